@@ -1,0 +1,49 @@
+"""Private collection of statistics under local differential privacy, and under its flexible relative FLDP."""
+
+from fldp.checks import check_oracle
+from fldp.errors import (
+    BudgetError,
+    CollectorError,
+    DomainError,
+    FldpError,
+    MergeError,
+    ParameterError,
+    WireError,
+)
+from fldp.estimate import Comparison, Estimate, Total
+from fldp.oracle import FrequencyOracle
+from fldp.oracles import FHR, GRR, OLH, OUE, RR, SUE
+from fldp.postprocess import postprocess
+from fldp.privacy import Verification, Witness, verify
+from fldp.reports import Reports, Tally
+from fldp.stream import Stream
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "FHR",
+    "GRR",
+    "OLH",
+    "OUE",
+    "RR",
+    "SUE",
+    "BudgetError",
+    "CollectorError",
+    "Comparison",
+    "DomainError",
+    "Estimate",
+    "FldpError",
+    "FrequencyOracle",
+    "MergeError",
+    "ParameterError",
+    "Reports",
+    "Stream",
+    "Tally",
+    "Total",
+    "Verification",
+    "WireError",
+    "Witness",
+    "check_oracle",
+    "postprocess",
+    "verify",
+]

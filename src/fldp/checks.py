@@ -1,0 +1,307 @@
+"""Checks that every oracle must pass, ours or somebody's own.
+
+``check_oracle`` runs them all. Those that draw at random use fixed seeds; for a right oracle and a seed nobody
+chose, each of their tests would fail with a probability of about ``FALSE_ALARM``. What is exact is
+compared exactly, in rational arithmetic where it is a matter of privacy.
+"""
+
+import dataclasses
+import pickle
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import accumulate
+from math import sqrt
+from statistics import NormalDist
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.errors import DomainError, MergeError, ParameterError
+from fldp.oracle import FrequencyOracle
+from fldp.privacy.verify import verify
+from fldp.reports import Reports, Tally
+from fldp.stream import Stream
+
+FALSE_ALARM = 1e-9
+_LIMIT = NormalDist().inv_cdf(1 - FALSE_ALARM / 2)
+_RUNS, _USERS = 300, 1000
+_DRAWS, _BINS = 20_000, 64
+_TOLERANCE = 1e-9
+
+
+class CheckError(AssertionError):
+    """An oracle does not do what it says; the message names the check."""
+
+
+def check_oracle(oracle: FrequencyOracle, *, seed: int = 0) -> None:
+    """Run every check on an oracle; raise ``CheckError`` at the first that fails.
+
+    >>> import fldp
+    >>> check_oracle(fldp.GRR(epsilon=1.0, domain_size=5))
+    """
+    for check in CHECKS:
+        check(oracle, seed)
+
+
+def _fail(oracle: FrequencyOracle, check: str, what: str) -> NoReturn:
+    raise CheckError(f"{check}: {oracle!r}: {what}")
+
+
+def _small(oracle: FrequencyOracle) -> FrequencyOracle:
+    """Return the same oracle on a domain small enough to enumerate its law."""
+    for size in (16, 8, 7, 6, 5, 4, 3, 2):
+        try:
+            made = dataclasses.replace(oracle, domain_size=min(size, oracle.domain_size))
+        except ParameterError:
+            continue
+        if made.outcomes * made.domain_size <= 1024:
+            return made
+    _fail(oracle, "enumeration", "no domain is small enough to enumerate the law")
+
+
+def _sample(oracle: FrequencyOracle, users: int, seed: int) -> tuple[NDArray[np.int64], Reports]:
+    values = np.random.default_rng(seed).integers(0, oracle.domain_size, users)
+    return values, oracle.privatize(values, rng=seed)
+
+
+def check_identity(oracle: FrequencyOracle, seed: int) -> None:
+    """Oracles, reports and tallies survive pickling; an oracle is its parameters."""
+    _, reports = _sample(oracle, 5, seed)
+    for thing in (oracle, reports, oracle.tally(reports)):
+        if pickle.loads(pickle.dumps(thing)) != thing:  # noqa: S301
+            _fail(oracle, "check_identity", f"{thing!r} changed by pickling")
+    if dataclasses.replace(oracle) != oracle or hash(dataclasses.replace(oracle)) != hash(oracle):
+        _fail(oracle, "check_identity", "a copy with the same parameters is another oracle")
+
+
+def check_reports(oracle: FrequencyOracle, seed: int) -> None:
+    """Reports have the declared form, are accepted as data from outside, and split and join again."""
+    _, reports = _sample(oracle, 50, seed)
+    if reports.data.dtype != oracle.report_dtype or reports.data.shape != (50, *oracle.report_shape):
+        _fail(oracle, "check_reports", f"reports are {reports.data.dtype} of shape {reports.data.shape}")
+    try:
+        Reports(oracle, reports.data)
+    except DomainError as error:
+        _fail(oracle, "check_reports", f"its own reports are refused: {error}")
+    for row in reports.data:
+        public, outcome = oracle.outcome(row)
+        if not np.array_equal(oracle.report(outcome, public), row):
+            _fail(oracle, "check_reports", f"report(outcome(...)) does not give {row} back")
+
+
+def check_purity(oracle: FrequencyOracle, seed: int) -> None:
+    """A report depends on the value and its words alone, and takes no more words than declared."""
+    values, reports = _sample(oracle, 40, seed)
+    words = Stream(seed).words(40 * oracle.words).reshape(40, oracle.words)
+    for filling in (0, 255):
+        given, drawn = values.copy(), words.copy()
+        out = np.full(reports.nbytes, filling, np.uint8).view(oracle.report_dtype).reshape(reports.data.shape)
+        oracle.perturb(given, drawn, out)
+        if not np.array_equal(out, reports.data):
+            _fail(oracle, "check_purity", "perturb gives another report for the same value and words")
+        if not (np.array_equal(given, values) and np.array_equal(drawn, words)):
+            _fail(oracle, "check_purity", "perturb changes its arguments")
+
+
+def check_batches(oracle: FrequencyOracle, seed: int) -> None:
+    """One by one, in chunks, or all at once: the same stream gives the same reports."""
+    values, whole = _sample(oracle, 60, seed)
+    for sizes in ([1] * 60, [7] * 8 + [4]):
+        stream, ends = Stream(seed), list(accumulate(sizes))
+        parts = [oracle.privatize(values[end - size : end], rng=stream) for size, end in zip(sizes, ends, strict=True)]
+        if Reports.concatenate(parts) != whole:
+            _fail(oracle, "check_batches", f"chunks of {sizes[0]} differ from the whole")
+    if oracle.privatize(int(values[0]), rng=seed) != whole[0]:
+        _fail(oracle, "check_batches", "one value given as an integer differs from the batch")
+
+
+def check_merge(oracle: FrequencyOracle, seed: int) -> None:
+    """Tallies of parts add up to the tally of the whole, in any order; other oracles are refused."""
+    _, reports = _sample(oracle, 600, seed)
+    whole = oracle.tally(reports)
+    parts = [oracle.tally(reports[start : start + 111]) for start in range(0, 600, 111)]
+    if sum(parts) != whole or sum(reversed(parts)) != whole or whole + Tally.empty(oracle) != whole:
+        _fail(oracle, "check_merge", "the sum of the parts is not the whole")
+    backwards = Reports(oracle, np.ascontiguousarray(reports.data[::-1]))
+    if oracle.tally(backwards) != whole:
+        _fail(oracle, "check_merge", "the order of the reports matters")
+    stranger = dataclasses.replace(oracle, epsilon=oracle.epsilon * 0.75)
+    foreign = Tally.empty(stranger)
+    for action, thing in ((whole.__add__, foreign), (stranger.tally, reports), (stranger.estimate, whole)):
+        if not _raises(MergeError, action, thing):
+            _fail(oracle, "check_merge", "what belongs to another oracle is accepted")
+
+
+def check_input(oracle: FrequencyOracle, seed: int) -> None:
+    """What is not a value is refused, with an error of ours."""
+    del seed
+    bad: Iterable[Any] = (
+        -1,
+        oracle.domain_size,
+        1.0,
+        True,
+        None,
+        "0",
+        float("nan"),
+        [0, None],
+        [0, 2**70],
+        [],
+        [[0]],
+    )
+    for values in bad:
+        if not _raises(DomainError, oracle.privatize, values):
+            _fail(oracle, "check_input", f"{values!r} is accepted")
+    for epsilon in (0, -1.0, float("inf"), float("nan"), True, None, "1", 1e-300, 1e300):
+        if not _raises(ParameterError, partial(dataclasses.replace, oracle, epsilon=epsilon)):
+            _fail(oracle, "check_input", f"epsilon={epsilon!r} is accepted")
+
+
+def check_privacy(oracle: FrequencyOracle, seed: int) -> None:
+    """The implemented law keeps the declared epsilon, eta and anonymity, exactly."""
+    del seed
+    found = verify(_small(oracle))
+    if not found.holds:
+        _fail(
+            oracle,
+            "check_privacy",
+            f"declared epsilon {oracle.epsilon!r}, eta {oracle.eta}, anonymity {found.oracle.anonymity}; found "
+            f"{found.epsilon!r}, {found.eta} (by mass {found.eta_mass}), {found.anonymity}; see {found.witness}",
+        )
+
+
+def check_law(oracle: FrequencyOracle, seed: int) -> None:
+    """Reports are drawn from the law: their ranks in it, spread at random within each outcome, are uniform."""
+    small = _small(oracle)
+    draws = _DRAWS // small.domain_size
+    for value in range(small.domain_size):
+        reports = small.privatize(np.full(draws, value), rng=Stream(seed).child("check_law", value))
+        spread = Stream(seed).child("spread", value).words(draws) / 2.0**64
+        ranks: dict[Any, dict[Any, tuple[float, float]]] = {}
+        places = np.empty(draws)
+        for i, row in enumerate(reports.data):
+            public, outcome = small.outcome(row)
+            if public not in ranks:
+                ranks[public] = _ranks(small, value, public)
+            if outcome not in ranks[public]:
+                _fail(oracle, "check_law", f"value {value} gave {outcome}, which its law does not know")
+            start, size = ranks[public][outcome]
+            places[i] = start + spread[i] * size
+        found = np.bincount(np.minimum(places * _BINS, _BINS - 1).astype(np.int64), minlength=_BINS)
+        statistic = float(((found - draws / _BINS) ** 2).sum() * _BINS / draws)
+        if _chi_square_z(statistic, _BINS - 1) > _LIMIT:
+            _fail(
+                oracle,
+                "check_law",
+                f"reports of value {value} do not follow the law, chi-square {statistic:.0f}",
+            )
+
+
+def _ranks(oracle: FrequencyOracle, value: int, public: Any) -> dict[Any, tuple[float, float]]:
+    law = oracle.law(value, public)
+    if sum(law.values()) != 1:
+        _fail(
+            oracle,
+            "check_law",
+            f"the probabilities of value {value} add up to {float(sum(law.values()))!r}, not to 1",
+        )
+    likely = sorted(law, key=lambda outcome: law[outcome], reverse=True)
+    ends = accumulate(law[outcome] for outcome in likely)
+    return {
+        outcome: (float(end - law[outcome]), float(law[outcome])) for outcome, end in zip(likely, ends, strict=True)
+    }
+
+
+def check_moments(oracle: FrequencyOracle, seed: int) -> None:
+    """Over the law, the estimate from one report has exactly the declared mean, variance, and variance of a sum.
+
+    Where there is public randomness the law does not include it, and ``check_estimates`` has to do.
+    """
+    del seed
+    small = _small(oracle)
+    if list(small.publics()) != [None]:
+        return
+    for options in _all_options(small):
+        for value in range(small.domain_size):
+            law = {outcome: float(share) for outcome, share in small.law(value).items()}
+            rows = np.array([small.report(outcome) for outcome in law])
+            each = np.array([small.decode(small.tally(rows[i : i + 1]), **options) for i in range(len(rows))])
+            share = np.array(list(law.values()))
+            truth = np.eye(small.domain_size)[value]
+            _compare(oracle, "mean", value, share @ each, truth)
+            _compare(oracle, "variance", value, share @ (each - truth) ** 2, small.variance(1, truth, **options))
+            members = np.arange(small.domain_size) % 3 != 1
+            total = each[:, members].sum(axis=1)
+            declared = small.variance(1, truth, **options)[members].sum() + small.covariance_of_sum(
+                1, truth, members, **options
+            )
+            _compare(oracle, "variance of a sum", value, share @ (total - truth[members].sum()) ** 2, declared)
+
+
+def _compare(oracle: FrequencyOracle, what: str, value: int, found: Any, declared: Any) -> None:
+    scale = 1 + np.max(np.abs(declared)) + oracle.variance(1, 0.0)
+    if np.max(np.abs(found - declared)) > _TOLERANCE * scale:
+        _fail(oracle, "check_moments", f"the {what} for value {value} is {found}, declared {declared}")
+
+
+def _all_options(oracle: FrequencyOracle) -> list[dict[str, Any]]:
+    return [{}, *({"decoder": decoder} for decoder in oracle.decoders)]
+
+
+def check_estimates(oracle: FrequencyOracle, seed: int) -> None:
+    """Over many runs, estimates of a frequent, a rare and an absent value have the declared mean and variance."""
+    size = oracle.domain_size
+    counts = np.zeros(size, np.int64)
+    frequent, rare = size - 1, 0
+    counts[frequent], counts[rare] = _USERS * 6 // 10, _USERS // 50
+    counts[size // 2] += _USERS - counts.sum()
+    values = np.tile(np.repeat(np.arange(size), counts), _RUNS)
+    reports = oracle.privatize(values, rng=Stream(seed).child("check_estimates"))
+    tallies = [oracle.tally(reports[run * _USERS : (run + 1) * _USERS]) for run in range(_RUNS)]
+    watched = sorted({frequent, rare, size // 2, size // 3, size * 2 // 3})
+    for options in _all_options(oracle):
+        found = np.array([oracle.estimate(tally, **options).counts[watched] for tally in tallies])
+        variance = np.array([float(oracle.variance(_USERS, counts[value], **options)) for value in watched])
+        errors = (found - counts[watched]) / np.sqrt(variance)
+        for value, error in zip(watched, errors.T, strict=True):
+            _check_errors(oracle, f"value {value} held by {counts[value]} of {_USERS}, {options or 'as it is'}", error)
+
+
+def _check_errors(oracle: FrequencyOracle, what: str, errors: NDArray[np.float64]) -> None:
+    """Test errors in declared standard errors: mean 0 by z, variance 1 by chi-square, for the kurtosis they show."""
+    z = float(errors.mean()) * sqrt(len(errors))
+    if abs(z) > _LIMIT:
+        _fail(oracle, "check_estimates", f"biased by {z:.1f} standard errors: {what}")
+    spread = float((errors**2).mean())
+    kurtosis = max(3.0, float((errors**4).mean()) / max(spread, 1e-12) ** 2)
+    freedom = 2 * len(errors) / (kurtosis - 1)
+    if abs(_chi_square_z(spread * freedom, freedom)) > _LIMIT:
+        _fail(oracle, "check_estimates", f"variance {spread:.3f} times the declared one: {what}")
+
+
+def _chi_square_z(statistic: float, freedom: float) -> float:
+    """Return the normal score of a chi-square statistic (Wilson and Hilferty)."""
+    unit = 2 / (9 * freedom)
+    return float(((statistic / freedom) ** (1 / 3) - (1 - unit)) / sqrt(unit))
+
+
+def _raises(error: type[Exception], action: Callable[..., object], *arguments: Any) -> bool:
+    try:
+        action(*arguments)
+    except error:
+        return True
+    return False
+
+
+CHECKS: tuple[Callable[[FrequencyOracle, int], None], ...] = (
+    check_identity,
+    check_reports,
+    check_purity,
+    check_batches,
+    check_merge,
+    check_input,
+    check_privacy,
+    check_law,
+    check_moments,
+    check_estimates,
+)

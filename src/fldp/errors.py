@@ -1,0 +1,53 @@
+"""The exception tree.
+
+::
+
+    FldpError                  catch this one to catch them all
+    ├── ParameterError         a parameter of an oracle, a stream or a call is not allowed
+    ├── DomainError            a value or a report lies outside of what the oracle knows
+    ├── WireError              bytes that are not what they claim to be
+    ├── MergeError             tallies or reports that do not belong together
+    ├── BudgetError            an answer would cost more privacy than its owner allows
+    └── CollectorError         a collector refused, or could not be reached
+
+A message is one line and says who, what, the rule, and the value:
+``GRR: epsilon must be a positive number, got -1.0``.
+"""
+
+__all__ = [
+    "BudgetError",
+    "CollectorError",
+    "DomainError",
+    "FldpError",
+    "MergeError",
+    "ParameterError",
+    "WireError",
+]
+
+
+class FldpError(Exception):
+    """Base of everything this package raises on purpose."""
+
+
+class ParameterError(FldpError, ValueError):
+    """A parameter of an oracle, a stream or a call is not allowed."""
+
+
+class DomainError(FldpError, ValueError):
+    """A value or a report lies outside of what the oracle knows."""
+
+
+class WireError(FldpError, ValueError):
+    """Bytes that are not what they claim to be."""
+
+
+class MergeError(FldpError, ValueError):
+    """Tallies or reports that do not belong together."""
+
+
+class BudgetError(FldpError):
+    """An answer would cost more privacy than its owner allows."""
+
+
+class CollectorError(FldpError):
+    """A collector refused, or could not be reached."""

@@ -1,0 +1,186 @@
+"""Estimate: counts with what is known about their error."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.constraints import fraction, integer
+from fldp.errors import MergeError
+from fldp.extras import load
+from fldp.values import as_values
+
+if TYPE_CHECKING:
+    import pandas
+
+    from fldp.oracle import FrequencyOracle
+
+Floats = NDArray[np.float64]
+
+ROW = np.dtype([("value", "i8"), ("count", "f8"), ("stderr", "f8"), ("low", "f8"), ("high", "f8"), ("frequency", "f8")])
+
+
+def z_score(level: float) -> float:
+    """Return how many standard errors a two-sided normal interval of this level reaches to each side.
+
+    >>> round(z_score(0.95), 4)
+    1.96
+    """
+    return NormalDist().inv_cdf(0.5 + fraction("Estimate", "level", level) / 2)
+
+
+@dataclass(frozen=True)
+class Total:
+    """The estimated number of users in a set of values.
+
+    >>> Total(100.0, 10.0).interval(0.95)
+    (80.4..., 119.5...)
+    """
+
+    count: float
+    stderr: float
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the two ends of a confidence interval."""
+        reach = z_score(level) * self.stderr
+        return self.count - reach, self.count + reach
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Estimated counts of all values, their standard errors, and the number of reports they come from.
+
+    The counts are unbiased, so those of rare values are often negative and do not add up to ``n`` exactly.
+    ``fldp.postprocess`` repairs that, at the price of a bias; the result keeps the unbiased estimate in ``original``.
+
+    A standard error is the root of the oracle's exact variance with the estimated count in the place of the
+    true one. It covers the noise of the mechanism over these users, not the sampling of users from a
+    larger population.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
+    >>> est = oracle.estimate(fldp.Tally(oracle, [500, 300, 200], 1000))
+    >>> est.counts.round(1), est.stderr.round(1)
+    (array([613.7, 255.1, 131.3]), array([24. , 25.9, 26.8]))
+    >>> est.interval(0.95).round()
+    array([[567., 661.],
+           [204., 306.],
+           [ 79., 184.]])
+    >>> est.sum([0, 1, 2])
+    Total(count=1000.0, stderr=0.0)
+    """
+
+    oracle: "FrequencyOracle"
+    counts: Floats
+    stderr: Floats
+    n: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+    method: str = "unbiased"
+    original: "Estimate | None" = None
+
+    @property
+    def frequencies(self) -> Floats:
+        """The counts as shares of all users."""
+        return self.counts / self.n
+
+    @property
+    def biased(self) -> bool:
+        """Whether post-processing has made this estimate biased."""
+        return self.original is not None
+
+    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
+        """Return confidence intervals of the counts, one row of two ends per value.
+
+        Each interval covers its own true count with about this probability; with ``simultaneous`` all of them
+        do at once (Bonferroni). Of a post-processed estimate they are those of the unbiased one, cut to
+        what is possible: the processed counts have no error bars of their own.
+        """
+        if self.original is not None:
+            return np.clip(self.original.interval(level, simultaneous=simultaneous), 0, self.n)
+        miss = 1 - fraction("Estimate", "level", level)
+        reach = z_score(1 - miss / len(self.counts) if simultaneous else level) * self.stderr
+        return np.stack([self.counts - reach, self.counts + reach], axis=1)
+
+    def table(self, level: float = 0.95) -> NDArray[Any]:
+        """Return all values in their order: value, count, stderr, low, high, frequency."""
+        rows = np.empty(len(self.counts), ROW)
+        rows["value"] = np.arange(len(rows))
+        rows["count"], rows["stderr"], rows["frequency"] = self.counts, self.stderr, self.frequencies
+        rows["low"], rows["high"] = self.interval(level).T
+        return rows
+
+    def top(self, k: int, level: float = 0.95) -> NDArray[Any]:
+        """Return the rows of the ``k`` largest estimates, largest first; ties go to the smaller value."""
+        integer(1, 2**31)("Estimate", "k", k)
+        return self.table(level)[np.argsort(-self.counts, kind="stable")[:k]]
+
+    def sum(self, values: Iterable[int]) -> Total:
+        """Estimate how many users hold any of these values, with the covariances of the estimates included."""
+        picked = as_values("Estimate", values, len(self.counts))
+        members = np.zeros(len(self.counts), np.bool_)
+        members[picked] = True
+        source = self.original or self
+        plugged = np.clip(source.counts, 0, self.n)
+        own = float(np.sum(source.stderr[members] ** 2))
+        shared = self.oracle.covariance_of_sum(self.n, plugged, members, **self.options)
+        return Total(float(self.counts[members].sum()), math.sqrt(max(0.0, own + shared)))
+
+    def compare(self, other: "Estimate") -> "Comparison":
+        """Compare the shares of all values with those of another, independent estimate over the same values.
+
+        The same people repeating a remembered answer are not independent: their noise is the same in both.
+        """
+        if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):
+            size = len(other.counts) if isinstance(other, Estimate) else other
+            raise MergeError(f"Estimate: compare needs an estimate of {len(self.counts)} values, got {size!r}")
+        one, two = self.original or self, other.original or other
+        return Comparison(
+            difference=two.frequencies - one.frequencies,
+            stderr=np.hypot(one.stderr / one.n, two.stderr / two.n),
+        )
+
+    def to_pandas(self, level: float = 0.95) -> "pandas.DataFrame":
+        """Return the table as a pandas DataFrame."""
+        frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(self.table(level))
+        return frame
+
+    def __repr__(self) -> str:
+        what = "estimate" if not self.biased else f"{self.method} (biased) estimate"
+        return f"<{what} of {len(self.counts)} values from {self.n} reports of {self.oracle!r}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The change of every value's share from one estimate to another.
+
+    >>> Comparison(np.array([0.0, 0.05]), np.array([0.01, 0.01])).significant(0.99)
+    array([False,  True])
+    """
+
+    difference: Floats
+    stderr: Floats
+
+    @property
+    def z(self) -> Floats:
+        """The differences in units of their standard errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.difference == 0, 0.0, self.difference / self.stderr)
+
+    @property
+    def p_values(self) -> Floats:
+        """How often chance alone would give a difference as large, for each value by itself."""
+        return np.array([math.erfc(abs(z) / math.sqrt(2)) for z in self.z])
+
+    def significant(self, level: float = 0.95) -> NDArray[np.bool_]:
+        """Tell which values changed; with this probability, none is named that did not (Holm)."""
+        miss = 1 - fraction("Comparison", "level", level)
+        p = self.p_values
+        order = np.argsort(p, kind="stable")
+        passed = p[order] <= miss / np.arange(len(p), 0, -1)
+        named = np.zeros(len(p), np.bool_)
+        named[order[: len(p) if passed.all() else int(np.argmin(passed))]] = True
+        return named

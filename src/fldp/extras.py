@@ -1,0 +1,18 @@
+"""Extras: libraries that only some uses need."""
+
+import importlib
+from typing import Any
+
+from fldp.errors import FldpError
+
+
+def load(module: str, extra: str) -> Any:
+    """Import a module, or say in one line how to install what brings it.
+
+    >>> load("math", "pandas").pi
+    3.14...
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise FldpError(f"fldp: this needs {module}, install it with: pip install 'fldp[{extra}]'") from None

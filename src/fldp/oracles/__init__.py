@@ -1,0 +1,65 @@
+"""The oracles, by name."""
+
+from typing import TYPE_CHECKING, TypeVar
+
+from fldp.errors import ParameterError
+from fldp.oracle import FrequencyOracle
+from fldp.oracles.fhr import FHR
+from fldp.oracles.grr import GRR, RR
+from fldp.oracles.hashing import OLH
+from fldp.oracles.unary import OUE, SUE
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["FHR", "GRR", "OLH", "OUE", "RR", "SUE", "get", "names", "register"]
+
+OracleClass = TypeVar("OracleClass", bound=type[FrequencyOracle])
+
+_registry: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, FHR)}
+
+
+def register(cls: OracleClass) -> OracleClass:
+    """Make an oracle of your own known by its name; also usable as a class decorator.
+
+    A package can do without the call by naming its class in the entry point group ``fldp.oracles``.
+
+    >>> register(GRR) is GRR
+    True
+    """
+    if not (isinstance(cls, type) and issubclass(cls, FrequencyOracle)):
+        raise ParameterError(f"register: the oracle must be a subclass of FrequencyOracle, got {cls!r}")
+    if _registry.setdefault(cls.name, cls) is not cls:
+        raise ParameterError(f"register: the name must be free, got {cls.name!r} of {_registry[cls.name].__name__}")
+    return cls
+
+
+def names() -> list[str]:
+    """Return the names of all oracles.
+
+    >>> names()
+    ['fhr', 'grr', 'olh', 'oue', 'rr', 'sue']
+    """
+    return sorted({*_registry, *_installed()})
+
+
+def _installed() -> "dict[str, EntryPoint]":
+    """Return what other packages offer; looked up when it is needed, since the search is slow."""
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry for entry in entry_points(group="fldp.oracles")}
+
+
+def get(name: str) -> type[FrequencyOracle]:
+    """Return the class of an oracle.
+
+    >>> get("fhr")(epsilon=1.0, domain_size=7)
+    FHR(epsilon=1.0, domain_size=7)
+    """
+    if name not in _registry:
+        offered = _installed()
+        if name in offered:
+            loaded: type[FrequencyOracle] = register(offered[name].load())
+            return loaded
+        raise ParameterError(f"oracle: the name must be one of {', '.join(names())}, got {name!r}")
+    return _registry[name]

@@ -1,0 +1,212 @@
+"""FHR, the flexible Hadamard response of the paper, and the decoder that uses all of a report."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.constraints import flag, one_of
+from fldp.errors import ParameterError
+from fldp.items import Items
+from fldp.kernels import ONE, U64, Kernel, parity, walsh_hadamard
+from fldp.oracle import Floats, FrequencyOracle, Law, symbol_dtype
+from fldp.reports import Array, Tally
+from fldp.stream import Words
+from fldp.thresholds import SymbolCoin
+from fldp.values import Values
+
+_HALF_WORD = U64(32)
+
+
+@Kernel
+def draw_pairs(values: Any, words: Any, first: Any, mask: Any, keep: Any, out: Any) -> None:
+    """Draw for each value one position where its row is +1 and one where it is -1, and swap them by a coin.
+
+    Word 0 holds a position ``i`` and a mask ``w``, word 1 the coin. Where ``parity(w & t)`` is even, the lowest bit of
+    ``t`` is flipped in ``w``, which makes it odd: a two-to-one map, so ``w`` is uniform over the odd masks. Then
+    ``i`` and ``i ^ w`` have opposite signs in row ``t``.
+    """
+    for k in range(len(values)):
+        item = U64(values[k]) + first
+        i = words[2 * k] & mask
+        w = (words[2 * k] >> _HALF_WORD) & mask
+        w ^= item & (~item + ONE) & (parity(w & item) - ONE)
+        swap = parity(i & item) ^ U64(words[2 * k + 1] >= keep)
+        flip = w & (~swap + ONE)
+        out[2 * k] = i ^ flip
+        out[2 * k + 1] = i ^ w ^ flip
+
+
+@Kernel
+def add_pairs(pairs: Any, mask: Any, signs: Any, masks: Any) -> None:
+    """Add each report into the vector of signs and take it from that of masks."""
+    for k in range(len(pairs) // 2):
+        plus, minus = U64(pairs[2 * k]) & mask, U64(pairs[2 * k + 1]) & mask
+        signs[plus] += 1
+        signs[minus] -= 1
+        masks[plus ^ minus] -= 1
+
+
+@dataclass(frozen=True, repr=False)
+class FHR(FrequencyOracle):
+    """Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix.
+
+    Value ``v`` is item ``t`` (see ``fldp.items``), ``H[t][i] = (-1)^popcount(t & i)``. The report is the ordered pair
+    (a position of +1, a position of -1), both uniform, swapped with probability ``1/(e^eps+1)``. It is
+    (eps, 1/2)-FLDP: a pair that two items can both produce has probabilities within ``e^eps``, and half of one item's
+    pairs are such.
+
+    **That is weaker than eps-LDP.** The mask ``w = plus ^ minus`` has ``parity(w & t) = 1`` without any noise, so each
+    report rules out about half of the domain with certainty, at every eps; ``anonymity`` is the least number of
+    values that remain. A dozen or so independent reports of one value determine it: answer once, and repeat that.
+
+    The server can decode the same reports in two ways. ``decoder="paper"`` uses the noisy signs,
+    ``decoder="full"`` (the default) also the noise-free masks, for a smaller error at no further cost in privacy.
+
+    ``items="paper"`` uses the paper's rows, ``t = v + 1``, instead of the spread ones. Where a single report can give
+    the value away, the constructor refuses, unless ``allow_exposure=True``.
+
+    Zhao et al.: FLDP: Flexible strategy for local differential privacy, arXiv 2203.14875.
+
+    >>> oracle = FHR(epsilon=1.0, domain_size=1023)
+    >>> oracle.eta, oracle.anonymity, oracle.report_bits
+    (Fraction(1, 2), 512, 20)
+    >>> tally = oracle.tally(oracle.privatize([5] * 1000, rng=7))
+    >>> paper, full = oracle.estimate(tally, decoder="paper"), oracle.estimate(tally)
+    >>> bool((full.stderr < paper.stderr).all())
+    True
+    """
+
+    items: str = "spread"
+    allow_exposure: bool = field(default=False, compare=False)
+
+    name = "fhr"
+    decoders = ("full", "paper")
+    params = {  # noqa: RUF012
+        **FrequencyOracle.params,
+        "items": one_of("spread", "paper"),
+        "allow_exposure": flag,
+    }
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin that keeps or swaps the pair."""
+        return SymbolCoin.build(self.title, self.epsilon, 2)
+
+    @cached_property
+    def rows(self) -> Items:
+        """The rows of the matrix that stand for the values."""
+        return Items.spread(self.domain_size) if self.items == "spread" else Items.paper(self.domain_size)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coin  # refuse a degenerate epsilon now
+        if self.anonymity < 2 and not self.allow_exposure:
+            raise ParameterError(
+                f"{self.title}: domain_size with items={self.items!r} must be one where no single report gives "
+                f"a value away, got {self.domain_size}; to do it all the same, say allow_exposure=True"
+            )
+
+    @property
+    def eta(self) -> Fraction:
+        return Fraction(1, 2)
+
+    @property
+    def anonymity(self) -> int:
+        return self.rows.anonymity
+
+    @property
+    def words(self) -> int:
+        return 2
+
+    @property
+    def report_dtype(self) -> Any:
+        position = symbol_dtype(self.rows.rows)
+        return np.dtype([("plus", position), ("minus", position)])
+
+    @property
+    def report_bits(self) -> int:
+        return 2 * self.rows.bits
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (2, self.rows.rows)
+
+    @property
+    def outcomes(self) -> int:
+        return self.rows.rows**2 // 2
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        first, mask = U64(self.rows.first), U64(self.rows.rows - 1)
+        draw_pairs.over(len(values))(values, words.reshape(-1), first, mask, U64(self.coin.keep), _positions(out))
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_pairs.compiled(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), state[0], state[1])
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        """Every pair of different positions is possible: each mask but 0 is odd for the item of some value."""
+        plus, minus = data["plus"], data["minus"]
+        return np.asarray((plus < self.rows.rows) & (minus < self.rows.rows) & (plus != minus))
+
+    def _weight(self, decoder: str) -> tuple[float, float]:
+        """Return ``c = 1/(2p-1)`` and the weight of the signs: by inverse variance, or all of it."""
+        c = float(1 / (2 * self.coin.p - 1))
+        return c, 1.0 if decoder == "paper" else 1 / (1 + c * c / 2)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        c, weight = self._weight(options.get("decoder", "full"))
+        signs, masks = tally.state
+        found = weight * c / 2 * walsh_hadamard(signs)
+        if weight < 1:
+            found += (1 - weight) * walsh_hadamard(masks)
+        return np.asarray(found[self.rows.first : self.rows.first + self.domain_size], np.float64)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        c, weight = self._weight(options.get("decoder", "full"))
+        own = weight**2 * (c * c - 1)
+        other = weight**2 * c * c / 2 + (1 - weight) ** 2
+        return count * own + (n - count) * other
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
+
+        How many ordered pairs of members have each XOR is an autocorrelation: two transforms.
+        """
+        del n
+        _, weight = self._weight(options.get("decoder", "full"))
+        if weight == 1:
+            return 0.0
+        rows, first = self.rows.rows, self.rows.first
+        marks = np.zeros(rows, np.int64)
+        marks[first : first + self.domain_size] = members
+        pairs = walsh_hadamard(walsh_hadamard(marks) ** 2) // rows
+        held = pairs[first : first + self.domain_size] @ counts
+        return -((1 - weight) ** 2) * float(held)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable()
+        item, rows = value + self.rows.first, self.rows.rows
+        pairs = rows * rows // 4
+        sign = [(item & i).bit_count() & 1 for i in range(rows)]
+        return {
+            (plus, minus): (self.coin.q if sign[plus] else self.coin.p) / pairs
+            for plus in range(rows)
+            for minus in range(rows)
+            if sign[plus] != sign[minus]
+        }
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        return None, (int(report["plus"]), int(report["minus"]))
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        del public
+        return np.array(outcome, self.report_dtype)
+
+
+def _positions(data: Array) -> Array:
+    """View contiguous records of two positions as one row of positions."""
+    return data.view(data.dtype["plus"])

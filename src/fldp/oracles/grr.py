@@ -1,0 +1,126 @@
+"""Randomized response: report the value itself, or another one."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.constraints import integer, positive
+from fldp.kernels import U64, Kernel
+from fldp.oracle import Floats, Law, symbol_dtype
+from fldp.oracles.pure import PureOracle
+from fldp.reports import Array
+from fldp.stream import Words
+from fldp.thresholds import SymbolCoin
+from fldp.values import Values
+
+
+@Kernel
+def respond(symbols: Any, coins: Any, keep: Any, other: Any, out: Any) -> None:
+    """Keep each symbol where its coin is below ``keep``; else each other symbol has ``other`` coins of its own."""
+    for i in range(len(symbols)):
+        symbol = U64(symbols[i])
+        coin = coins[i]
+        if coin >= keep:
+            another = (coin - keep) // other
+            symbol = another + U64(another >= symbol)
+        out[i] = symbol
+
+
+@dataclass(frozen=True, repr=False)
+class GRR(PureOracle):
+    """Generalised randomized response: the true value with probability ``p``, each other one with ``q``.
+
+    ``p = e^eps/(e^eps+d-1)``, ``q = 1/(e^eps+d-1)``. It is eps-LDP because ``p/q = e^eps``. Best where the domain is
+    small against ``e^eps``.
+
+    Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy, ICML 2016.
+
+    >>> oracle = GRR(epsilon=1.0, domain_size=5)
+    >>> oracle.estimate(oracle.tally(oracle.privatize([0] * 900 + [3] * 100, rng=7))).counts.round()
+    array([...])
+    """
+
+    name = "grr"
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin."""
+        return SymbolCoin.build(self.title, self.epsilon, self.domain_size)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coin  # refuse a degenerate epsilon now
+
+    @property
+    def p(self) -> Fraction:
+        return self.coin.p
+
+    @property
+    def q(self) -> Fraction:
+        return self.coin.q
+
+    @property
+    def words(self) -> int:
+        return 1
+
+    @property
+    def report_dtype(self) -> Any:
+        return symbol_dtype(self.domain_size)
+
+    @property
+    def report_bits(self) -> int:
+        return (self.domain_size - 1).bit_length()
+
+    @property
+    def outcomes(self) -> int:
+        return self.domain_size
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        respond.over(len(values))(values, words[:, 0], U64(self.coin.keep), U64(self.coin.other), out)
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        state += np.bincount(data, minlength=self.domain_size)
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        return np.asarray(data < self.domain_size)
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Two different symbols exclude each other in a report, so their supports have covariance -pq or -q^2."""
+        del options
+        p, q, size = self.p, self.q, int(members.sum())
+        inside = float(counts[members].sum())
+        held = inside * float(2 * (size - 1) * p * q + (size - 1) * (size - 2) * q * q)
+        unheld = (n - inside) * float(size * (size - 1) * q * q)
+        return -(held + unheld) / float((p - q) ** 2)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable()
+        return {symbol: self.p if symbol == value else self.q for symbol in range(self.domain_size)}
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        return None, int(report)
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        del public
+        return np.array(outcome, self.report_dtype)
+
+
+@dataclass(frozen=True, repr=False)
+class RR(GRR):
+    """Randomized response on two values: the true one with ``p = e^eps/(e^eps+1)``, else the *opposite* one.
+
+    Warner: Randomized response, JASA 1965.
+
+    >>> RR(epsilon=1.0).privatize([0, 1, 1])
+    <3 reports of RR(epsilon=1.0)>
+    """
+
+    domain_size: int = 2
+
+    name = "rr"
+    params = {"epsilon": positive, "domain_size": integer(2, 2)}  # noqa: RUF012

@@ -1,0 +1,45 @@
+"""What the oracles described by two probabilities share.
+
+A report *supports* some values: its own with probability ``p``, any other with probability ``q``. The tally counts
+supports; debiasing them is the same for all.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fldp.oracle import Floats, FrequencyOracle
+from fldp.reports import Tally
+
+
+@dataclass(frozen=True, repr=False)
+class PureOracle(FrequencyOracle):
+    """An oracle whose tally counts, for each value, the reports that support it."""
+
+    @property
+    @abstractmethod
+    def p(self) -> Fraction:
+        """The realised probability that a report supports its own value."""
+
+    @property
+    @abstractmethod
+    def q(self) -> Fraction:
+        """The realised probability that a report supports another value."""
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (self.domain_size,)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        supports = tally.state.astype(np.float64) - tally.n * float(self.q)
+        return supports / float(self.p - self.q)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        del options
+        p, q = self.p, self.q
+        own, other = float(p * (1 - p) / (p - q) ** 2), float(q * (1 - q) / (p - q) ** 2)
+        return count * own + (n - count) * other

@@ -1,0 +1,134 @@
+"""Integer thresholds: the coins that the code really throws, as exact rationals.
+
+A coin compares a random integer of ``B`` bits with a threshold, so its probability is a rational with
+denominator ``2^B``, and never the real number in the formula. Which way to round is not a matter of taste: the
+ratio of the two probabilities must stay at or below ``e^epsilon``. Everything here is rational arithmetic
+on a lower bound ``E`` of ``e^epsilon``; no floating-point number decides anything.
+
+Rounding only ever makes an oracle more private than declared. How much is bounded: the realised ratio ``R`` has
+``R - 1 >= (1 - 1/1024) (E - 1)``. An epsilon for which that cannot be had is refused.
+"""
+
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from fldp.constraints import fail
+
+BITS = 64
+_SCALE = 1 << BITS
+_LOSS = Fraction(1, 1024)
+_LEAST_PLANES = 20
+_DIGITS = Context(prec=120)
+
+
+@lru_cache(maxsize=1024)
+def exp_lower(epsilon: float) -> Fraction:
+    """Return the largest multiple of ``2^-128`` that does not exceed ``e^epsilon``.
+
+    >>> float(exp_lower(1.0))
+    2.718281828459045
+    """
+    power = Decimal(epsilon).exp(_DIGITS)
+    return Fraction(int(_DIGITS.multiply(power, Decimal(2**128))), 2**128)
+
+
+def _degenerate(owner: str, epsilon: float) -> Exception:
+    return fail(owner, "epsilon", f"one that coins of {BITS} bits can tell from none and from certainty", epsilon)
+
+
+@dataclass(frozen=True)
+class SymbolCoin:
+    """One of ``symbols`` outcomes: the true one for ``keep`` of ``2^64`` words, each other one for ``other``.
+
+    >>> coin = SymbolCoin.build("GRR", 1.0, 5)
+    >>> coin.keep + 4 * coin.other == 2**64
+    True
+    >>> coin.p / coin.q <= exp_lower(1.0)
+    True
+    """
+
+    symbols: int
+    keep: int
+    other: int
+
+    @classmethod
+    def build(cls, owner: str, epsilon: float, symbols: int) -> "SymbolCoin":
+        """Choose the thresholds: ``other`` rounded up, ``keep`` what remains."""
+        if epsilon >= BITS:
+            raise _degenerate(owner, epsilon)
+        E = exp_lower(epsilon)
+        other = -(-_SCALE // (E + symbols - 1))
+        keep = _SCALE - (symbols - 1) * other
+        coin = cls(symbols, keep, other)
+        if keep <= other or keep - other < (1 - _LOSS) * (E - 1) * other:
+            raise _degenerate(owner, epsilon)
+        if keep > E * other:  # cannot happen: other was rounded up
+            raise AssertionError(f"{owner}: threshold above the declared epsilon {epsilon!r}")
+        return coin
+
+    @property
+    def p(self) -> Fraction:
+        """The probability of the true symbol."""
+        return Fraction(self.keep, _SCALE)
+
+    @property
+    def q(self) -> Fraction:
+        """The probability of each other symbol."""
+        return Fraction(self.other, _SCALE)
+
+
+@dataclass(frozen=True)
+class UnaryCoins:
+    """The two coins of a unary encoding: ``p`` for the true bit, ``q`` for every other.
+
+    The true bit is thrown with one 64-bit word, the others by ``planes`` bit planes, 64 coins at a time.
+
+    >>> coins = UnaryCoins.build("OUE", 1.0, symmetric=False)
+    >>> coins.p
+    Fraction(1, 2)
+    >>> coins.ratio <= exp_lower(1.0)
+    True
+    """
+
+    planes: int
+    true_threshold: int
+    other_threshold: int
+
+    @classmethod
+    def build(cls, owner: str, epsilon: float, *, symmetric: bool) -> "UnaryCoins":
+        """Round ``q = 1/(1 + odds)`` up, then take the largest ``p`` that the ratio allows, or one half.
+
+        Symmetric coins share epsilon between the true and the other bit; else all of it goes into the other.
+
+        As few planes as keep ``q`` and the ratio within 1/1024 of what was asked, and at least 20.
+        """
+        if epsilon >= BITS:
+            raise _degenerate(owner, epsilon)
+        E, odds = exp_lower(epsilon), exp_lower(epsilon / 2 if symmetric else epsilon)
+        for planes in range(_LEAST_PLANES, BITS + 1):
+            other = -(-(1 << planes) // (1 + odds))
+            q = Fraction(other, 1 << planes)
+            if q > (1 + _LOSS) / (1 + odds):
+                continue
+            true = int(E * q / (1 - q + E * q) * _SCALE) if symmetric else _SCALE // 2
+            coins = cls(planes, true, other)
+            if coins.p > coins.q and 1 + (1 - _LOSS) * (E - 1) <= coins.ratio <= E:
+                return coins
+        raise _degenerate(owner, epsilon)
+
+    @property
+    def p(self) -> Fraction:
+        """The probability that the true bit is reported as 1."""
+        return Fraction(self.true_threshold, _SCALE)
+
+    @property
+    def q(self) -> Fraction:
+        """The probability that any other bit is reported as 1."""
+        return Fraction(self.other_threshold, 1 << self.planes)
+
+    @property
+    def ratio(self) -> Fraction:
+        """The largest ratio of the probabilities of one report under two values."""
+        return self.p * (1 - self.q) / (self.q * (1 - self.p))

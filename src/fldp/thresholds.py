@@ -12,7 +12,7 @@ Rounding only ever makes an oracle more private than declared. How much is bound
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from fldp.constraints import fail
 
@@ -35,7 +35,7 @@ def exp_lower(epsilon: float) -> Fraction:
 
 
 def _degenerate(owner: str, epsilon: float) -> Exception:
-    return fail(owner, "epsilon", f"one that coins of {BITS} bits can tell from none and from certainty", epsilon)
+    return fail(owner, "epsilon", f"neither so small nor so large that {BITS}-bit coins cannot realise it", epsilon)
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ class SymbolCoin:
             raise AssertionError(f"{owner}: threshold above the declared epsilon {epsilon!r}")
         return coin
 
-    @property
+    @cached_property
     def p(self) -> Fraction:
         """The probability of the true symbol."""
         return Fraction(self.keep, _SCALE)
 
-    @property
+    @cached_property
     def q(self) -> Fraction:
         """The probability of each other symbol."""
         return Fraction(self.other, _SCALE)
@@ -118,12 +118,12 @@ class UnaryCoins:
                 return coins
         raise _degenerate(owner, epsilon)
 
-    @property
+    @cached_property
     def p(self) -> Fraction:
         """The probability that the true bit is reported as 1."""
         return Fraction(self.true_threshold, _SCALE)
 
-    @property
+    @cached_property
     def q(self) -> Fraction:
         """The probability that any other bit is reported as 1."""
         return Fraction(self.other_threshold, 1 << self.planes)

@@ -46,7 +46,7 @@ def best_symbols(epsilon: float) -> int:
     go to the smaller.
 
     >>> best_symbols(1.0), best_symbols(0.01), best_symbols(4.0)
-    (4, 3, 56)
+    (4, 2, 56)
     """
     power = exp_lower(epsilon)
     low = max(2, min(int(power) + 1, _MOST_SYMBOLS - 1))
@@ -147,4 +147,4 @@ class OLH(PureOracle):
         return np.array((public, outcome), self.report_dtype)
 
     def publics(self) -> Iterable[int]:
-        return map(int, Stream(0).words(64))
+        return map(int, Stream(0).words(16))

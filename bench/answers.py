@@ -1,0 +1,95 @@
+"""Answers: what a benchmark found, beside what it was to find."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+_SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A limit, which way it bounds the measured value, and the unit of both."""
+
+    word: str
+    limit: float
+    unit: str = "x"
+
+    def met_by(self, measured: float) -> bool:
+        return measured >= self.limit if self.word == "at least" else measured <= self.limit
+
+    def __str__(self) -> str:
+        return f"{self.word} {self.limit:g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One row: seconds of ours and of the reference for each ``per``, and the value they give."""
+
+    question: str
+    ours: float
+    reference: float
+    against: str
+    method: str
+    measured: float
+    per: str = ""
+    unit: str = "x"
+    target: Target | None = None
+
+    @property
+    def verdict(self) -> str:
+        if self.target is None:
+            return "info"
+        return "pass" if self.target.met_by(self.measured) else "MISS"
+
+    def record(self) -> dict[str, Any]:
+        """Return what goes into the file."""
+        return {**asdict(self), "verdict": self.verdict}
+
+
+def slowdown(question: str, times: tuple[float, float], at_most: float, **rest: Any) -> Answer:
+    """Answer by how many times the work of the reference takes; less is better."""
+    ours, reference = times
+    return Answer(question, ours, reference, measured=ours / reference, target=Target("at most", at_most), **rest)
+
+
+def speedup(question: str, times: tuple[float, float], at_least: float | None = None, **rest: Any) -> Answer:
+    """Answer by how many times faster than the reference; more is better."""
+    ours, reference = times
+    target = None if at_least is None else Target("at least", at_least)
+    return Answer(question, ours, reference, measured=reference / ours, target=target, **rest)
+
+
+def duration(question: str, times: tuple[float, float], below: float, **rest: Any) -> Answer:
+    """Answer by the seconds themselves."""
+    ours, reference = times
+    return Answer(question, ours, reference, measured=ours, unit="s", target=Target("below", below, "s"), **rest)
+
+
+def shown(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    size, unit = next((scale for scale in _SCALES if seconds >= scale[0]), _SCALES[-1])
+    return f"{seconds / size:.3g} {unit}"
+
+
+_COLUMNS: dict[str, Callable[[Answer], str]] = {
+    "question": lambda answer: answer.question,
+    "ours": lambda answer: f"{shown(answer.ours)}{answer.per}",
+    "reference": lambda answer: f"{shown(answer.reference)}{answer.per}: {answer.against}",
+    "measured": lambda answer: f"{answer.measured:.3g} {answer.unit}",
+    "target": lambda answer: str(answer.target or "none"),
+    "verdict": lambda answer: answer.verdict,
+    "method": lambda answer: answer.method,
+}
+
+
+def show(title: str, answers: Sequence[Answer]) -> None:
+    """Print the table; into a file or a pipe it is wide enough for its words."""
+    table = Table(*_COLUMNS, title=title, show_lines=True)
+    for answer in answers:
+        table.add_row(*(cell(answer) for cell in _COLUMNS.values()))
+    console = Console()
+    Console(width=None if console.is_terminal else 150).print(table)

@@ -1,0 +1,177 @@
+"""The core: what our kernels cost, beside the least that it could cost and beside pure-ldp.
+
+    python bench/core.py [--json FILE]
+
+Every figure is a ratio of two times taken by turns in the same run, on one core, with secure randomness.
+It exits with 1 if a target is missed, and with 2 if the peers cannot be installed.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+import fldp
+from answers import Answer, duration, show, slowdown, speedup
+from fldp.kernels import walsh_hadamard
+from peers import environment
+from references import Draw, add_three, textbook_transform
+from timing import Clock, best_of, by_turns, clock, fresh_clock
+
+EPSILON = 1.0
+USERS, DOMAIN_SIZE = 1_000_000, 1023
+PEER_USERS, PEER_DOMAIN_SIZE = 100_000, 1024
+
+ROUNDS = 25
+PEER_ROUNDS, PEER_REPEATS, PEER_SAMPLE = 3, 10, 20_000
+FRESH_ROUNDS = 5
+
+BY_TURNS = f"best of {ROUNDS} by turns"
+BESIDE_PEER = (
+    f"best of {PEER_ROUNDS * PEER_REPEATS}, {PEER_ROUNDS} turns; ours {PEER_USERS:,} at once, "
+    f"pure-ldp a sample of {PEER_SAMPLE:,} a turn in {PEER_REPEATS} chunks"
+)
+IN_FRESH_PROCESS = f"median of {FRESH_ROUNDS} fresh processes by turns"
+
+IMPORT = """
+import time
+start = time.perf_counter()
+import {module}
+print(time.perf_counter() - start)
+"""
+
+FIRST_BATCH = f"""
+import time
+import fldp
+oracle = fldp.FHR(epsilon={EPSILON}, domain_size={DOMAIN_SIZE})
+start = time.perf_counter()
+oracle.tally(oracle.privatize(range(1000)))
+print(time.perf_counter() - start)
+"""
+
+
+def draw_values(domain_size: int, users: int) -> np.ndarray:
+    return np.random.default_rng(7).integers(0, domain_size, users)
+
+
+def privatize_fhr() -> Answer:
+    oracle = fldp.FHR(epsilon=EPSILON, domain_size=DOMAIN_SIZE)
+    ours = clock(partial(oracle.privatize, draw_values(DOMAIN_SIZE, USERS)), USERS)
+    times = by_turns(ROUNDS, ours, clock(Draw(2 * USERS), USERS))
+    about = {"per": " a user", "against": "16 random bytes", "method": BY_TURNS}
+    return slowdown(f"FHR privatize, {USERS:,} users", times, at_most=4, **about)
+
+
+def tally_fhr() -> Answer:
+    oracle = fldp.FHR(epsilon=EPSILON, domain_size=DOMAIN_SIZE)
+    reports = oracle.privatize(draw_values(DOMAIN_SIZE, USERS))
+    bare = partial(add_three, reports.data.view(np.uint16).reshape(-1, 2), oracle.rows.rows)
+    assert np.array_equal(oracle.tally(reports).state, bare())  # or the two would not be the same work
+    times = by_turns(ROUNDS, clock(partial(oracle.tally, reports), USERS), clock(bare, USERS))
+    about = {"per": " a report", "against": "three additions", "method": BY_TURNS}
+    return slowdown(f"FHR tally, {USERS:,} reports", times, at_most=3, **about)
+
+
+def peer_clock(task: str) -> Clock:
+    """Return a clock of pure-ldp, which takes the best of its chunks itself."""
+    parameters = {"epsilon": EPSILON, "domain_size": PEER_DOMAIN_SIZE, "users": PEER_SAMPLE, "chunks": PEER_REPEATS}
+    return lambda: float(environment.ask(task, **parameters)["seconds_each"])
+
+
+def beside_peer(work: Callable[[], object], task: str) -> tuple[float, float]:
+    return by_turns(PEER_ROUNDS, best_of(PEER_REPEATS, clock(work, PEER_USERS)), peer_clock(task))
+
+
+def tally_olh() -> Answer:
+    oracle = fldp.OLH(epsilon=EPSILON, domain_size=PEER_DOMAIN_SIZE)
+    reports = oracle.privatize(draw_values(PEER_DOMAIN_SIZE, PEER_USERS))
+    times = beside_peer(partial(oracle.tally, reports), "olh_tally")
+    about = {"per": " a report", "against": "pure-ldp", "method": BESIDE_PEER}
+    return speedup(f"OLH tally, {PEER_USERS:,} reports, {PEER_DOMAIN_SIZE:,} values", times, at_least=300, **about)
+
+
+def privatize_oue() -> Answer:
+    oracle = fldp.OUE(epsilon=EPSILON, domain_size=PEER_DOMAIN_SIZE)
+    times = beside_peer(partial(oracle.privatize, draw_values(PEER_DOMAIN_SIZE, PEER_USERS)), "oue_privatize")
+    about = {"per": " a user", "against": "pure-ldp", "method": BESIDE_PEER}
+    return speedup(f"OUE privatize, {PEER_DOMAIN_SIZE:,} values", times, at_least=60, **about)
+
+
+def transform() -> Answer:
+    vector = np.random.default_rng(7).integers(-1000, 1000, 1 << 20)
+    assert np.array_equal(walsh_hadamard(vector), textbook_transform(vector))
+    ours, textbook = (clock(partial(work, vector)) for work in (walsh_hadamard, textbook_transform))
+    about = {"against": "textbook loops, compiled", "method": BY_TURNS}
+    return speedup("Walsh-Hadamard transform, 2^20", by_turns(ROUNDS, ours, textbook), at_least=1.5, **about)
+
+
+def import_package() -> Answer:
+    ours, numpy = (fresh_clock(IMPORT.format(module=module)) for module in ("fldp", "numpy"))
+    ours()  # writes the bytecode, as an installation would
+    times = by_turns(FRESH_ROUNDS, ours, numpy, choose=median)
+    return duration("import fldp", times, below=0.3, against="import numpy", method=IN_FRESH_PROCESS)
+
+
+def first_batch_pair() -> tuple[float, float]:
+    """Return the seconds of a first batch with the kernels on disk, and with an empty cache."""
+    with TemporaryDirectory() as cache:
+        read = fresh_clock(FIRST_BATCH, NUMBA_CACHE_DIR=cache)
+        empty = read()
+        return read(), empty
+
+
+def first_batch() -> Answer:
+    cached, empty = zip(*(first_batch_pair() for _ in range(FRESH_ROUNDS)), strict=True)
+    about = {"against": "kernels not yet compiled", "method": IN_FRESH_PROCESS}
+    return speedup("first FHR batch of a process, kernels cached", (median(cached), median(empty)), **about)
+
+
+QUESTIONS = (privatize_fhr, tally_fhr, tally_olh, privatize_oue, transform, import_package, first_batch)
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def answer_all() -> list[Answer]:
+    answers = []
+    for number, question in enumerate(QUESTIONS, start=1):
+        say(f"{number} of {len(QUESTIONS)}: {question.__name__}")
+        answers.append(question())
+    return answers
+
+
+def machine() -> dict[str, object]:
+    """Return what the times, though not so much the ratios, depend on."""
+    packages = {name: version(name) for name in ("fldp", "numpy", "numba", "cryptography")}
+    return {"processor": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version(), **packages}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure the core against its targets.")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
+    options = parser.parse_args()
+    try:
+        environment.prepare(say)
+        answers = answer_all()
+    except environment.PeerError as error:
+        say(str(error))
+        return 2
+    show(f"fldp core, epsilon = {EPSILON:g}, one core, secure randomness", answers)
+    if options.json:
+        record = {"machine": machine(), "answers": [answer.record() for answer in answers]}
+        options.json.write_text(json.dumps(record, indent=2) + "\n")
+    return int(any(answer.verdict == "MISS" for answer in answers))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""The one table: every generic test runs over these oracles. A new oracle is a new row in ``FAMILIES``."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+import fldp
+import naive
+
+SIZES = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025)
+EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
+JUNK = 0x5A5A5A5A5A5A5A5A
+
+
+@dataclass(frozen=True)
+class Family:
+    """An oracle, how to make one, how to go through all of its words, and the largest domain for that."""
+
+    make: Callable[[float, int], fldp.FrequencyOracle]
+    atoms: Callable[[Any, int], Iterable[tuple[list[tuple[int, ...]], Fraction]]]
+    enumerate_to: int
+    sizes: tuple[int, ...] = SIZES
+
+
+def regions(bounds, total):
+    """Split ``[0, total)`` at the bounds: the first and last number of each region, and its share."""
+    edges = [0, *bounds, total]
+    return [([low, high - 1], Fraction(high - low, total)) for low, high in pairwise(edges)]
+
+
+def symbol_regions(epsilon, symbols):
+    keep, other = naive.symbol_coin(epsilon, symbols)
+    return regions([keep + k * other for k in range(symbols - 1)], naive.WORD)
+
+
+def grr_atoms(oracle, value):
+    for ends, share in symbol_regions(oracle.epsilon, oracle.domain_size):
+        yield [(end,) for end in ends], share
+
+
+def unary_atoms(oracle, value):
+    planes, true, other = naive.unary_coins(oracle.epsilon, oracle.name == "sue")
+    lanes = [regions([other], 1 << planes)] * oracle.domain_size
+    lanes[value] = [([JUNK % 2**planes], Fraction(1))]  # the plane bits of the true value must not matter
+    for (ends, share), *numbers in product(regions([true], naive.WORD), *lanes):
+        rows = []
+        for side in (0, -1):
+            words = [ends[side]]
+            words += [sum(((n[side] >> k) & 1) << v for v, (n, _) in enumerate(numbers)) for k in range(planes)]
+            rows.append(tuple(words))
+        for _, part in numbers:
+            share *= part
+        yield rows, share
+
+
+def olh_atoms(oracle, value):
+    for ends, share in symbol_regions(oracle.epsilon, naive.symbols_of(oracle.epsilon)):
+        yield [(JUNK, end) for end in ends], share
+
+
+def fhr_atoms(oracle, value):
+    _, rows = naive.first_row(oracle)
+    high = JUNK & ~((rows - 1) << 32 | (rows - 1))  # bits that must not matter
+    for i, w, (ends, share) in product(range(rows), range(rows), symbol_regions(oracle.epsilon, 2)):
+        yield [(high | w << 32 | i, end) for end in ends], share / rows**2
+
+
+def fhr(epsilon, size):
+    return fldp.FHR(epsilon, size, allow_exposure=size == 2)
+
+
+def fhr_paper(epsilon, size):
+    return fldp.FHR(epsilon, size, items="paper", allow_exposure=True)
+
+
+FAMILIES = {
+    "rr": Family(lambda epsilon, size: fldp.RR(epsilon), grr_atoms, 2, (2,)),
+    "grr": Family(fldp.GRR, grr_atoms, 65),
+    "sue": Family(fldp.SUE, unary_atoms, 5),
+    "oue": Family(fldp.OUE, unary_atoms, 5),
+    "olh": Family(fldp.OLH, olh_atoms, 65),
+    "fhr": Family(fhr, fhr_atoms, 15),
+    "fhr-paper": Family(fhr_paper, fhr_atoms, 9, (2, 3, 4, 8, 9, 1024)),
+}
+
+
+def pairs(family: Family) -> list[tuple[float, int]]:
+    """Every size with one epsilon, and one small size with every epsilon."""
+    found = [(EPSILONS[k % len(EPSILONS)], size) for k, size in enumerate(family.sizes)]
+    return sorted({*found, *((epsilon, min(family.sizes[-1], 5)) for epsilon in EPSILONS)})
+
+
+CASES = {
+    f"{name}-{size}-{epsilon}": (family, family.make(epsilon, size))
+    for name, family in FAMILIES.items()
+    for epsilon, size in pairs(family)
+}

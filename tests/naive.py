@@ -1,0 +1,170 @@
+"""The oracles once more, slowly: plain loops over plain integers, sharing no code with the package.
+
+``privatize`` gives what ``oracle.outcome`` gives; ``tally`` and ``estimate`` work on those outcomes.
+"""
+
+from fractions import Fraction
+from functools import cache
+from math import floor
+
+WORD = 2**64
+
+
+@cache
+def exp_floor(x):
+    """The largest multiple of 2^-128 below e^x, from the Taylor series with a bound on its remainder."""
+    x = Fraction(x)
+    total, term, k = Fraction(0), Fraction(1), 0
+    while k < 2 * x + 2 or term > Fraction(1, 2**200):
+        total += term
+        k += 1
+        term = term * x / k
+    low, high = floor(total * 2**128), floor((total + 2 * term) * 2**128)
+    assert low == high
+    return Fraction(low, 2**128)
+
+
+def ceiling(x):
+    return -floor(-x)
+
+
+@cache
+def symbol_coin(epsilon, symbols):
+    other = ceiling(WORD / (exp_floor(epsilon) + symbols - 1))
+    return WORD - (symbols - 1) * other, other
+
+
+@cache
+def unary_coins(epsilon, symmetric):
+    e = exp_floor(epsilon)
+    wanted = 1 / (1 + exp_floor(epsilon / 2 if symmetric else epsilon))
+    planes = 20
+    while True:
+        other = ceiling(wanted * 2**planes)
+        q = Fraction(other, 2**planes)
+        p = Fraction(floor(WORD * (e * q / (1 - q + e * q))), WORD) if symmetric else Fraction(1, 2)
+        ratio = p / (1 - p) * (1 - q) / q
+        if q <= wanted * Fraction(1025, 1024) and (ratio - 1) >= (e - 1) * Fraction(1023, 1024):
+            return planes, int(p * WORD), other
+        planes += 1
+
+
+def respond(symbol, coin, epsilon, symbols):
+    keep, other = symbol_coin(epsilon, symbols)
+    if coin < keep:
+        return symbol
+    others = [s for s in range(symbols) if s != symbol]
+    return others[(coin - keep) // other]
+
+
+def splitmix(seed, value):
+    z = (seed + (value + 1) * 0x9E3779B97F4A7C15) % WORD
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % WORD
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB % WORD
+    return z ^ (z >> 31)
+
+
+@cache
+def symbols_of(epsilon):
+    e = exp_floor(epsilon)
+    near = max(2, int(e))
+    return min(range(max(2, near - 2), near + 4), key=lambda g: (e + g - 1) ** 2 / (g - 1))
+
+
+def odd(x):
+    return bin(x).count("1") % 2
+
+
+def first_row(oracle):
+    bits = 1
+    while 2**bits < oracle.domain_size + 1:
+        bits += 1
+    return (1 if oracle.items == "paper" else 2**bits - oracle.domain_size), 2**bits
+
+
+def grr(oracle, value, words):
+    return None, respond(value, words[0], oracle.epsilon, oracle.domain_size)
+
+
+def unary(oracle, value, words):
+    planes, true, other = unary_coins(oracle.epsilon, oracle.name == "sue")
+    blocks = ceiling(Fraction(oracle.domain_size, 64))
+    made = 0
+    for position in range(oracle.domain_size):
+        if position == value:
+            bit = words[0] < true
+        else:
+            number = 0
+            for k in range(planes):
+                number += (words[1 + k * blocks + position // 64] >> (position % 64) & 1) << k
+            bit = number < other
+        made += bit << position
+    return None, made
+
+
+def olh(oracle, value, words):
+    g = symbols_of(oracle.epsilon)
+    return words[0], respond(splitmix(words[0], value) * g >> 64, words[1], oracle.epsilon, g)
+
+
+def fhr(oracle, value, words):
+    first, rows = first_row(oracle)
+    item = value + first
+    i, w = words[0] % rows, words[0] // 2**32 % rows
+    if not odd(w & item):
+        bit = 1
+        while not item & bit:
+            bit *= 2
+        w ^= bit
+    pair = (i, i ^ w) if not odd(i & item) else (i ^ w, i)
+    assert not odd(pair[0] & item)
+    assert odd(pair[1] & item)
+    keep, _ = symbol_coin(oracle.epsilon, 2)
+    return None, pair if words[1] < keep else pair[::-1]
+
+
+PRIVATIZE = {"rr": grr, "grr": grr, "sue": unary, "oue": unary, "olh": olh, "fhr": fhr}
+
+
+def privatize(oracle, values, words):
+    each = oracle.words
+    return [
+        PRIVATIZE[oracle.name](oracle, value, [int(w) for w in words[k * each : (k + 1) * each]])
+        for k, value in enumerate(values)
+    ]
+
+
+def supports(oracle, public, outcome, value):
+    match oracle.name:
+        case "rr" | "grr":
+            return outcome == value
+        case "sue" | "oue":
+            return outcome >> value & 1
+        case "olh":
+            return splitmix(public, value) * symbols_of(oracle.epsilon) >> 64 == outcome
+
+
+def estimate(oracle, outcomes, decoder="full"):
+    """The estimated count of every value, straight from the definition."""
+    if oracle.name == "fhr":
+        return [fhr_count(oracle, outcomes, value, decoder) for value in range(oracle.domain_size)]
+    n = len(outcomes)
+    if oracle.name in ("sue", "oue"):
+        planes, true, other = unary_coins(oracle.epsilon, oracle.name == "sue")
+        p, q = Fraction(true, WORD), Fraction(other, 2**planes)
+    else:
+        g = symbols_of(oracle.epsilon) if oracle.name == "olh" else oracle.domain_size
+        keep, other = symbol_coin(oracle.epsilon, g)
+        p, q = Fraction(keep, WORD), Fraction(1, g) if oracle.name == "olh" else Fraction(other, WORD)
+    counts = [sum(supports(oracle, *outcome, value) for outcome in outcomes) for value in range(oracle.domain_size)]
+    return [float((count - n * q) / (p - q)) for count in counts]
+
+
+def fhr_count(oracle, outcomes, value, decoder):
+    item = value + first_row(oracle)[0]
+    keep, other = symbol_coin(oracle.epsilon, 2)
+    c = Fraction(WORD, keep - other)
+    sign = sum((-1) ** odd(plus & item) - (-1) ** odd(minus & item) for _, (plus, minus) in outcomes)
+    mask = sum(-((-1) ** odd((plus ^ minus) & item)) for _, (plus, minus) in outcomes)
+    weight = 1 / (1 + c * c / 2) if decoder == "full" else 1
+    return float(weight * c / 2 * sign + (1 - weight) * mask)

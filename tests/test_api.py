@@ -1,0 +1,39 @@
+import inspect
+
+import fldp
+
+
+def test_public_names_are_complete_and_sorted():
+    classes = [name for name in fldp.__all__ if name[0].isupper()]
+    functions = [name for name in fldp.__all__ if not name[0].isupper()]
+    acronyms = [name for name in classes if name.isupper()]
+    assert fldp.__all__ == sorted(acronyms) + sorted(set(classes) - set(acronyms)) + sorted(functions)
+    assert all(hasattr(fldp, name) for name in fldp.__all__)
+
+
+def test_every_public_name_is_documented_with_an_example():
+    plain = {"FrequencyOracle", "Verification", "Witness", *(n for n in fldp.__all__ if n.endswith("Error"))}
+    for name in set(fldp.__all__) - plain:
+        assert ">>>" in inspect.getdoc(getattr(fldp, name)), name
+    for name in plain:
+        assert inspect.getdoc(getattr(fldp, name)), name
+
+
+def test_public_methods_are_documented():
+    for name in fldp.__all__:
+        thing = getattr(fldp, name)
+        for method, member in inspect.getmembers(thing if inspect.isclass(thing) else None, callable):
+            if not method.startswith("_") and getattr(member, "__module__", "").startswith("fldp"):
+                assert inspect.getdoc(member), f"{name}.{method}"
+
+
+def test_the_exception_tree():
+    for name in fldp.__all__:
+        if name.endswith("Error"):
+            assert issubclass(getattr(fldp, name), fldp.FldpError)
+
+
+def test_version():
+    from importlib.metadata import version
+
+    assert version("fldp") == fldp.__version__

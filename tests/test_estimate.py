@@ -1,0 +1,161 @@
+import numpy as np
+import pytest
+
+import fldp
+from fldp import MergeError, ParameterError
+from fldp.estimate import Comparison, Estimate, Total
+
+RNG = np.random.default_rng(5)
+
+
+def estimate(oracle, counts, seed=0, **options):
+    values = np.repeat(np.arange(len(counts)), counts)
+    return oracle.estimate(oracle.tally(oracle.privatize(values, rng=seed)), **options)
+
+
+def test_the_whole_job_finds_the_truth():
+    counts = np.array([5000, 3000, 1500, 400, 100, 0, 0])
+    for make in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.FHR):
+        est = estimate(make(2.0, 7), counts)
+        assert np.all(np.abs(est.counts - counts) < 6 * est.stderr), make
+
+
+def test_standard_errors_are_the_exact_variance_at_the_estimate():
+    oracle = fldp.FHR(1.0, 7)
+    est = estimate(oracle, [500, 0, 0, 0, 0, 0, 0])
+    plugged = np.clip(est.counts, 0, 500)
+    assert np.allclose(est.stderr, np.sqrt(oracle.variance(500, plugged)))
+    assert est.counts.min() < 0, "negative estimates stay"
+
+
+def test_fhr_variances_are_those_of_the_design():
+    """Section 3: variance over n of a rare value, by epsilon; the correction of the paper's formula."""
+    for epsilon, paper, full in ((0.4, 12.8, 0.93), (1.0, 2.34, 0.70), (2.0, 0.862, 0.463)):
+        oracle = fldp.FHR(epsilon, 1023)
+        assert oracle.variance(1, 0, decoder="paper") == pytest.approx(paper, rel=5e-3)
+        assert oracle.variance(1, 0, decoder="full") == pytest.approx(full, rel=1e-2)
+        c = (np.e**epsilon + 1) / (np.e**epsilon - 1)
+        assert oracle.variance(1000, 300, decoder="paper") == pytest.approx(c * c / 2 * 1300 - 300)
+    assert fldp.OUE(1.0, 1023).variance(1, 0) == pytest.approx(3.68, rel=1e-3)
+
+
+def test_fhr_full_decoder_beats_the_papers_on_the_same_reports():
+    oracle, errors = fldp.FHR(1.0, 255), {}
+    counts = RNG.multinomial(20_000, RNG.dirichlet(np.ones(255)))
+    tally = oracle.tally(oracle.privatize(np.repeat(np.arange(255), counts), rng=3))
+    for decoder in ("full", "paper"):
+        errors[decoder] = ((oracle.estimate(tally, decoder=decoder).counts - counts) ** 2).mean()
+    assert errors["paper"] > 2.5 * errors["full"]
+
+
+def test_intervals():
+    est = Estimate(fldp.GRR(1.0, 4), np.array([1.0, 2, 3, 4]), np.array([1.0, 1, 1, 2]), 10)
+    assert np.allclose(est.interval(0.95)[0], [1 - 1.959964, 1 + 1.959964])
+    assert np.allclose(est.interval(0.95, simultaneous=True)[3], [4 - 2 * 2.497705, 4 + 2 * 2.497705])
+    assert est.frequencies.tolist() == [0.1, 0.2, 0.3, 0.4]
+
+
+@pytest.mark.parametrize("level", [0, 1, 1.5, -0.1, True, None, float("nan")])
+def test_bad_levels(level):
+    with pytest.raises(ParameterError, match="level must be"):
+        Total(1.0, 1.0).interval(level)
+
+
+def test_coverage_of_intervals():
+    """95 % intervals of 200 runs x 50 values: between 93 and 97 % (more than 8 standard errors), simultaneous ones more."""
+    oracle, counts = fldp.FHR(1.0, 50), RNG.multinomial(5000, np.full(50, 0.02))
+    inside, all_inside = 0.0, 0
+    for seed in range(200):
+        est = estimate(oracle, counts, seed)
+        low, high = est.interval(0.95).T
+        inside += np.mean((low <= counts) & (counts <= high)) / 200
+        low, high = est.interval(0.95, simultaneous=True).T
+        all_inside += bool(np.all((low <= counts) & (counts <= high)))
+    assert 0.93 < inside < 0.97
+    assert all_inside > 170
+
+
+def test_table_and_top():
+    est = estimate(fldp.GRR(3.0, 5), [10, 500, 200, 30, 0])
+    table = est.table()
+    assert table["value"].tolist() == [0, 1, 2, 3, 4]
+    assert np.array_equal(table["count"], est.counts)
+    assert np.array_equal(np.stack([table["low"], table["high"]], axis=1), est.interval(0.95))
+    assert est.top(2)["value"].tolist() == [1, 2]
+    assert len(est.top(99)) == 5
+    ties = Estimate(fldp.GRR(1.0, 4), np.array([1.0, 2, 2, 1]), np.ones(4), 6)
+    assert ties.top(4)["value"].tolist() == [1, 2, 0, 3]
+    with pytest.raises(ParameterError, match="Estimate: k must be an integer"):
+        est.top(0)
+
+
+def test_to_pandas(monkeypatch):
+    est = estimate(fldp.GRR(3.0, 5), [10, 500, 200, 30, 0])
+    assert est.to_pandas()["count"].tolist() == est.counts.tolist()
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(
+        fldp.FldpError, match=r"^fldp: this needs pandas, install it with: pip install 'fldp\[pandas\]'$"
+    ):
+        est.to_pandas()
+
+
+@pytest.mark.parametrize(
+    ("oracle", "options"),
+    [
+        (fldp.GRR(1.0, 12), {}),
+        (fldp.OUE(1.0, 12), {}),
+        (fldp.OLH(1.0, 12), {}),
+        (fldp.FHR(1.0, 12), {}),
+        (fldp.FHR(1.0, 12), {"decoder": "paper"}),
+    ],
+    ids=str,
+)
+def test_the_standard_error_of_a_sum(oracle, options):
+    """Over 1,500 runs the spread of a sum is the declared one within 6 of its own standard errors."""
+    counts, members, runs = np.array([300, 90, 5, 5, *[0] * 7, 100]), [0, 2, 3, 7, 11], 1500
+    values = np.tile(np.repeat(np.arange(12), counts), runs)
+    reports, n = oracle.privatize(values, rng=2), counts.sum()
+    sums = np.array(
+        [oracle.estimate(oracle.tally(reports[k * n : (k + 1) * n]), **options).sum(members).count for k in range(runs)]
+    )
+    truth = Estimate(oracle, counts.astype(float), np.sqrt(oracle.variance(n, counts, **options)), n, options)
+    assert abs(sums.var() / truth.sum(members).stderr ** 2 - 1) < 6 * np.sqrt(2 / runs)
+    assert abs(sums.mean() - counts[members].sum()) < 6 * truth.sum(members).stderr / np.sqrt(runs)
+
+
+def test_a_sum_counts_a_value_once():
+    est = estimate(fldp.GRR(1.0, 5), [10, 500, 200, 30, 0])
+    assert est.sum([1, 1]) == est.sum([1])
+    assert est.sum([1]).stderr == pytest.approx(est.stderr[1])
+    assert est.sum(range(5)).count == pytest.approx(740)
+    with pytest.raises(fldp.DomainError, match="Estimate: values must be integers from 0 to 4, got 5"):
+        est.sum([5])
+
+
+def test_compare_finds_what_changed():
+    oracle = fldp.FHR(2.0, 7)
+    before = estimate(oracle, [9000, 3000, 1000, 500, 500, 0, 0], seed=1)
+    after = estimate(oracle, [18000, 3000, 5000, 1000, 1000, 0, 0], seed=2)
+    change = before.compare(after)
+    assert np.flatnonzero(change.significant(0.99)).tolist() == [1, 2]
+    assert change.difference[1] < 0 < change.difference[2]
+    with pytest.raises(MergeError, match="compare needs an estimate of 7 values, got 5"):
+        before.compare(estimate(fldp.GRR(1.0, 5), [1, 1, 1, 1, 1]))
+
+
+def test_compare_names_nothing_where_nothing_changed():
+    """400 comparisons of the same population at level 0.95: at most 40 name anything (20 expected)."""
+    oracle, counts = fldp.GRR(1.0, 10), [50] * 10
+    named = sum(
+        estimate(oracle, counts, 2 * k).compare(estimate(oracle, counts, 2 * k + 1)).significant().any()
+        for k in range(400)
+    )
+    assert named <= 40
+
+
+def test_holm():
+    change = Comparison(np.array([0.0, 3.0, 2.3, 1.0]), np.ones(4))
+    assert change.p_values == pytest.approx([1.0, 0.0027, 0.02145, 0.3173], abs=1e-4)
+    assert change.significant(0.95).tolist() == [False, True, False, False]
+    assert change.significant(0.90).tolist() == [False, True, True, False]
+    assert Comparison(np.zeros(2), np.zeros(2)).significant().tolist() == [False, False]

@@ -1,0 +1,62 @@
+"""Every case of the table, through every generic check."""
+
+import numpy as np
+import pytest
+
+import cases
+import fldp
+import naive
+from fldp.checks import CHECKS
+
+each_case = pytest.mark.parametrize(("family", "oracle"), cases.CASES.values(), ids=cases.CASES)
+
+
+@each_case
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_conformance(family, oracle, check):
+    check(oracle, seed=20260)
+
+
+@each_case
+def test_equals_naive_loops(family, oracle):
+    """Bit for bit the same reports from the same words, and the same estimates from those."""
+    users = 200 if oracle.domain_size <= 65 else 12
+    values = np.random.default_rng(3).integers(0, oracle.domain_size, users)
+    values[0], values[1] = 0, oracle.domain_size - 1
+    words = fldp.Stream(11).words(users * oracle.words)
+    expected = naive.privatize(oracle, values.tolist(), words)
+    reports = oracle.privatize(values, rng=11)
+    assert [oracle.outcome(row) for row in reports.data] == expected
+    tally = oracle.tally(reports)
+    for options in [{}, *({"decoder": decoder} for decoder in oracle.decoders)]:
+        counts = oracle.estimate(tally, **options).counts
+        np.testing.assert_allclose(counts, naive.estimate(oracle, expected, **options), rtol=1e-9, atol=1e-7)
+
+
+def enumerated_law(family, oracle, value):
+    """The law of the code: what it answers at both ends of every region of its words, weighed by their size."""
+    law, public = {}, None
+    for rows, share in family.atoms(oracle, value):
+        words = np.array(rows, np.uint64)
+        out = np.empty((len(rows), *oracle.report_shape), oracle.report_dtype)
+        oracle.perturb(np.full(len(rows), value), words, out)
+        outcomes = {oracle.outcome(row) for row in out}
+        assert len(outcomes) == 1, f"words {rows} are in one region but give {outcomes}"
+        public, outcome = outcomes.pop()
+        law[outcome] = law.get(outcome, 0) + share
+    return public, law
+
+
+@pytest.mark.parametrize(
+    ("family", "oracle"),
+    [pytest.param(*case, id=name) for name, case in cases.CASES.items() if case[1].domain_size <= case[0].enumerate_to],
+)
+def test_law_by_enumeration(family, oracle):
+    for value in sorted({0, 1, oracle.domain_size // 2, oracle.domain_size - 1}):
+        public, law = enumerated_law(family, oracle, value)
+        assert sum(law.values()) == 1
+        assert law == oracle.law(value, public)
+
+
+def test_every_oracle_has_a_row():
+    assert {oracle.name for _, oracle in cases.CASES.values()} == set(fldp.oracles.names())

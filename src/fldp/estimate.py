@@ -70,8 +70,8 @@ class Estimate:
     array([[545., 612.],
            [253., 315.],
            [108., 167.]])
-    >>> est.sum([0, 1, 2])
-    Total(count=1000.0, stderr=0.0)
+    >>> est.sum([0, 1])
+    Total(count=862.6..., stderr=15.1...)
     """
 
     oracle: "FrequencyOracle"

@@ -17,13 +17,17 @@ _DIGITS = Context(prec=60)
 
 @dataclass(frozen=True)
 class Witness:
-    """A report, and the two values between which it tells the most."""
+    """A report, and the two values between which it tells the most.
+
+    ``ratio`` is that of its probabilities; None where ``other`` cannot produce it, which is shown only if no report
+    that both can produce tells them apart.
+    """
 
     value: int
     other: int
     report: Any
     public: Any
-    ratio: Fraction
+    ratio: Fraction | None
 
 
 @dataclass(frozen=True)
@@ -72,14 +76,8 @@ def verify(oracle: FrequencyOracle) -> Verification:
     """
     oracle.check_enumerable()
     bound = exp_lower(oracle.epsilon)
-    ratio, eta, mass, delta, anonymity = (
-        Fraction(0),
-        Fraction(1),
-        Fraction(1),
-        Fraction(0),
-        oracle.domain_size,
-    )
-    witness = None
+    ratio, eta, mass, delta, anonymity = Fraction(1), Fraction(1), Fraction(1), Fraction(0), oracle.domain_size
+    witness = Witness(0, 1, None, None, ratio)
     for public in oracle.publics():
         laws = [_support(oracle.law(value, public)) for value in range(oracle.domain_size)]
         anonymity = min(anonymity, *Counter(report for law in laws for report in law).values())
@@ -92,8 +90,8 @@ def verify(oracle: FrequencyOracle) -> Verification:
                 if one[report] > ratio * two[report]:
                     ratio = one[report] / two[report]
                     witness = Witness(value, other, report, public, ratio)
-    if witness is None:
-        witness = Witness(0, 1, None, None, ratio)
+            if ratio == 1 and len(shared) < len(one):
+                witness = Witness(value, other, next(report for report in one if report not in two), public, None)
     return Verification(oracle, ratio, eta, mass, delta, anonymity, witness)
 
 

@@ -1,0 +1,44 @@
+# make demo and make test set everything up by themselves; a second run uses what the first one made.
+
+VENV   := .venv
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+            $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+export UV_COMPILE_BYTECODE := 1
+
+.PHONY: help demo test lint bench soak constraints clean
+.DEFAULT_GOAL := help
+
+help:  ## show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 18
+
+$(READY): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "fldp needs Python 3.11 or newer, and found none on the path"; exit 1; }
+	@echo "setting up $(VENV) with $$($(PYTHON) --version), once"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## run the main job on embedded defaults
+	@$(BIN)/fldp demo
+
+lint: $(READY)  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint  ## style, types and all tests
+	$(BIN)/python -m pytest -n auto
+
+bench: $(READY)  ## speed, beside the peers, as ratios in one run
+	$(BIN)/python bench/core.py
+
+constraints: $(READY)  ## pin the newest versions of everything
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \
+		--no-header --no-annotate pyproject.toml -o constraints.txt
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Experiments: populations to try an oracle on."""

@@ -1,5 +1,6 @@
 """Answers: what a benchmark found, beside what it was to find."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -91,5 +92,4 @@ def show(title: str, answers: Sequence[Answer]) -> None:
     table = Table(*_COLUMNS, title=title, show_lines=True)
     for answer in answers:
         table.add_row(*(cell(answer) for cell in _COLUMNS.values()))
-    console = Console()
-    Console(width=None if console.is_terminal else 150).print(table)
+    Console(width=None if sys.stdout.isatty() else 150).print(table)

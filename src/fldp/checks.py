@@ -179,7 +179,7 @@ def check_law(oracle: FrequencyOracle, seed: int) -> None:
     small = _small(oracle)
     draws = _DRAWS
     if list(small.publics()) != [None]:  # then nearly every draw has a law of its own
-        draws = min(2000, max(10 * _BINS, 200_000 // small.outcomes))
+        draws = min(2000, max(5 * _BINS, 200_000 // small.outcomes))
     for value in range(small.domain_size):
         for public in small.publics():
             if sum(small.law(value, public).values()) != 1:

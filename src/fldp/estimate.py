@@ -71,7 +71,7 @@ class Estimate:
            [253., 315.],
            [108., 167.]])
     >>> est.sum([0, 1])
-    Total(count=862.6..., stderr=15.1...)
+    Total(count=862.6..., stderr=15.0...)
     """
 
     oracle: "FrequencyOracle"

@@ -99,7 +99,7 @@ def test_bit_planes_throw_exactly_the_threshold():
     for k in range(planes):
         bits = (numbers >> U64(k)) & U64(1)
         words[:, 1 + k] = (bits << np.arange(64, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
-    words[:, 0] = np.where(numbers[:, 0] < threshold, 0, 2**63)  # the true bit of value 0, thrown to fit
+    words[:, 0] = np.where(numbers[:, 0] < threshold, U64(0), U64(2**63))  # the true bit of value 0, thrown to fit
     out = np.empty((len(numbers), 8), np.uint8)
     values = np.zeros(len(numbers), np.int64)
     throw.compiled(values, words, planes, U64(1), U64(threshold), U64(2**64 - 1), out)

@@ -17,7 +17,7 @@ from fldp.reports import Array, Reports, Tally
 from fldp.stream import Stream, Words
 from fldp.values import Values, as_values
 
-_SCRATCH = 1 << 15  # words drawn at a time: 256 KiB, so that they are still in the cache when they are used
+_SCRATCH = 1 << 16  # words drawn at a time: 512 KiB, so that they are still in the cache when they are used
 _MOST_OUTCOMES = 1 << 20
 MOST_VALUES = 2**31 - 1
 

@@ -159,7 +159,7 @@ class Subset(PureOracle):
 
     name = "test-subset"
     size = 2
-    report_bits = 16
+    field_bits = (8, 8)
     report_dtype = np.dtype(np.uint8)
     report_shape = (2,)
     words = 1

@@ -48,7 +48,8 @@ def test_exposure_has_to_be_asked_for(size, items):
     assert "allow_exposure=True" in repr(oracle)
 
 
-def test_permission_is_not_part_of_the_identity():
+def test_permission_counts_only_where_it_is_needed():
     assert fldp.FHR(1.0, 7, allow_exposure=True) == fldp.FHR(1.0, 7)
-    assert fldp.FHR(1.0, 7, items="paper") != fldp.FHR(1.0, 8, items="spread")
-    assert "allow_exposure" not in fldp.FHR(1.0, 7, allow_exposure=True).parameters
+    assert fldp.FHR(1.0, 7, allow_exposure=True).parameters == {"epsilon": 1.0, "domain_size": 7}
+    assert fldp.FHR(1.0, 2, allow_exposure=True).parameters["allow_exposure"] is True
+    assert fldp.FHR(1.0, 7, items="paper") != fldp.FHR(1.0, 7)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fldp.errors import DomainError, FldpError, MergeError, ParameterError
 from fldp.oracle import Floats, FrequencyOracle
-from fldp.privacy.verify import verify
+from fldp.privacy.verify import shrink, verify
 from fldp.reports import Reports, Tally
 from fldp.stream import Stream
 
@@ -27,7 +27,6 @@ FALSE_ALARM = 1e-9
 _LIMIT = NormalDist().inv_cdf(1 - FALSE_ALARM / 2)
 _RUNS, _USERS = 300, 1000
 _DRAWS, _BINS = 20_000, 64
-_MOST_OUTCOMES = 1 << 17
 _TOLERANCE = 1e-9
 
 
@@ -50,18 +49,6 @@ def check_oracle(oracle: FrequencyOracle, *, seed: int = 0) -> None:
 
 def _fail(oracle: FrequencyOracle, check: str, what: str) -> NoReturn:
     raise CheckError(f"{check}: {oracle!r}: {what}")
-
-
-def _small(oracle: FrequencyOracle) -> FrequencyOracle:
-    """Return the same oracle on a domain small enough to enumerate its law."""
-    for size in (8, 7, 6, 5, 4, 3, 2):
-        try:
-            made = dataclasses.replace(oracle, domain_size=min(size, oracle.domain_size))
-        except ParameterError:
-            continue
-        if made.outcomes * made.domain_size * len(list(made.publics())) <= _MOST_OUTCOMES:
-            return made
-    _fail(oracle, "enumeration", "no domain is small enough to enumerate the law")
 
 
 def _sample(oracle: FrequencyOracle, users: int, seed: int) -> tuple[NDArray[np.int64], Reports]:
@@ -164,7 +151,7 @@ def check_input(oracle: FrequencyOracle, seed: int) -> None:
 def check_privacy(oracle: FrequencyOracle, seed: int) -> None:
     """The implemented law keeps the declared epsilon, eta and anonymity, exactly."""
     del seed
-    found = verify(_small(oracle))
+    found = verify(shrink(oracle))
     if not found.holds:
         _fail(
             oracle,
@@ -176,7 +163,7 @@ def check_privacy(oracle: FrequencyOracle, seed: int) -> None:
 
 def check_law(oracle: FrequencyOracle, seed: int) -> None:
     """Reports are drawn from the law: their ranks in it, spread at random within each outcome, are uniform."""
-    small = _small(oracle)
+    small = shrink(oracle)
     draws = _DRAWS
     if list(small.publics()) != [None]:  # then nearly every draw has a law of its own
         draws = min(2000, max(5 * _BINS, 200_000 // small.outcomes))
@@ -224,7 +211,7 @@ def check_moments(oracle: FrequencyOracle, seed: int) -> None:
     Where there is public randomness the law does not include it, and ``check_estimates`` has to do.
     """
     del seed
-    small = _small(oracle)
+    small = shrink(oracle)
     if list(small.publics()) != [None]:
         return
     for options in _all_options(small):

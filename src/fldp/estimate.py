@@ -81,6 +81,7 @@ class Estimate:
     options: Mapping[str, Any] = field(default_factory=dict)
     method: str = "unbiased"
     original: "Estimate | None" = None
+    labels: tuple[str, ...] | None = None
 
     @property
     def frequencies(self) -> Floats:
@@ -144,8 +145,10 @@ class Estimate:
         )
 
     def to_pandas(self, level: float = 0.95) -> "pandas.DataFrame":
-        """Return the table as a pandas DataFrame."""
+        """Return the table as a pandas DataFrame, with a column of labels where a survey gave them."""
         frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(self.table(level))
+        if self.labels is not None:
+            frame.insert(1, "label", self.labels)
         return frame
 
     def __repr__(self) -> str:

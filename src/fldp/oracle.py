@@ -55,8 +55,8 @@ class FrequencyOracle(ABC):
 
     @property
     @abstractmethod
-    def report_bits(self) -> int:
-        """The number of bits of one report when it is packed."""
+    def field_bits(self) -> tuple[int, ...]:
+        """The number of bits that each number of a report takes on the wire, in their order in memory."""
 
     @property
     @abstractmethod
@@ -82,6 +82,11 @@ class FrequencyOracle(ABC):
     @abstractmethod
     def check(self, data: Array) -> NDArray[np.bool_]:
         """Tell for each report, of the right type and shape already, whether this oracle can produce it."""
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        """Tell whether the state of a tally can come from ``n`` reports, as far as its sums show."""
+        del state, n
+        return True
 
     @abstractmethod
     def decode(self, tally: Tally, **options: Any) -> Floats:
@@ -115,12 +120,7 @@ class FrequencyOracle(ABC):
             object.__setattr__(self, field.name, value)
 
     def __repr__(self) -> str:
-        shown = (
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in dataclasses.fields(self)
-            if getattr(self, field.name) != field.default
-        )
-        return f"{self.title}({', '.join(shown)})"
+        return f"{self.title}({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"
 
     @property
     def title(self) -> str:
@@ -129,13 +129,14 @@ class FrequencyOracle(ABC):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters that make this oracle what it is.
+        """The parameters that make this oracle what it is; those at their default are left out.
 
         >>> import fldp
         >>> fldp.GRR(epsilon=1.0, domain_size=5).parameters
         {'epsilon': 1.0, 'domain_size': 5}
         """
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.compare}
+        every = ((field, getattr(self, field.name)) for field in dataclasses.fields(self))
+        return {field.name: value for field, value in every if value != field.default}
 
     @property
     def eta(self) -> Fraction:
@@ -146,6 +147,11 @@ class FrequencyOracle(ABC):
     def anonymity(self) -> int:
         """The least number of values that a single report leaves possible."""
         return self.domain_size
+
+    @property
+    def report_bits(self) -> int:
+        """The number of bits of one report on the wire."""
+        return sum(self.field_bits)
 
     @property
     def report_shape(self) -> tuple[int, ...]:

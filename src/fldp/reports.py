@@ -109,6 +109,8 @@ class Tally:
                 f"got {state.dtype} of shape {state.shape}"
             )
         object.__setattr__(self, "state", _read_only(np.array(state, np.int64)))
+        if not self.oracle.check_state(self.state, self.n):
+            raise DomainError(f"{who}: state must be one that n reports can add up to, got one that {self.n} cannot")
 
     @classmethod
     def empty(cls, oracle: "FrequencyOracle") -> "Tally":

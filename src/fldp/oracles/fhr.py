@@ -1,6 +1,6 @@
 """FHR, the flexible Hadamard response of the paper, and the decoder that uses all of a report."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -81,7 +81,7 @@ class FHR(FrequencyOracle):
     """
 
     items: str = "spread"
-    allow_exposure: bool = field(default=False, compare=False)
+    allow_exposure: bool = False
 
     name = "fhr"
     decoders = ("full", "paper")
@@ -104,7 +104,9 @@ class FHR(FrequencyOracle):
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.coin  # refuse a degenerate epsilon now
-        if self.anonymity < 2 and not self.allow_exposure:
+        if self.anonymity >= 2:
+            object.__setattr__(self, "allow_exposure", False)  # nothing to allow: the same oracle with or without
+        elif not self.allow_exposure:
             raise ParameterError(
                 f"{self.title}: domain_size with items={self.items!r} must be one where no single report gives "
                 f"a value away, got {self.domain_size}; to do it all the same, say allow_exposure=True"
@@ -128,8 +130,8 @@ class FHR(FrequencyOracle):
         return np.dtype([("plus", position), ("minus", position)])
 
     @property
-    def report_bits(self) -> int:
-        return 2 * self.rows.bits
+    def field_bits(self) -> tuple[int, ...]:
+        return self.rows.bits, self.rows.bits
 
     @property
     def tally_shape(self) -> tuple[int, ...]:
@@ -150,6 +152,12 @@ class FHR(FrequencyOracle):
         """Every pair of different positions is possible: each mask but 0 is odd for the item of some value."""
         plus, minus = data["plus"], data["minus"]
         return np.asarray((plus < self.rows.rows) & (minus < self.rows.rows) & (plus != minus))
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        """Each report adds 1 and -1 to the signs and takes 1 from a mask other than 0."""
+        signs, masks = state
+        bounded = bool((np.abs(signs) <= n).all() and (masks <= 0).all())
+        return bounded and int(masks[0]) == 0 and int(signs.sum()) == 0 and int(masks.sum()) == -n
 
     def _weight(self, decoder: str) -> tuple[float, float]:
         """Return ``c = 1/(2p-1)`` and the weight of the signs: by inverse variance, or all of it."""

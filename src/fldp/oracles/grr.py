@@ -72,8 +72,8 @@ class GRR(PureOracle):
         return symbol_dtype(self.domain_size)
 
     @property
-    def report_bits(self) -> int:
-        return (self.domain_size - 1).bit_length()
+    def field_bits(self) -> tuple[int, ...]:
+        return ((self.domain_size - 1).bit_length(),)
 
     @property
     def outcomes(self) -> int:
@@ -87,6 +87,9 @@ class GRR(PureOracle):
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         return np.asarray(data < self.domain_size)
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        return super().check_state(state, n) and int(state.sum()) == n
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Two different symbols exclude each other in a report, so their supports have covariance -pq or -q^2."""

@@ -104,8 +104,8 @@ class OLH(PureOracle):
         return np.dtype([("seed", np.uint64), ("symbol", symbol_dtype(self.symbols))])
 
     @property
-    def report_bits(self) -> int:
-        return 64 + (self.symbols - 1).bit_length()
+    def field_bits(self) -> tuple[int, ...]:
+        return 64, (self.symbols - 1).bit_length()
 
     @property
     def outcomes(self) -> int:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fldp.oracle import Floats, FrequencyOracle
 from fldp.reports import Tally
@@ -32,6 +33,9 @@ class PureOracle(FrequencyOracle):
     @property
     def tally_shape(self) -> tuple[int, ...]:
         return (self.domain_size,)
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        return bool(((state >= 0) & (state <= n)).all())
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         del options

@@ -104,6 +104,11 @@ class UnaryOracle(PureOracle):
         return (-(-self.domain_size // 8),)
 
     @property
+    def field_bits(self) -> tuple[int, ...]:
+        whole, rest = divmod(self.domain_size, 8)
+        return (8,) * whole + (rest,) * (rest > 0)
+
+    @property
     def report_bits(self) -> int:
         return self.domain_size
 

@@ -2,17 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import permutations
 from math import inf, nextafter
 from typing import Any
 
+from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle, Law
 from fldp.thresholds import exp_lower
 
 _DIGITS = Context(prec=60)
+_QUICK = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,33 @@ def verify(oracle: FrequencyOracle) -> Verification:
             if ratio == 1 and len(shared) < len(one):
                 witness = Witness(value, other, next(report for report in one if report not in two), public, None)
     return Verification(oracle, ratio, eta, mass, delta, anonymity, witness)
+
+
+def shrink(oracle: FrequencyOracle) -> FrequencyOracle:
+    """Return the same oracle on a domain that is quickly enumerated, of at most eight values.
+
+    >>> import fldp
+    >>> shrink(fldp.FHR(epsilon=1.0, domain_size=1023))
+    FHR(epsilon=1.0, domain_size=8)
+    """
+    for size in (8, 7, 6, 5, 4, 3, 2):
+        try:
+            made = replace(oracle, domain_size=min(size, oracle.domain_size))
+        except ParameterError:
+            continue
+        if enumerable(made):
+            return made
+    raise ParameterError(f"{oracle.title}: no domain is small enough to enumerate the law of {oracle!r}")
+
+
+def enumerable(oracle: FrequencyOracle) -> bool:
+    """Tell whether an oracle's law is quickly enumerated as it is.
+
+    >>> import fldp
+    >>> enumerable(fldp.OUE(epsilon=1.0, domain_size=8)), enumerable(fldp.OUE(epsilon=1.0, domain_size=800))
+    (True, False)
+    """
+    return oracle.outcomes * oracle.domain_size * len(list(oracle.publics())) <= _QUICK
 
 
 def _support(law: Law) -> Law:

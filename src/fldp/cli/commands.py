@@ -1,0 +1,181 @@
+"""The commands that turn values into reports, reports into tallies, tallies into estimates."""
+
+import os
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fldp import batches, parquet, wire
+from fldp.cli import app
+from fldp.cli.options import Subject, needed, note, progress, takes_oracle
+from fldp.constraints import one_of
+from fldp.errors import FldpError, ParameterError
+from fldp.files import written
+from fldp.sources import Encoder, read_cells
+from fldp.stream import Stream
+
+Output = Annotated[str, typer.Option("-o", "--output", help="Where to write; - is standard output.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+@takes_oracle
+def privatize(
+    values: Annotated[str, typer.Argument(help="CSV, Parquet, or one value per line; - is standard input.")] = "-",
+    column: Annotated[str | None, typer.Option(help="The column of a CSV or Parquet file.")] = None,
+    unknown: Annotated[
+        str, typer.Option(help="What to do with unknown labels and missing values: error, drop, or a label to count.")
+    ] = "error",
+    output: Output = "-",
+    seed: Annotated[
+        int | None, typer.Option(help="Reproducible noise, for experiments ONLY: the seed undoes the privacy.")
+    ] = None,
+    subject: Subject | None = None,
+) -> None:
+    """Turn values into reports, a file of .fldp, or of Parquet where the output's name says so."""
+    about = needed(subject)
+    encoder = Encoder(about.as_survey.value, unknown)
+    if seed is not None:
+        note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
+    with progress("privatizing", None) as advance, written(output) as file:
+        made = batches.privatize(about.oracle, _watched(read_cells(values, column), advance), encoder, Stream.of(seed))
+        first = next(made, None)
+        if first is None:
+            raise FldpError(f"{values}: holds no value to privatize")
+        if output.endswith((".parquet", ".pq")):
+            count = parquet.write(file, about.oracle, chain([first], made), about.version)
+        else:
+            with wire.Writer(file, about.oracle, about.version) as writer:
+                for reports in chain([first], made):
+                    writer.write(reports)
+            count = writer.total
+    note(encoder.summary())
+    note(f"{count:,} reports of {about.oracle!r}, eta {about.oracle.eta}")
+
+
+def _watched(chunks: Any, advance: Any) -> Any:
+    for chunk in chunks:
+        advance(len(chunk))
+        yield chunk
+
+
+@app.command()
+@takes_oracle
+def tally(
+    files: Annotated[list[str], typer.Argument(help="Files of reports; - is standard input.")],
+    output: Output = "-",
+    subject: Subject | None = None,
+) -> None:
+    """Add reports up. The same batch is never counted twice."""
+    _combine("tallying", files, ("reports", "parquet reports"), output, subject)
+
+
+@app.command()
+@takes_oracle
+def merge(
+    files: Annotated[list[str], typer.Argument(help="Tallies.")],
+    output: Output = "-",
+    subject: Subject | None = None,
+) -> None:
+    """Add tallies up, exactly."""
+    _combine("merging", files, ("tally",), output, subject)
+
+
+def _combine(what: str, files: list[str], kinds: tuple[str, ...], output: str, subject: Subject | None) -> None:
+    oracle, version = (subject.oracle, subject.version) if subject else (None, None)
+    with progress(what, _size(files)) as advance:
+        found, survey = batches.combine(files, kinds, oracle, version, advance)
+    with written(output) as file:
+        file.write(wire.encode_tally(found, survey))
+    note(f"{found.n:,} reports of {found.oracle!r}, eta {found.oracle.eta}")
+
+
+def _size(files: list[str]) -> int | None:
+    try:
+        return sum(os.stat(path).st_size for path in files)
+    except OSError:
+        return None
+
+
+@app.command()
+@takes_oracle
+def estimate(
+    file: Annotated[str, typer.Argument(help="A tally, or reports; - is standard input.")] = "-",
+    decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
+    level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
+    post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
+    top: Annotated[int | None, typer.Option(help="How many of the largest; a table shows 20 unless told.")] = None,
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
+    subject: Subject | None = None,
+) -> None:
+    """Estimate how many people hold each value, with error bars."""
+    from fldp import render
+
+    if as_json and as_csv:
+        raise ParameterError("fldp: give --json or --csv, not both")
+    if plot is not None:
+        one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
+    oracle, version = (subject.oracle, subject.version) if subject else (None, None)
+    with progress("reading", _size([file])) as advance:
+        content = batches.read(file, oracle, version, advance)
+    survey = subject.as_survey if subject else Subject(content.tally.oracle).as_survey
+    made = survey.estimate(content.tally, **({"decoder": decoder} if decoder else {}))
+    if post:
+        from fldp.postprocess import postprocess
+
+        made = postprocess(made, post)
+    if as_json:
+        typer.echo(render.as_json(made, level, top))
+    elif as_csv:
+        typer.echo(render.as_csv(made, level, top), nl=False)
+    else:
+        render.show(render.estimate_table(made, level, top or 20), *render.estimate_notes(made))
+    if plot is not None:
+        from fldp.plot import save_bars
+
+        save_bars(made, plot, level=level, k=top or 20)
+        note(f"saved {plot}")
+
+
+@app.command()
+def inspect(
+    file: Annotated[str, typer.Argument(help="A file of reports or a tally; - is standard input.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say what a file holds, having read and checked all of it."""
+    from fldp import render
+
+    with progress("reading", _size([file])) as advance:
+        content = batches.read(file, progress=advance)
+    render.show_facts(render.content_facts(content), as_json)
+
+
+@app.command()
+@takes_oracle
+def verify(as_json: AsJson = False, subject: Subject | None = None) -> None:
+    """Check the privacy of an oracle's implemented law, by enumeration; exit code 1 if it is not what is declared."""
+    from fldp import render
+    from fldp.privacy.verify import enumerable, shrink
+    from fldp.privacy.verify import verify as check
+
+    oracle = needed(subject).oracle
+    found = check(oracle if enumerable(oracle) else shrink(oracle))
+    render.show_facts(render.verification_facts(found, oracle), as_json)
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+@app.command()
+def demo(
+    epsilon: Annotated[float, typer.Option(help="The epsilon of the reports.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="The seed of the population; the noise is never seeded.")] = 0,
+    folder: Annotated[Path, typer.Option(help="Where to put the files that the demo makes.")] = Path("demo"),
+) -> None:
+    """Run the main job on the Zipf population of the paper: privatize, ship, tally, estimate, beside the truth."""
+    from fldp.demo import demo as run
+
+    run(epsilon, seed, folder)

@@ -1,0 +1,131 @@
+"""What commands share: how an oracle is named, and how long work shows that it goes on."""
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fldp.errors import ParameterError
+from fldp.oracle import FrequencyOracle
+from fldp.survey import Survey
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The oracle that a command is about, and its survey if it has one."""
+
+    oracle: FrequencyOracle
+    survey: Survey | None = None
+
+    @property
+    def version(self) -> str | None:
+        """The version of the survey."""
+        return self.survey.version if self.survey else None
+
+    @property
+    def as_survey(self) -> Survey:
+        """The survey, or one without labels, whose values are numbers."""
+        return self.survey or Survey("values", "values", self.oracle)
+
+
+_OPTIONS: dict[str, Any] = {
+    "survey": Annotated[Path | None, typer.Option("--survey", help="A survey, as TOML or JSON.")],
+    "oracle": Annotated[str | None, typer.Option("--oracle", help="An oracle by name, instead of a survey.")],
+    "epsilon": Annotated[float | None, typer.Option("--epsilon", help="Its epsilon.")],
+    "domain": Annotated[int | None, typer.Option("--domain", help="Its number of values.")],
+    "items": Annotated[str | None, typer.Option("--items", help="fhr: spread (default) or paper.")],
+    "allow_exposure": Annotated[
+        bool, typer.Option("--allow-exposure", help="fhr: go on where one report can give a value away.")
+    ],
+}
+
+
+def takes_oracle(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that name an oracle; it gets them as ``subject``, None if none was given."""
+    signature = inspect.signature(command)
+    own = [parameter for parameter in signature.parameters.values() if parameter.name != "subject"]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    shared = [
+        inspect.Parameter(name, keyword, default=False if name == "allow_exposure" else None, annotation=annotation)
+        for name, annotation in _OPTIONS.items()
+    ]
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> Any:
+        chosen = {name: given.pop(name) for name in _OPTIONS}
+        return command(subject=_subject(**chosen), **given)
+
+    wrapped.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[parameter.replace(kind=keyword) for parameter in own] + shared
+    )
+    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
+    del wrapped.__wrapped__
+    return wrapped
+
+
+def _subject(survey: Path | None, oracle: str | None, **parameters: Any) -> Subject | None:
+    given = {name: value for name, value in parameters.items() if value not in (None, False)}
+    if survey is not None:
+        if oracle is not None or given:
+            raise ParameterError("fldp: give --survey, or --oracle with its parameters, not both")
+        read = Survey.load(survey)
+        return Subject(read.oracle, read)
+    if oracle is None:
+        if given:
+            raise ParameterError(f"fldp: --{next(iter(given)).replace('_', '-')} needs --oracle")
+        return None
+    return Subject(_named(oracle, given))
+
+
+def _named(name: str, given: dict[str, Any]) -> FrequencyOracle:
+    from fldp.oracles import get
+
+    cls = get(name)
+    if "domain" in given:
+        given["domain_size"] = given.pop("domain")
+    for parameter in given.keys() - cls.params.keys():
+        raise ParameterError(f"fldp: the oracle {name} has no --{parameter.replace('_', '-')}")
+    missing = [p for p, option in (("epsilon", "--epsilon"), ("domain_size", "--domain")) if p not in given]
+    if name == "rr":
+        missing = [parameter for parameter in missing if parameter != "domain_size"]
+    if missing:
+        raise ParameterError(f"fldp: the oracle {name} needs --{missing[0].removesuffix('_size')}")
+    return cls(**given)
+
+
+def needed(subject: Subject | None) -> Subject:
+    """Insist that an oracle was named."""
+    if subject is None:
+        raise ParameterError("fldp: name an oracle: --survey FILE, or --oracle NAME --epsilon E --domain D")
+    return subject
+
+
+@contextmanager
+def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Show a bar on standard error while work goes on, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield _ignore
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), TextColumn("{task.completed:,.0f}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda advance: bar.advance(task, advance)
+
+
+def _ignore(advance: int) -> None:
+    del advance
+
+
+def note(text: str) -> None:
+    """Say something beside the output proper."""
+    if text:
+        typer.echo(text, err=True)

@@ -1,0 +1,106 @@
+"""Packing: numbers of given widths into a row of bits, and back.
+
+Bit ``k`` of the row is bit ``k % 8`` of byte ``k // 8``. Numbers follow each other without gaps, lowest bit first; what
+is left of the last byte is zero.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.kernels import ONE, U64, ZERO, Kernel
+from fldp.oracle import FrequencyOracle
+from fldp.reports import Array
+
+_EIGHT, _BYTE = U64(8), U64(255)
+
+Bytes = NDArray[np.uint8]
+
+
+@Kernel
+def _pack(columns: Any, widths: Any, out: Any) -> None:
+    held, bits, end = ZERO, ZERO, 0  # bits not yet written, how many, and where they go
+    for i in range(columns.shape[0]):
+        for j in range(columns.shape[1]):
+            number, left = U64(columns[i, j]), widths[j]
+            while left > ZERO:
+                step = min(left, _EIGHT)
+                held |= (number & ((ONE << step) - ONE)) << bits
+                number >>= step
+                bits += step
+                left -= step
+                if bits >= _EIGHT:
+                    out[end] = held & _BYTE
+                    end += 1
+                    held >>= _EIGHT
+                    bits -= _EIGHT
+    if bits > ZERO:
+        out[end] = held
+
+
+@Kernel
+def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
+    held, bits, end = ZERO, ZERO, 0
+    for i in range(columns.shape[0]):
+        for j in range(columns.shape[1]):
+            number, done = ZERO, ZERO
+            while done < widths[j]:
+                step = min(widths[j] - done, _EIGHT)
+                if bits < step:
+                    held |= U64(packed[end]) << bits
+                    end += 1
+                    bits += _EIGHT
+                number |= (held & ((ONE << step) - ONE)) << done
+                held >>= step
+                bits -= step
+                done += step
+            columns[i, j] = number
+    return held
+
+
+def packed_size(oracle: FrequencyOracle, count: int) -> int:
+    """Return the number of bytes of so many packed reports.
+
+    >>> import fldp
+    >>> packed_size(fldp.FHR(epsilon=1.0, domain_size=1023), 3)
+    8
+    """
+    return -(-oracle.report_bits * count // 8)
+
+
+def pack(oracle: FrequencyOracle, data: Array) -> Bytes:
+    """Pack report data.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=16)
+    >>> pack(oracle, np.array([1, 2, 15], np.uint8)).tolist()
+    [33, 15]
+    """
+    out = np.zeros(packed_size(oracle, len(data)), np.uint8)
+    if data.dtype.names:
+        columns = np.stack([data[name].astype(np.uint64) for name in data.dtype.names], axis=1)
+    else:
+        columns = np.array(data).reshape(len(data), -1)
+    _pack.over(len(data))(columns, _widths(oracle), out)
+    return out
+
+
+def unpack(oracle: FrequencyOracle, packed: Bytes, count: int) -> tuple[Array, bool]:
+    """Return the data of so many reports, not yet checked, and whether the padding after them is zero.
+
+    >>> import fldp
+    >>> unpack(fldp.GRR(epsilon=1.0, domain_size=16), np.array([33, 15], np.uint8), 3)
+    (array([ 1,  2, 15], dtype=uint8), True)
+    """
+    data = np.empty((count, *oracle.report_shape), oracle.report_dtype)
+    widths = _widths(oracle)
+    columns = np.empty((count, len(widths)), np.uint64) if data.dtype.names else data.reshape(count, -1)
+    rest = _unpack.over(count)(packed, widths, columns)
+    for k, name in enumerate(data.dtype.names or ()):
+        data[name] = columns[:, k]
+    return data, rest == 0
+
+
+def _widths(oracle: FrequencyOracle) -> NDArray[np.uint64]:
+    return np.array(oracle.field_bits, np.uint64)

@@ -1,0 +1,81 @@
+"""Pictures of estimates: one colour for each oracle, everywhere."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fldp.errors import FldpError
+from fldp.estimate import Estimate
+from fldp.extras import load
+from fldp.files import written
+
+COLOURS = {"fhr": "#2a9d5c", "oue": "#3b6fb6", "olh": "#e07b39", "sue": "#8d6cab", "grr": "#b5545c", "rr": "#7a7a7a"}
+INK, FAINT = "#222222", "#b8b8b8"
+
+
+def figure(width: float, height: float) -> tuple[Any, Any]:
+    """Return a figure and its axes in the house's look; needs the extra ``plot``."""
+    made = load("matplotlib.figure", "plot").Figure(figsize=(width, height), dpi=150, layout="constrained")
+    axes = made.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(FAINT)
+    axes.tick_params(color=FAINT, labelcolor=INK, labelsize=9)
+    axes.grid(axis="y", color=FAINT, linewidth=0.5, alpha=0.6)
+    axes.set_axisbelow(True)
+    return made, axes
+
+
+def save_bars(
+    estimate: Estimate, path: Path, *, truth: Any = None, k: int = 20, level: float = 0.95, title: str | None = None
+) -> None:
+    """Save the ``k`` largest estimates as bars with error bars, with the true counts as marks where they are known."""
+    rows = estimate.top(k, level)
+    drawn, axes = figure(max(6.0, 1.5 + 0.42 * len(rows)), 4.2)
+    places = np.arange(len(rows))
+    reach = [np.maximum(0, rows["count"] - rows["low"]), np.maximum(0, rows["high"] - rows["count"])]
+    name, interval = estimate.oracle.name, f"{100 * level:.4g} % interval"
+    axes.bar(places, rows["count"], color=COLOURS.get(name, INK), width=0.72, label="estimate", alpha=0.85)
+    axes.errorbar(places, rows["count"], reach, fmt="none", color=INK, capsize=2.5, linewidth=1, label=interval)
+    if truth is not None:
+        axes.scatter(
+            places,
+            np.asarray(truth)[rows["value"]],
+            marker="D",
+            s=16,
+            color="#ffb000",
+            edgecolor=INK,
+            linewidth=0.6,
+            zorder=3,
+            label="true count",
+        )
+    axes.axhline(0, color=INK, linewidth=0.8)
+    axes.set_xticks(places, [_short(estimate, int(value)) for value in rows["value"]], rotation=0 if k <= 25 else 90)
+    if estimate.labels is not None:
+        axes.tick_params(axis="x", rotation=45)
+    axes.set_ylabel("people")
+    axes.set_xlabel("value, largest estimate first")
+    axes.yaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
+    oracle = estimate.oracle
+    axes.set_title(
+        title or f"{estimate.n:,} reports, {oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}",
+        loc="left",
+        fontsize=10,
+        color=INK,
+    )
+    axes.legend(frameon=False, fontsize=9)
+    save(drawn, path)
+
+
+def save(drawn: Any, path: Path) -> None:
+    """Save a figure as PNG or SVG, whole or not at all, the same bytes for the same figure."""
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in ("png", "svg"):
+        raise FldpError(f"{path}: a picture must end in .png or .svg")
+    with load("matplotlib", "plot").rc_context({"svg.hashsalt": "fldp"}), written(str(path)) as file:
+        drawn.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
+
+
+def _short(estimate: Estimate, value: int) -> str:
+    text = str(value) if estimate.labels is None else estimate.labels[value]
+    return text if len(text) <= 14 else text[:13] + "…"

@@ -1,0 +1,205 @@
+"""What people and machines see: tables, CSV, JSON."""
+
+import csv
+import io
+import json
+import sys
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from fldp.batches import Content
+from fldp.estimate import Estimate
+from fldp.oracle import FrequencyOracle
+from fldp.privacy.verify import Verification
+from fldp.survey import Survey
+from fldp.wire import describe
+
+
+def console() -> Console:
+    """Return where people read; wide enough for a table where it is not a terminal."""
+    return Console() if sys.stdout.isatty() else Console(width=120)
+
+
+def exposure(oracle: FrequencyOracle) -> str:
+    """Say in a sentence what one report gives away for certain.
+
+    >>> import fldp
+    >>> exposure(fldp.GRR(epsilon=1.0, domain_size=5))
+    'One report rules out no value for certain.'
+    """
+    if oracle.anonymity == oracle.domain_size:
+        return "One report rules out no value for certain."
+    return (
+        f"One report rules out values for certain, whatever epsilon is: at least {oracle.anonymity:,} "
+        f"of {oracle.domain_size:,} remain possible. (epsilon, eta {oracle.eta})-FLDP is weaker than epsilon-LDP."
+    )
+
+
+def label(estimate: Estimate, value: int) -> str:
+    """Return what to call a value."""
+    return estimate.labels[value] if estimate.labels is not None else str(value)
+
+
+def estimate_table(estimate: Estimate, level: float, k: int) -> Table:
+    """Return the ``k`` largest estimates as a table."""
+    size = len(estimate.counts)
+    table = Table(title=f"The {min(k, size):,} largest of {size:,} estimates", title_justify="left")
+    table.add_column("value")
+    for heading in ("estimate", "std. error", f"{100 * level:.4g} % interval", "share"):
+        table.add_column(heading, justify="right")
+    for row in estimate.top(k, level):
+        table.add_row(
+            label(estimate, int(row["value"])),
+            f"{row['count']:,.1f}",
+            f"{row['stderr']:,.1f}",
+            f"{row['low']:,.1f} .. {row['high']:,.1f}",
+            f"{row['frequency']:.3%}",
+        )
+    return table
+
+
+def estimate_notes(estimate: Estimate) -> list[str]:
+    """Return what has to be said below an estimate."""
+    oracle = estimate.oracle
+    decoder = estimate.options.get("decoder", *oracle.decoders[:1]) if oracle.decoders else None
+    notes = [f"{estimate.n:,} reports of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")]
+    if estimate.biased:
+        notes.append(f"Post-processed by {estimate.method}: biased. The intervals are those of the unbiased estimate.")
+    return [*notes, exposure(oracle)]
+
+
+def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Any]]:
+    rows = estimate.table(level) if top is None else estimate.top(top, level)
+    named = []
+    for row in rows:
+        cells = {name: row[name].item() for name in row.dtype.names}
+        named.append({"value": cells.pop("value"), "label": label(estimate, int(row["value"])), **cells})
+    return named
+
+
+def as_json(estimate: Estimate, level: float, top: int | None) -> str:
+    """Return an estimate as JSON."""
+    oracle = estimate.oracle
+    return json.dumps(
+        {
+            "oracle": describe(oracle),
+            "eta": float(oracle.eta),
+            "anonymity": oracle.anonymity,
+            "n": estimate.n,
+            "options": dict(estimate.options),
+            "method": estimate.method,
+            "biased": estimate.biased,
+            "level": level,
+            "rows": _rows(estimate, level, top),
+        },
+        ensure_ascii=False,
+        indent=1,
+    )
+
+
+def as_csv(estimate: Estimate, level: float, top: int | None) -> str:
+    """Return an estimate as CSV."""
+    out = io.StringIO()
+    rows = _rows(estimate, level, top)
+    writer = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def show(*things: Any) -> None:
+    """Print tables and sentences for people."""
+    target = console()
+    for thing in things:
+        target.print(thing, soft_wrap=isinstance(thing, str), highlight=False, markup=False)
+
+
+def show_facts(facts: dict[str, Any], as_json: bool) -> None:
+    """Print named facts, one on a line, or as JSON."""
+    if as_json:
+        show(json.dumps(facts, ensure_ascii=False, indent=1))
+        return
+    width = max(map(len, facts)) + 2
+    show(*(f"{name:<{width}}{_shown(value)}" for name, value in facts.items()))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def oracle_facts(oracle: FrequencyOracle) -> dict[str, Any]:
+    """Return what an oracle costs and gives away."""
+    return {
+        "oracle": describe(oracle),
+        "eta": str(oracle.eta),
+        "anonymity": oracle.anonymity,
+        "bits a report": oracle.report_bits,
+        "gives away": exposure(oracle),
+    }
+
+
+def content_facts(content: Content) -> dict[str, Any]:
+    """Return what a file holds."""
+    return {
+        "holds": content.kind,
+        "reports": content.tally.n,
+        "survey": content.survey or "none named",
+        **oracle_facts(content.tally.oracle),
+    }
+
+
+def verification_facts(found: Verification, asked: FrequencyOracle) -> dict[str, Any]:
+    """Return what was verified, and of which domain."""
+    facts: dict[str, Any] = {"oracle": describe(asked)}
+    if found.oracle != asked:
+        size = found.oracle.domain_size
+        facts["enumerated"] = f"on {size} values, which have the same coins as the {asked.domain_size:,} asked for"
+    return facts | {
+        "epsilon": found.epsilon,
+        "eta": str(found.eta),
+        "eta by mass": str(found.eta_mass),
+        "delta": float(found.delta),
+        "anonymity": f"{found.anonymity} of {found.oracle.domain_size}",
+        "witness": str(found.witness),
+        "verdict": "holds" if found.holds else "DOES NOT HOLD",
+    }
+
+
+def survey_facts(survey: Survey) -> dict[str, Any]:
+    """Return what a survey asks, and what an answer gives away."""
+    labels = survey.labels or ()
+    shown = ", ".join(labels[:8]) + (", ..." if len(labels) > 8 else "")
+    return {
+        "name": survey.name,
+        "version": survey.version,
+        "question": survey.question,
+        "values": f"{survey.domain_size:,}" + (f": {shown}" if labels else ""),
+        **oracle_facts(survey.oracle),
+        "collect": {name: value for name, value in survey.collect.items() if value not in (None, [])},
+    }
+
+
+def text_bars(estimate: Estimate, truth: Any, k: int = 20, width: int = 60) -> str:
+    """Draw bars with error bars as text: = up to the low end, ~ over the interval, | the truth.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=4.0, domain_size=3)
+    >>> print(text_bars(oracle.estimate(fldp.Tally(oracle, [600, 300, 100], 1000)), [600, 300, 100], width=30))
+    0   ==============================|
+    1   =============|~
+    2   ===|~
+    """
+    rows = estimate.top(k)
+    scale = width / max(float(np.max(rows["high"])), 1.0)
+    lines = []
+    for row in rows:
+        low, high = (max(0, round(float(row[end]) * scale)) for end in ("low", "high"))
+        bar = list("=" * low + "~" * (high - low)) + [" "] * (width + 1 - high)
+        bar[round(float(truth[row["value"]]) * scale)] = "|"
+        lines.append(f"{label(estimate, int(row['value'])):<4}" + "".join(bar).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,166 @@
+"""Survey: a question, its labels, an oracle, and the rules of collecting; as a file, as JSON, as a version.
+
+The version of a survey is the SHA-256 of its canonical JSON: everything that a participant answers to. Change a word of
+it and it is another version, with other reports.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp import canonical
+from fldp.errors import DomainError, ParameterError
+from fldp.estimate import Estimate
+from fldp.oracle import FrequencyOracle
+from fldp.reports import Reports, Tally
+from fldp.stream import Stream
+from fldp.survey_rules import COLLECT_DEFAULTS, Mistake, check_survey, locate
+from fldp.wire import describe
+
+
+class SurveyError(ParameterError):
+    """A survey with mistakes in it, all of which are in ``mistakes``."""
+
+    def __init__(self, source: str, mistakes: list[Mistake]) -> None:
+        self.source, self.mistakes = source, mistakes
+        super().__init__(f"{source}: " + "; ".join(map(str, mistakes)))
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A survey, immutable.
+
+    >>> survey = Survey.from_dict({
+    ...     "name": "browser",
+    ...     "question": "Which browser are you using?",
+    ...     "labels": ["chrome", "firefox", "safari", "edge", "other"],
+    ...     "oracle": {"name": "fhr", "epsilon": 1.0},
+    ... })
+    >>> survey.oracle
+    FHR(epsilon=1.0, domain_size=5)
+    >>> survey.encode(["safari", "edge"])
+    array([2, 3])
+    >>> survey.version[:8]
+    '2dff65b8'
+    """
+
+    name: str
+    question: str
+    oracle: FrequencyOracle
+    labels: tuple[str, ...] | None = None
+    title: str | None = None
+    description: str | None = None
+    topic: str | None = None
+    collect: Mapping[str, Any] = field(default_factory=lambda: dict(COLLECT_DEFAULTS))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Survey":
+        """Read a survey from a TOML file, or from JSON where the name ends so; all mistakes are reported at once."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise SurveyError(str(path), [Mistake(None, f"cannot be read: {error.strerror}")]) from None
+        except UnicodeDecodeError:
+            raise SurveyError(str(path), [Mistake(None, "is not UTF-8 text")]) from None
+        return cls.parse(text, is_json=path.suffix == ".json", source=str(path), folder=path.parent)
+
+    @classmethod
+    def parse(cls, text: str, *, is_json: bool, source: str = "survey", folder: Path | None = None) -> "Survey":
+        """Read a survey from its text."""
+        try:
+            fields = json.loads(text) if is_json else tomllib.loads(text)
+        except json.JSONDecodeError as error:
+            raise SurveyError(source, [Mistake(error.lineno, f"is not JSON: {error.msg}")]) from None
+        except tomllib.TOMLDecodeError as error:
+            raise SurveyError(source, [_syntax(str(error))]) from None
+        except RecursionError:
+            raise SurveyError(source, [Mistake(None, "is nested too deeply")]) from None
+        return cls._made(fields, source, text, folder)
+
+    @classmethod
+    def from_dict(cls, fields: Any, source: str = "survey") -> "Survey":
+        """Make a survey from what its JSON says."""
+        return cls._made(fields, source, "", None)
+
+    @classmethod
+    def _made(cls, fields: Any, source: str, text: str, folder: Path | None) -> "Survey":
+        checked, mistakes = check_survey(fields, folder)
+        if mistakes:
+            placed = [Mistake(locate(text, mistake.path), mistake.message) for mistake in mistakes]
+            raise SurveyError(source, sorted(placed, key=lambda mistake: mistake.line or 0))
+        return cls(**checked)
+
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """Everything that a participant answers to, as JSON."""
+        texts = {name: getattr(self, name) for name in ("title", "description", "topic")}
+        domain = {"domain_size": self.domain_size} if self.labels is None else {"labels": list(self.labels)}
+        return {
+            "format": "fldp-survey-1",
+            "name": self.name,
+            "question": self.question,
+            **{name: text for name, text in texts.items() if text is not None},
+            **domain,
+            "oracle": {name: value for name, value in describe(self.oracle).items() if name != "domain_size"},
+            "collect": dict(self.collect),
+        }
+
+    @cached_property
+    def version(self) -> str:
+        """The identifier of exactly this survey."""
+        return canonical.identifier(self.canonical)
+
+    @property
+    def domain_size(self) -> int:
+        """The number of values."""
+        return self.oracle.domain_size
+
+    @cached_property
+    def _values(self) -> dict[str, int]:
+        return {label: value for value, label in enumerate(self.labels or ())}
+
+    def value(self, label: str) -> int | None:
+        """Return the value of a label, or None if there is no such label."""
+        if self.labels is not None:
+            return self._values.get(label)
+        plain = label.isascii() and label.isdigit() and len(label) < 12 and (label == "0" or label[0] != "0")
+        return int(label) if plain and int(label) < self.domain_size else None
+
+    def encode(self, labels: Iterable[str]) -> NDArray[np.int64]:
+        """Turn labels into values; an unknown one is an error."""
+        if isinstance(labels, str):
+            labels = [labels]
+        found = []
+        for position, label in enumerate(labels):
+            value = self.value(label) if isinstance(label, str) else None
+            if value is None:
+                raise DomainError(f"survey {self.name}: labels must be ones of the survey, got {label!r} at {position}")
+            found.append(value)
+        return np.array(found, np.int64)
+
+    def label(self, value: int) -> str:
+        """Return the label of a value."""
+        return str(value) if self.labels is None else self.labels[value]
+
+    def privatize(self, labels: Iterable[str], *, rng: int | Stream | None = None) -> Reports:
+        """Turn labels into reports."""
+        return self.oracle.privatize(self.encode(labels), rng=rng)
+
+    def estimate(self, tally: Tally, **options: Any) -> Estimate:
+        """Estimate how many participants hold each label."""
+        return replace(self.oracle.estimate(tally, **options), labels=self.labels)
+
+
+def _syntax(message: str) -> Mistake:
+    """Take the line out of a message of the TOML parser."""
+    text, _, place = message.partition(" (at line ")
+    line = place.partition(",")[0]
+    return Mistake(int(line) if line.isdigit() else None, f"is not TOML: {text}")

@@ -1,0 +1,268 @@
+"""The rules of a survey's file: every mistake found at once, each with its line."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from fldp.errors import FldpError, ParameterError
+from fldp.oracle import MOST_VALUES, FrequencyOracle
+from fldp.oracles import get
+
+COLLECT_DEFAULTS: dict[str, Any] = {
+    "submit": "open",
+    "origins": [],
+    "opens": None,
+    "closes": None,
+    "retention": "raw",
+    "minimum": 100,
+}
+MOST_LABEL, MOST_TEXT, MOST_LABELS = 200, 2000, 1_000_000
+T = TypeVar("T")
+_NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
+_TEXTS = ("name", "question", "title", "description", "topic")
+_DOMAINS = ("labels", "domain_size", "labels_file")
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What is wrong, and in which line where that is known."""
+
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return self.message if self.line is None else f"line {self.line}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong, and with which key."""
+
+    path: tuple[str, ...]
+    message: str
+
+
+class _Findings(list[Finding]):
+    def add(self, path: tuple[str, ...], rule: str, value: object) -> None:
+        shown = repr(value)
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        self.append(Finding(path, f"{'.'.join(path)} must be {rule}, got {shown}"))
+
+
+def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], list[Finding]]:
+    """Return the arguments of a Survey and no findings, or findings."""
+    found = _Findings()
+    if not isinstance(fields, dict):
+        found.append(Finding((), f"a survey must be a table of keys, got {type(fields).__name__}"))
+        return {}, found
+    fields = {key: value for key, value in fields.items() if (key, value) != ("format", "fldp-survey-1")}
+    for key in fields.keys() - {*_TEXTS, *_DOMAINS, "oracle", "collect"}:
+        found.append(Finding((str(key),), f"{key} is not a key of a survey"))
+    made = _texts(fields, found)
+    labels, size = _domain(fields, folder, found)
+    oracle = _oracle(fields.get("oracle"), size, found)
+    collect = _collect(fields.get("collect", {}), found)
+    return {**made, "labels": labels, "oracle": oracle, "collect": collect}, found
+
+
+def _texts(fields: dict[str, Any], found: _Findings) -> dict[str, Any]:
+    for key in ("name", "question"):
+        if key not in fields:
+            found.append(Finding((key,), f"{key} is missing"))
+    made = {key: fields[key] for key in _TEXTS if key in fields}
+    for key, value in made.items():
+        if not _is_text(value, MOST_TEXT):
+            found.add((key,), f"a text of 1 to {MOST_TEXT} characters", value)
+        elif key in ("name", "topic") and not _NAME.fullmatch(value):
+            found.add((key,), "1 to 64 of the characters a-z, 0-9, - and _, with a letter or digit at both ends", value)
+    return made
+
+
+def _is_text(value: Any, most: int) -> bool:
+    """Tell whether this is text without control characters, halves of characters, or blanks at its ends."""
+    if not isinstance(value, str) or not 0 < len(value) <= most or value != value.strip():
+        return False
+    return not any(unicodedata.category(c) in ("Cc", "Cs") and c != "\n" for c in value)
+
+
+def _domain(fields: dict[str, Any], folder: Path | None, found: _Findings) -> tuple[tuple[str, ...] | None, int | None]:
+    given = [key for key in _DOMAINS if key in fields]
+    if len(given) != 1:
+        what = (
+            "is missing: give labels, labels_file or domain_size"
+            if not given
+            else f"is given twice: {', '.join(given)}"
+        )
+        found.append(Finding((given[-1] if given else "labels",), f"the domain {what}"))
+        return None, None
+    if given == ["domain_size"]:
+        size = fields["domain_size"]
+        if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MOST_VALUES:
+            found.add(("domain_size",), f"an integer from 2 to {MOST_VALUES}", size)
+            return None, None
+        return None, size
+    key = given[0]
+    labels = fields[key] if key == "labels" else _from_file(fields[key], folder, found)
+    return _labels(key, labels, found)
+
+
+def _from_file(name: Any, folder: Path | None, found: _Findings) -> list[str] | None:
+    if folder is None or not isinstance(name, str):
+        found.add(("labels_file",), "the name of a file beside the survey's", name)
+        return None
+    try:
+        return (folder / name).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError, ValueError):
+        found.add(("labels_file",), "a UTF-8 text file with a label on each line", name)
+        return None
+
+
+def _labels(key: str, labels: Any, found: _Findings) -> tuple[tuple[str, ...] | None, int | None]:
+    if labels is None:
+        return None, None
+    if not isinstance(labels, list) or not 2 <= len(labels) <= MOST_LABELS:
+        found.add((key,), f"a list of 2 to {MOST_LABELS} labels", labels)
+        return None, None
+    seen: dict[str, int] = {}
+    for position, label in enumerate(labels):
+        if not _is_text(label, MOST_LABEL) or "\n" in label:
+            found.add(
+                (key,), f"texts of 1 to {MOST_LABEL} characters without blanks at the ends (label {position})", label
+            )
+            continue
+        plain = unicodedata.normalize("NFC", label)
+        if plain in seen:
+            found.add((key,), f"all different (label {position} is label {seen[plain]} again)", label)
+        seen.setdefault(plain, position)
+    return tuple(map(str, labels)), len(labels)
+
+
+def _oracle(fields: Any, size: int | None, found: _Findings) -> FrequencyOracle | None:
+    if not isinstance(fields, dict):
+        found.append(Finding(("oracle",), "the table [oracle] is missing, with a name and its parameters"))
+        return None
+    try:
+        cls = get(fields.get("name", ""))
+    except ParameterError as error:
+        found.append(Finding(("oracle", "name"), str(error)))
+        return None
+    wanted = {name: value for name, value in fields.items() if name != "name"}
+    before = len(found)
+    for name in wanted.keys() - (cls.params.keys() - {"domain_size"}):
+        found.append(Finding(("oracle", name), f"{name} is not a parameter of {cls.name}"))
+    if "epsilon" not in wanted:
+        found.append(Finding(("oracle", "epsilon"), "oracle.epsilon is missing"))
+    for name, value in wanted.items():
+        if name in cls.params:
+            _try(partial(cls.params[name], cls.__name__, name, value), ("oracle", name), found)
+    if size is None or len(found) > before:
+        return None
+    return _try(partial(cls, domain_size=size, **wanted), ("oracle", "epsilon"), found)
+
+
+def _try(action: Callable[[], T], path: tuple[str, ...], found: _Findings) -> T | None:
+    try:
+        return action()
+    except FldpError as error:
+        found.append(Finding(path, str(error)))
+        return None
+
+
+def _collect(fields: Any, found: _Findings) -> dict[str, Any]:
+    if not isinstance(fields, dict):
+        found.add(("collect",), "a table", fields)
+        return {}
+    for key in fields.keys() - COLLECT_DEFAULTS.keys():
+        found.append(Finding(("collect", str(key)), f"{key} is not a rule of collecting"))
+    made = {key: fields.get(key, default) for key, default in COLLECT_DEFAULTS.items()}
+    if made["submit"] not in ("open", "token", "ticket"):
+        found.add(("collect", "submit"), "'open', 'token' or 'ticket'", made["submit"])
+    if made["retention"] not in ("raw", "tally"):
+        found.add(("collect", "retention"), "'raw' or 'tally'", made["retention"])
+    minimum = made["minimum"]
+    if isinstance(minimum, bool) or not isinstance(minimum, int) or not 1 <= minimum <= 10**9:
+        found.add(("collect", "minimum"), "an integer from 1 to 1000000000", minimum)
+    if not isinstance(made["origins"], list) or not all(map(_is_origin, made["origins"])):
+        found.add(("collect", "origins"), "a list of origins such as https://example.org", made["origins"])
+    for key in ("opens", "closes"):
+        made[key] = _time(made[key], ("collect", key), found)
+    if made["opens"] and made["closes"] and made["opens"] >= made["closes"]:
+        found.add(("collect", "closes"), "after it opens", made["closes"])
+    return made
+
+
+def _is_origin(value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        parts = urlsplit(value)
+        return (
+            parts.scheme in ("http", "https") and value == f"{parts.scheme}://{parts.netloc}" and bool(parts.hostname)
+        )
+    except ValueError:
+        return False
+
+
+def _time(value: Any, path: tuple[str, ...], found: _Findings) -> str | None:
+    """Return a time as UTC in one form; TOML gives times, JSON gives text."""
+    if value is None:
+        return None
+    try:
+        time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        if time.tzinfo is None:
+            raise ValueError
+        return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (TypeError, ValueError, OverflowError):
+        found.add(path, "a time with its offset, such as 2026-11-01T00:00:00Z", value)
+        return None
+
+
+def locate(text: str, path: tuple[str, ...]) -> int | None:
+    r"""Return the line of a key in TOML or JSON, that of its table where the key is missing, or None.
+
+    >>> locate('name = "x"\n[oracle]\nepsilon = 1', ("oracle", "epsilon"))
+    3
+    >>> locate('{"name": "x",\n "oracle": {}}', ("oracle", "epsilon"))
+    2
+    """
+    lines = _json_lines(text) if text.lstrip().startswith("{") else _toml_lines(text)
+    while path:
+        if path in lines:
+            return lines[path]
+        path = path[:-1]
+    return None
+
+
+def _toml_lines(text: str) -> dict[tuple[str, ...], int]:
+    found: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if heading := re.match(r"\s*\[\s*([A-Za-z0-9_-]+)\s*\]", line):
+            table = (heading[1],)
+            found.setdefault(table, number)
+        elif key := re.match(r"""\s*["']?([A-Za-z0-9_-]+)["']?\s*=""", line):
+            found.setdefault((*table, key[1]), number)
+    return found
+
+
+def _json_lines(text: str) -> dict[tuple[str, ...], int]:
+    found: dict[tuple[str, ...], int] = {}
+    open_keys: list[str] = []
+    last = ""
+    for token in re.finditer(r'"(?:\\.|[^"\\])*"|[\[\]{}:]', text):
+        match token[0]:
+            case "{" | "[":
+                open_keys.append(last)
+            case "}" | "]":
+                open_keys = open_keys[:-1]
+            case ":":
+                found.setdefault((*open_keys[1:], last), text.count("\n", 0, token.start()) + 1)
+            case quoted:
+                last = quoted[1:-1]
+    return found

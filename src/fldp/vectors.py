@@ -1,0 +1,174 @@
+"""Test vectors: what other implementations must give, and what they must refuse.
+
+``python -m fldp.vectors FOLDER`` writes them. They freeze how words become reports and reports become bytes.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fldp import canonical, wire
+from fldp.files import written
+from fldp.oracle import FrequencyOracle
+from fldp.oracles import FHR, GRR, OLH, OUE, RR, SUE
+from fldp.packing import pack
+from fldp.reports import Reports
+from fldp.stream import Stream
+
+CASES: dict[str, list[FrequencyOracle]] = {
+    "rr": [RR(1.0), RR(0.1)],
+    "grr": [GRR(1.0, 5), GRR(3.0, 256), GRR(0.5, 1000)],
+    "sue": [SUE(1.0, 5), SUE(2.0, 65)],
+    "oue": [OUE(1.0, 5), OUE(1.0, 64), OUE(8.0, 9)],
+    "olh": [OLH(1.0, 100), OLH(4.0, 7)],
+    "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
+}
+SURVEY = canonical.identifier({"example": True})
+_MOST_WORD = 2**64 - 1
+
+
+def good(oracle: FrequencyOracle) -> dict[str, Any]:
+    """Return reports of one oracle from given words, one by one, as a batch, and as a tally."""
+    values, words = zip(*_inputs(oracle), strict=True)
+    data = np.empty((len(values), *oracle.report_shape), oracle.report_dtype)
+    oracle.perturb(np.array(values), np.array(words, np.uint64), data)
+    reports = Reports(oracle, data)
+    tally = oracle.tally(reports)
+    return {
+        "oracle": wire.describe(oracle),
+        "words": oracle.words,
+        "report_bits": oracle.report_bits,
+        "reports": [
+            {
+                "value": value,
+                "words": [f"{word:016x}" for word in row],
+                "packed": pack(oracle, data[k : k + 1]).tobytes().hex(),
+            }
+            for k, (value, row) in enumerate(zip(values, words, strict=True))
+        ],
+        "batch": wire.encode(reports).hex(),
+        "batch_for_survey": {"survey": SURVEY, "batch": wire.encode(reports[:1], SURVEY).hex()},
+        "tally": {"n": tally.n, "state": tally.state.tolist(), "bytes": wire.encode_tally(tally).hex()},
+    }
+
+
+def _inputs(oracle: FrequencyOracle) -> Iterator[tuple[int, list[int]]]:
+    """Yield values with words at both ends, at the edge of the coin, and at random."""
+    last = oracle.domain_size - 1
+    yield 0, [0] * oracle.words
+    yield last, [_MOST_WORD] * oracle.words
+    coin = getattr(oracle, "coin", None)
+    for edge in (coin.keep - 1, coin.keep) if coin else ():
+        yield last // 2, [edge] * oracle.words
+    stream = Stream(0).child("vectors", oracle.name, oracle.domain_size)
+    for k in range(7):
+        yield (last * k) // 6, stream.words(oracle.words).tolist()
+
+
+def craft(fields: Any, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:
+    """Return a batch whose checks are right, whatever else is wrong with it."""
+    made = wire.MAGIC + bytes([wire.FORMAT, wire.REPORTS])
+    text = canonical.dumps(fields) if header is None else header
+    made += len(text).to_bytes(2, "little") + text
+    for count, packed in chunks:
+        made += count.to_bytes(4, "little") + packed
+        made += _check(made)
+    made += bytes(4) + total.to_bytes(8, "little")
+    return made + _check(made)
+
+
+def _check(made: bytes) -> bytes:
+    import hashlib
+
+    return hashlib.sha256(made).digest()[: wire.CHECK]
+
+
+def bad(oracle: FrequencyOracle) -> list[dict[str, str]]:
+    """Return batches that must be refused, with the reason."""
+    rejected = [*_damaged(oracle), *_dishonest(oracle), *_misnamed(oracle)]
+    return [{"why": why, "batch": data.hex()} for why, data in rejected]
+
+
+def _nine(oracle: FrequencyOracle) -> Reports:
+    values = np.arange(9) % oracle.domain_size
+    return oracle.privatize(values, rng=Stream(0).child("bad vectors", oracle.name))
+
+
+def _damaged(oracle: FrequencyOracle) -> Iterator[tuple[str, bytes]]:
+    data = wire.encode(_nine(oracle))
+    for size in (0, 3, 7, 30, len(data) - 21, len(data) - 1):
+        yield f"cut after {size} bytes", data[:size]
+    yield "a byte too many", data + b"\0"
+    yield "the batch twice", data + data
+    for place in (0, 4, 5, 6, 20, len(data) - 40, len(data) - 10, len(data) - 1):
+        yield f"a bit flipped in byte {place}", data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :]
+    yield "a tally", wire.encode_tally(oracle.tally(_nine(oracle)))
+
+
+def _dishonest(oracle: FrequencyOracle) -> Iterator[tuple[str, bytes]]:
+    fields, nine = {"oracle": wire.describe(oracle)}, _nine(oracle)
+    eight, one = pack(oracle, nine.data[:8]).tobytes(), pack(oracle, nine.data[8:]).tobytes()
+    yield "a total too large", craft(fields, [(8, eight), (1, one)], 10)
+    yield "a chunk left out", craft(fields, [(1, one)], 9)
+    yield "a chunk twice", craft(fields, [(8, eight), (8, eight)], 8)
+    yield "a chunk after one that ends within a byte", craft(fields, [(1, one), (8, eight)], 9)
+    yield "a chunk of more reports than bytes", craft(fields, [(16, eight)], 16)
+    yield "a chunk above the limit", craft(fields, [(2**32 - 8, eight)], 2**32 - 8)
+    padding = -oracle.report_bits % 8
+    if padding:
+        yield "padding that is not zero", craft(fields, [(1, one[:-1] + bytes([one[-1] | 0x80]))], 1)
+    worst = np.full(len(one), 255, np.uint8)
+    worst[-1] >>= padding
+    if oracle.name not in ("sue", "oue", "olh") and oracle.domain_size not in (2, 256):
+        yield "a report that no value gives", craft(fields, [(1, worst.tobytes())], 1)
+
+
+def _misnamed(oracle: FrequencyOracle) -> Iterator[tuple[str, bytes]]:
+    named = wire.describe(oracle)
+    for why, fields in (
+        ("no oracle", {}),
+        ("an unknown oracle", {"oracle": {**named, "name": "nope"}}),
+        ("an unknown parameter", {"oracle": {**named, "zeta": 1}}),
+        ("no epsilon", {"oracle": {key: value for key, value in named.items() if key != "epsilon"}}),
+        ("a negative epsilon", {"oracle": {**named, "epsilon": -1}}),
+        ("an epsilon that is text", {"oracle": {**named, "epsilon": "1"}}),
+        ("a domain of one", {"oracle": {**named, "domain_size": 1}}),
+        ("a field nobody knows", {"oracle": named, "sender": "me"}),
+        ("a survey that is no version", {"oracle": named, "survey": "mine"}),
+        ("a list", [named]),
+    ):
+        yield f"a header with {why}", craft(fields, [], 0)
+    yield "a header with a blank in it", craft(None, [], 0, header=canonical.dumps({"oracle": named}) + b" ")
+    yield "a header that is not JSON", craft(None, [], 0, header=b"{")
+    yield "a header that is not UTF-8", craft(None, [], 0, header=b'{"oracle":"\xff"}')
+
+
+def files() -> dict[str, str]:
+    """Return the names and texts of all files of vectors."""
+    made = {}
+    for name, oracles in CASES.items():
+        made[f"{name}.json"] = _text([good(oracle) for oracle in oracles])
+        made[f"{name}_bad.json"] = _text(bad(oracles[0]))
+    return made
+
+
+def _text(cases: list[Any]) -> str:
+    """Write one case on a line, so that a change shows where it is."""
+    return "[\n" + ",\n".join(canonical.dumps(case).decode() for case in cases) + "\n]\n"
+
+
+def main(folder: str) -> None:
+    """Write all vectors into a folder."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, text in files().items():
+        json.loads(text)
+        with written(str(Path(folder) / name)) as file:
+            file.write(text.encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 export UV_COMPILE_BYTECODE := 1
 
-.PHONY: help demo test lint bench soak constraints clean
+.PHONY: help demo test lint bench soak vectors constraints clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -34,6 +34,12 @@ test: lint  ## style, types and all tests
 
 bench: $(READY)  ## speed, beside the peers, as ratios in one run
 	$(BIN)/python bench/core.py
+
+soak: $(READY)  ## long runs: a million mutated batches, ten million rows
+	$(BIN)/python tests/soak.py
+
+vectors: $(READY)  ## write the test vectors anew
+	$(BIN)/python -m fldp.vectors vectors
 
 constraints: $(READY)  ## pin the newest versions of everything
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \

@@ -117,9 +117,8 @@ def main(count):
     refused, accepted = fuzz(count, 1)
     fuzz_tallies(count // 10, 2)
     seconds = perf_counter() - start
-    print(
-        f"{count:,} mutated batches: {refused:,} refused, {accepted:,} were good; {count // 10:,} tallies; {seconds:.0f} s"
-    )
+    print(f"{count:,} mutated batches: {refused:,} refused, {accepted:,} were good")
+    print(f"{count // 10:,} mutated tallies; {seconds:.0f} s")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,24 +29,18 @@ def read_cells(path: str, column: str | None = None) -> Iterator[Cells]:
         yield from _parquet(path, column)
         return
     with opened(path) as file:
-        if column is not None or path.endswith(".csv"):
-            yield from _csv(path, file, column)
-        else:
-            yield from _lines(path, file)
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        try:
+            if column is not None or path.endswith(".csv"):
+                yield from _csv(path, text, column)
+            else:
+                yield from _chunks(path, (line.rstrip("\r\n") or None for line in text))
+        finally:
+            text.detach()  # the file is closed by whoever opened it
 
 
-def _text(path: str, file: BinaryIO) -> io.TextIOWrapper:
-    del path
-    return io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-
-
-def _lines(path: str, file: BinaryIO) -> Iterator[Cells]:
-    lines = (line.rstrip("\r\n") or None for line in _text(path, file))
-    yield from _chunks(path, lines)
-
-
-def _csv(path: str, file: BinaryIO, column: str | None) -> Iterator[Cells]:
-    rows = csv.reader(_text(path, file), strict=True)
+def _csv(path: str, text: TextIO, column: str | None) -> Iterator[Cells]:
+    rows = csv.reader(text, strict=True)
     heading = _guard(path, lambda: next(rows, None))
     if heading is None:
         raise FldpError(f"{path}: is empty, a row of column names is needed")

@@ -1,0 +1,43 @@
+"""Long runs: ``make soak``. A million mutated batches; ten million rows through the shell in bounded memory."""
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import fuzz_wire
+
+ROWS = 10_000_000
+MOST_MEGABYTES = 400
+
+
+def shell(*arguments, cwd):
+    command = [str(Path(sys.executable).parent / "fldp"), *map(str, arguments)]
+    return subprocess.run(command, check=True, cwd=cwd, capture_output=True, text=True).stdout
+
+
+def ten_million_rows():
+    """Privatize, tally and estimate a CSV file of ten million rows; the peak of all processes is bounded."""
+    with tempfile.TemporaryDirectory() as folder:
+        rng = np.random.default_rng(1)
+        with (Path(folder) / "values.csv").open("w") as file:
+            file.write("value\n")
+            for _ in range(10):
+                file.write("\n".join(map(str, rng.zipf(1.5, ROWS // 10) % 1000)) + "\n")
+        for oracle, ending in (("fhr", "fldp"), ("oue", "fldp"), ("fhr", "parquet")):
+            options = ("--oracle", oracle, "--epsilon", "1", "--domain", "1000")
+            shell("privatize", "values.csv", *options, "-o", f"r.{ending}", cwd=folder)
+            shell("tally", f"r.{ending}", "-o", "t", cwd=folder)
+            assert json.loads(shell("estimate", "t", "--json", cwd=folder))["n"] == ROWS
+            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+            print(f"{oracle} as {ending}: {ROWS:,} rows, peak of a process {peak:.0f} MB", flush=True)
+            assert peak < MOST_MEGABYTES
+
+
+if __name__ == "__main__":
+    ten_million_rows()
+    fuzz_wire.main(1_000_000)

@@ -1,12 +1,11 @@
 """verify: the privacy of the implemented law, by enumeration, in rational arithmetic."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import permutations
-from math import inf, nextafter
+from math import inf, lcm, nextafter
 from typing import Any
 
 from fldp.errors import ParameterError
@@ -15,6 +14,8 @@ from fldp.thresholds import exp_lower
 
 _DIGITS = Context(prec=60)
 _QUICK = 1 << 17
+
+Pairs = Counter[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -71,30 +72,74 @@ class Verification:
 def verify(oracle: FrequencyOracle) -> Verification:
     """Enumerate an oracle's law on a small domain and return what it guarantees, with a witness.
 
+    Public randomness is part of the report and is taken to be uniform over ``oracle.publics()``.
+
     >>> import fldp
     >>> found = verify(fldp.FHR(epsilon=1.0, domain_size=7))
     >>> found.epsilon, found.eta, found.delta, found.anonymity, found.holds
     (1.0, Fraction(1, 2), Fraction(1, 2), 4, True)
     """
     oracle.check_enumerable()
-    bound = exp_lower(oracle.epsilon)
-    ratio, eta, mass, delta, anonymity = Fraction(1), Fraction(1), Fraction(1), Fraction(0), oracle.domain_size
-    witness = Witness(0, 1, None, None, ratio)
-    for public in oracle.publics():
-        laws = [_support(oracle.law(value, public)) for value in range(oracle.domain_size)]
-        anonymity = min(anonymity, *Counter(report for law in laws for report in law).values())
-        for (value, one), (other, two) in permutations(enumerate(laws), 2):
-            shared = one.keys() & two.keys()
-            eta = min(eta, Fraction(len(shared), max(len(one), len(two))))
-            mass = min(mass, sum((one[report] for report in shared), Fraction(0)))
-            delta = max(delta, sum(_excess(one, two, bound), Fraction(0)))
-            for report in shared:
-                if one[report] > ratio * two[report]:
-                    ratio = one[report] / two[report]
-                    witness = Witness(value, other, report, public, ratio)
-            if ratio == 1 and len(shared) < len(one):
-                witness = Witness(value, other, next(report for report in one if report not in two), public, None)
-    return Verification(oracle, ratio, eta, mass, delta, anonymity, witness)
+    publics = list(oracle.publics())
+    values = range(oracle.domain_size)
+    laws = [[_support(oracle.law(value, public)) for public in publics] for value in values]
+    scale = lcm(*(share.denominator for law in laws for part in law for share in set(part.values())))
+    counts = [[{report: int(share * scale) for report, share in part.items()} for part in law] for law in laws]
+    left = Counter((k, report) for law in counts for k, part in enumerate(law) for report in part)
+    pairs = {(one, two): _compare(counts[one], counts[two]) for one, two in permutations(values, 2)}
+    total = scale * len(publics)
+    worst = max(pairs, key=lambda pair: _ratio(pairs[pair]))
+    return Verification(
+        oracle,
+        ratio=_ratio(pairs[worst]),
+        eta=min(_overlap(pairs[one, two], pairs[two, one]) for one, two in pairs),
+        eta_mass=min(Fraction(_shared_mass(pair), total) for pair in pairs.values()),
+        delta=max(_excess(pair, exp_lower(oracle.epsilon)) for pair in pairs.values()) / total,
+        anonymity=min(left.values()),
+        witness=_witness(publics, counts, *worst, _ratio(pairs[worst])),
+    )
+
+
+def _compare(one: list[dict[Any, int]], two: list[dict[Any, int]]) -> Pairs:
+    """Count how often each pair of probabilities occurs among the reports of one value."""
+    found: Pairs = Counter()
+    for mine, other in zip(one, two, strict=True):
+        found.update((share, other.get(report, 0)) for report, share in mine.items())
+    return found
+
+
+def _ratio(pairs: Pairs) -> Fraction:
+    """Return the largest ratio over reports that both values can produce; 1 if there is none above."""
+    return max((Fraction(one, two) for one, two in pairs if two), default=Fraction(1))
+
+
+def _overlap(pairs: Pairs, reverse: Pairs) -> Fraction:
+    shared = sum(count for (_, two), count in pairs.items() if two)
+    return Fraction(shared, max(pairs.total(), reverse.total()))
+
+
+def _shared_mass(pairs: Pairs) -> int:
+    return sum(count * one for (one, two), count in pairs.items() if two)
+
+
+def _excess(pairs: Pairs, bound: Fraction) -> Fraction:
+    """Add up what reports are more likely under one value than ``bound`` times under the other."""
+    above = (count * max(Fraction(0), one - bound * two) for (one, two), count in pairs.items())
+    return sum(above, Fraction(0))
+
+
+def _witness(
+    publics: list[Any], counts: list[list[dict[Any, int]]], value: int, other: int, ratio: Fraction
+) -> Witness:
+    """Find a report that attains the ratio; if none tells two values apart, one that only the first can produce."""
+    for k, public in enumerate(publics):
+        for report, share in counts[value][k].items():
+            theirs = counts[other][k].get(report, 0)
+            if theirs and ratio > 1 and share == ratio * theirs:
+                return Witness(value, other, report, public, ratio)
+            if ratio == 1 and not theirs:
+                return Witness(value, other, report, public, None)
+    return Witness(value, other, None, None, ratio)
 
 
 def shrink(oracle: FrequencyOracle) -> FrequencyOracle:
@@ -126,11 +171,3 @@ def enumerable(oracle: FrequencyOracle) -> bool:
 
 def _support(law: Law) -> Law:
     return {report: probability for report, probability in law.items() if probability > 0}
-
-
-def _excess(one: Law, two: Law, bound: Fraction) -> Iterator[Fraction]:
-    """Yield what each report is more likely under one value than ``bound`` times under the other."""
-    for report, probability in one.items():
-        above = probability - bound * two.get(report, Fraction(0))
-        if above > 0:
-            yield above

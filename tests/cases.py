@@ -67,6 +67,16 @@ def fhr_atoms(oracle, value):
         yield [(high | w << 32 | i, end) for end in ends], share / rows**2
 
 
+def fwr_atoms(oracle, value):
+    junk = (JUNK,) * (oracle.words - 1)
+    for ends, share in symbol_regions(oracle.epsilon, 2 ** naive.hash_bits(oracle)):
+        yield [(*junk, end) for end in ends], share
+
+
+def fwr(eta, hash_bits=None):
+    return lambda epsilon, size: fldp.FWR(epsilon, size, eta, hash_bits, allow_exposure=True)
+
+
 def fhr(epsilon, size):
     return fldp.FHR(epsilon, size, allow_exposure=size == 2)
 
@@ -82,6 +92,11 @@ FAMILIES = {
     "oue": Family(fldp.OUE, unary_atoms, 5),
     "olh": Family(fldp.OLH, olh_atoms, 65),
     "fhr": Family(fhr, fhr_atoms, 15),
+    "hrr": Family(fldp.HRR, fwr_atoms, 65),
+    "fwr-1": Family(fwr(1), fwr_atoms, 65),
+    "fwr-2": Family(fwr(0.5), fwr_atoms, 65),
+    "fwr-4": Family(fwr(0.25, 1), fwr_atoms, 65, (2, 3, 4, 5, 8, 17, 64, 100, 255, 256, 257, 1023)),
+    "fwr-8": Family(fwr(0.125, 3), fwr_atoms, 65, (2, 5, 16, 33, 300)),
     "fhr-paper": Family(fhr_paper, fhr_atoms, 9, (2, 3, 4, 8, 9, 1024)),
 }
 

@@ -7,6 +7,8 @@ from fractions import Fraction
 from functools import cache
 from math import floor
 
+from fldp import scatter
+
 WORD = 2**64
 
 
@@ -123,7 +125,63 @@ def fhr(oracle, value, words):
     return None, pair if words[1] < keep else pair[::-1]
 
 
-PRIVATIZE = {"rr": grr, "grr": grr, "sue": unary, "oue": unary, "olh": olh, "fhr": fhr}
+def scattered(oracle, value):
+    """The item of a value: the seeds are data of the package, judged by a test of their own."""
+    bits = 0
+    while 2**bits < oracle.domain_size:
+        bits += 1
+    if oracle.domain_size == 2**bits:
+        return value, bits
+    seed = scatter._SEEDS[oracle.domain_size - 2] if oracle.domain_size < 256 else 0
+    constants = 0x9E3779B97F4A7C15 * (2 * seed + 1) % WORD
+    for shift in (0, 16, 32):
+        factor = (constants >> shift) % 2**bits // 2 * 2 + 1
+        value = (value * factor + (constants >> (shift + 8)) % 2**bits) % 2**bits
+        value ^= value >> (bits + 1) // 2
+    return value, bits
+
+
+@cache
+def hash_bits(oracle):
+    if oracle.hash_bits:
+        return oracle.hash_bits
+    e = exp_floor(oracle.epsilon)
+    return min(range(1, 9), key=lambda m: ((e + 2**m - 1) ** 2 / (2**m - 1), m))
+
+
+def fwr(oracle, value, words):
+    item, bits = scattered(oracle, value)
+    leaks = {1: 0, 2: 1, 4: 2, 8: 3}[int(1 / oracle.eta)]
+    count = leaks + hash_bits(oracle)
+    masks = [words[j // 2] // (2**32 if j % 2 else 1) % 2**bits for j in range(count)]
+    parities = [odd(mask & item) for mask in masks]
+    symbol = sum(parity << j for j, parity in enumerate(parities[leaks:]))
+    symbol = respond(symbol, words[-1], oracle.epsilon, 2 ** hash_bits(oracle))
+    leak = sum(parity << j for j, parity in enumerate(parities[:leaks]))
+    return tuple(masks), leak + symbol * 2**leaks
+
+
+def fwr_count(oracle, outcomes, value):
+    """Both estimates from their meaning: reports whose leak fits, and reports whose whole answer fits."""
+    item, _ = scattered(oracle, value)
+    share, g = int(1 / oracle.eta), 2 ** hash_bits(oracle)
+    n, leak_fits, all_fits = len(outcomes), 0, 0
+    for masks, answer in outcomes:
+        true = sum(odd(mask & item) << j for j, mask in enumerate(masks))
+        fits = true % share == answer % share
+        leak_fits += fits
+        all_fits += fits and true == answer
+    keep, _ = symbol_coin(oracle.epsilon, g)
+    gap = Fraction(keep, WORD) - Fraction(1, g)
+    response = (all_fits - Fraction(leak_fits, g)) / gap
+    if share == 1:
+        return float(response)
+    leak = (leak_fits - Fraction(n, share)) / (1 - Fraction(1, share))
+    v1, v2 = Fraction(1, share - 1), Fraction(g - 1, g * g) / gap**2 / share
+    return float((v1 * response + v2 * leak) / (v1 + v2))
+
+
+PRIVATIZE = {"rr": grr, "grr": grr, "sue": unary, "oue": unary, "olh": olh, "fhr": fhr, "fwr": fwr, "hrr": fwr}
 
 
 def privatize(oracle, values, words):
@@ -148,6 +206,8 @@ def estimate(oracle, outcomes, decoder="full"):
     """The estimated count of every value, straight from the definition."""
     if oracle.name == "fhr":
         return [fhr_count(oracle, outcomes, value, decoder) for value in range(oracle.domain_size)]
+    if oracle.name in ("fwr", "hrr"):
+        return [fwr_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     n = len(outcomes)
     if oracle.name in ("sue", "oue"):
         planes, true, other = unary_coins(oracle.epsilon, oracle.name == "sue")

@@ -12,7 +12,7 @@ from fldp.errors import (
 )
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, GRR, OLH, OUE, RR, SUE
+from fldp.oracles import FHR, FWR, GRR, HRR, OLH, OUE, RR, SUE
 from fldp.postprocess import postprocess
 from fldp.privacy import Verification, Witness, verify
 from fldp.reports import Reports, Tally
@@ -22,7 +22,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FHR",
+    "FWR",
     "GRR",
+    "HRR",
     "OLH",
     "OUE",
     "RR",

@@ -136,7 +136,8 @@ class FrequencyOracle(ABC):
         {'epsilon': 1.0, 'domain_size': 5}
         """
         every = ((field, getattr(self, field.name)) for field in dataclasses.fields(self))
-        return {field.name: value for field, value in every if value != field.default}
+        given = {field.name: value for field, value in every if value != field.default}
+        return {name: float(value) if isinstance(value, Fraction) else value for name, value in given.items()}
 
     @property
     def eta(self) -> Fraction:
@@ -222,6 +223,11 @@ class FrequencyOracle(ABC):
     def publics(self) -> Iterable[Any]:
         """Return draws of the public randomness for the verifier to go through; None where there is none."""
         return (None,)
+
+    @property
+    def publics_are_all(self) -> bool:
+        """Whether ``publics`` goes through all public randomness, every draw as likely as any other."""
+        return list(self.publics()) == [None]
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options of ``estimate`` that this oracle does not have."""

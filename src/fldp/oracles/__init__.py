@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
 from fldp.oracles.fhr import FHR
+from fldp.oracles.fwr import FWR, HRR
 from fldp.oracles.grr import GRR, RR
 from fldp.oracles.hashing import OLH
 from fldp.oracles.unary import OUE, SUE
@@ -12,11 +13,11 @@ from fldp.oracles.unary import OUE, SUE
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["FHR", "GRR", "OLH", "OUE", "RR", "SUE", "get", "names", "register"]
+__all__ = ["FHR", "FWR", "GRR", "HRR", "OLH", "OUE", "RR", "SUE", "get", "names", "register"]
 
 OracleClass = TypeVar("OracleClass", bound=type[FrequencyOracle])
 
-_registry: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, FHR)}
+_registry: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, HRR, FHR, FWR)}
 
 
 def register(cls: OracleClass) -> OracleClass:
@@ -38,7 +39,7 @@ def names() -> list[str]:
     """Return the names of all oracles.
 
     >>> names()
-    ['fhr', 'grr', 'olh', 'oue', 'rr', 'sue']
+    ['fhr', 'fwr', 'grr', 'hrr', 'olh', 'oue', 'rr', 'sue']
     """
     return sorted({*_registry, *_installed()})
 

@@ -1,0 +1,332 @@
+"""FWR, flexible Walsh response: parities of the item under public masks, some as they are, some through a coin."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp import scatter
+from fldp.constraints import Constraint, fail, flag, integer
+from fldp.errors import ParameterError
+from fldp.kernels import ONE, U64, ZERO, Kernel, parity, walsh_hadamard
+from fldp.oracle import Floats, FrequencyOracle, Law, symbol_dtype
+from fldp.reports import Array, Tally
+from fldp.stream import Stream, Words
+from fldp.thresholds import SymbolCoin, exp_lower
+from fldp.values import Values
+
+MOST_HASH_BITS, MOST_MASKS = 8, 12
+_HALF_WORD = U64(32)
+_MOST_PUBLICS = 1 << 12
+
+
+@Kernel
+def draw_parities(items: Any, words: Any, masks: Any, leaks: Any, most: Any, keep: Any, other: Any, out: Any) -> None:
+    """Draw masks, two from each word, and report the parities of the item under them.
+
+    The last word is the coin: it keeps the symbol that the parities after the leaked ones form, or puts another in
+    its place. A row of ``out`` is the masks, then the parities as the bits of a number.
+    """
+    taken = (masks + 1) // 2 + 1
+    for k in range(len(items)):
+        bits = ZERO
+        for j in range(masks):
+            mask = (words[k * taken + j // 2] >> (_HALF_WORD * U64(j % 2))) & most
+            out[k * (masks + 1) + j] = mask
+            bits |= parity(mask & items[k]) << U64(j)
+        coin = words[k * taken + taken - 1]
+        if coin >= keep:
+            symbol = bits >> leaks
+            another = (coin - keep) // other
+            another += U64(another >= symbol)
+            bits = (bits & ((ONE << leaks) - ONE)) | (another << leaks)
+        out[k * (masks + 1) + masks] = bits
+
+
+@Kernel
+def add_characters(rows: Any, masks: Any, leaks: Any, most: Any, leaked: Any, response: Any) -> None:
+    """Add the sign of every product of parities at the exclusive or of its masks.
+
+    Products are taken in the order of a Gray code, so that each is the one before with a single mask put in or out.
+    """
+    for k in range(len(rows) // (masks + 1)):
+        bits = U64(rows[k * (masks + 1) + masks])
+        place, sign = ZERO, ZERO
+        for step in range(1, 1 << masks):
+            j = 0
+            while not (step >> j) & 1:
+                j += 1
+            place ^= U64(rows[k * (masks + 1) + j])
+            sign ^= (bits >> U64(j)) & ONE
+            if (step ^ (step >> 1)) >> leaks:
+                response[place & most] += 1 - 2 * np.int64(sign)
+            else:
+                leaked[place & most] += 1 - 2 * np.int64(sign)
+
+
+def halving(owner: str, name: str, value: Any) -> Fraction:
+    """Accept 1, 1/2, 1/4 and so on, as a fraction.
+
+    >>> halving("FWR", "eta", 0.25)
+    Fraction(1, 4)
+    >>> halving("FWR", "eta", 0.3)
+    Traceback (most recent call last):
+    fldp.errors.ParameterError: FWR: eta must be 1, 1/2, 1/4, ... (the nearest are 1/2 and 1/4), got 0.3
+    """
+    try:
+        share = Fraction(value) if not isinstance(value, bool | str) else Fraction(0)
+    except (TypeError, ValueError, OverflowError):
+        share = Fraction(0)
+    if not Fraction(1, 1 << MOST_MASKS) <= share <= 1:
+        raise fail(owner, name, f"1, 1/2, 1/4, ... down to 1/{1 << MOST_MASKS}", value)
+    above = Fraction(1)
+    while above / 2 >= share:
+        above /= 2
+    if share != above:
+        raise fail(owner, name, f"1, 1/2, 1/4, ... (the nearest are {above} and {above / 2})", value)
+    return share
+
+
+def _maybe(constraint: Constraint) -> Constraint:
+    return lambda owner, name, value: None if value is None else constraint(owner, name, value)
+
+
+def best_hash_bits(epsilon: float) -> int:
+    """Return the ``m`` whose ``g = 2^m`` symbols minimise ``(e^eps+g-1)^2/(g-1)``, the smaller of two equals.
+
+    >>> [best_hash_bits(epsilon) for epsilon in (0.4, 1.0, 2.0, 3.0)]
+    [1, 2, 3, 4]
+    """
+    power = exp_lower(min(epsilon, 64.0))
+    return min(range(1, MOST_HASH_BITS + 1), key=lambda m: (power + 2**m - 1) ** 2 / (2**m - 1))
+
+
+@dataclass(frozen=True, repr=False)
+class FWR(FrequencyOracle):
+    """Flexible Walsh response: ``k`` parities of the item as they are, ``m`` through randomized response.
+
+    ``k + m`` masks are drawn at random and published. The parities of the value's item (see ``fldp.scatter``) under
+    the first ``k`` are the *leak*; those under the others form one of ``g = 2^m`` symbols, which goes through
+    generalised randomized response with eps. That is exactly (eps, eta = 2^-k)-FLDP: two values share the reports
+    whose leak is the same for both, and among those only the coin tells them apart.
+
+    ``eta=1`` (the default) is ordinary eps-LDP with an error close to OUE's from short reports. **A smaller eta is
+    weaker than LDP**: each report rules out all but about a share eta of the domain with certainty; ``anonymity``
+    bounds what remains. ``hash_bits`` is ``m``, the best for eps unless given.
+
+    >>> oracle = FWR(epsilon=1.0, domain_size=1023, eta=0.5)
+    >>> oracle.leaks, oracle.bits, oracle.anonymity, oracle.report_bits
+    (1, 2, 511, 33)
+    >>> round(oracle.variance(1, 0), 3), round(FWR(epsilon=1.0, domain_size=1023).variance(1, 0), 2)
+    (0.649, 3.69)
+    """
+
+    eta: Fraction = Fraction(1)
+    hash_bits: int | None = None
+    allow_exposure: bool = False
+
+    name = "fwr"
+    params = {  # noqa: RUF012
+        **FrequencyOracle.params,
+        "eta": halving,
+        "hash_bits": _maybe(integer(1, MOST_HASH_BITS)),
+        "allow_exposure": flag,
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.hash_bits == best_hash_bits(self.epsilon) and type(self) is FWR:
+            object.__setattr__(self, "hash_bits", None)  # the same oracle, said or not
+        _ = self.coin  # refuse a degenerate epsilon now
+        if self.masks > MOST_MASKS:
+            raise fail(
+                self.title, "eta", f"at least 1/{1 << (MOST_MASKS - self.bits)} with {self.bits} hash bits", self.eta
+            )
+        if self.anonymity >= 2:
+            object.__setattr__(self, "allow_exposure", False)  # nothing to allow: the same oracle with or without
+        elif not self.allow_exposure:
+            raise ParameterError(
+                f"{self.title}: domain_size with eta {self.eta} must be one where no single report can give "
+                f"a value away, got {self.domain_size}; to do it all the same, say allow_exposure=True"
+            )
+
+    @property
+    def leaks(self) -> int:
+        """The number ``k`` of parities that are sent as they are."""
+        return self.eta.denominator.bit_length() - 1
+
+    @cached_property
+    def bits(self) -> int:
+        """The number ``m`` of parities that go through the coin."""
+        return self.hash_bits or best_hash_bits(self.epsilon)
+
+    @property
+    def masks(self) -> int:
+        """The number of masks of a report."""
+        return self.leaks + self.bits
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin among the symbols."""
+        return SymbolCoin.build(self.title, self.epsilon, 1 << self.bits)
+
+    @property
+    def rows(self) -> int:
+        """The order ``D`` of the transform."""
+        return 1 << scatter.bits_of(self.domain_size)
+
+    @cached_property
+    def items(self) -> NDArray[np.uint64]:
+        """The item of every value."""
+        return scatter.scatter(np.arange(self.domain_size), self.domain_size)
+
+    @property
+    def anonymity(self) -> int:
+        return scatter.anonymity(self.domain_size, self.leaks)
+
+    @property
+    def words(self) -> int:
+        return (self.masks + 1) // 2 + 1
+
+    @property
+    def report_dtype(self) -> Any:
+        number = symbol_dtype(max(self.rows, 1 << self.masks))
+        return np.dtype([*((f"mask{j}", number) for j in range(self.masks)), ("bits", number)])
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return (scatter.bits_of(self.domain_size),) * self.masks + (self.masks,)
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (2 if self.leaks else 1, self.rows)
+
+    @property
+    def outcomes(self) -> int:
+        return 1 << self.masks
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        items = scatter.scatter(values, self.domain_size)
+        draw_parities.over(len(values))(
+            items, words.reshape(-1), self.masks, U64(self.leaks), U64(self.rows - 1),
+            U64(self.coin.keep), U64(self.coin.other), _numbers(out),
+        )  # fmt: skip
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        rows = _numbers(np.ascontiguousarray(data))
+        add_characters.compiled(rows, self.masks, self.leaks, U64(self.rows - 1), state[0], state[-1])
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        """Masks lie in the space, and where leaked masks cancel out, so do their parities."""
+        good = np.asarray(data["bits"] < 1 << self.masks)
+        masks = [data[f"mask{j}"] for j in range(self.masks)]
+        for mask in masks:
+            good &= mask < self.rows
+        for chosen in product((0, 1), repeat=self.leaks):
+            place, sign = np.zeros(len(data), np.int64), np.zeros(len(data), np.int64)
+            for j in np.flatnonzero(chosen).tolist():
+                place ^= masks[j]
+                sign ^= data["bits"] >> j & 1
+            good &= (place != 0) | (sign == 0)
+        return good
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        """Each report adds a sign for every product of parities."""
+        every = [(1 << self.leaks) - 1, (1 << self.masks) - (1 << self.leaks)][-len(state) :]
+        return all(
+            bool((np.abs(part) <= n * count).all()) and (int(part.sum()) - n * count) % 2 == 0
+            for part, count in zip(state, every, strict=True)
+        )
+
+    @cached_property
+    def _variances(self) -> tuple[float, float, float, float]:
+        """Return the variances of leak and response per other report, of the response per own, and its weight."""
+        K, g, p = 1 << self.leaks, 1 << self.bits, self.coin.p
+        gap = p - Fraction(1, g)
+        response = Fraction(g - 1, g * g) / (gap * gap) / K
+        own = p * (1 - p) / (gap * gap)
+        leak = Fraction(1, K - 1) if K > 1 else Fraction(0)
+        weight = leak / (leak + response) if K > 1 else Fraction(1)
+        return float(leak), float(response), float(own), float(weight)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        *_, weight = self._variances
+        K, g = 1 << self.leaks, 1 << self.bits
+        scale = float(K * g * (self.coin.p - Fraction(1, g)))
+        found = weight / scale * walsh_hadamard(tally.state[-1])
+        if K > 1:
+            found += (1 - weight) / (K - 1) * walsh_hadamard(tally.state[0])
+        return np.asarray(found[self.items], np.float64)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        del options
+        leak, response, own, weight = self._variances
+        return count * weight**2 * own + (n - count) * (weight**2 * response + (1 - weight) ** 2 * leak)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        if public is None:
+            raise fail(self.title, "public", "the masks that the law is conditional on", public)
+        self.check_enumerable()
+        item = int(self.items[value])
+        true = sum(((item & mask).bit_count() & 1) << j for j, mask in enumerate(public))
+        leak = true & ((1 << self.leaks) - 1)
+        p, q = self.coin.p, self.coin.q
+        return {
+            symbol << self.leaks | leak: p if symbol == true >> self.leaks else q for symbol in range(1 << self.bits)
+        }
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        *masks, bits = map(int, report.item())
+        return tuple(masks), bits
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        return np.array((*public, outcome), self.report_dtype)
+
+    def publics(self) -> Iterable[tuple[int, ...]]:
+        """All masks, where they are few; else all of the leak, on which eta depends, with some of the response."""
+        if self.publics_are_all:
+            return product(range(self.rows), repeat=self.masks)
+        drawn = (Stream(0).words(4 * self.masks) % U64(self.rows)).reshape(4, self.masks).tolist()
+        if self.rows**self.leaks > _MOST_PUBLICS:
+            return [tuple(row) for row in drawn]
+        leaked = product(range(self.rows), repeat=self.leaks)
+        return [(*leak, *row[self.leaks :]) for leak, row in product(leaked, drawn)]
+
+    @property
+    def publics_are_all(self) -> bool:
+        return bool(self.rows**self.masks <= _MOST_PUBLICS)
+
+
+@dataclass(frozen=True, repr=False)
+class HRR(FWR):
+    """Hadamard randomized response: one parity under a public mask, through a coin. FWR with eta 1 and one hash bit.
+
+    Cormode, Kulkarni, Srivastava: Answering range queries under local differential privacy, VLDB 2019, describe it so.
+
+    >>> HRR(epsilon=1.0, domain_size=1000).report_bits
+    11
+    """
+
+    hash_bits: int | None = 1
+
+    name = "hrr"
+    params = {  # noqa: RUF012
+        **FWR.params,
+        "eta": lambda owner, name, value: halving(owner, name, value) if value == 1 else _only(owner, name, value),
+        "hash_bits": integer(1, 1),
+    }
+
+
+def _only(owner: str, name: str, value: Any) -> Any:
+    raise fail(owner, name, "1; FWR has others", value)
+
+
+def _numbers(data: Array) -> Array:
+    """View contiguous records of numbers of one type as one row of numbers."""
+    return data.view(data.dtype["bits"])

@@ -1,10 +1,10 @@
 """Scatter: which point of ``F_2^r`` stands for which value of FWR, so that no parity is a rare thing to have.
 
 A leaked parity says on which side of a hyperplane the item lies. Where the domain fills the space, both sides are
-half of it. Where it does not, the natural order would leave one side nearly empty for the mask of the top bit. So
-values are scattered by a fixed bijection of ``[0, 2^r)``, a function of ``d`` alone: three rounds of an odd multiplication, an
-addition and a shift, with constants from a seed. From 256 values on, seed 0 leaves at least 0.41 of the values on each
-side; below, the best of 256 seeds is in a table, and leaves at least 0.4 from 64 values on.
+half of it. Where it does not, the natural order would leave one side nearly empty for the mask of the top bit.
+So values are scattered by a fixed bijection of ``[0, 2^r)``, a function of ``d`` alone: three rounds of an odd
+multiplication, an addition and a shift, with constants from a seed. From 256 values on, seed 0 leaves at least 0.41 of
+the values on each side; below, the best of 256 seeds is in a table, and leaves at least 0.4 from 64 values on.
 """
 
 from functools import lru_cache

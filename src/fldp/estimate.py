@@ -17,6 +17,7 @@ from fldp.values import as_values
 if TYPE_CHECKING:
     import pandas
 
+    from fldp.likelihood import Convergence
     from fldp.oracle import FrequencyOracle
 
 Floats = NDArray[np.float64]
@@ -82,6 +83,7 @@ class Estimate:
     method: str = "unbiased"
     original: "Estimate | None" = None
     labels: tuple[str, ...] | None = None
+    convergence: "Convergence | None" = None
 
     @property
     def frequencies(self) -> Floats:

@@ -41,7 +41,8 @@ class FrequencyOracle(ABC):
     name: ClassVar[str]
     params: ClassVar[Mapping[str, Constraint]] = {"epsilon": positive, "domain_size": integer(2, MOST_VALUES)}
 
-    decoders: ClassVar[tuple[str, ...]] = ()  # the ways to decode the same reports, the default first
+    decoders: ClassVar[tuple[str, ...]] = ()  # unbiased ways to decode the same reports, the default first
+    methods: ClassVar[tuple[str, ...]] = ("linear",)  # ways to estimate; all but the first are biased
 
     @property
     @abstractmethod
@@ -198,14 +199,24 @@ class FrequencyOracle(ABC):
             self.count(reports.data, state)
         return Tally(self, state, len(reports))
 
-    def estimate(self, tally: Tally, **options: Any) -> Estimate:
+    def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Any) -> Estimate:
         """Estimate how many users hold each value, unbiased, with standard errors.
+
+        Oracles with several ``decoders`` take ``decoder=``, those with several ``methods`` take ``method=``. All
+        methods but ``"linear"`` are biased and keep the unbiased estimate in ``original``; ``"em"`` needs the reports.
 
         >>> import fldp
         >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
         >>> oracle.estimate(fldp.Tally(oracle, [50, 30, 20], 100))
         <estimate of 3 values from 100 reports of GRR(epsilon=1.0, domain_size=3)>
         """
+        one_of(*self.methods)(self.title, "method", method)
+        if method != "linear":
+            from fldp.methods import estimate_by
+
+            return estimate_by(method, self, tally, options)
+        if isinstance(tally, Reports):
+            tally = self.tally(tally)
         if tally.oracle != self:
             raise MergeError(f"{self.title}: the tally must be of {self!r}, got {tally.oracle!r}")
         if tally.n == 0:

@@ -190,9 +190,9 @@ def text_bars(estimate: Estimate, truth: Any, k: int = 20, width: int = 60) -> s
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=4.0, domain_size=3)
     >>> print(text_bars(oracle.estimate(fldp.Tally(oracle, [600, 300, 100], 1000)), [600, 300, 100], width=30))
-    0   ==============================|
-    1   =============|~
-    2   ===|~
+    0   =============================|
+    1   ==============|
+    2   ====~|
     """
     rows = estimate.top(k)
     scale = width / max(float(np.max(rows["high"])), 1.0)
@@ -200,6 +200,6 @@ def text_bars(estimate: Estimate, truth: Any, k: int = 20, width: int = 60) -> s
     for row in rows:
         low, high = (max(0, round(float(row[end]) * scale)) for end in ("low", "high"))
         bar = list("=" * low + "~" * (high - low)) + [" "] * (width + 1 - high)
-        bar[round(float(truth[row["value"]]) * scale)] = "|"
+        bar[min(width, max(0, round(float(truth[row["value"]]) * scale)))] = "|"
         lines.append(f"{label(estimate, int(row['value'])):<4}" + "".join(bar).rstrip())
     return "\n".join(lines)

@@ -12,7 +12,8 @@ from fldp.constraints import flag, one_of
 from fldp.errors import ParameterError
 from fldp.items import Items
 from fldp.kernels import ONE, U64, Kernel, parity, walsh_hadamard
-from fldp.oracle import Floats, FrequencyOracle, Law, symbol_dtype
+from fldp.oracle import Floats, Law, symbol_dtype
+from fldp.oracles.walsh import Noise, WalshOracle
 from fldp.reports import Array, Tally
 from fldp.stream import Words
 from fldp.thresholds import SymbolCoin
@@ -51,7 +52,7 @@ def add_pairs(pairs: Any, mask: Any, signs: Any, masks: Any) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class FHR(FrequencyOracle):
+class FHR(WalshOracle):
     """Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix.
 
     Value ``v`` is item ``t`` (see ``fldp.items``), ``H[t][i] = (-1)^popcount(t & i)``. The report is the ordered pair
@@ -86,7 +87,7 @@ class FHR(FrequencyOracle):
     name = "fhr"
     decoders = ("full", "paper")
     params = {  # noqa: RUF012
-        **FrequencyOracle.params,
+        **WalshOracle.params,
         "items": one_of("spread", "paper"),
         "allow_exposure": flag,
     }
@@ -159,24 +160,16 @@ class FHR(FrequencyOracle):
         bounded = bool((np.abs(signs) <= n).all() and (masks <= 0).all())
         return bounded and int(masks[0]) == 0 and int(signs.sum()) == 0 and int(masks.sum()) == -n
 
-    def _weight(self, decoder: str) -> tuple[float, float]:
-        """Return ``c = 1/(2p-1)`` and the weight of the signs: by inverse variance, or all of it."""
+    @cached_property
+    def noise(self) -> Noise:
         c = float(1 / (2 * self.coin.p - 1))
-        return c, 1.0 if decoder == "paper" else 1 / (1 + c * c / 2)
+        return Noise(leak=1.0, response=c * c / 2, own=c * c - 1)
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        c, weight = self._weight(options.get("decoder", "full"))
+    def parts(self, tally: Tally) -> tuple[Floats | float, Floats]:
         signs, masks = tally.state
-        found = weight * c / 2 * walsh_hadamard(signs)
-        if weight < 1:
-            found += (1 - weight) * walsh_hadamard(masks)
-        return np.asarray(found[self.rows.first : self.rows.first + self.domain_size], np.float64)
-
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
-        c, weight = self._weight(options.get("decoder", "full"))
-        own = weight**2 * (c * c - 1)
-        other = weight**2 * c * c / 2 + (1 - weight) ** 2
-        return count * own + (n - count) * other
+        used = slice(self.rows.first, self.rows.first + self.domain_size)
+        response = walsh_hadamard(signs)[used] / float(2 * (2 * self.coin.p - 1))
+        return walsh_hadamard(masks)[used].astype(np.float64), response
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
@@ -184,7 +177,7 @@ class FHR(FrequencyOracle):
         How many ordered pairs of members have each XOR is an autocorrelation: two transforms.
         """
         del n
-        _, weight = self._weight(options.get("decoder", "full"))
+        weight = self.weight(**options)
         if weight == 1:
             return 0.0
         rows, first = self.rows.rows, self.rows.first
@@ -193,6 +186,20 @@ class FHR(FrequencyOracle):
         pairs = walsh_hadamard(walsh_hadamard(marks) ** 2) // rows
         held = pairs[first : first + self.domain_size] @ counts
         return -((1 - weight) ** 2) * float(held)
+
+    @property
+    def walsh_order(self) -> int:
+        return self.rows.rows
+
+    @property
+    def value_items(self) -> NDArray[np.uint64]:
+        return np.arange(self.rows.first, self.rows.first + self.domain_size, dtype=np.uint64)
+
+    def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
+        """A report is as likely under item t as ``1 - H[t][w] + (2p-1) (H[t][plus] - H[t][minus])``."""
+        plus, minus = data["plus"].astype(np.uint64), data["minus"].astype(np.uint64)
+        sure = float(2 * self.coin.p - 1)
+        return np.stack([plus ^ minus, plus, minus], axis=1), np.tile([-1.0, sure, -sure], (len(data), 1))
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

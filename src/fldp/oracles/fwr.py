@@ -14,7 +14,8 @@ from fldp import scatter
 from fldp.constraints import Constraint, fail, flag, integer
 from fldp.errors import ParameterError
 from fldp.kernels import ONE, U64, ZERO, Kernel, parity, walsh_hadamard
-from fldp.oracle import Floats, FrequencyOracle, Law, symbol_dtype
+from fldp.oracle import Floats, Law, symbol_dtype
+from fldp.oracles.walsh import Noise, WalshOracle
 from fldp.reports import Array, Tally
 from fldp.stream import Stream, Words
 from fldp.thresholds import SymbolCoin, exp_lower
@@ -107,7 +108,7 @@ def best_hash_bits(epsilon: float) -> int:
 
 
 @dataclass(frozen=True, repr=False)
-class FWR(FrequencyOracle):
+class FWR(WalshOracle):
     """Flexible Walsh response: ``k`` parities of the item as they are, ``m`` through randomized response.
 
     ``k + m`` masks are drawn at random and published. The parities of the value's item (see ``fldp.scatter``) under
@@ -132,7 +133,7 @@ class FWR(FrequencyOracle):
 
     name = "fwr"
     params = {  # noqa: RUF012
-        **FrequencyOracle.params,
+        **WalshOracle.params,
         "eta": halving,
         "hash_bits": _maybe(integer(1, MOST_HASH_BITS)),
         "allow_exposure": flag,
@@ -244,30 +245,38 @@ class FWR(FrequencyOracle):
         )
 
     @cached_property
-    def _variances(self) -> tuple[float, float, float, float]:
-        """Return the variances of leak and response per other report, of the response per own, and its weight."""
+    def noise(self) -> Noise:
         K, g, p = 1 << self.leaks, 1 << self.bits, self.coin.p
         gap = p - Fraction(1, g)
-        response = Fraction(g - 1, g * g) / (gap * gap) / K
-        own = p * (1 - p) / (gap * gap)
-        leak = Fraction(1, K - 1) if K > 1 else Fraction(0)
-        weight = leak / (leak + response) if K > 1 else Fraction(1)
-        return float(leak), float(response), float(own), float(weight)
+        return Noise(
+            leak=1 / (K - 1) if K > 1 else float("inf"),
+            response=float(Fraction(g - 1, g * g) / gap**2 / K),
+            own=float(p * (1 - p) / gap**2),
+        )
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        del options
-        *_, weight = self._variances
+    def parts(self, tally: Tally) -> tuple[Floats | float, Floats]:
         K, g = 1 << self.leaks, 1 << self.bits
-        scale = float(K * g * (self.coin.p - Fraction(1, g)))
-        found = weight / scale * walsh_hadamard(tally.state[-1])
-        if K > 1:
-            found += (1 - weight) / (K - 1) * walsh_hadamard(tally.state[0])
-        return np.asarray(found[self.items], np.float64)
+        response = walsh_hadamard(tally.state[-1])[self.items] / float(K * g * (self.coin.p - Fraction(1, g)))
+        return (walsh_hadamard(tally.state[0])[self.items] / (K - 1) if K > 1 else 0.0), response
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
-        del options
-        leak, response, own, weight = self._variances
-        return count * weight**2 * own + (n - count) * (weight**2 * response + (1 - weight) ** 2 * leak)
+    @property
+    def walsh_order(self) -> int:
+        return self.rows
+
+    @property
+    def value_items(self) -> NDArray[np.uint64]:
+        return self.items
+
+    def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
+        """A product of leaked parities counts in full, one with others in it as much as the coin is sure."""
+        masks = np.stack([data[f"mask{j}"].astype(np.uint64) for j in range(self.masks)], axis=1)
+        chosen = np.arange(1, 1 << self.masks)
+        positions = np.zeros((len(data), len(chosen)), np.uint64)
+        for j in range(self.masks):
+            positions ^= masks[:, j : j + 1] * (chosen >> j & 1).astype(np.uint64)
+        odd = np.bitwise_count(data["bits"].astype(np.int64)[:, None] & chosen) & 1
+        size = np.where(chosen >> self.leaks, float(self.coin.p - self.coin.q), 1.0)
+        return positions, size * (1.0 - 2.0 * odd)
 
     def law(self, value: int, public: Any = None) -> Law:
         if public is None:

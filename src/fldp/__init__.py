@@ -16,6 +16,7 @@ from fldp.oracles import FHR, FWR, GRR, HRR, OLH, OUE, RR, SUE
 from fldp.postprocess import postprocess
 from fldp.privacy import Verification, Witness, verify
 from fldp.reports import Reports, Tally
+from fldp.simulate import simulate
 from fldp.stream import Stream
 
 __version__ = "0.1.0"
@@ -47,5 +48,6 @@ __all__ = [
     "Witness",
     "check_oracle",
     "postprocess",
+    "simulate",
     "verify",
 ]

@@ -231,6 +231,11 @@ class FrequencyOracle(ABC):
         del n, counts, members, options
         return 0.0
 
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """Draw the state of a tally from its joint law, given how many users hold each value; None if not known."""
+        del counts, generator
+        return None
+
     def publics(self) -> Iterable[Any]:
         """Return draws of the public randomness for the verifier to go through; None where there is none."""
         return (None,)

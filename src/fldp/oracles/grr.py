@@ -100,6 +100,12 @@ class GRR(PureOracle):
         unheld = (n - inside) * float(size * (size - 1) * q * q)
         return -(held + unheld) / float((p - q) ** 2)
 
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """With probability p - q a report is the value itself, else it is uniform over all values."""
+        true = generator.binomial(counts, float(self.p - self.q))
+        rest = int(counts.sum() - true.sum())
+        return np.asarray(true + generator.multinomial(rest, np.full(self.domain_size, 1 / self.domain_size)))
+
     def law(self, value: int, public: Any = None) -> Law:
         del public
         self.check_enumerable()

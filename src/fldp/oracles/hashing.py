@@ -133,6 +133,10 @@ class OLH(PureOracle):
     def check(self, data: Array) -> NDArray[np.bool_]:
         return np.asarray(data["symbol"] < self.symbols)
 
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """Under ideal hashing other values are supported independently, whatever the report says of its own."""
+        return self.draw_supports(counts, generator)
+
     def law(self, value: int, public: Any = None) -> Law:
         self.check_enumerable()
         if public is None:

@@ -42,6 +42,11 @@ class PureOracle(FrequencyOracle):
         supports = tally.state.astype(np.float64) - tally.n * float(self.q)
         return supports / float(self.p - self.q)
 
+    def draw_supports(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
+        """Draw the state where all supports are independent of each other: own ones with p, others with q."""
+        others = int(counts.sum()) - counts
+        return np.asarray(generator.binomial(counts, float(self.p)) + generator.binomial(others, float(self.q)))
+
     def variance(self, n: int, count: Any, **options: Any) -> Any:
         del options
         p, q = self.p, self.q

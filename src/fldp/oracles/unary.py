@@ -130,6 +130,9 @@ class UnaryOracle(PureOracle):
         padding = 0xFF << (self.domain_size % 8 or 8) & 0xFF
         return np.asarray(data[:, -1] & padding == 0)
 
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        return self.draw_supports(counts, generator)
+
     def law(self, value: int, public: Any = None) -> Law:
         del public
         self.check_enumerable()

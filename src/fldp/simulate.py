@@ -1,0 +1,65 @@
+"""simulate: the whole protocol from a histogram, without the users where the law of their tally is known."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.constraints import fail
+from fldp.oracle import FrequencyOracle
+from fldp.reports import Tally
+from fldp.stream import Stream
+
+_CHUNK = 1 << 17
+
+
+def simulate(
+    oracle: FrequencyOracle,
+    counts: Any,
+    *,
+    rng: int | Stream | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Tally:
+    """Draw a tally of as many users as ``counts`` says hold each value.
+
+    RR, GRR, SUE, OUE and OLH have a joint law in closed form (that of OLH under ideal hashing), and a tally of a
+    billion users is drawn from it at once. Any other oracle privatizes every user, a chunk at a time; ``progress`` is
+    told how many are done. For experiments: the values are all in one place, so nobody is protected.
+
+    >>> import fldp
+    >>> oracle = fldp.OUE(epsilon=1.0, domain_size=4)
+    >>> simulate(oracle, [900_000_000, 99_000_000, 1_000_000, 0], rng=7).n
+    1000000000
+    """
+    histogram = _checked(oracle, counts)
+    stream = Stream.of(rng)
+    n = int(histogram.sum())
+    generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
+    state = oracle.draw_state(histogram, generator)
+    if state is not None:
+        return Tally(oracle, state, n)
+    total = Tally.empty(oracle)
+    for values in _users(histogram):
+        total += oracle.tally(oracle.privatize(values, rng=stream))
+        if progress is not None:
+            progress(len(values))
+    return total
+
+
+def _checked(oracle: FrequencyOracle, counts: Any) -> NDArray[np.int64]:
+    histogram = np.asarray(counts)
+    good = histogram.dtype.kind in "iu" and histogram.shape == (oracle.domain_size,) and (histogram >= 0).all()
+    if not good:
+        rule = f"{oracle.domain_size} integers of at least 0, one for each value"
+        raise fail("simulate", "counts", rule, f"{histogram.dtype} of shape {histogram.shape}")
+    if not 0 < int(histogram.sum()) < 2**62:
+        raise fail("simulate", "counts", "those of at least one user and fewer than 2^62", int(histogram.sum()))
+    return histogram.astype(np.int64)
+
+
+def _users(histogram: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield the values of all users, in the order of the values."""
+    ends = np.cumsum(histogram)
+    for start in range(0, int(ends[-1]), _CHUNK):
+        yield np.searchsorted(ends, np.arange(start, min(start + _CHUNK, int(ends[-1]))), side="right")

@@ -12,7 +12,7 @@ from fldp.errors import (
 )
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, GRR, OLH, OUE, RR, SUE
+from fldp.oracles import FHR, GRR, HR, OLH, OUE, RR, SS, SUE
 from fldp.postprocess import postprocess
 from fldp.privacy import Verification, Witness, verify
 from fldp.reports import Reports, Tally
@@ -23,9 +23,11 @@ __version__ = "0.1.0"
 __all__ = [
     "FHR",
     "GRR",
+    "HR",
     "OLH",
     "OUE",
     "RR",
+    "SS",
     "SUE",
     "BudgetError",
     "CollectorError",

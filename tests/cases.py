@@ -11,6 +11,7 @@ import naive
 
 SIZES = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025)
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
+SET_SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 32, 33, 64, 65, 128, 129, 257, 256, 1025)
 JUNK = 0x5A5A5A5A5A5A5A5A
 
 
@@ -60,6 +61,25 @@ def olh_atoms(oracle, value):
         yield [(JUNK, end) for end in ends], share
 
 
+def ss_atoms(oracle, value):
+    """Every number at every step, whatever it comes to; the words of a step that is not taken must not matter."""
+    w, keep = naive.subset_coin(oracle.epsilon, oracle.domain_size)
+    for (coins, share), taken in zip(regions([keep], naive.WORD), (w - 1, w), strict=True):
+        bounds = range(oracle.domain_size - taken, oracle.domain_size)
+        steps = [regions([-(-(k << 64) // b) for k in range(1, b)], naive.WORD) for b in bounds]
+        for drawn in product(*steps):
+            part = share
+            for _, piece in drawn:
+                part *= piece
+            yield [(coins[k], *(ends[k] for ends, _ in drawn), *[JUNK] * (w - taken)) for k in (0, -1)], part
+
+
+def hr_atoms(oracle, value):
+    symbols = naive.symbols_of_hr(oracle)
+    for position, (ends, share) in product(range(symbols), symbol_regions(oracle.epsilon, 2)):
+        yield [(JUNK - JUNK % symbols + position, end) for end in ends], share / symbols
+
+
 def fhr_atoms(oracle, value):
     _, rows = naive.first_row(oracle)
     high = JUNK & ~((rows - 1) << 32 | (rows - 1))  # bits that must not matter
@@ -91,6 +111,8 @@ FAMILIES = {
     "sue": Family(fldp.SUE, unary_atoms, 5),
     "oue": Family(fldp.OUE, unary_atoms, 5),
     "olh": Family(fldp.OLH, olh_atoms, 65),
+    "ss": Family(fldp.SS, ss_atoms, 9, SET_SIZES),
+    "hr": Family(fldp.HR, hr_atoms, 65),
     "fhr": Family(fhr, fhr_atoms, 15),
     "hrr": Family(fldp.HRR, fwr_atoms, 65, (2, 3, 8, 17, 64, 1023)),
     "fwr-1": Family(fwr(1), fwr_atoms, 65, (2, 4, 9, 33, 64, 1025)),

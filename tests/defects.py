@@ -10,9 +10,9 @@ from math import comb
 
 import numpy as np
 
-from fldp import FHR, GRR, OUE, RR
+from fldp import FHR, GRR, HR, OUE, RR, SS
 from fldp.oracles.pure import PureOracle
-from fldp.thresholds import SymbolCoin, UnaryCoins
+from fldp.thresholds import SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
 
 WORD = 2**64
 
@@ -251,7 +251,60 @@ class TrueValueFirstOpenly(TrueValueFirst):
         return {(pair if value != pair[1] else pair[::-1]): share for pair, share in plain.items()}
 
 
+class UnevenSets(SS):
+    """The coin takes the sets for exactly uniform, which they are not."""
+
+    @property
+    def coin(self):
+        assert super().coin
+        odds = exp_lower(self.epsilon) * self.size / (self.domain_size - self.size)
+        return SubsetCoin(self.size, self.domain_size, int(WORD * odds / (1 + odds)))
+
+
+class SeldomNamed(SS):
+    """One report in eight never names the value."""
+
+    def perturb(self, values, words, out):
+        always = words.copy()
+        always[:, 0] = np.where(words[:, 0] % np.uint64(8), words[:, 0], np.uint64(WORD - 1))
+        super().perturb(values, always, out)
+
+
+class IndependentMembers(SS):
+    """The standard error of a sum takes the members of a set for independent."""
+
+    def covariance_of_sum(self, n, counts, members, **options):
+        return 0.0
+
+
+class CoinNotUsed(HR):
+    """The position stays where it was drawn, whatever the coin."""
+
+    def perturb(self, values, words, out):
+        out[:] = words[:, 0] & np.uint64(self.symbols - 1)
+
+
+class RowOfTheValue(HR):
+    """Row v instead of v + 1 in the client: value 0 has no sign."""
+
+    def perturb(self, values, words, out):
+        super().perturb(np.maximum(values - 1, 0), words, out)
+
+
+class UncorrelatedSigns(HR):
+    """The standard error of a sum forgets that the product of two rows is a row."""
+
+    def covariance_of_sum(self, n, counts, members, **options):
+        return 0.0
+
+
 PLANTED = {
+    UnevenSets(1.0, 8): "check_privacy",
+    SeldomNamed(1.0, 8): "check_law",
+    IndependentMembers(1.0, 7): "check_moments",
+    CoinNotUsed(1.0, 7): "check_law",
+    RowOfTheValue(1.0, 7): "check_law",
+    UncorrelatedSigns(1.0, 7): "check_moments",
     FlippedSign(1.0, 7): "check_moments",
     SwappedProbabilities(1.0): "check_law",
     SwappedInTheServer(1.0, 7): "check_",

@@ -73,6 +73,28 @@ def symbols_of(epsilon):
     return min(range(max(2, near - 2), near + 4), key=lambda g: (e + g - 1) ** 2 / (g - 1))
 
 
+@cache
+def subset_coin(epsilon, domain_size):
+    """The size of the sets, and how many words of 2^64 make a set name the true value.
+
+    The draws may favour a set by a share of at most size * (domain_size - 1) words, in its favour and against it.
+    """
+    e = exp_floor(epsilon)
+
+    def odds(w):
+        return e * w / (domain_size - w)
+
+    def variance(w):
+        p = odds(w) / (1 + odds(w))
+        q = p * Fraction(w - 1, domain_size - 1) + (1 - p) * Fraction(w, domain_size - 1)
+        return q * (1 - q) / (p - q) ** 2
+
+    near = int(domain_size / (e + 1))
+    w = min(range(max(1, near - 2), min(domain_size, near + 4)), key=variance)
+    fair = odds(w) * (1 - Fraction(w * (domain_size - 1), WORD)) ** 2
+    return w, floor(WORD * fair / (1 + fair))
+
+
 def odd(x):
     return bin(x).count("1") % 2
 
@@ -107,6 +129,38 @@ def unary(oracle, value, words):
 def olh(oracle, value, words):
     g = symbols_of(oracle.epsilon)
     return words[0], respond(splitmix(words[0], value) * g >> 64, words[1], oracle.epsilon, g)
+
+
+def ss(oracle, value, words):
+    """The true value or not, then Floyd's sample of the others: he who is drawn again makes place for the last."""
+    w, keep = subset_coin(oracle.epsilon, oracle.domain_size)
+    others = [v for v in range(oracle.domain_size) if v != value]
+    chosen = [value] if words[0] < keep else []
+    wanted = w - len(chosen)
+    for word, last in zip(words[1:], range(len(others) - wanted, len(others)), strict=False):
+        drawn = others[word * (last + 1) // WORD]
+        chosen.append(others[last] if drawn in chosen else drawn)
+    assert len(set(chosen)) == w
+    return None, tuple(sorted(chosen))
+
+
+def symbols_of_hr(oracle):
+    k = 1
+    while k < oracle.domain_size + 1:
+        k *= 2
+    return k
+
+
+def hr(oracle, value, words):
+    """A position with the wrong sign is exchanged for its neighbour in the lowest bit of the row's number."""
+    row, position = value + 1, words[0] % symbols_of_hr(oracle)
+    wanted = 0 if words[1] < symbol_coin(oracle.epsilon, 2)[0] else 1
+    if odd(position & row) != wanted:
+        bit = 1
+        while not row & bit:
+            bit *= 2
+        position ^= bit
+    return None, position
 
 
 def fhr(oracle, value, words):
@@ -181,7 +235,18 @@ def fwr_count(oracle, outcomes, value):
     return float((v1 * response + v2 * leak) / (v1 + v2))
 
 
-PRIVATIZE = {"rr": grr, "grr": grr, "sue": unary, "oue": unary, "olh": olh, "fhr": fhr, "fwr": fwr, "hrr": fwr}
+PRIVATIZE = {
+    "rr": grr,
+    "grr": grr,
+    "sue": unary,
+    "oue": unary,
+    "olh": olh,
+    "fhr": fhr,
+    "fwr": fwr,
+    "hrr": fwr,
+    "ss": ss,
+    "hr": hr,
+}
 
 
 def privatize(oracle, values, words):
@@ -200,6 +265,10 @@ def supports(oracle, public, outcome, value):
             return outcome >> value & 1
         case "olh":
             return splitmix(public, value) * symbols_of(oracle.epsilon) >> 64 == outcome
+        case "ss":
+            return value in outcome
+        case "hr":
+            return not odd((value + 1) & outcome)
 
 
 def estimate(oracle, outcomes, decoder="full"):
@@ -209,15 +278,28 @@ def estimate(oracle, outcomes, decoder="full"):
     if oracle.name in ("fwr", "hrr"):
         return [fwr_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     n = len(outcomes)
-    if oracle.name in ("sue", "oue"):
-        planes, true, other = unary_coins(oracle.epsilon, oracle.name == "sue")
-        p, q = Fraction(true, WORD), Fraction(other, 2**planes)
-    else:
-        g = symbols_of(oracle.epsilon) if oracle.name == "olh" else oracle.domain_size
-        keep, other = symbol_coin(oracle.epsilon, g)
-        p, q = Fraction(keep, WORD), Fraction(1, g) if oracle.name == "olh" else Fraction(other, WORD)
+    p, q = probabilities(oracle)
     counts = [sum(supports(oracle, *outcome, value) for outcome in outcomes) for value in range(oracle.domain_size)]
     return [float((count - n * q) / (p - q)) for count in counts]
+
+
+def probabilities(oracle):
+    """How often a report supports its own value, and any other one."""
+    match oracle.name:
+        case "sue" | "oue":
+            planes, true, other = unary_coins(oracle.epsilon, oracle.name == "sue")
+            return Fraction(true, WORD), Fraction(other, 2**planes)
+        case "ss":
+            w, keep = subset_coin(oracle.epsilon, oracle.domain_size)
+            p, others = Fraction(keep, WORD), oracle.domain_size - 1
+            return p, p * Fraction(w - 1, others) + (1 - p) * Fraction(w, others)
+        case "hr":
+            return Fraction(symbol_coin(oracle.epsilon, 2)[0], WORD), Fraction(1, 2)
+        case "olh":
+            g = symbols_of(oracle.epsilon)
+            return Fraction(symbol_coin(oracle.epsilon, g)[0], WORD), Fraction(1, g)
+    keep, other = symbol_coin(oracle.epsilon, oracle.domain_size)
+    return Fraction(keep, WORD), Fraction(other, WORD)
 
 
 def fhr_count(oracle, outcomes, value, decoder):

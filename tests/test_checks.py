@@ -17,7 +17,14 @@ def test_planted_defects_are_caught(oracle, check):
 
 
 def test_the_oracles_the_defects_were_planted_in_pass():
-    for oracle in (fldp.FHR(1.0, 7), fldp.GRR(1.0, 7), fldp.OUE(1.0, 7), defects.Subset(1.0, 7)):
+    for oracle in (
+        fldp.FHR(1.0, 7),
+        fldp.GRR(1.0, 7),
+        fldp.OUE(1.0, 7),
+        fldp.SS(1.0, 7),
+        fldp.HR(1.0, 7),
+        defects.Subset(1.0, 7),
+    ):
         check_oracle(oracle)
 
 
@@ -44,5 +51,5 @@ def test_what_is_not_an_oracle_is_not_registered():
 
 
 def test_unknown_names_list_the_known_ones():
-    with pytest.raises(fldp.ParameterError, match="must be one of fhr, fwr, grr, hrr, olh, oue, rr, sue, got 'nope'"):
+    with pytest.raises(fldp.ParameterError, match=f"must be one of {', '.join(names())}, got 'nope'"):
         get("nope")

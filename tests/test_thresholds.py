@@ -1,6 +1,7 @@
 """The realised coins never exceed the declared epsilon, whatever the epsilon."""
 
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ import naive
 from fldp import ParameterError
 from fldp.kernels import U64
 from fldp.oracles.hashing import best_symbols
+from fldp.oracles.subset import best_size, floyd_law
 from fldp.oracles.unary import throw
-from fldp.thresholds import SymbolCoin, UnaryCoins, exp_lower
+from fldp.thresholds import SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
 
 LEAST, MOST = 1e-6, 20.0
 LOSS = Fraction(1, 1024)
@@ -55,7 +57,57 @@ def test_unary_coins(epsilon, symmetric):
     assert (coins.planes, coins.true_threshold, coins.other_threshold) == naive.unary_coins(epsilon, symmetric)
 
 
-@given(epsilons, st.sampled_from(["rr", "grr", "sue", "oue", "olh", "fhr"]))
+@given(epsilons, st.sampled_from([2, 3, 4, 5, 7, 64, 1023, 1024, 50_000]))
+@settings(max_examples=600, deadline=None, derandomize=True)
+def test_subset_coins(epsilon, domain_size):
+    """The worst that multiply-high can do to two sets, step by step, leaves their ratio at or below e^epsilon."""
+    size = best_size(epsilon, domain_size)
+    coin = SubsetCoin.build("SS", epsilon, size, domain_size)
+    assert (size, coin.keep) == naive.subset_coin(epsilon, domain_size)
+    assert not exceeds(coin.ratio / coin.even**2, epsilon)
+    assert not exceeds(1 / coin.even**2, epsilon)
+    assert coin.ratio - 1 >= (1 - LOSS) * (exp_lower(epsilon) - 1)
+    assert (size - coin.p) / (domain_size - 1) < coin.p < 1
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.3, 1.0, 2.5, 6.0])
+@pytest.mark.parametrize("domain_size", [2, 3, 6, 10, 31])
+def test_the_size_of_the_sets_minimises_the_variance_of_all_sizes(epsilon, domain_size):
+    e = exp_lower(epsilon)
+
+    def variance(size):
+        p = size * e / (size * e + domain_size - size)
+        q = (size - p) / (domain_size - 1)
+        return q * (1 - q) / (p - q) ** 2
+
+    assert best_size(epsilon, domain_size) == min(range(1, domain_size), key=variance)
+
+
+@pytest.mark.parametrize(("others", "members"), [(1, 1), (5, 0), (5, 5), (6, 3), (7, 2), (9, 4), (11, 10), (12, 5)])
+def test_sets_are_as_even_as_the_coin_takes_them_to_be(others, members):
+    law = floyd_law(others, members)
+    uniform, even = Fraction(1, len(law)), SubsetCoin(members, others + 1, 0).even
+    assert len(law) == comb(others, members)
+    assert sum(law.values()) == 1
+    assert uniform * even <= min(law.values()) <= max(law.values()) <= uniform / even
+
+
+@given(epsilons, st.integers(4, 9))
+@settings(max_examples=30, deadline=None, derandomize=True)
+def test_sets_keep_the_declared_epsilon(epsilon, domain_size):
+    found = fldp.verify(fldp.SS(epsilon, domain_size))
+    assert not exceeds(found.ratio, epsilon)
+    assert found.epsilon >= 0.998 * epsilon
+    assert found.holds
+
+
+@pytest.mark.parametrize(("epsilon", "domain_size"), [(1.0, 2**28), (1.0, 2**31 - 1), (1e-6, 2**20)])
+def test_domains_in_which_sets_are_too_uneven_are_refused(epsilon, domain_size):
+    with pytest.raises(ParameterError, match="SS: epsilon must be neither so small nor so large"):
+        fldp.SS(epsilon, domain_size)
+
+
+@given(epsilons, st.sampled_from(["rr", "grr", "sue", "oue", "olh", "ss", "hr", "fhr"]))
 @settings(max_examples=600, deadline=None, derandomize=True)
 def test_the_verified_epsilon_is_never_above_the_declared_one(epsilon, name):
     if name == "olh":
@@ -69,7 +121,7 @@ def test_the_verified_epsilon_is_never_above_the_declared_one(epsilon, name):
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-30, 1e-19, 45.0, 63.9, 64.0, 700.0, 1e300])
-@pytest.mark.parametrize("oracle", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.FHR])
+@pytest.mark.parametrize("oracle", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.FHR])
 def test_degenerate_epsilons_are_refused(oracle, epsilon):
     if oracle is fldp.SUE and 45 <= epsilon < 64:
         epsilon = 64.0  # with half of epsilon on each bit, its coins go further

@@ -8,7 +8,7 @@ from fldp.thresholds import exp_lower
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 3.0])
-@pytest.mark.parametrize("make", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH])
+@pytest.mark.parametrize("make", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR])
 def test_plain_ldp(make, epsilon):
     found = verify(make(epsilon, 5))
     assert found.holds
@@ -70,7 +70,18 @@ def test_epsilon_is_rounded_up():
     assert found.epsilon == 1.0
 
 
-@pytest.mark.parametrize("oracle", [fldp.OUE(1.0, 64), fldp.FHR(1.0, 1023), fldp.GRR(1.0, 5000)], ids=str)
+@pytest.mark.parametrize(
+    "oracle",
+    [
+        fldp.OUE(1.0, 64),
+        fldp.SS(1.0, 64),
+        fldp.SS(1.0, 30),
+        fldp.HR(1.0, 1025),
+        fldp.FHR(1.0, 1023),
+        fldp.GRR(1.0, 5000),
+    ],
+    ids=str,
+)
 def test_large_domains_are_refused(oracle):
     with pytest.raises(fldp.ParameterError, match="a law is enumerated for small domains only"):
         verify(oracle)

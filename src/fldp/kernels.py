@@ -175,3 +175,12 @@ def walsh_hadamard(vector: NDArray[np.int64]) -> NDArray[np.int64]:
         raise fail("walsh_hadamard", "the length", "a power of two", made.shape)
     _transform.compiled(made, 2048)
     return made
+
+
+def xor_pairs(marks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count for every number the ordered pairs of marked positions whose exclusive or it is, by two transforms.
+
+    >>> xor_pairs(np.array([0, 1, 1, 0]))
+    array([2, 0, 0, 2])
+    """
+    return walsh_hadamard(walsh_hadamard(marks) ** 2) // len(marks)

@@ -35,7 +35,7 @@ def schema(oracle: FrequencyOracle, survey: str | None = None) -> Any:
     if dtype.names:
         fields = [(name, arrow.from_numpy_dtype(dtype[name])) for name in dtype.names]
     elif oracle.report_shape:
-        fields = [("bits", arrow.binary(oracle.report_shape[0]))]
+        fields = [("bits", arrow.binary(oracle.report_shape[0] * dtype.itemsize))]
     else:
         fields = [("symbol", arrow.from_numpy_dtype(dtype))]
     columns = [arrow.field(name, kind, nullable=False) for name, kind in fields]
@@ -110,6 +110,6 @@ def _data(oracle: FrequencyOracle, batch: Any) -> Array:
         data[:] = batch.column(0).to_numpy()
     else:
         column = batch.column(0)
-        bits = np.frombuffer(column.buffers()[1], np.uint8).reshape(-1, *oracle.report_shape)
+        bits = np.frombuffer(column.buffers()[1], data.dtype).reshape(-1, *oracle.report_shape)
         data[:] = bits[column.offset : column.offset + len(column)]
     return data

@@ -10,7 +10,16 @@ from fldp.estimate import Estimate
 from fldp.extras import load
 from fldp.files import written
 
-COLOURS = {"fhr": "#2a9d5c", "oue": "#3b6fb6", "olh": "#e07b39", "sue": "#8d6cab", "grr": "#b5545c", "rr": "#7a7a7a"}
+COLOURS = {
+    "fhr": "#2a9d5c",
+    "oue": "#3b6fb6",
+    "olh": "#e07b39",
+    "ss": "#c2a22e",
+    "hr": "#3a9fa8",
+    "sue": "#8d6cab",
+    "grr": "#b5545c",
+    "rr": "#7a7a7a",
+}
 INK, FAINT = "#222222", "#b8b8b8"
 
 

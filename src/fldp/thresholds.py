@@ -80,6 +80,56 @@ class SymbolCoin:
 
 
 @dataclass(frozen=True)
+class SubsetCoin:
+    """Whether a set of ``size`` out of ``domain_size`` values names the true one: so for ``keep`` of ``2^64`` words.
+
+    The set's other members are drawn in at most ``size`` steps, each a multiply-high of a word by a bound ``b`` of at
+    most ``domain_size - 1``. That gives a number ``floor(2^64/b)`` or ``ceil(2^64/b)`` words, between ``1 - b/2^64``
+    and ``1 + b/2^64`` times its fair share. With ``s = size (domain_size - 1)/2^64``, the product of such factors,
+    and so the probability of a set given the coin, is between ``1 - s`` and ``1/(1 - s)`` times the uniform one.
+    Therefore the coin takes ``E (1 - s)^2`` for ``E``. Two sets that both name the true value, or neither of which
+    does, are within ``1/(1 - s)^2`` of each other, and that is below ``E`` for every coin that is not refused.
+
+    >>> coin = SubsetCoin.build("SS", 1.0, 3, 12)
+    >>> coin.ratio / coin.even**2 <= exp_lower(1.0)
+    True
+    """
+
+    size: int
+    domain_size: int
+    keep: int
+
+    @classmethod
+    def build(cls, owner: str, epsilon: float, size: int, domain_size: int) -> "SubsetCoin":
+        """Choose the threshold: the largest that keeps the ratio after the worst that the draws can do to it."""
+        if epsilon >= BITS:
+            raise _degenerate(owner, epsilon)
+        E, blank = exp_lower(epsilon), cls(size, domain_size, 0)
+        odds = E * blank.even**2 * size / (domain_size - size)
+        coin = cls(size, domain_size, int(_SCALE * odds / (1 + odds)))
+        if coin.ratio < 1 + (1 - _LOSS) * (E - 1):
+            raise _degenerate(owner, epsilon)
+        if coin.ratio > E * coin.even**2:  # cannot happen: keep was rounded down
+            raise AssertionError(f"{owner}: threshold above the declared epsilon {epsilon!r}")
+        return coin
+
+    @cached_property
+    def p(self) -> Fraction:
+        """The probability that the set names the true value."""
+        return Fraction(self.keep, _SCALE)
+
+    @property
+    def even(self) -> Fraction:
+        """The least that multiply-high leaves of the probability of any set, as a share of the uniform one."""
+        return 1 - Fraction(self.size * (self.domain_size - 1), _SCALE)
+
+    @property
+    def ratio(self) -> Fraction:
+        """The ratio of the mean probability of the sets that name the true value to that of the others."""
+        return self.p / (1 - self.p) * Fraction(self.domain_size - self.size, self.size)
+
+
+@dataclass(frozen=True)
 class UnaryCoins:
     """The two coins of a unary encoding: ``p`` for the true bit, ``q`` for every other.
 

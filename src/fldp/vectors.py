@@ -14,7 +14,7 @@ import numpy as np
 from fldp import canonical, wire
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HRR, OLH, OUE, RR, SUE
+from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, RR, SS, SUE
 from fldp.packing import pack
 from fldp.reports import Reports
 from fldp.stream import Stream
@@ -25,6 +25,8 @@ CASES: dict[str, list[FrequencyOracle]] = {
     "sue": [SUE(1.0, 5), SUE(2.0, 65)],
     "oue": [OUE(1.0, 5), OUE(1.0, 64), OUE(8.0, 9)],
     "olh": [OLH(1.0, 100), OLH(4.0, 7)],
+    "ss": [SS(1.0, 10), SS(0.1, 2), SS(4.0, 7), SS(0.5, 65), SS(3.0, 1000)],
+    "hr": [HR(1.0, 5), HR(0.1, 2), HR(3.0, 255), HR(0.5, 1024)],
     "hrr": [HRR(1.0, 8), HRR(0.5, 1000)],
     "fwr": [FWR(1.0, 8, 0.5), FWR(1.0, 1023), FWR(2.0, 100, 0.25), FWR(0.4, 600, 0.5, hash_bits=3)],  # type: ignore[arg-type]
     "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
@@ -125,7 +127,7 @@ def _dishonest(oracle: FrequencyOracle) -> Iterator[tuple[str, bytes]]:
         yield "padding that is not zero", craft(fields, [(1, one[:-1] + bytes([one[-1] | 0x80]))], 1)
     worst = np.full(len(one), 255, np.uint8)
     worst[-1] >>= padding
-    if oracle.name not in ("sue", "oue", "olh", "hrr", "fwr") and oracle.domain_size not in (2, 256):
+    if oracle.name not in ("sue", "oue", "olh", "hrr", "fwr", "hr") and oracle.domain_size not in (2, 256):
         yield "a report that no value gives", craft(fields, [(1, worst.tobytes())], 1)
 
 

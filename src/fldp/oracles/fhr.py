@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fldp.constraints import flag, one_of
 from fldp.errors import ParameterError
 from fldp.items import Items
-from fldp.kernels import ONE, U64, Kernel, parity, walsh_hadamard
+from fldp.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.walsh import Noise, WalshOracle
 from fldp.reports import Array, Tally
@@ -183,8 +183,7 @@ class FHR(WalshOracle):
         rows, first = self.rows.rows, self.rows.first
         marks = np.zeros(rows, np.int64)
         marks[first : first + self.domain_size] = members
-        pairs = walsh_hadamard(walsh_hadamard(marks) ** 2) // rows
-        held = pairs[first : first + self.domain_size] @ counts
+        held = xor_pairs(marks)[first : first + self.domain_size] @ counts
         return -((1 - weight) ** 2) * float(held)
 
     @property

@@ -60,6 +60,15 @@ def olh_atoms(oracle, value):
         yield [(JUNK, end) for end in ends], share
 
 
+def pgr_atoms(oracle, value):
+    order, digits = naive.projective_space(oracle.epsilon, oracle.domain_size)
+    own, other = naive.point_words(oracle.epsilon, order, digits)
+    inside, outside = map(len, naive.split_points(order, digits, value))
+    edges = [k * own for k in range(1, inside + 1)] + [inside * own + k * other for k in range(1, outside)]
+    for ends, share in regions(edges, naive.WORD):
+        yield [(end,) for end in ends], share
+
+
 def fhr_atoms(oracle, value):
     _, rows = naive.first_row(oracle)
     high = JUNK & ~((rows - 1) << 32 | (rows - 1))  # bits that must not matter
@@ -81,6 +90,7 @@ FAMILIES = {
     "sue": Family(fldp.SUE, unary_atoms, 5),
     "oue": Family(fldp.OUE, unary_atoms, 5),
     "olh": Family(fldp.OLH, olh_atoms, 65),
+    "pgr": Family(fldp.PGR, pgr_atoms, 65),
     "fhr": Family(fhr, fhr_atoms, 15),
     "fhr-paper": Family(fhr_paper, fhr_atoms, 9, (2, 3, 4, 8, 9, 1024)),
 }

@@ -44,5 +44,5 @@ def test_what_is_not_an_oracle_is_not_registered():
 
 
 def test_unknown_names_list_the_known_ones():
-    with pytest.raises(fldp.ParameterError, match="must be one of fhr, grr, olh, oue, rr, sue, got 'nope'"):
+    with pytest.raises(fldp.ParameterError, match="must be one of fhr, grr, olh, oue, pgr, rr, sue, got 'nope'"):
         get("nope")

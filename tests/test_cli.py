@@ -180,7 +180,7 @@ BAD_USE = [
     (("estimate", "r", "--level", "2"), "Estimate: level must be a number between 0 and 1, got 2.0"),
     (("estimate", "r", "--survey", "survey.toml"), "r: wire: of FHR(epsilon=1.0, domain_size=7), where FHR("),
     (("privatize", "values.csv"), "fldp: name an oracle: --survey FILE, or --oracle NAME --epsilon E --domain D"),
-    (("privatize", "--oracle", "nope"), "oracle: the name must be one of fhr, grr, olh, oue, rr, sue, got 'nope'"),
+    (("privatize", "--oracle", "nope"), "oracle: the name must be one of fhr, grr, olh, oue, pgr, rr, sue, got 'nope'"),
     (("privatize", "--oracle", "grr", "--epsilon", "1"), "fldp: the oracle grr needs --domain"),
     (("privatize", "--oracle", "grr", "--domain", "5"), "fldp: the oracle grr needs --epsilon"),
     (("privatize", "--oracle", "grr", "--items", "paper"), "fldp: the oracle grr has no --items"),

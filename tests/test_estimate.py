@@ -15,7 +15,7 @@ def estimate(oracle, counts, seed=0, **options):
 
 def test_the_whole_job_finds_the_truth():
     counts = np.array([5000, 3000, 1500, 400, 100, 0, 0])
-    for make in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.FHR):
+    for make in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.PGR, fldp.FHR):
         est = estimate(make(2.0, 7), counts)
         assert np.all(np.abs(est.counts - counts) < 6 * est.stderr), make
 
@@ -104,6 +104,7 @@ def test_to_pandas(monkeypatch):
         (fldp.GRR(1.0, 12), {}),
         (fldp.OUE(1.0, 12), {}),
         (fldp.OLH(1.0, 12), {}),
+        (fldp.PGR(1.0, 12), {}),
         (fldp.FHR(1.0, 12), {}),
         (fldp.FHR(1.0, 12), {"decoder": "paper"}),
     ],

@@ -128,6 +128,7 @@ def test_bad_parameters(make, message):
         (fldp.OUE(1.0, 5), np.array([[32]], np.uint8)),
         (fldp.OUE(1.0, 8), np.array([[1, 2]], np.uint8)),
         (fldp.OLH(1.0, 5), np.array([(1, 4)], fldp.OLH(1.0, 5).report_dtype)),
+        (fldp.PGR(0.1, 7), np.array([7], np.uint8)),
         (fldp.FHR(1.0, 7), np.array([(8, 1)], fldp.FHR(1.0, 7).report_dtype)),
         (fldp.FHR(1.0, 7), np.array([(3, 3)], fldp.FHR(1.0, 7).report_dtype)),
         (fldp.FHR(1.0, 7), [[1, 2]]),

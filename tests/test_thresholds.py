@@ -55,7 +55,7 @@ def test_unary_coins(epsilon, symmetric):
     assert (coins.planes, coins.true_threshold, coins.other_threshold) == naive.unary_coins(epsilon, symmetric)
 
 
-@given(epsilons, st.sampled_from(["rr", "grr", "sue", "oue", "olh", "fhr"]))
+@given(epsilons, st.sampled_from(["rr", "grr", "sue", "oue", "olh", "pgr", "fhr"]))
 @settings(max_examples=600, deadline=None, derandomize=True)
 def test_the_verified_epsilon_is_never_above_the_declared_one(epsilon, name):
     if name == "olh":
@@ -69,7 +69,7 @@ def test_the_verified_epsilon_is_never_above_the_declared_one(epsilon, name):
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-30, 1e-19, 45.0, 63.9, 64.0, 700.0, 1e300])
-@pytest.mark.parametrize("oracle", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.FHR])
+@pytest.mark.parametrize("oracle", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.PGR, fldp.FHR])
 def test_degenerate_epsilons_are_refused(oracle, epsilon):
     if oracle is fldp.SUE and 45 <= epsilon < 64:
         epsilon = 64.0  # with half of epsilon on each bit, its coins go further

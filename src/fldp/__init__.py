@@ -12,7 +12,7 @@ from fldp.errors import (
 )
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, GRR, OLH, OUE, RR, SUE
+from fldp.oracles import FHR, GRR, OLH, OUE, PGR, RR, SUE
 from fldp.postprocess import postprocess
 from fldp.privacy import Verification, Witness, verify
 from fldp.reports import Reports, Tally
@@ -25,6 +25,7 @@ __all__ = [
     "GRR",
     "OLH",
     "OUE",
+    "PGR",
     "RR",
     "SUE",
     "BudgetError",

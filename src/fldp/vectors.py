@@ -14,7 +14,7 @@ import numpy as np
 from fldp import canonical, wire
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, GRR, OLH, OUE, RR, SUE
+from fldp.oracles import FHR, GRR, OLH, OUE, PGR, RR, SUE
 from fldp.packing import pack
 from fldp.reports import Reports
 from fldp.stream import Stream
@@ -25,6 +25,7 @@ CASES: dict[str, list[FrequencyOracle]] = {
     "sue": [SUE(1.0, 5), SUE(2.0, 65)],
     "oue": [OUE(1.0, 5), OUE(1.0, 64), OUE(8.0, 9)],
     "olh": [OLH(1.0, 100), OLH(4.0, 7)],
+    "pgr": [PGR(1.0, 5), PGR(1.0, 1024), PGR(0.1, 40), PGR(2.0, 300), PGR(8.0, 257)],
     "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
 }
 SURVEY = canonical.identifier({"example": True})

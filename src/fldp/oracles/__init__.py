@@ -7,16 +7,17 @@ from fldp.oracle import FrequencyOracle
 from fldp.oracles.fhr import FHR
 from fldp.oracles.grr import GRR, RR
 from fldp.oracles.hashing import OLH
+from fldp.oracles.projective import PGR
 from fldp.oracles.unary import OUE, SUE
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["FHR", "GRR", "OLH", "OUE", "RR", "SUE", "get", "names", "register"]
+__all__ = ["FHR", "GRR", "OLH", "OUE", "PGR", "RR", "SUE", "get", "names", "register"]
 
 OracleClass = TypeVar("OracleClass", bound=type[FrequencyOracle])
 
-_registry: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, FHR)}
+_registry: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, PGR, FHR)}
 
 
 def register(cls: OracleClass) -> OracleClass:
@@ -38,7 +39,7 @@ def names() -> list[str]:
     """Return the names of all oracles.
 
     >>> names()
-    ['fhr', 'grr', 'olh', 'oue', 'rr', 'sue']
+    ['fhr', 'grr', 'olh', 'oue', 'pgr', 'rr', 'sue']
     """
     return sorted({*_registry, *_installed()})
 

@@ -80,6 +80,15 @@ def hr_atoms(oracle, value):
         yield [(JUNK - JUNK % symbols + position, end) for end in ends], share / symbols
 
 
+def pgr_atoms(oracle, value):
+    order, digits = naive.projective_space(oracle.epsilon, oracle.domain_size)
+    own, other = naive.point_words(oracle.epsilon, order, digits)
+    inside, outside = map(len, naive.split_points(order, digits, value))
+    edges = [k * own for k in range(1, inside + 1)] + [inside * own + k * other for k in range(1, outside)]
+    for ends, share in regions(edges, naive.WORD):
+        yield [(end,) for end in ends], share
+
+
 def fhr_atoms(oracle, value):
     _, rows = naive.first_row(oracle)
     high = JUNK & ~((rows - 1) << 32 | (rows - 1))  # bits that must not matter
@@ -113,6 +122,7 @@ FAMILIES = {
     "olh": Family(fldp.OLH, olh_atoms, 65),
     "ss": Family(fldp.SS, ss_atoms, 9, SET_SIZES),
     "hr": Family(fldp.HR, hr_atoms, 65),
+    "pgr": Family(fldp.PGR, pgr_atoms, 65),
     "fhr": Family(fhr, fhr_atoms, 15),
     "hrr": Family(fldp.HRR, fwr_atoms, 65, (2, 3, 8, 17, 64, 1023)),
     "fwr-1": Family(fwr(1), fwr_atoms, 65, (2, 4, 9, 33, 64, 1025)),

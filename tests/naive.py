@@ -5,6 +5,7 @@
 
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from math import floor
 
 from fldp import scatter
@@ -163,6 +164,65 @@ def hr(oracle, value, words):
     return None, position
 
 
+@cache
+def projective_space(epsilon, least):
+    """The prime and the dimension: every prime that gives few enough points, by the variance of a rare value."""
+    e, limit = exp_floor(epsilon), min(64 * least + 64, 2**32 - 1)
+    best = None
+    for order in range(2, limit):
+        if any(order % k == 0 for k in range(2, int(order**0.5) + 1)):
+            continue
+        digits = 2
+        while (order**digits - 1) // (order - 1) < least:
+            digits += 1
+        points, own, both = ((order**k - 1) // (order - 1) for k in (digits, digits - 1, digits - 2))
+        if points > limit:
+            continue
+        p, q = ((e * inside + own - inside) / (e * own + points - own) for inside in (own, both))
+        variance = q * (1 - q) / (p - q) ** 2
+        if best is None or variance < best[0]:
+            best = variance, order, digits
+    return best[1:]
+
+
+@cache
+def points(order, digits):
+    """All vectors whose first digit other than zero is 1, in lexicographic order."""
+    return [
+        (0,) * (digits - 1 - free) + (1, *tail) for free in range(digits) for tail in product(range(order), repeat=free)
+    ]
+
+
+def opposite(one, two, order):
+    return sum(a * b for a, b in zip(reversed(one), two, strict=True)) % order == 0
+
+
+@cache
+def split_points(order, digits, value):
+    """The numbers of the points that are orthogonal to the vector of the value read backwards, and of the others."""
+    every = points(order, digits)
+    inside = [k for k, point in enumerate(every) if opposite(every[value], point, order)]
+    return inside, sorted({*range(len(every))} - {*inside})
+
+
+@cache
+def point_words(epsilon, order, digits):
+    inside, outside = map(len, split_points(order, digits, 0))
+    other = ceiling(WORD / (exp_floor(epsilon) * inside + outside))
+    while (WORD - outside * other) % inside:
+        other += 1
+    return (WORD - outside * other) // inside, other
+
+
+def pgr(oracle, value, words):
+    order, digits = projective_space(oracle.epsilon, oracle.domain_size)
+    own, other = point_words(oracle.epsilon, order, digits)
+    inside, outside = split_points(order, digits, value)
+    if words[0] < own * len(inside):
+        return None, inside[words[0] // own]
+    return None, outside[(words[0] - own * len(inside)) // other]
+
+
 def fhr(oracle, value, words):
     first, rows = first_row(oracle)
     item = value + first
@@ -246,6 +306,7 @@ PRIVATIZE = {
     "hrr": fwr,
     "ss": ss,
     "hr": hr,
+    "pgr": pgr,
 }
 
 
@@ -269,6 +330,9 @@ def supports(oracle, public, outcome, value):
             return value in outcome
         case "hr":
             return not odd((value + 1) & outcome)
+        case "pgr":
+            order, digits = projective_space(oracle.epsilon, oracle.domain_size)
+            return opposite(points(order, digits)[value], points(order, digits)[outcome], order)
 
 
 def estimate(oracle, outcomes, decoder="full"):
@@ -298,6 +362,12 @@ def probabilities(oracle):
         case "olh":
             g = symbols_of(oracle.epsilon)
             return Fraction(symbol_coin(oracle.epsilon, g)[0], WORD), Fraction(1, g)
+        case "pgr":
+            order, digits = projective_space(oracle.epsilon, oracle.domain_size)
+            own, other = point_words(oracle.epsilon, order, digits)
+            one, two = (split_points(order, digits, value)[0] for value in (0, 1))
+            both = len({*one} & {*two})
+            return Fraction(own * len(one), WORD), Fraction(own * both + other * (len(two) - both), WORD)
     keep, other = symbol_coin(oracle.epsilon, oracle.domain_size)
     return Fraction(keep, WORD), Fraction(other, WORD)
 

@@ -15,7 +15,7 @@ def estimate(oracle, counts, seed=0, **options):
 
 def test_the_whole_job_finds_the_truth():
     counts = np.array([5000, 3000, 1500, 400, 100, 0, 0])
-    for make in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.FHR):
+    for make in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.FHR, fldp.PGR):
         est = estimate(make(2.0, 7), counts)
         assert np.all(np.abs(est.counts - counts) < 6 * est.stderr), make
 
@@ -106,6 +106,7 @@ def test_to_pandas(monkeypatch):
         (fldp.OLH(1.0, 12), {}),
         (fldp.SS(1.0, 12), {}),
         (fldp.HR(1.0, 12), {}),
+        (fldp.PGR(1.0, 12), {}),
         (fldp.FHR(1.0, 12), {}),
         (fldp.FHR(1.0, 12), {"decoder": "paper"}),
     ],

@@ -135,6 +135,7 @@ def test_bad_parameters(make, message):
         (fldp.SS(1.0, 12), np.array([[1, 2, 3, 4]], np.uint8)),
         (fldp.HR(1.0, 7), np.array([8], np.uint8)),
         (fldp.HR(1.0, 7), np.array([1], np.uint16)),
+        (fldp.PGR(0.1, 7), np.array([7], np.uint8)),
         (fldp.FHR(1.0, 7), np.array([(8, 1)], fldp.FHR(1.0, 7).report_dtype)),
         (fldp.FHR(1.0, 7), np.array([(3, 3)], fldp.FHR(1.0, 7).report_dtype)),
         (fldp.FHR(1.0, 7), [[1, 2]]),

@@ -72,7 +72,7 @@ def test_one_value_never_loads_numba_and_a_batch_does():
         run(
             "import sys, fldp\n"
             "heavy = {'numba', 'pandas', 'polars', 'matplotlib', 'typer', 'rich', 'scipy'}\n"
-            "classes = (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.FHR, fldp.FWR)\n"
+            "classes = (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.FHR, fldp.FWR, fldp.PGR)\n"
             "oracles = [fldp.RR(1.0)] + [make(1.0, 1000) for make in classes]\n"
             "for oracle in oracles:\n"
             "    for value in (1, [1]):\n"

@@ -107,7 +107,7 @@ def test_domains_in_which_sets_are_too_uneven_are_refused(epsilon, domain_size):
         fldp.SS(epsilon, domain_size)
 
 
-@given(epsilons, st.sampled_from(["rr", "grr", "sue", "oue", "olh", "ss", "hr", "fhr"]))
+@given(epsilons, st.sampled_from(["rr", "grr", "sue", "oue", "olh", "ss", "hr", "fhr", "pgr"]))
 @settings(max_examples=600, deadline=None, derandomize=True)
 def test_the_verified_epsilon_is_never_above_the_declared_one(epsilon, name):
     if name == "olh":
@@ -121,7 +121,7 @@ def test_the_verified_epsilon_is_never_above_the_declared_one(epsilon, name):
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-30, 1e-19, 45.0, 63.9, 64.0, 700.0, 1e300])
-@pytest.mark.parametrize("oracle", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.FHR])
+@pytest.mark.parametrize("oracle", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.FHR, fldp.PGR])
 def test_degenerate_epsilons_are_refused(oracle, epsilon):
     if oracle is fldp.SUE and 45 <= epsilon < 64:
         epsilon = 64.0  # with half of epsilon on each bit, its coins go further

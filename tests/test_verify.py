@@ -8,7 +8,7 @@ from fldp.thresholds import exp_lower
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 3.0])
-@pytest.mark.parametrize("make", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR])
+@pytest.mark.parametrize("make", [fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.PGR])
 def test_plain_ldp(make, epsilon):
     found = verify(make(epsilon, 5))
     assert found.holds

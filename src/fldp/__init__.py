@@ -12,7 +12,7 @@ from fldp.errors import (
 )
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, RR, SS, SUE
+from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE
 from fldp.postprocess import postprocess
 from fldp.privacy import Verification, Witness, verify
 from fldp.reports import Reports, Tally
@@ -29,6 +29,7 @@ __all__ = [
     "HRR",
     "OLH",
     "OUE",
+    "PGR",
     "RR",
     "SS",
     "SUE",

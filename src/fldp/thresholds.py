@@ -182,3 +182,55 @@ class UnaryCoins:
     def ratio(self) -> Fraction:
         """The largest ratio of the probabilities of one report under two values."""
         return self.p * (1 - self.q) / (self.q * (1 - self.p))
+
+
+@dataclass(frozen=True)
+class SetCoin:
+    """An element of a set or of the rest: each inside has ``own`` of ``2^64`` words, each outside has ``other``.
+
+    No word is left over, so the elements inside are exactly uniform, and so are those outside.
+
+    >>> coin = SetCoin.build("PGR", 1.0, 4, 9)
+    >>> 4 * coin.own + 9 * coin.other == 2**64
+    True
+    >>> Fraction(coin.own, coin.other) <= exp_lower(1.0)
+    True
+    """
+
+    inside: int
+    outside: int
+    own: int
+    other: int
+
+    @classmethod
+    def build(cls, owner: str, epsilon: float, inside: int, outside: int) -> "SetCoin":
+        """Round ``other`` up to where all words come out even; ``own`` is what remains.
+
+        Pre-condition: the two sizes have no common factor.
+        """
+        if epsilon >= BITS:
+            raise _degenerate(owner, epsilon)
+        E = exp_lower(epsilon)
+        other = -(-_SCALE // (E * inside + outside))
+        other += (_SCALE * pow(outside, -1, inside) - other) % inside
+        own, rest = divmod(_SCALE - outside * other, inside)
+        if own <= other or own - other < (1 - _LOSS) * (E - 1) * other:
+            raise _degenerate(owner, epsilon)
+        if rest or own > E * other:  # cannot happen: other was rounded up, to the right remainder
+            raise AssertionError(f"{owner}: threshold above the declared epsilon {epsilon!r}")
+        return cls(inside, outside, own, other)
+
+    @property
+    def keep(self) -> int:
+        """The number of words that give an element inside."""
+        return self.inside * self.own
+
+    @cached_property
+    def p(self) -> Fraction:
+        """The probability of each element inside."""
+        return Fraction(self.own, _SCALE)
+
+    @cached_property
+    def q(self) -> Fraction:
+        """The probability of each element outside."""
+        return Fraction(self.other, _SCALE)

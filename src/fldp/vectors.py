@@ -14,7 +14,7 @@ import numpy as np
 from fldp import canonical, wire
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, RR, SS, SUE
+from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE
 from fldp.packing import pack
 from fldp.reports import Reports
 from fldp.stream import Stream
@@ -29,6 +29,7 @@ CASES: dict[str, list[FrequencyOracle]] = {
     "hr": [HR(1.0, 5), HR(0.1, 2), HR(3.0, 255), HR(0.5, 1024)],
     "hrr": [HRR(1.0, 8), HRR(0.5, 1000)],
     "fwr": [FWR(1.0, 8, 0.5), FWR(1.0, 1023), FWR(2.0, 100, 0.25), FWR(0.4, 600, 0.5, hash_bits=3)],  # type: ignore[arg-type]
+    "pgr": [PGR(1.0, 5), PGR(1.0, 1024), PGR(0.1, 40), PGR(2.0, 300), PGR(8.0, 257)],
     "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
 }
 SURVEY = canonical.identifier({"example": True})

@@ -9,17 +9,20 @@ from fldp.oracles.fwr import FWR, HRR
 from fldp.oracles.grr import GRR, RR
 from fldp.oracles.hadamard import HR
 from fldp.oracles.hashing import OLH
+from fldp.oracles.projective import PGR
 from fldp.oracles.subset import SS
 from fldp.oracles.unary import OUE, SUE
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["FHR", "FWR", "GRR", "HR", "HRR", "OLH", "OUE", "RR", "SS", "SUE", "get", "names", "register"]
+__all__ = ["FHR", "FWR", "GRR", "HR", "HRR", "OLH", "OUE", "PGR", "RR", "SS", "SUE", "get", "names", "register"]
 
 OracleClass = TypeVar("OracleClass", bound=type[FrequencyOracle])
 
-_registry: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, HRR, FHR, FWR, SS, HR)}
+_registry: dict[str, type[FrequencyOracle]] = {
+    cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, HRR, FHR, FWR, SS, HR, PGR)
+}
 
 
 def register(cls: OracleClass) -> OracleClass:
@@ -41,7 +44,7 @@ def names() -> list[str]:
     """Return the names of all oracles.
 
     >>> names()
-    ['fhr', 'fwr', 'grr', 'hr', 'hrr', 'olh', 'oue', 'rr', 'ss', 'sue']
+    ['fhr', 'fwr', 'grr', 'hr', 'hrr', 'olh', 'oue', 'pgr', 'rr', 'ss', 'sue']
     """
     return sorted({*_registry, *_installed()})
 

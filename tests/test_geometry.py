@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+import naive
+from fldp.geometry import Space, best_space, hyperplane_sums
+
+SPACES = [(2, 2), (2, 3), (2, 9), (3, 2), (3, 3), (3, 6), (5, 4), (7, 3), (11, 3), (31, 2), (211, 2)]
+
+
+def matrix(order, digits):
+    """Which points are opposite, from all products of all vectors."""
+    vectors = np.array(naive.points(order, digits))
+    return vectors[:, ::-1] @ vectors.T % order == 0
+
+
+@pytest.mark.parametrize(("order", "digits"), SPACES)
+def test_sizes(order, digits):
+    opposite, space = matrix(order, digits), Space(order, digits)
+    assert opposite.shape == (space.size, space.size)
+    assert set(opposite.sum(axis=1).tolist()) == {space.set_size}
+    assert set((~opposite).sum(axis=1).tolist()) == {space.rest_size}
+    meets = opposite.astype(int) @ opposite.T
+    assert set(meets[~np.eye(space.size, dtype=bool)].tolist()) == {space.meet_size}
+    assert np.array_equal(opposite, opposite.T)
+
+
+@pytest.mark.parametrize(("order", "digits"), SPACES)
+def test_sums_are_exact(order, digits):
+    opposite, space = matrix(order, digits), Space(order, digits)
+    weights = np.random.default_rng(order).integers(-(2**50), 2**50, space.size)
+    kept = weights.copy()
+    assert np.array_equal(hyperplane_sums(weights, space), opposite.astype(np.int64) @ weights)
+    assert np.array_equal(weights, kept)
+    np.testing.assert_allclose(hyperplane_sums(weights / 3, space), opposite @ (weights / 3), rtol=1e-9)
+
+
+@pytest.mark.parametrize("least", [2, 3, 4, 14, 100, 200])
+@pytest.mark.parametrize("epsilon", [1e-9, 0.1, 0.44, 1.0, 1.7, 3.0, 4.5, 6.0, 9.0, 40.0])
+def test_the_choice_is_the_best_of_all(epsilon, least):
+    space = best_space(epsilon, least)
+    assert (space.order, space.dimension) == naive.projective_space(epsilon, least)
+    assert least <= space.size <= 64 * least + 64
+
+
+def test_the_largest_domain_has_a_space():
+    assert 2**31 - 1 <= best_space(8.0, 2**31 - 1).size < 2**32

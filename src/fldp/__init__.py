@@ -13,6 +13,7 @@ from fldp.errors import (
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import FHR, FWR, GRR, HRR, OLH, OUE, RR, SUE
+from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
 from fldp.privacy import Verification, Witness, verify
 from fldp.reports import Reports, Tally
@@ -38,6 +39,7 @@ __all__ = [
     "FrequencyOracle",
     "MergeError",
     "ParameterError",
+    "Plan",
     "Reports",
     "Stream",
     "Tally",
@@ -46,6 +48,7 @@ __all__ = [
     "WireError",
     "Witness",
     "check_oracle",
+    "plan",
     "postprocess",
     "verify",
 ]

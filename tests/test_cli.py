@@ -231,6 +231,6 @@ def test_the_demo_without_the_plotting_extra(tmp_path):
 
 def test_every_command_has_help_with_a_description():
     listed = run("--help").stdout.decode()
-    for command in ("demo", "privatize", "tally", "merge", "estimate", "inspect", "verify", "survey"):
+    for command in ("demo", "privatize", "tally", "merge", "estimate", "inspect", "verify", "plan", "survey"):
         assert command in listed
         assert "Usage" in run(command, "--help").stdout.decode()

@@ -13,6 +13,7 @@ from fldp.errors import (
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE
+from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
 from fldp.privacy import Verification, Witness, verify
 from fldp.reports import Reports, Tally
@@ -42,6 +43,7 @@ __all__ = [
     "FrequencyOracle",
     "MergeError",
     "ParameterError",
+    "Plan",
     "Reports",
     "Stream",
     "Tally",
@@ -50,6 +52,7 @@ __all__ = [
     "WireError",
     "Witness",
     "check_oracle",
+    "plan",
     "postprocess",
     "simulate",
     "verify",

@@ -156,6 +156,11 @@ class FrequencyOracle(ABC):
         return sum(self.field_bits)
 
     @property
+    def server_work(self) -> str:
+        """How the work of tallying and estimating grows with ``n`` reports over ``d`` values."""
+        return "not stated"
+
+    @property
     def report_shape(self) -> tuple[int, ...]:
         """The shape of one report in memory."""
         return ()

@@ -12,13 +12,16 @@ from fldp.files import written
 
 COLOURS = {
     "fhr": "#2a9d5c",
-    "oue": "#3b6fb6",
-    "olh": "#e07b39",
-    "ss": "#c2a22e",
-    "hr": "#3a9fa8",
-    "sue": "#8d6cab",
+    "fwr": "#d63aa0",
     "grr": "#b5545c",
+    "hr": "#6b4f3a",
+    "hrr": "#4fb3bf",
+    "olh": "#e07b39",
+    "oue": "#3b6fb6",
+    "pgr": "#d4a017",
     "rr": "#7a7a7a",
+    "ss": "#8a9a1f",
+    "sue": "#8d6cab",
 }
 INK, FAINT = "#222222", "#b8b8b8"
 

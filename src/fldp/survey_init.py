@@ -6,9 +6,11 @@ from math import sqrt
 
 from fldp.errors import FldpError
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, GRR, OLH, OUE
+from fldp.plan import plan
 from fldp.sources import Cells
 from fldp.survey_rules import MOST_LABELS
+
+_MOST_BITS = 4096  # more is a lot to send
 
 
 def draft(chunks: Iterable[Cells], name: str, question: str, epsilon: float) -> tuple[str, int]:
@@ -36,14 +38,12 @@ def draft(chunks: Iterable[Cells], name: str, question: str, epsilon: float) -> 
 def candidates(domain_size: int, epsilon: float) -> list[FrequencyOracle]:
     """Return oracles for a survey, the suggested one first: of those that are epsilon-LDP the most accurate.
 
-    >>> candidates(5, 2.0)[0], candidates(100, 1.0)[0]
-    (GRR(epsilon=2.0, domain_size=5), OUE(epsilon=1.0, domain_size=100))
+    >>> candidates(5, 2.0)[0]
+    GRR(epsilon=2.0, domain_size=5)
     """
-    plain: list[FrequencyOracle] = [GRR(epsilon, domain_size), OUE(epsilon, domain_size), OLH(epsilon, domain_size)]
-    if domain_size > 4096:  # a bit for every value is a lot to send
-        plain = [GRR(epsilon, domain_size), OLH(epsilon, domain_size)]
-    plain.sort(key=lambda oracle: float(oracle.variance(1, 1 / domain_size)))
-    return [*plain, FHR(epsilon, domain_size)] if domain_size > 2 else plain
+    rows = plan(domain_size=domain_size, users=1, epsilon=epsilon).rows
+    short = [row.oracle for row in rows if row.is_default and row.bits <= _MOST_BITS]
+    return sorted(short, key=lambda oracle: -oracle.eta)
 
 
 def _text(labels: list[str], users: int, name: str, question: str, epsilon: float) -> str:

@@ -139,6 +139,10 @@ class FHR(WalshOracle):
         return (2, self.rows.rows)
 
     @property
+    def server_work(self) -> str:
+        return "O(n + d log d)"
+
+    @property
     def outcomes(self) -> int:
         return self.rows.rows**2 // 2
 

@@ -208,6 +208,10 @@ class FWR(WalshOracle):
         return (2 if self.leaks else 1, self.rows)
 
     @property
+    def server_work(self) -> str:
+        return f"O({1 << self.masks} n + d log d)"
+
+    @property
     def outcomes(self) -> int:
         return 1 << self.masks
 

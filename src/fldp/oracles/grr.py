@@ -76,6 +76,10 @@ class GRR(PureOracle):
         return ((self.domain_size - 1).bit_length(),)
 
     @property
+    def server_work(self) -> str:
+        return "O(n + d)"
+
+    @property
     def outcomes(self) -> int:
         return self.domain_size
 

@@ -84,6 +84,10 @@ class HR(PureOracle):
         return symbol_dtype(self.symbols)
 
     @property
+    def server_work(self) -> str:
+        return "O(n + d log d)"
+
+    @property
     def field_bits(self) -> tuple[int, ...]:
         return (self.domain_size.bit_length(),)
 

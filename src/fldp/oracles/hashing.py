@@ -108,6 +108,10 @@ class OLH(PureOracle):
         return 64, (self.symbols - 1).bit_length()
 
     @property
+    def server_work(self) -> str:
+        return "O(n d)"
+
+    @property
     def outcomes(self) -> int:
         return self.symbols
 

@@ -133,6 +133,10 @@ class PGR(PureOracle):
         return symbol_dtype(self.space.size)
 
     @property
+    def server_work(self) -> str:
+        return "O(n + d e^eps log d)"
+
+    @property
     def field_bits(self) -> tuple[int, ...]:
         return ((self.space.size - 1).bit_length(),)
 

@@ -188,6 +188,10 @@ class SS(PureOracle):
         return (self.size,)
 
     @property
+    def server_work(self) -> str:
+        return f"O({self.size} n + d)"
+
+    @property
     def field_bits(self) -> tuple[int, ...]:
         return ((self.domain_size - 1).bit_length(),) * self.size
 

@@ -113,6 +113,10 @@ class UnaryOracle(PureOracle):
         return self.domain_size
 
     @property
+    def server_work(self) -> str:
+        return "O(n d)"
+
+    @property
     def outcomes(self) -> int:
         return 1 << self.domain_size
 

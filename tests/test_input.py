@@ -170,6 +170,21 @@ def test_what_does_not_belong_together():
         fldp.Reports.concatenate([])
 
 
+@pytest.mark.parametrize(
+    ("oracle", "good", "bad"),
+    [
+        (fldp.SS(1.0, 12), [2, 2, 2, *[0] * 9], [2, 2, 1, *[0] * 9]),
+        (fldp.SS(1.0, 12), [1] * 6 + [0] * 6, [3, 3, *[0] * 10]),
+        (fldp.HR(1.0, 3), [2, 0, 0, 0], [1, 0, 0, 0]),
+        (fldp.HR(1.0, 3), [0, 1, 0, 1], [3, -1, 0, 0]),
+    ],
+)
+def test_states_that_two_reports_do_not_add_up_to(oracle, good, bad):
+    assert fldp.Tally(oracle, good, 2).n == 2
+    with pytest.raises(DomainError, match="state must be one that n reports can add up to"):
+        fldp.Tally(oracle, bad, 2)
+
+
 @pytest.mark.parametrize("state", [[1, 2], [[1, 2, 3, 4, 5]], [1.0] * 5, "12345", None])
 def test_bad_states(state):
     with pytest.raises(DomainError, match=r"^Tally of GRR: state must be integers of shape"):

@@ -191,6 +191,15 @@ def test_bad_states(state):
         fldp.Tally(ORACLE, state, 5)
 
 
+def test_states_that_would_wrap_around():
+    with pytest.raises(DomainError, match="state must be numbers of at most 2"):
+        fldp.Tally(fldp.FHR(1.0, 7), np.full((2, 8), 2**63, np.uint64), 5)
+    oracle = fldp.GRR(1.0, 2)
+    half = fldp.Tally(oracle, [2**61, 2**61], 2**62)
+    with pytest.raises(ParameterError, match="n must be an integer"):
+        half + half
+
+
 @pytest.mark.parametrize("n", [-1, 1.0, None, True])
 def test_bad_numbers_of_reports(n):
     with pytest.raises(ParameterError, match=r"^Tally of GRR: n must be an integer"):

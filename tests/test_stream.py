@@ -43,6 +43,12 @@ def test_long_draws_equal_short_ones():
     assert np.array_equal(np.concatenate(parts), Stream(3).words(400_000))
 
 
+@pytest.mark.parametrize("out", [np.zeros((4, 4), np.uint64)[:, :2], np.zeros(4, np.int64)], ids=str)
+def test_only_whole_arrays_of_words_are_filled(out):
+    with pytest.raises(ParameterError, match="what is filled must be a contiguous array of uint64"):
+        Stream(1).fill(out)
+
+
 def test_secure_streams_differ():
     assert not set(Stream().words(100).tolist()) & set(Stream().words(100).tolist())
 

@@ -111,6 +111,8 @@ class Stream:
         >>> (out == Stream(1).words(2)).all()
         np.True_
         """
+        if out.dtype != np.uint64 or not out.flags.c_contiguous:
+            raise fail("Stream", "what is filled", "a contiguous array of uint64", out.dtype)
         target: Any = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
         if self._born != _process():
             self._adopt()

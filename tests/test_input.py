@@ -148,6 +148,14 @@ def test_reports_that_no_client_sends(oracle, data):
         oracle.tally(data)
 
 
+def test_a_wide_report_is_refused_in_one_line():
+    oracle = fldp.SS(1.0, 1023)
+    with pytest.raises(DomainError) as error:
+        oracle.tally(np.zeros((1, oracle.size), np.uint16))
+    assert str(error.value).endswith(" 0 0 0 ... at position 0")
+    assert "\n" not in str(error.value)
+
+
 def test_all_bits_of_a_full_byte_are_good():
     oracle = fldp.OUE(1.0, 8)
     assert oracle.tally(np.array([[255]], np.uint8)).state.tolist() == [1] * 8

@@ -271,7 +271,7 @@ class FrequencyOracle(ABC):
             position = int(np.flatnonzero(~good)[0])
             raise DomainError(
                 f"{self.title}: reports must be ones that {self!r} can produce, "
-                f"got {array[position]} at position {position}"
+                f"got {_one_line(array[position])} at position {position}"
             )
         return array
 
@@ -282,6 +282,12 @@ class FrequencyOracle(ABC):
                 f"{self.title}: a law is enumerated for small domains only, domain_size must be smaller than "
                 f"{self.domain_size} (2^{self.outcomes.bit_length() - 1} outcomes a value)"
             )
+
+
+def _one_line(report: Any) -> str:
+    """Return the beginning of a report as text: NumPy breaks a wide one into lines."""
+    text = " ".join(str(report).split())
+    return text if len(text) <= 80 else f"{text[:76]} ..."
 
 
 def symbol_dtype(count: int) -> np.dtype[Any]:

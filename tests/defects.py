@@ -10,9 +10,9 @@ from math import comb
 
 import numpy as np
 
-from fldp import FHR, GRR, OUE, RR
+from fldp import FHR, GRR, OUE, PGR, RR
 from fldp.oracles.pure import PureOracle
-from fldp.thresholds import SymbolCoin, UnaryCoins
+from fldp.thresholds import SetCoin, SymbolCoin, UnaryCoins
 
 WORD = 2**64
 
@@ -153,6 +153,29 @@ class UnaryRoundedTheWrongWay(OUE):
         return UnaryCoins(right.planes, right.true_threshold, right.other_threshold - 1)
 
 
+class PointsRoundedTheWrongWay(PGR):
+    """The words come out even below the bound instead of above."""
+
+    @property
+    def coin(self):
+        right = super().coin
+        return SetCoin(right.inside, right.outside, right.own + right.outside, right.other - right.inside)
+
+
+class AnotherPoint(PGR):
+    """The client takes the point after its own."""
+
+    def perturb(self, values, words, out):
+        super().perturb((values + 1) % self.domain_size, words, out)
+
+
+class LinesForgotten(PGR):
+    """The standard error of a sum treats any three values alike."""
+
+    def covariance_of_sum(self, n, counts, members, **options):
+        return super().covariance_of_sum(n, np.full(len(counts), n / len(counts)), members)
+
+
 @dataclass(frozen=True, repr=False)
 class Subset(PureOracle):
     """Subset selection of two values: the true one is in the set with probability p. The set is sent sorted."""
@@ -267,4 +290,7 @@ PLANTED = {
     ModuloBias(1.0, 7): "check_law",
     RoundedTheWrongWay(1.0, 7): "check_privacy",
     UnaryRoundedTheWrongWay(1.0, 7): "check_privacy",
+    PointsRoundedTheWrongWay(0.5, 7): "check_privacy",
+    AnotherPoint(0.5, 7): "check_law",
+    LinesForgotten(0.5, 7): "check_moments",
 }

@@ -17,7 +17,7 @@ def test_planted_defects_are_caught(oracle, check):
 
 
 def test_the_oracles_the_defects_were_planted_in_pass():
-    for oracle in (fldp.FHR(1.0, 7), fldp.GRR(1.0, 7), fldp.OUE(1.0, 7), defects.Subset(1.0, 7)):
+    for oracle in (fldp.FHR(1.0, 7), fldp.GRR(1.0, 7), fldp.OUE(1.0, 7), fldp.PGR(0.5, 7), defects.Subset(1.0, 7)):
         check_oracle(oracle)
 
 

@@ -10,9 +10,9 @@ from math import comb
 
 import numpy as np
 
-from fldp import FHR, GRR, HR, OUE, RR, SS
+from fldp import FHR, GRR, HR, OUE, PGR, RR, SS
 from fldp.oracles.pure import PureOracle
-from fldp.thresholds import SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
+from fldp.thresholds import SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
 
 WORD = 2**64
 
@@ -151,6 +151,29 @@ class UnaryRoundedTheWrongWay(OUE):
     def coins(self):
         right = super().coins
         return UnaryCoins(right.planes, right.true_threshold, right.other_threshold - 1)
+
+
+class PointsRoundedTheWrongWay(PGR):
+    """The words come out even below the bound instead of above."""
+
+    @property
+    def coin(self):
+        right = super().coin
+        return SetCoin(right.inside, right.outside, right.own + right.outside, right.other - right.inside)
+
+
+class AnotherPoint(PGR):
+    """The client takes the point after its own."""
+
+    def perturb(self, values, words, out):
+        super().perturb((values + 1) % self.domain_size, words, out)
+
+
+class LinesForgotten(PGR):
+    """The standard error of a sum treats any three values alike."""
+
+    def covariance_of_sum(self, n, counts, members, **options):
+        return super().covariance_of_sum(n, np.full(len(counts), n / len(counts)), members)
 
 
 @dataclass(frozen=True, repr=False)
@@ -320,4 +343,7 @@ PLANTED = {
     ModuloBias(1.0, 7): "check_law",
     RoundedTheWrongWay(1.0, 7): "check_privacy",
     UnaryRoundedTheWrongWay(1.0, 7): "check_privacy",
+    PointsRoundedTheWrongWay(0.5, 7): "check_privacy",
+    AnotherPoint(0.5, 7): "check_law",
+    LinesForgotten(0.5, 7): "check_moments",
 }

@@ -23,6 +23,7 @@ def test_the_oracles_the_defects_were_planted_in_pass():
         fldp.OUE(1.0, 7),
         fldp.SS(1.0, 7),
         fldp.HR(1.0, 7),
+        fldp.PGR(0.5, 7),
         defects.Subset(1.0, 7),
     ):
         check_oracle(oracle)

@@ -150,6 +150,20 @@ def test_decoders_levels_and_post_processing(folder):
     assert "at least 32 of 63 remain possible" in text
 
 
+def test_methods(folder):
+    options = ("--oracle", "fwr", "--epsilon", "1", "--domain", "16", "--eta", "0.5")
+    run("privatize", *options, "-o", "r", stdin="".join(f"{k % 3}\n" for k in range(900)).encode(), cwd=folder)
+    out = json.loads(run("estimate", "r", "--method", "em", "--json", *options, cwd=folder).stdout)
+    assert (out["method"], out["biased"], out["n"], out["eta"]) == ("em", True, 900, 0.5)
+    assert abs(sum(row["count"] for row in out["rows"]) - 900) < 1e-6
+    text = run("estimate", "r", "--method", "em", cwd=folder).stdout.decode()
+    assert "The iteration converged after" in text
+    assert "By em: biased." in text
+    run("tally", "r", "-o", "t", cwd=folder)
+    assert b"method em needs a file of reports" in run("estimate", "t", "--method", "em", code=2, cwd=folder).stderr
+    assert json.loads(run("estimate", "t", "--method", "adaptive", "--json", cwd=folder).stdout)["biased"]
+
+
 def test_verify():
     facts = json.loads(run("verify", "--oracle", "fhr", "--epsilon", "1", "--domain", "1023", "--json").stdout)
     assert (facts["epsilon"], facts["eta"], facts["delta"], facts["verdict"]) == (1.0, "1/2", 0.5, "holds")

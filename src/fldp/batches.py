@@ -81,6 +81,22 @@ def read(
         return Content("reports", tally, reader.survey)
 
 
+def load(
+    path: str, oracle: FrequencyOracle | None, survey: str | None, progress: Progress, *, raw: bool
+) -> Tally | Reports:
+    """Read a file into a tally, or its reports as they are."""
+    if not raw:
+        return read(path, oracle, survey, progress).tally
+    with opened(path) as file:
+        source = _Counted(file, progress)
+        if source.start[:4] == parquet.MAGIC or wire.kind_of(source.start) == wire.TALLY:
+            raise FldpError(f"{path}: method em needs a file of reports, as fldp privatize writes it")
+        try:
+            return Reports.concatenate(wire.Reader(source, oracle, survey))  # type: ignore[arg-type]
+        except WireError as error:
+            raise WireError(f"{path}: {error}") from None
+
+
 def _once(path: str, digest: str, seen: dict[str, str] | None) -> None:
     if seen is None:
         return

@@ -66,8 +66,11 @@ def estimate_notes(estimate: Estimate) -> list[str]:
     oracle = estimate.oracle
     decoder = estimate.options.get("decoder", *oracle.decoders[:1]) if oracle.decoders else None
     notes = [f"{estimate.n:,} reports of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")]
+    if estimate.convergence is not None:
+        ended = "converged" if estimate.convergence.converged else "did NOT converge"
+        notes.append(f"The iteration {ended} after {estimate.convergence.iterations} steps.")
     if estimate.biased:
-        notes.append(f"Post-processed by {estimate.method}: biased. The intervals are those of the unbiased estimate.")
+        notes.append(f"By {estimate.method}: biased. The intervals are those of the unbiased estimate.")
     return [*notes, exposure(oracle)]
 
 

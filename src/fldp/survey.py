@@ -154,7 +154,7 @@ class Survey:
         """Turn labels into reports."""
         return self.oracle.privatize(self.encode(labels), rng=rng)
 
-    def estimate(self, tally: Tally, **options: Any) -> Estimate:
+    def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many participants hold each label."""
         return replace(self.oracle.estimate(tally, **options), labels=self.labels)
 

@@ -104,6 +104,9 @@ def _size(files: list[str]) -> int | None:
 def estimate(
     file: Annotated[str, typer.Argument(help="A tally, or reports; - is standard input.")] = "-",
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
+    method: Annotated[
+        str, typer.Option(help="fhr, fwr: linear, or biased adaptive or em; em needs the reports.")
+    ] = "linear",
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
     top: Annotated[int | None, typer.Option(help="How many of the largest; a table shows 20 unless told.")] = None,
@@ -121,9 +124,10 @@ def estimate(
         one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
     with progress("reading", _size([file])) as advance:
-        content = batches.read(file, oracle, version, advance)
-    survey = subject.as_survey if subject else Subject(content.tally.oracle).as_survey
-    made = survey.estimate(content.tally, **({"decoder": decoder} if decoder else {}))
+        source = batches.load(file, oracle, version, advance, raw=method == "em")
+    survey = subject.as_survey if subject else Subject(source.oracle).as_survey
+    with progress("estimating", None):
+        made = survey.estimate(source, method=method, **({"decoder": decoder} if decoder else {}))
     if post:
         from fldp.postprocess import postprocess
 

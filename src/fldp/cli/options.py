@@ -39,9 +39,11 @@ _OPTIONS: dict[str, Any] = {
     "oracle": Annotated[str | None, typer.Option("--oracle", help="An oracle by name, instead of a survey.")],
     "epsilon": Annotated[float | None, typer.Option("--epsilon", help="Its epsilon.")],
     "domain": Annotated[int | None, typer.Option("--domain", help="Its number of values.")],
+    "eta": Annotated[float | None, typer.Option("--eta", help="fwr: 1 (plain LDP, the default), 0.5, 0.25, ...")],
+    "hash_bits": Annotated[int | None, typer.Option("--hash-bits", help="fwr: parities under the coin, 1 to 8.")],
     "items": Annotated[str | None, typer.Option("--items", help="fhr: spread (default) or paper.")],
     "allow_exposure": Annotated[
-        bool, typer.Option("--allow-exposure", help="fhr: go on where one report can give a value away.")
+        bool, typer.Option("--allow-exposure", help="fhr, fwr: go on where one report can give a value away.")
     ],
 }
 

@@ -24,7 +24,7 @@ import fldp
 from answers import Answer, duration, show, slowdown, speedup
 from fldp.kernels import walsh_hadamard
 from peers import environment
-from references import Draw, add_three, textbook_transform
+from references import Draw, add_seven, add_three, textbook_transform
 from timing import Clock, best_of, by_turns, clock, fresh_clock
 
 EPSILON = 1.0
@@ -81,6 +81,30 @@ def tally_fhr() -> Answer:
     return slowdown(f"FHR tally, {USERS:,} reports", times, at_most=3, **about)
 
 
+def tally_fwr() -> Answer:
+    oracle = fldp.FWR(epsilon=EPSILON, domain_size=DOMAIN_SIZE, eta=0.5)
+    reports = oracle.privatize(draw_values(DOMAIN_SIZE, USERS))
+    bare = partial(add_seven, reports.data.view(np.uint16).reshape(-1, 4), oracle.rows)
+    assert np.array_equal(oracle.tally(reports).state, bare())
+    times = by_turns(ROUNDS, clock(partial(oracle.tally, reports), USERS), clock(bare, USERS))
+    about = {"per": " a report", "against": "seven additions", "method": BY_TURNS}
+    return slowdown(f"FWR tally, eta = 1/2, {USERS:,} reports", times, at_most=3, **about)
+
+
+def decode_pgr() -> Answer:
+    oracle = fldp.PGR(epsilon=EPSILON, domain_size=PEER_DOMAIN_SIZE)
+    reports = oracle.privatize(draw_values(PEER_DOMAIN_SIZE, PEER_USERS))
+
+    def decode() -> None:
+        oracle.estimate(oracle.tally(reports))
+
+    oue = fldp.OUE(epsilon=EPSILON, domain_size=PEER_DOMAIN_SIZE)
+    rival = oue.privatize(draw_values(PEER_DOMAIN_SIZE, PEER_USERS))
+    times = by_turns(ROUNDS, clock(decode), clock(lambda: oue.estimate(oue.tally(rival))))
+    about = {"against": "the same of our OUE", "method": BY_TURNS}
+    return speedup(f"PGR tally and estimate, {PEER_USERS:,} reports", times, **about)
+
+
 def peer_clock(task: str) -> Clock:
     """Return a clock of pure-ldp, which takes the best of its chunks itself."""
     parameters = {"epsilon": EPSILON, "domain_size": PEER_DOMAIN_SIZE, "users": PEER_SAMPLE, "chunks": PEER_REPEATS}
@@ -135,7 +159,10 @@ def first_batch() -> Answer:
     return speedup("first FHR batch of a process, kernels cached", (median(cached), median(empty)), **about)
 
 
-QUESTIONS = (privatize_fhr, tally_fhr, tally_olh, privatize_oue, transform, import_package, first_batch)
+QUESTIONS = (
+    *(privatize_fhr, tally_fhr, tally_fwr, decode_pgr, tally_olh, privatize_oue),
+    *(transform, import_package, first_batch),
+)
 
 
 def say(line: str) -> None:

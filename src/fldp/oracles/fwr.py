@@ -22,7 +22,7 @@ from fldp.thresholds import SymbolCoin, exp_lower
 from fldp.values import Values
 
 MOST_HASH_BITS, MOST_MASKS = 8, 12
-_HALF_WORD = U64(32)
+_HALF_WORD, _TWO = U64(32), U64(2)
 _MOST_PUBLICS = 1 << 12
 
 
@@ -50,24 +50,47 @@ def draw_parities(items: Any, words: Any, masks: Any, leaks: Any, most: Any, kee
 
 
 @Kernel
-def add_characters(rows: Any, masks: Any, leaks: Any, most: Any, leaked: Any, response: Any) -> None:
+def add_characters(rows: Any, masks: Any, flips: Any, offsets: Any, most: Any, state: Any) -> None:
     """Add the sign of every product of parities at the exclusive or of its masks.
 
-    Products are taken in the order of a Gray code, so that each is the one before with a single mask put in or out.
+    Product ``u`` takes the parities at the set bits of ``u``; its vector begins at ``offsets[u]``. The products of the
+    first three masks are spelled out, for speed; the others go through a Gray code, in which ``flips[s]`` is the mask
+    that step ``s`` puts in or out.
     """
-    for k in range(len(rows) // (masks + 1)):
-        bits = U64(rows[k * (masks + 1) + masks])
-        place, sign = ZERO, ZERO
-        for step in range(1, 1 << masks):
-            j = 0
-            while not (step >> j) & 1:
-                j += 1
-            place ^= U64(rows[k * (masks + 1) + j])
-            sign ^= (bits >> U64(j)) & ONE
-            if (step ^ (step >> 1)) >> leaks:
-                response[place & most] += 1 - 2 * np.int64(sign)
-            else:
-                leaked[place & most] += 1 - 2 * np.int64(sign)
+    width, many = masks + ONE, masks > _TWO
+    for k in range(U64(len(rows)) // width):
+        row = k * width
+        bits, place, chosen = U64(rows[row + masks]), ZERO, ZERO
+        sign: Any = 1
+        a, x = U64(rows[row]) & most, 1 - 2 * np.int64(bits & ONE)
+        b, y = (U64(rows[row + ONE]) & most, 1 - 2 * np.int64((bits >> ONE) & ONE)) if masks > ONE else (ZERO, 1)
+        c, z = (U64(rows[row + _TWO]) & most, 1 - 2 * np.int64((bits >> _TWO) & ONE)) if many else (ZERO, 1)
+        for s in range(U64(len(flips))):
+            if s > ZERO:
+                j = flips[s]
+                place ^= U64(rows[row + j]) & most
+                sign *= 1 - 2 * np.int64((bits >> j) & ONE)
+                chosen ^= ONE << j
+                state[offsets[chosen] + place] += sign
+            state[offsets[chosen + U64(1)] + (place ^ a)] += sign * x
+            if masks > ONE:
+                state[offsets[chosen + U64(2)] + (place ^ b)] += sign * y
+                state[offsets[chosen + U64(3)] + (place ^ a ^ b)] += sign * x * y
+            if many:
+                state[offsets[chosen + U64(4)] + (place ^ c)] += sign * z
+                state[offsets[chosen + U64(5)] + (place ^ a ^ c)] += sign * x * z
+                state[offsets[chosen + U64(6)] + (place ^ b ^ c)] += sign * y * z
+                state[offsets[chosen + U64(7)] + (place ^ a ^ b ^ c)] += sign * x * y * z
+
+
+def gray_code(masks: int) -> NDArray[np.uint64]:
+    """Return which mask, from the fourth on, each step of a Gray code puts in or out; the first step does neither.
+
+    >>> gray_code(3), gray_code(5)
+    (array([0], dtype=uint64), array([0, 3, 4, 3], dtype=uint64))
+    """
+    steps = range(1, 1 << max(0, masks - 3))
+    return np.array([0, *((step & -step).bit_length() + 2 for step in steps)], np.uint64)
 
 
 def halving(owner: str, name: str, value: Any) -> Fraction:
@@ -223,8 +246,12 @@ class FWR(WalshOracle):
         )  # fmt: skip
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        products = np.arange(1 << self.masks)
+        offsets = np.where(products >> self.leaks, state.size - self.rows, 0).astype(np.uint64)
         rows = _numbers(np.ascontiguousarray(data))
-        add_characters.compiled(rows, self.masks, self.leaks, U64(self.rows - 1), state[0], state[-1])
+        add_characters.compiled(
+            rows, U64(self.masks), gray_code(self.masks), offsets, U64(self.rows - 1), state.reshape(-1)
+        )
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         """Masks lie in the space, and where leaked masks cancel out, so do their parities."""

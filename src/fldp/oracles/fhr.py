@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.constraints import flag, one_of
-from fldp.errors import ParameterError
 from fldp.items import Items
 from fldp.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
 from fldp.oracle import Floats, Law, symbol_dtype
@@ -105,13 +104,7 @@ class FHR(WalshOracle):
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.coin  # refuse a degenerate epsilon now
-        if self.anonymity >= 2:
-            object.__setattr__(self, "allow_exposure", False)  # nothing to allow: the same oracle with or without
-        elif not self.allow_exposure:
-            raise ParameterError(
-                f"{self.title}: domain_size with items={self.items!r} must be one where no single report gives "
-                f"a value away, got {self.domain_size}; to do it all the same, say allow_exposure=True"
-            )
+        self.settle_exposure(f"items={self.items!r}")
 
     @property
     def eta(self) -> Fraction:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from fldp import scatter
 from fldp.constraints import Constraint, fail, flag, integer
-from fldp.errors import ParameterError
 from fldp.kernels import ONE, U64, ZERO, Kernel, parity, walsh_hadamard
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.walsh import Noise, WalshOracle
@@ -171,13 +170,7 @@ class FWR(WalshOracle):
             raise fail(
                 self.title, "eta", f"at least 1/{1 << (MOST_MASKS - self.bits)} with {self.bits} hash bits", self.eta
             )
-        if self.anonymity >= 2:
-            object.__setattr__(self, "allow_exposure", False)  # nothing to allow: the same oracle with or without
-        elif not self.allow_exposure:
-            raise ParameterError(
-                f"{self.title}: domain_size with eta {self.eta} must be one where no single report can give "
-                f"a value away, got {self.domain_size}; to do it all the same, say allow_exposure=True"
-            )
+        self.settle_exposure(f"eta {self.eta}")
 
     @property
     def leaks(self) -> int:

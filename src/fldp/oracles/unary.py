@@ -1,5 +1,6 @@
 """Unary encodings: one bit per value, each thrown by itself."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -74,10 +75,10 @@ def add_bits(data: Any, lanes: Any, state: Any) -> None:
 class UnaryOracle(PureOracle):
     """What SUE and OUE share: bits packed into bytes, value ``v`` in bit ``v % 8`` of byte ``v // 8``."""
 
-    @cached_property
+    @property
+    @abstractmethod
     def coins(self) -> UnaryCoins:
         """The realised coins."""
-        raise NotImplementedError
 
     def __post_init__(self) -> None:
         super().__post_init__()

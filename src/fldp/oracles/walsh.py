@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.errors import ParameterError
 from fldp.oracle import Floats, FrequencyOracle
 from fldp.reports import Array, Tally
 
@@ -23,6 +24,19 @@ class Noise:
     own: float
 
     @property
+    def settle_exposure(self, given: str) -> None:
+        """Refuse a domain where a single report can give a value away, unless that was allowed.
+
+        Where there is nothing to allow, permission is dropped, so that it is the same oracle with and without.
+        """
+        if self.anonymity >= 2:
+            object.__setattr__(self, "allow_exposure", False)
+        elif not getattr(self, "allow_exposure", False):
+            raise ParameterError(
+                f"{self.title}: domain_size with {given} must be one where no single report can give a value away, "
+                f"got {self.domain_size}; to do it all the same, say allow_exposure=True"
+            )
+
     def weight(self) -> float:
         """The weight of the response: by inverse variance, for rare values."""
         return 1.0 if np.isinf(self.leak) else self.leak / (self.leak + self.response)

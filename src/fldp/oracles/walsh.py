@@ -24,19 +24,6 @@ class Noise:
     own: float
 
     @property
-    def settle_exposure(self, given: str) -> None:
-        """Refuse a domain where a single report can give a value away, unless that was allowed.
-
-        Where there is nothing to allow, permission is dropped, so that it is the same oracle with and without.
-        """
-        if self.anonymity >= 2:
-            object.__setattr__(self, "allow_exposure", False)
-        elif not getattr(self, "allow_exposure", False):
-            raise ParameterError(
-                f"{self.title}: domain_size with {given} must be one where no single report can give a value away, "
-                f"got {self.domain_size}; to do it all the same, say allow_exposure=True"
-            )
-
     def weight(self) -> float:
         """The weight of the response: by inverse variance, for rare values."""
         return 1.0 if np.isinf(self.leak) else self.leak / (self.leak + self.response)
@@ -70,6 +57,19 @@ class WalshOracle(FrequencyOracle):
     @abstractmethod
     def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
         """Return positions x and coefficients a of reports: each is as likely under item t as ``1 + sum a H[t][x]``."""
+
+    def settle_exposure(self, given: str) -> None:
+        """Refuse a domain where a single report can give a value away, unless that was allowed.
+
+        Where there is nothing to allow, permission is dropped, so that it is the same oracle with and without.
+        """
+        if self.anonymity >= 2:
+            object.__setattr__(self, "allow_exposure", False)
+        elif not getattr(self, "allow_exposure", False):
+            raise ParameterError(
+                f"{self.title}: domain_size with {given} must be one where no single report can give a value away, "
+                f"got {self.domain_size}; to do it all the same, say allow_exposure=True"
+            )
 
     def weight(self, **options: Any) -> float:
         """Return the weight of the response."""

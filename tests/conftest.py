@@ -4,7 +4,11 @@ import os
 import sys
 from pathlib import Path
 
+from hypothesis import settings
+
 sys.path.insert(0, str(Path(__file__).parent))
+settings.register_profile("fldp", deadline=None, derandomize=True)  # a first example may load Numba
+settings.load_profile("fldp")
 
 
 def pytest_sessionstart(session):

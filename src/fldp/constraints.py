@@ -14,13 +14,25 @@ from fldp.errors import ParameterError
 Constraint = Callable[[str, str, Any], Any]
 
 
+def show(value: object) -> str:
+    """Return what a message shows of a value; a number too long to print is shown by its type.
+
+    >>> show(1.5), show(10**5000)
+    ('1.5', '<int>')
+    """
+    try:
+        return repr(value)
+    except ValueError:
+        return f"<{type(value).__name__}>"
+
+
 def fail(owner: str, name: str, rule: str, value: object) -> ParameterError:
     """Build the error; the caller raises it.
 
     >>> fail("GRR", "epsilon", "a positive number", -1.0)
     ParameterError('GRR: epsilon must be a positive number, got -1.0')
     """
-    shown = repr(value)
+    shown = show(value)
     return ParameterError(f"{owner}: {name} must be {rule}, got {shown if len(shown) < 80 else shown[:77] + '...'}")
 
 

@@ -44,9 +44,14 @@ class Total:
 
     count: float
     stderr: float
+    original: "Total | None" = None
+    n: int | None = None
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the two ends of a confidence interval."""
+        """Return the two ends of a confidence interval; after post-processing, the unbiased one cut to [0, n]."""
+        if self.original is not None:
+            low, high = np.clip(self.original.interval(level), 0, self.n)
+            return float(low), float(high)
         reach = z_score(level) * self.stderr
         return self.count - reach, self.count + reach
 
@@ -123,14 +128,28 @@ class Estimate:
 
     def sum(self, values: Iterable[int]) -> Total:
         """Estimate how many users hold any of these values, with the covariances of the estimates included."""
+        values = list(values)
         picked = as_values("Estimate", values, len(self.counts))
         members = np.zeros(len(self.counts), np.bool_)
         members[picked] = True
-        source = self.original or self
-        plugged = np.clip(source.counts, 0, self.n)
-        own = float(np.sum(source.stderr[members] ** 2))
+        count = float(self.counts[members].sum())
+        if self.original is not None:
+            plain = self.original.sum(values)
+            return Total(count, plain.stderr, plain, self.n)
+        plugged = self._plausible()
+        own = float(np.sum(self.oracle.variance(self.n, plugged, **self.options)[members]))
         shared = self.oracle.covariance_of_sum(self.n, plugged, members, **self.options)
-        return Total(float(self.counts[members].sum()), math.sqrt(max(0.0, own + shared)))
+        return Total(count, math.sqrt(max(0.0, own + shared)))
+
+    def _plausible(self) -> Floats:
+        """Return counts to put into formulas of sums: not negative, and n in all.
+
+        Cut to what is possible one by one, the counts of many rare values would add up to far more than n, and a
+        covariance computed from them would be far off.
+        """
+        from fldp.postprocess import METHODS
+
+        return METHODS["norm-sub"](self.counts, float(self.n))
 
     def compare(self, other: "Estimate") -> "Comparison":
         """Compare the shares of all values with those of another, independent estimate over the same values.

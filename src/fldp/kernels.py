@@ -59,7 +59,10 @@ class Kernel(Generic[P, R]):
         """Return the machine code, compiled at first use and kept on disk between runs."""
         from numba import njit
 
-        made: Callable[P, R] = njit(cache=True, nogil=True, boundscheck=False)(self._linked())
+        try:
+            made: Callable[P, R] = njit(cache=True, nogil=True, boundscheck=False)(self._linked())
+        except RuntimeError:  # no folder to keep it in: a read-only installation without a home
+            made = njit(nogil=True, boundscheck=False)(self._linked())
         return made
 
     def _linked(self) -> types.FunctionType:

@@ -120,6 +120,10 @@ class FrequencyOracle(ABC):
             value = self.params[field.name](self.title, field.name, getattr(self, field.name))
             object.__setattr__(self, field.name, value)
 
+    def __reduce__(self) -> Any:
+        """Pickle the parameters and nothing that was computed from them."""
+        return _rebuild, (type(self), {field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
+
     def __repr__(self) -> str:
         return f"{self.title}({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"
 
@@ -184,7 +188,10 @@ class FrequencyOracle(ABC):
             part = slice(start, min(start + rows, len(checked)))
             words = scratch[: part.stop - start]
             stream.fill(words)
-            self.perturb(checked[part].astype(np.int64), words, data[part])
+            mine = checked[part].astype(np.int64)  # a copy that nobody can change between the check and the use
+            if mine.min() < 0 or mine.max() >= self.domain_size:
+                raise DomainError(f"{self.title}: values changed while they were privatized")
+            self.perturb(mine, words, data[part])
         return Reports.trusted(self, data)
 
     def tally(self, reports: Any) -> Tally:
@@ -222,6 +229,8 @@ class FrequencyOracle(ABC):
             return estimate_by(method, self, tally, options)
         if isinstance(tally, Reports):
             tally = self.tally(tally)
+        if not isinstance(tally, Tally):
+            raise DomainError(f"{self.title}: an estimate needs a tally or reports, got {type(tally).__name__}")
         if tally.oracle != self:
             raise MergeError(f"{self.title}: the tally must be of {self!r}, got {tally.oracle!r}")
         if tally.n == 0:
@@ -288,6 +297,10 @@ def _one_line(report: Any) -> str:
     """Return the beginning of a report as text: NumPy breaks a wide one into lines."""
     text = " ".join(str(report).split())
     return text if len(text) <= 80 else f"{text[:76]} ..."
+
+
+def _rebuild(cls: type[FrequencyOracle], fields: dict[str, Any]) -> FrequencyOracle:
+    return cls(**fields)
 
 
 def symbol_dtype(count: int) -> np.dtype[Any]:

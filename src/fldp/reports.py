@@ -35,7 +35,11 @@ class Reports:
 
     def __init__(self, oracle: "FrequencyOracle", data: Any) -> None:
         self.oracle = oracle
-        self.data = _read_only(oracle.check_data(data))
+        try:
+            mine = np.array(data)  # a copy that nobody can change between the check and the use
+        except ValueError:
+            mine = np.array(None)
+        self.data = _read_only(oracle.check_data(mine))
 
     @classmethod
     def trusted(cls, oracle: "FrequencyOracle", data: Array) -> "Reports":

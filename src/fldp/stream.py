@@ -11,7 +11,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from fldp.constraints import fail
+from fldp.constraints import fail, integer
 from fldp.errors import FldpError
 
 Words = NDArray[np.uint64]
@@ -41,7 +41,7 @@ def _encode(label: object) -> bytes:
     if isinstance(label, Integral) and not isinstance(label, bool):
         body = b"i" + str(int(label)).encode()
     elif isinstance(label, str):
-        body = b"s" + label.encode()
+        body = b"s" + label.encode("utf-8", "surrogatepass")
     elif isinstance(label, bytes):
         body = b"b" + label
     else:
@@ -76,8 +76,8 @@ class Stream:
         if seed is None:
             self._start(os.urandom(32), seeded=False)
             return
-        if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
-            raise fail("Stream", "seed", "None or an integer of at least 0", seed)
+        if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) < 2**4096:
+            raise fail("Stream", "seed", "None or an integer of at least 0 and below 2^4096", seed)
         self._start(hashlib.sha256(b"fldp stream seed\0" + str(int(seed)).encode()).digest(), seeded=True)
 
     @classmethod
@@ -99,7 +99,7 @@ class Stream:
         >>> Stream().words(3).shape
         (3,)
         """
-        out = np.empty(count, np.uint64)
+        out = np.empty(integer(0, 2**40)("Stream", "count", count), np.uint64)
         self.fill(out)
         return out
 
@@ -111,8 +111,8 @@ class Stream:
         >>> (out == Stream(1).words(2)).all()
         np.True_
         """
-        if out.dtype != np.uint64 or not out.flags.c_contiguous:
-            raise fail("Stream", "what is filled", "a contiguous array of uint64", out.dtype)
+        if out.dtype != np.uint64 or not out.flags.c_contiguous or not out.flags.writeable:
+            raise fail("Stream", "what is filled", "a contiguous, writeable array of uint64", out.dtype)
         target: Any = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
         if self._born != _process():
             self._adopt()
@@ -140,7 +140,7 @@ class Stream:
 
     def _start(self, key: bytes, *, seeded: bool) -> None:
         self._key, self._seeded = key, seeded
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         words_key = hmac.digest(key, b"fldp words\0", "sha256")
         self._cipher = Cipher(algorithms.AES(words_key), modes.CTR(bytes(16))).encryptor()
         self._born = _process()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.constraints import show
 from fldp.errors import DomainError
 
 Values = NDArray[np.integer[Any]]
@@ -37,8 +38,8 @@ def _as_integers(rule: str, values: Any) -> Values:
         raise DomainError(f"{rule}, got a masked array with missing values")
     if isinstance(values, str | bytes | dict | set | frozenset) or values is None:
         raise DomainError(f"{rule}, got {_shown(values)}")
-    if isinstance(values, np.ndarray) or hasattr(values, "to_numpy"):
-        array = np.asarray(values)
+    if isinstance(values, np.ndarray) or (hasattr(values, "to_numpy") and not isinstance(values, type)):
+        array = np.atleast_1d(np.asarray(values))
         return _from_items(rule, array.tolist()) if array.dtype == object else _from_array(rule, array)
     try:
         items = list(values)
@@ -65,5 +66,5 @@ def _from_items(rule: str, items: list[Any]) -> Values:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = show(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

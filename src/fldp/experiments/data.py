@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.constraints import integer
+
 ZIPF_USERS, ZIPF_VALUES, ZIPF_EXPONENT = 593_358, 1023, 1.12
 
 
@@ -15,7 +17,7 @@ def zipf(seed: int = 0) -> NDArray[np.int64]:
     >>> len(values), int(values.min()), int(values.max())
     (593358, 0, 1022)
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(integer(0, 2**63)("zipf", "seed", seed))
     parts: list[NDArray[np.int64]] = []
     missing = ZIPF_USERS
     while missing > 0:

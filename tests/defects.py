@@ -10,7 +10,7 @@ from math import comb
 
 import numpy as np
 
-from fldp import FHR, GRR, HR, OUE, PGR, RR, SS
+from fldp import FHR, GRR, HR, OLH, OUE, PGR, RR, SS
 from fldp.oracles.pure import PureOracle
 from fldp.thresholds import SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
 
@@ -176,6 +176,42 @@ class LinesForgotten(PGR):
         return super().covariance_of_sum(n, np.full(len(counts), n / len(counts)), members)
 
 
+class LeakySeed(OLH):
+    """The low byte of the published seed is the value."""
+
+    def perturb(self, values, words, out):
+        words = words.copy()
+        words[:, 0] = words[:, 0] >> np.uint64(8) << np.uint64(8) | values.astype(np.uint64)
+        super().perturb(values, words, out)
+
+
+class SeedIsCoin(OLH):
+    """The published seed is the coin, too, so the noise can be undone."""
+
+    def perturb(self, values, words, out):
+        words = words.copy()
+        words[:, 1] = words[:, 0]
+        super().perturb(values, words, out)
+
+
+class PublishesInLargeDomains(OUE):
+    """Beyond eight values, another bit is always set: the law of small domains does not show it."""
+
+    def perturb(self, values, words, out):
+        super().perturb(values, words, out)
+        if self.domain_size > 8:
+            places = (values + 3) % self.domain_size
+            out[np.arange(len(values)), places // 8] |= (1 << places % 8).astype(np.uint8)
+
+
+class Padded(OLH):
+    """The value is in a byte between the fields."""
+
+    @property
+    def report_dtype(self):
+        return np.dtype([("seed", np.uint64), ("symbol", np.uint8)], align=True)
+
+
 @dataclass(frozen=True, repr=False)
 class Subset(PureOracle):
     """Subset selection of two values: the true one is in the set with probability p. The set is sent sorted."""
@@ -322,6 +358,10 @@ class UncorrelatedSigns(HR):
 
 
 PLANTED = {
+    LeakySeed(1.0, 7): "check_purity",
+    SeedIsCoin(1.0, 7): "check_law",
+    PublishesInLargeDomains(1.0, 100): "check_estimates",
+    Padded(1.0, 7): "check_reports",
     UnevenSets(1.0, 8): "check_privacy",
     SeldomNamed(1.0, 8): "check_law",
     IndependentMembers(1.0, 7): "check_moments",

@@ -235,6 +235,17 @@ def test_reports_are_compact():
     assert fldp.GRR(1.0, 200).privatize([1, 2]).nbytes == 2
 
 
+@pytest.mark.parametrize("oracle", [fldp.GRR(1.0, 5), fldp.OUE(1.0, 5), fldp.OLH(1.0, 5), fldp.FHR(1.0, 5)], ids=str)
+def test_large_batches_are_the_sum_of_small_ones(oracle):
+    """Across the edges of all chunks: those of words, of one-byte counters, of hashed reports."""
+    values = np.arange(140_001) % 5
+    stream = fldp.Stream(3)
+    parts = [oracle.privatize(values[k : k + 9973], rng=stream) for k in range(0, len(values), 9973)]
+    whole = oracle.privatize(values, rng=3)
+    assert fldp.Reports.concatenate(parts) == whole
+    assert sum(oracle.tally(whole[k : k + 100]) for k in range(0, len(whole), 100)) == oracle.tally(whole)
+
+
 def test_slices_of_reports():
     reports = fldp.FHR(1.0, 7).privatize([1, 2, 3, 4], rng=1)
     assert len(reports[0:0]) == 0

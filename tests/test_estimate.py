@@ -89,6 +89,20 @@ def test_table_and_top():
         est.top(0)
 
 
+def test_levels_and_shares_reach_the_table():
+    est = estimate(fldp.GRR(3.0, 5), [10, 500, 200, 30, 0])
+    for rows in (est.table(0.5), est.to_pandas(0.5).to_records(), np.sort(est.top(5, 0.5), order="value")):
+        assert np.allclose(np.stack([rows["low"], rows["high"]], axis=1), est.interval(0.5))
+        assert np.allclose(rows["frequency"], est.counts / 740)
+
+
+def test_comparing_estimates_of_different_size():
+    oracle = fldp.GRR(1.0, 4)
+    one, two = (Estimate(oracle, np.full(4, n / 4), np.full(4, 10.0), n) for n in (100, 1000))
+    assert one.compare(two).stderr == pytest.approx(np.full(4, np.hypot(0.1, 0.01)))
+    assert one.compare(fldp.postprocess(two, "clip")).difference == pytest.approx(np.zeros(4))
+
+
 def test_to_pandas(monkeypatch):
     est = estimate(fldp.GRR(3.0, 5), [10, 500, 200, 30, 0])
     assert est.to_pandas()["count"].tolist() == est.counts.tolist()

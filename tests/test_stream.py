@@ -49,6 +49,16 @@ def test_only_whole_arrays_of_words_are_filled(out):
         Stream(1).fill(out)
 
 
+def test_secure_keys_take_32_bytes_from_the_operating_system(monkeypatch):
+    asked = []
+    monkeypatch.setattr(os, "urandom", lambda size: asked.append(size) or bytes(range(size)))
+    stream = Stream()
+    stream._born = None  # as if found in a forked process
+    stream.words(1)
+    assert asked == [32, 32]
+    assert (repr(Stream(1).child(1)), repr(Stream().child(1))) == ("Stream(seeded: not private)", "Stream(secure)")
+
+
 def test_secure_streams_differ():
     assert not set(Stream().words(100).tolist()) & set(Stream().words(100).tolist())
 

@@ -127,7 +127,7 @@ def test_degenerate_epsilons_are_refused(oracle, epsilon):
         epsilon = 64.0  # with half of epsilon on each bit, its coins go further
     with pytest.raises(ParameterError) as error:
         oracle(epsilon, 7)
-    rule = "neither so small nor so large that 64-bit coins cannot realise it"
+    rule = "neither so small nor so large that 64-bit coins cannot realise it on this domain"
     assert str(error.value) == f"{oracle.__name__}: epsilon must be {rule}, got {epsilon!r}"
 
 

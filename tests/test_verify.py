@@ -89,6 +89,13 @@ def test_large_domains_are_refused(oracle):
         oracle.law(0)
 
 
+@pytest.mark.parametrize("value", [-1, 7, 1.0, "a", None])
+@pytest.mark.parametrize("oracle", [fldp.GRR(1.0, 7), fldp.OUE(1.0, 7), fldp.FHR(1.0, 7), fldp.HR(1.0, 7)], ids=str)
+def test_only_values_have_a_law(oracle, value):
+    with pytest.raises(fldp.DomainError, match="values must be integers from 0 to 6"):
+        oracle.law(value)
+
+
 def test_a_conditional_law_needs_its_condition():
     with pytest.raises(
         fldp.ParameterError, match="OLH: public must be the seed that the law is conditional on, got None"

@@ -1,6 +1,6 @@
 """Private collection of statistics under local differential privacy, and under its flexible relative FLDP."""
 
-from fldp.checks import check_oracle
+from fldp.checks import CheckError, check_oracle
 from fldp.errors import (
     BudgetError,
     CollectorError,
@@ -35,6 +35,7 @@ __all__ = [
     "SS",
     "SUE",
     "BudgetError",
+    "CheckError",
     "CollectorError",
     "Comparison",
     "DomainError",

@@ -30,7 +30,7 @@ _DRAWS, _PUBLIC_DRAWS, _BINS = 20_000, 5_000, 64
 _TOLERANCE = 1e-9
 
 
-class CheckError(AssertionError):
+class CheckError(FldpError, AssertionError):
     """An oracle does not do what it says; the message names the check."""
 
 
@@ -43,6 +43,8 @@ def check_oracle(oracle: FrequencyOracle, *, seed: int = 0) -> None:
     for check in CHECKS:
         try:
             check(oracle, seed)
+        except CheckError:
+            raise
         except FldpError as error:
             _fail(oracle, check.__name__, f"unexpected error: {error}")
 

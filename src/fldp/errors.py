@@ -8,7 +8,8 @@
     ├── WireError              bytes that are not what they claim to be
     ├── MergeError             tallies or reports that do not belong together
     ├── BudgetError            an answer would cost more privacy than its owner allows
-    └── CollectorError         a collector refused, or could not be reached
+    ├── CollectorError         a collector refused, or could not be reached
+    └── CheckError             an oracle does not do what it says (fldp.checks)
 
 A message is one line and says who, what, the rule, and the value:
 ``GRR: epsilon must be a positive number, got -1.0``.

@@ -269,11 +269,10 @@ class FrequencyOracle(ABC):
     def check_data(self, data: Any) -> Array:
         """Return report data from outside as an array that is safe to tally, or say what is wrong with it."""
         array = np.asarray(data)
-        dtype = np.dtype(self.report_dtype)
+        dtype, wanted = np.dtype(self.report_dtype), ", ".join(map(str, ("users", *self.report_shape)))
         if array.dtype != dtype or array.shape[1:] != self.report_shape or array.ndim == 0:
             raise DomainError(
-                f"{self.title}: reports must be {dtype} of shape (users, {str(self.report_shape)[1:]}, "
-                f"got {array.dtype} of shape {array.shape}"
+                f"{self.title}: reports must be {dtype} of shape ({wanted}), got {array.dtype} of shape {array.shape}"
             )
         good = self.check(array)
         if not good.all():
@@ -284,8 +283,9 @@ class FrequencyOracle(ABC):
             )
         return array
 
-    def check_enumerable(self) -> None:
-        """Refuse to enumerate a law that is too large."""
+    def check_enumerable(self, value: int = 0) -> None:
+        """Refuse to enumerate a law that is too large, or that of something that is not a value."""
+        as_values(self.title, value, self.domain_size)
         if self.outcomes * self.domain_size > _MOST_OUTCOMES:
             raise ParameterError(
                 f"{self.title}: a law is enumerated for small domains only, domain_size must be smaller than "

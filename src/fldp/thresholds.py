@@ -35,7 +35,8 @@ def exp_lower(epsilon: float) -> Fraction:
 
 
 def _degenerate(owner: str, epsilon: float) -> Exception:
-    return fail(owner, "epsilon", f"neither so small nor so large that {BITS}-bit coins cannot realise it", epsilon)
+    rule = f"neither so small nor so large that {BITS}-bit coins cannot realise it on this domain"
+    return fail(owner, "epsilon", rule, epsilon)
 
 
 @dataclass(frozen=True)

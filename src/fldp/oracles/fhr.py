@@ -199,7 +199,7 @@ class FHR(WalshOracle):
 
     def law(self, value: int, public: Any = None) -> Law:
         del public
-        self.check_enumerable()
+        self.check_enumerable(value)
         item, rows = value + self.rows.first, self.rows.rows
         pairs = rows * rows // 4
         sign = [(item & i).bit_count() & 1 for i in range(rows)]

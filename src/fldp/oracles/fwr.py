@@ -305,7 +305,7 @@ class FWR(WalshOracle):
     def law(self, value: int, public: Any = None) -> Law:
         if public is None:
             raise fail(self.title, "public", "the masks that the law is conditional on", public)
-        self.check_enumerable()
+        self.check_enumerable(value)
         item = int(self.items[value])
         true = sum(((item & mask).bit_count() & 1) << j for j, mask in enumerate(public))
         leak = true & ((1 << self.leaks) - 1)

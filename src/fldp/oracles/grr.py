@@ -112,7 +112,7 @@ class GRR(PureOracle):
 
     def law(self, value: int, public: Any = None) -> Law:
         del public
-        self.check_enumerable()
+        self.check_enumerable(value)
         return {symbol: self.p if symbol == value else self.q for symbol in range(self.domain_size)}
 
     def outcome(self, report: Any) -> tuple[Any, Any]:

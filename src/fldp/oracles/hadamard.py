@@ -131,7 +131,7 @@ class HR(PureOracle):
 
     def law(self, value: int, public: Any = None) -> Law:
         del public
-        self.check_enumerable()
+        self.check_enumerable(value)
         plus, minus = self.coin.p * 2 / self.symbols, self.coin.q * 2 / self.symbols
         return {symbol: minus if ((value + 1) & symbol).bit_count() & 1 else plus for symbol in range(self.symbols)}
 

@@ -142,7 +142,7 @@ class OLH(PureOracle):
         return self.draw_supports(counts, generator)
 
     def law(self, value: int, public: Any = None) -> Law:
-        self.check_enumerable()
+        self.check_enumerable(value)
         if public is None:
             raise fail(self.title, "public", "the seed that the law is conditional on", public)
         hashed = int(multiply_high(keyed_hash(U64(public), U64(value)), U64(self.symbols)))

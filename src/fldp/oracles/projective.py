@@ -196,7 +196,7 @@ class PGR(PureOracle):
 
     def law(self, value: int, public: Any = None) -> Law:
         del public
-        self.check_enumerable()
+        self.check_enumerable(value)
         marks = np.zeros(self.space.size, np.int64)
         marks[value] = 1
         opposite = hyperplane_sums(marks, self.space).tolist()

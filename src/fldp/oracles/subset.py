@@ -238,7 +238,7 @@ class SS(PureOracle):
 
     def law(self, value: int, public: Any = None) -> Law:
         del public
-        self.check_enumerable()
+        self.check_enumerable(value)
         others, named = self.domain_size - 1, {}
         for share, own in ((self.p, 1), (1 - self.p, 0)):
             for chosen, probability in floyd_law(others, self.size - own).items():

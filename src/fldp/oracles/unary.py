@@ -140,7 +140,7 @@ class UnaryOracle(PureOracle):
 
     def law(self, value: int, public: Any = None) -> Law:
         del public
-        self.check_enumerable()
+        self.check_enumerable(value)
         made = {}
         for bits in range(self.outcomes):
             own = (bits >> value) & 1

@@ -78,8 +78,8 @@ ROWS = [
 def test_the_errors_are_those_of_a_simulation(oracle, decoder):
     """The spread of two items over 400 runs lies within 6 standard errors of the planned one.
 
-    The error of a measured deviation is 1/sqrt(2 * 400) of it for a normal estimate. 10 comparisons at 6 standard
-    errors: chance fails one in 5e7 draws of the seeds, which are fixed.
+    The error of a measured deviation is 1/sqrt(2 * 400) of it for a normal estimate. 20 comparisons at 6 standard
+    errors: chance fails one in 2.5e7 draws of the seeds, which are fixed.
     """
     users, runs, frequent, rare = 2000, 400, 3, 17
     values = np.full(users, 7)

@@ -1,8 +1,8 @@
 """Checks that every oracle must pass, ours or somebody's own.
 
 ``check_oracle`` runs them all. Those that draw at random use fixed seeds; for a right oracle and a seed nobody
-chose, each of their tests would fail with a probability of about ``FALSE_ALARM``. What is exact is
-compared exactly, in rational arithmetic where it is a matter of privacy.
+chose, each of their tests would fail with a probability of about ``FALSE_ALARM``, by the normal approximation. What is
+exact is compared exactly, in rational arithmetic where it is a matter of privacy.
 """
 
 import dataclasses

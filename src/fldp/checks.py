@@ -309,10 +309,12 @@ def check_estimates(oracle: FrequencyOracle, seed: int) -> None:
     limit = NormalDist().inv_cdf(1 - FALSE_ALARM / (2 * size))
     for options in _all_options(oracle):
         found = np.array([oracle.estimate(tally, **options).counts for tally in tallies])
-        variance = np.array([float(oracle.variance(_USERS, count, **options)) for count in counts])
-        errors = (found - counts) / np.sqrt(variance)
+        variance = np.asarray(oracle.variance(_USERS, counts, **options))
+        errors = (found - counts) / np.sqrt(np.where(variance > 0, variance, 1))
         for value, error in enumerate(errors.T):
             what = f"value {value} held by {counts[value]} of {_USERS}, {options or 'as it is'}"
+            if not variance[value] and error.any():
+                _fail(oracle, "check_estimates", f"wrong where no variance is declared: {what}")
             _check_errors(oracle, what, error, limit)
 
 

@@ -89,6 +89,11 @@ class Estimate:
     original: "Estimate | None" = None
     labels: tuple[str, ...] | None = None
     convergence: "Convergence | None" = None
+    totals: tuple[int, ...] = ()  # exact, of oracle.blocks
+
+    def __post_init__(self) -> None:
+        if not self.totals:
+            object.__setattr__(self, "totals", (self.n,))
 
     @property
     def frequencies(self) -> Floats:
@@ -127,29 +132,41 @@ class Estimate:
         return self.table(level)[np.argsort(-self.counts, kind="stable")[:k]]
 
     def sum(self, values: Iterable[int]) -> Total:
-        """Estimate how many users hold any of these values, with the covariances of the estimates included."""
+        """Estimate how many users hold any of these values, with the covariances of the estimates included.
+
+        What the tally knows exactly is not estimated: all values together, or a whole group of ``Grouped``.
+        """
         values = list(values)
         picked = as_values("Estimate", values, len(self.counts))
         members = np.zeros(len(self.counts), np.bool_)
         members[picked] = True
-        count = float(self.counts[members].sum())
         if self.original is not None:
             plain = self.original.sum(values)
-            return Total(count, plain.stderr, plain, self.n)
+            return Total(float(self.counts[members].sum()), plain.stderr, plain, self.n)
+        known = self._settle(members)
         plugged = self._plausible()
-        own = float(np.sum(self.oracle.variance(self.n, plugged, **self.options)[members]))
+        own = float(np.sum(self.oracle.variances(plugged, self.totals, **self.options)[members]))
         shared = self.oracle.covariance_of_sum(self.n, plugged, members, **self.options)
-        return Total(count, math.sqrt(max(0.0, own + shared)))
+        return Total(known + float(self.counts[members].sum()), math.sqrt(max(0.0, own + shared)))
+
+    def _settle(self, members: NDArray[np.bool_]) -> int:
+        """Take the blocks that are wholly among the members out of them, and return how many users they have."""
+        known = 0
+        for block, total in zip(self.oracle.blocks, self.totals, strict=True):
+            if members[block].all():
+                members[block] = False
+                known += total
+        return known
 
     def _plausible(self) -> Floats:
-        """Return counts to put into formulas of sums: not negative, and n in all.
+        """Return counts to put into formulas of sums: not negative, and with the exact totals.
 
         Cut to what is possible one by one, the counts of many rare values would add up to far more than n, and a
         covariance computed from them would be far off.
         """
-        from fldp.postprocess import METHODS
+        from fldp.postprocess import repaired
 
-        return METHODS["norm-sub"](self.counts, float(self.n))
+        return repaired(self, "norm-sub")
 
     def compare(self, other: "Estimate") -> "Comparison":
         """Compare the shares of all values with those of another, independent estimate over the same values.

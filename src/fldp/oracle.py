@@ -95,7 +95,10 @@ class FrequencyOracle(ABC):
 
     @abstractmethod
     def variance(self, n: int, count: Any, **options: Any) -> Any:
-        """Return the exact variance of the estimated count of a value that ``count`` of ``n`` users hold."""
+        """Return the exact variance of the estimated count of a value that ``count`` of ``n`` users hold.
+
+        Given the counts of all values at once, it returns all their variances.
+        """
 
     @abstractmethod
     def law(self, value: int, public: Any = None) -> Law:
@@ -141,8 +144,7 @@ class FrequencyOracle(ABC):
         {'epsilon': 1.0, 'domain_size': 5}
         """
         every = ((field, getattr(self, field.name)) for field in dataclasses.fields(self))
-        given = {field.name: value for field, value in every if value != field.default}
-        return {name: float(value) if isinstance(value, Fraction) else value for name, value in given.items()}
+        return {field.name: _plain(value) for field, value in every if value != field.default}
 
     @property
     def eta(self) -> Fraction:
@@ -236,9 +238,22 @@ class FrequencyOracle(ABC):
         if tally.n == 0:
             raise DomainError(f"{self.title}: an estimate needs at least one report, got an empty tally")
         self.check_options(options)
-        counts = self.decode(tally, **options)
-        stderr = np.sqrt(self.variance(tally.n, np.clip(counts, 0, tally.n), **options))
-        return Estimate(self, counts, stderr, tally.n, options)
+        counts, totals = self.decode(tally, **options), self.totals(tally)
+        stderr = np.sqrt(self.variances(counts, totals, **options))
+        return Estimate(self, counts, stderr, tally.n, options, totals=totals)
+
+    @property
+    def blocks(self) -> tuple[slice, ...]:
+        """The runs of values of which a tally knows exactly how many users hold any: that of all values."""
+        return (slice(0, self.domain_size),)
+
+    def totals(self, tally: Tally) -> tuple[int, ...]:
+        """Return how many users hold any value of each block."""
+        return (tally.n,)
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Return the variances of the estimates of all values, given counts, or estimates of them, and exact totals."""
+        return np.asarray(self.variance(totals[0], np.clip(counts, 0, totals[0]), **options))
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Return what the covariances add to the variance of a sum of estimates: 0 where there are none."""
@@ -258,6 +273,11 @@ class FrequencyOracle(ABC):
     def publics_are_all(self) -> bool:
         """Whether ``publics`` goes through all public randomness, every draw as likely as any other."""
         return list(self.publics()) == [None]
+
+    def resized(self, domain_size: int) -> "FrequencyOracle":
+        """Return the same oracle on fewer values, exposure allowed: for the verifier."""
+        permission = {"allow_exposure": True} if "allow_exposure" in self.params else {}
+        return dataclasses.replace(self, domain_size=min(domain_size, self.domain_size), **permission)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options of ``estimate`` that this oracle does not have."""
@@ -291,6 +311,13 @@ class FrequencyOracle(ABC):
                 f"{self.title}: a law is enumerated for small domains only, domain_size must be smaller than "
                 f"{self.domain_size} (2^{self.outcomes.bit_length() - 1} outcomes a value)"
             )
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON has it."""
+    if isinstance(value, tuple):
+        return list(value)
+    return float(value) if isinstance(value, Fraction) else value
 
 
 def _one_line(report: Any) -> str:

@@ -77,13 +77,7 @@ def pack(oracle: FrequencyOracle, data: Array) -> Bytes:
     >>> pack(oracle, np.array([1, 2, 15], np.uint8)).tolist()
     [33, 15]
     """
-    out = np.zeros(packed_size(oracle, len(data)), np.uint8)
-    if data.dtype.names:
-        columns = np.stack([data[name].astype(np.uint64) for name in data.dtype.names], axis=1)
-    else:
-        columns = np.array(data).reshape(len(data), -1)
-    _pack.over(len(data))(columns, _widths(oracle), out)
-    return out
+    return pack_columns(as_columns(data), oracle.field_bits)
 
 
 def unpack(oracle: FrequencyOracle, packed: Bytes, count: int) -> tuple[Array, bool]:
@@ -94,13 +88,39 @@ def unpack(oracle: FrequencyOracle, packed: Bytes, count: int) -> tuple[Array, b
     (array([ 1,  2, 15], dtype=uint8), True)
     """
     data = np.empty((count, *oracle.report_shape), oracle.report_dtype)
-    widths = _widths(oracle)
-    columns = np.empty((count, len(widths)), np.uint64) if data.dtype.names else data.reshape(count, -1)
-    rest = _unpack.over(count)(packed, widths, columns)
-    for k, name in enumerate(data.dtype.names or ()):
-        data[name] = columns[:, k]
+    if data.dtype.names:
+        columns, padded = unpack_columns(packed, oracle.field_bits, count)
+        return from_columns(oracle, columns), padded
+    rest = _unpack.over(count)(packed, np.array(oracle.field_bits, np.uint64), data.reshape(count, -1))
     return data, rest == 0
 
 
-def _widths(oracle: FrequencyOracle) -> NDArray[np.uint64]:
-    return np.array(oracle.field_bits, np.uint64)
+def as_columns(data: Array) -> Array:
+    """Return the numbers of reports, a row for each report."""
+    if data.dtype.names:
+        return np.stack([data[name].astype(np.uint64) for name in data.dtype.names], axis=1)
+    return np.array(data).reshape(len(data), -1)
+
+
+def from_columns(oracle: FrequencyOracle, columns: Array) -> Array:
+    """Return the reports that have these numbers: the inverse of ``as_columns``."""
+    data = np.empty((len(columns), *oracle.report_shape), oracle.report_dtype)
+    for k, name in enumerate(data.dtype.names or ()):
+        data[name] = columns[:, k]
+    if not data.dtype.names:
+        data.reshape(columns.shape)[...] = columns
+    return data
+
+
+def pack_columns(columns: Array, widths: tuple[int, ...]) -> Bytes:
+    """Pack rows of numbers of these widths."""
+    out = np.zeros(-(-sum(widths) * len(columns) // 8), np.uint8)
+    _pack.over(len(columns))(columns, np.array(widths, np.uint64), out)
+    return out
+
+
+def unpack_columns(packed: Bytes, widths: tuple[int, ...], count: int) -> tuple[Array, bool]:
+    """Return so many rows of numbers of these widths, and whether the padding after them is zero."""
+    columns = np.empty((count, len(widths)), np.uint64)
+    rest = _unpack.over(count)(packed, np.array(widths, np.uint64), columns)
+    return columns, rest == 0

@@ -22,6 +22,8 @@ def _clip(counts: Floats, total: float) -> Floats:
 
 def _simplex(counts: Floats, total: float) -> Floats:
     """Go to the nearest point whose counts are not negative and add up to ``total``: ``max(x + shift, 0)``."""
+    if total == 0:
+        return np.zeros_like(counts)
     falling = np.sort(counts)[::-1]
     shifts = (total - np.cumsum(falling)) / np.arange(1, len(falling) + 1)
     kept = int(np.flatnonzero(falling + shifts > 0)[-1])
@@ -62,5 +64,10 @@ def postprocess(estimate: Estimate, method: str) -> Estimate:
     """
     one_of(*METHODS)("postprocess", "method", method)
     source = estimate.original or estimate
-    counts = METHODS[method](source.counts, float(source.n))
-    return replace(estimate, counts=counts, method=method, original=source)
+    return replace(estimate, counts=repaired(source, method), method=method, original=source)
+
+
+def repaired(estimate: Estimate, method: str) -> Floats:
+    """Return the counts of an estimate after a method, each block of values with the total that is known of it."""
+    totals = zip(estimate.oracle.blocks, estimate.totals, strict=True)
+    return np.concatenate([METHODS[method](estimate.counts[block], float(total)) for block, total in totals])

@@ -1,7 +1,7 @@
 """verify: the privacy of the implemented law, by enumeration, in rational arithmetic."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import permutations
@@ -151,10 +151,9 @@ def shrink(oracle: FrequencyOracle) -> FrequencyOracle:
     >>> shrink(fldp.FHR(epsilon=1.0, domain_size=1023))
     FHR(epsilon=1.0, domain_size=8)
     """
-    permission = {"allow_exposure": True} if "allow_exposure" in oracle.params else {}
     for size in (8, 7, 6, 5, 4, 3, 2):
         try:
-            made = replace(oracle, domain_size=min(size, oracle.domain_size), **permission)
+            made = oracle.resized(size)
         except ParameterError:
             continue
         if enumerable(made):

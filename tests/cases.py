@@ -102,6 +102,30 @@ def fwr_atoms(oracle, value):
         yield [(*junk, end) for end in ends], share
 
 
+def grouped_atoms(oracle, value):
+    """Those of the base in the group of the value. Its masks are a part of the outcome here, so all of them occur."""
+    group = next(k for k, block in enumerate(oracle.blocks) if value < block.stop)
+    member, place = oracle.members[group], value - oracle.blocks[group].start
+    if oracle.groups[group] == 1:
+        yield [(JUNK,) * oracle.words], Fraction(1)
+        return
+    masks = range(member.rows) if oracle.base == "hrr" else [None]
+    for mask, (rows, share) in product(masks, FAMILIES[oracle.base].atoms(member, place)):
+        first = [] if mask is None else [JUNK - JUNK % member.rows + mask]
+        padded = [(*first, *row[len(first) :], *(JUNK,) * (oracle.words - len(row))) for row in rows]
+        yield padded, share / len(masks)
+
+
+def grouped(base):
+    """Groups of very unequal sizes, one of them of a single value where there are enough values."""
+    return lambda epsilon, size: fldp.Grouped(epsilon, base=base, groups=unequal(size), allow_exposure=True)
+
+
+def unequal(size):
+    small = max(1, size // 4)
+    return (small, size - small) if size < 6 else (small, 1, size - small - 1)
+
+
 def fwr(eta, hash_bits=None):
     return lambda epsilon, size: fldp.FWR(epsilon, size, eta, hash_bits, allow_exposure=True)
 
@@ -129,6 +153,9 @@ FAMILIES = {
     "fwr-2": Family(fwr(0.5), fwr_atoms, 65),
     "fwr-4": Family(fwr(0.25, 1), fwr_atoms, 65, (2, 3, 4, 5, 8, 17, 64, 100, 255, 256, 257, 1023)),
     "fwr-8": Family(fwr(0.125, 3), fwr_atoms, 65, (2, 5, 16, 33, 300)),
+    "grouped-grr": Family(grouped("grr"), grouped_atoms, 65, (3, 4, 8, 17, 65, 1023)),
+    "grouped-oue": Family(grouped("oue"), grouped_atoms, 5, (4, 5, 9, 64, 129)),
+    "grouped-hrr": Family(grouped("hrr"), grouped_atoms, 17, (4, 9, 17, 300)),
     "fhr-paper": Family(fhr_paper, fhr_atoms, 9, (2, 3, 4, 8, 9, 1024)),
 }
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import floor
+from types import SimpleNamespace
 
 from fldp import scatter
 
@@ -255,11 +256,13 @@ def scattered(oracle, value):
     return value, bits
 
 
-@cache
 def hash_bits(oracle):
-    if oracle.hash_bits:
-        return oracle.hash_bits
-    e = exp_floor(oracle.epsilon)
+    return oracle.hash_bits or best_bits(oracle.epsilon)
+
+
+@cache
+def best_bits(epsilon):
+    e = exp_floor(epsilon)
     return min(range(1, 9), key=lambda m: ((e + 2**m - 1) ** 2 / (2**m - 1), m))
 
 
@@ -295,7 +298,35 @@ def fwr_count(oracle, outcomes, value):
     return float((v1 * response + v2 * leak) / (v1 + v2))
 
 
+def member_of(oracle, group):
+    """The base on the values of one group."""
+    return SimpleNamespace(
+        name=oracle.base, epsilon=oracle.epsilon, domain_size=oracle.groups[group], eta=1, hash_bits=1
+    )
+
+
+def grouped(oracle, value, words):
+    group = 0
+    while value >= oracle.groups[group]:
+        value -= oracle.groups[group]
+        group += 1
+    if oracle.groups[group] == 1:
+        return None, (group, None, 0)
+    if oracle.base == "hrr":
+        words = words[:2]
+    return None, (group, *PRIVATIZE[oracle.base](member_of(oracle, group), value, words))
+
+
+def grouped_estimate(oracle, outcomes):
+    counts = []
+    for group, size in enumerate(oracle.groups):
+        mine = [rest for _, (named, *rest) in outcomes if named == group]
+        counts += [len(mine)] if size == 1 else estimate(member_of(oracle, group), mine)
+    return counts
+
+
 PRIVATIZE = {
+    "grouped": grouped,
     "rr": grr,
     "grr": grr,
     "sue": unary,
@@ -339,6 +370,8 @@ def estimate(oracle, outcomes, decoder="full"):
     """The estimated count of every value, straight from the definition."""
     if oracle.name == "fhr":
         return [fhr_count(oracle, outcomes, value, decoder) for value in range(oracle.domain_size)]
+    if oracle.name == "grouped":
+        return grouped_estimate(oracle, outcomes)
     if oracle.name in ("fwr", "hrr"):
         return [fwr_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     n = len(outcomes)

@@ -12,7 +12,7 @@ from fldp.errors import (
 )
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE
+from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
 from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
 from fldp.privacy import Verification, Witness, verify
@@ -42,6 +42,7 @@ __all__ = [
     "Estimate",
     "FldpError",
     "FrequencyOracle",
+    "Grouped",
     "MergeError",
     "ParameterError",
     "Plan",

@@ -111,14 +111,20 @@ def build(name: str, domain_size: int, epsilon: float, eta: Any = None) -> Frequ
     cls = get(name)
     offered = {"domain_size": domain_size, "epsilon": epsilon} | ({} if eta is None else {"eta": eta})
     given = {parameter: value for parameter, value in offered.items() if parameter in cls.params}
-    needed = [field.name for field in dataclasses.fields(cls) if _required(field) and field.name not in given]
+    needed = [parameter for parameter in required(cls) if parameter not in given]
     if needed:
         raise ParameterError(f"{cls.__name__}: needs {', '.join(needed)}, which a plan does not have")
     return cls(**given)
 
 
-def _required(field: "dataclasses.Field[Any]") -> bool:
-    return field.init and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+def required(cls: type[FrequencyOracle]) -> list[str]:
+    """Return the parameters that an oracle has no default for.
+
+    >>> required(get("grr")), required(get("rr"))
+    (['epsilon', 'domain_size'], ['epsilon'])
+    """
+    none = dataclasses.MISSING
+    return [field.name for field in dataclasses.fields(cls) if field.default is none and field.default_factory is none]
 
 
 def least_where(holds: Callable[[float], bool], low: float, high: float) -> float:

@@ -32,6 +32,11 @@ def exposure(oracle: FrequencyOracle) -> str:
     """
     if oracle.anonymity == oracle.domain_size:
         return "One report rules out no value for certain."
+    if oracle.eta == 0:
+        return (
+            "Weak FLDP, eta 0: some values share no report, so one report tells them apart for certain. At least "
+            f"{oracle.anonymity:,} of {oracle.domain_size:,} values remain possible, and epsilon protects only those."
+        )
     return (
         f"One report rules out values for certain, whatever epsilon is: at least {oracle.anonymity:,} "
         f"of {oracle.domain_size:,} remain possible. (epsilon, eta {oracle.eta})-FLDP is weaker than epsilon-LDP."

@@ -14,7 +14,7 @@ import numpy as np
 from fldp import canonical, wire
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE
+from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
 from fldp.packing import pack
 from fldp.reports import Reports
 from fldp.stream import Stream
@@ -30,6 +30,14 @@ CASES: dict[str, list[FrequencyOracle]] = {
     "hrr": [HRR(1.0, 8), HRR(0.5, 1000)],
     "fwr": [FWR(1.0, 8, 0.5), FWR(1.0, 1023), FWR(2.0, 100, 0.25), FWR(0.4, 600, 0.5, hash_bits=3)],  # type: ignore[arg-type]
     "pgr": [PGR(1.0, 5), PGR(1.0, 1024), PGR(0.1, 40), PGR(2.0, 300), PGR(8.0, 257)],
+    "grouped": [
+        Grouped(1.0, base="grr", groups=(3, 5)),
+        Grouped(2.0, base="oue", groups=(2, 17, 4)),
+        Grouped(0.5, base="hrr", groups=(100, 1, 7), allow_exposure=True),
+        Grouped(1.0, base="ss", groups=(12, 3)),
+        Grouped(1.0, base="pgr", groups=(40, 2)),
+        Grouped(1.0, base="hr", groups=(9, 9)),
+    ],
     "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
 }
 SURVEY = canonical.identifier({"example": True})

@@ -42,8 +42,10 @@ _OPTIONS: dict[str, Any] = {
     "eta": Annotated[float | None, typer.Option("--eta", help="fwr: 1 (plain LDP, the default), 0.5, 0.25, ...")],
     "hash_bits": Annotated[int | None, typer.Option("--hash-bits", help="fwr: parities under the coin, 1 to 8.")],
     "items": Annotated[str | None, typer.Option("--items", help="fhr: spread (default) or paper.")],
+    "base": Annotated[str | None, typer.Option("--base", help="grouped: the oracle inside a group.")],
+    "groups": Annotated[str | None, typer.Option("--groups", help="grouped: sizes, such as 3,2,4.")],
     "allow_exposure": Annotated[
-        bool, typer.Option("--allow-exposure", help="fhr, fwr: go on where one report can give a value away.")
+        bool, typer.Option("--allow-exposure", help="fhr, fwr, grouped: go on where one report can give a value away.")
     ],
 }
 
@@ -86,19 +88,27 @@ def _subject(survey: Path | None, oracle: str | None, **parameters: Any) -> Subj
 
 
 def _named(name: str, given: dict[str, Any]) -> FrequencyOracle:
+    from fldp.needs import required
     from fldp.oracles import get
 
     cls = get(name)
     if "domain" in given:
         given["domain_size"] = given.pop("domain")
+    if "groups" in given:
+        given["groups"] = _sizes(given["groups"])
     for parameter in given.keys() - cls.params.keys():
         raise ParameterError(f"fldp: the oracle {name} has no --{parameter.replace('_', '-')}")
-    missing = [p for p, option in (("epsilon", "--epsilon"), ("domain_size", "--domain")) if p not in given]
-    if name == "rr":
-        missing = [parameter for parameter in missing if parameter != "domain_size"]
+    missing = [parameter for parameter in required(cls) if parameter not in given]
     if missing:
         raise ParameterError(f"fldp: the oracle {name} needs --{missing[0].removesuffix('_size')}")
     return cls(**given)
+
+
+def _sizes(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) < 11 for part in parts):
+        raise ParameterError(f"fldp: --groups must be sizes such as 3,2,4, got {text!r}")
+    return list(map(int, parts))
 
 
 def needed(subject: Subject | None) -> Subject:

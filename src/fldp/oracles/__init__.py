@@ -6,6 +6,7 @@ from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
 from fldp.oracles.fhr import FHR
 from fldp.oracles.fwr import FWR, HRR
+from fldp.oracles.grouped import Grouped
 from fldp.oracles.grr import GRR, RR
 from fldp.oracles.hadamard import HR
 from fldp.oracles.hashing import OLH
@@ -16,12 +17,28 @@ from fldp.oracles.unary import OUE, SUE
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["FHR", "FWR", "GRR", "HR", "HRR", "OLH", "OUE", "PGR", "RR", "SS", "SUE", "get", "names", "register"]
+__all__ = [
+    "FHR",
+    "FWR",
+    "GRR",
+    "HR",
+    "HRR",
+    "OLH",
+    "OUE",
+    "PGR",
+    "RR",
+    "SS",
+    "SUE",
+    "Grouped",
+    "get",
+    "names",
+    "register",
+]
 
 OracleClass = TypeVar("OracleClass", bound=type[FrequencyOracle])
 
 _registry: dict[str, type[FrequencyOracle]] = {
-    cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, HRR, FHR, FWR, SS, HR, PGR)
+    cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, HRR, FHR, FWR, SS, HR, PGR, Grouped)
 }
 
 
@@ -44,7 +61,7 @@ def names() -> list[str]:
     """Return the names of all oracles.
 
     >>> names()
-    ['fhr', 'fwr', 'grr', 'hr', 'hrr', 'olh', 'oue', 'pgr', 'rr', 'ss', 'sue']
+    ['fhr', 'fwr', 'grouped', 'grr', 'hr', 'hrr', 'olh', 'oue', 'pgr', 'rr', 'ss', 'sue']
     """
     return sorted({*_registry, *_installed()})
 

@@ -1,0 +1,307 @@
+"""Grouped: the group of a value in clear, the value inside its group by another oracle."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.constraints import fail, flag, integer, positive
+from fldp.errors import ParameterError
+from fldp.oracle import MOST_VALUES, Floats, FrequencyOracle, Law
+from fldp.oracles.fwr import HRR
+from fldp.oracles.grr import GRR, RR
+from fldp.oracles.hadamard import HR
+from fldp.oracles.projective import PGR
+from fldp.oracles.single import Single
+from fldp.oracles.subset import SS
+from fldp.oracles.unary import OUE, SUE
+from fldp.packing import as_columns, from_columns, pack_columns, unpack_columns
+from fldp.reports import Array, Tally
+from fldp.stream import Words
+from fldp.values import Values
+
+BASES: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (GRR, HR, HRR, OUE, PGR, RR, SS, SUE)}
+MOST_GROUPS = 256  # so that a group is one byte, and the list of them fits into the header of a batch
+
+Numbers = NDArray[np.integer[Any]]
+
+
+def _base(owner: str, name: str, value: Any) -> str:
+    """Accept an oracle, by its class or by its name, that is plain LDP and can be enumerated."""
+    chosen = getattr(value, "name", value) if isinstance(value, type) else value
+    if not isinstance(chosen, str) or chosen not in BASES:
+        raise fail(owner, name, "one of " + ", ".join(map(repr, BASES)), value)
+    return chosen
+
+
+def _sizes(owner: str, name: str, value: Any) -> tuple[int, ...]:
+    """Accept the sizes of groups."""
+    rule = f"a list of 2 to {MOST_GROUPS} sizes of groups, at most {MOST_VALUES} values in all"
+    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str) or not 2 <= len(value) <= MOST_GROUPS:
+        raise fail(owner, name, rule, value)
+    sizes = tuple(integer(1, MOST_VALUES)(owner, f"a size in {name}", size) for size in value)
+    if sum(sizes) > MOST_VALUES:
+        raise fail(owner, name, rule, value)
+    return sizes
+
+
+@dataclass(frozen=True, repr=False)
+class Grouped(FrequencyOracle):
+    """The paper's simplest FLDP: a report names the group of its value in clear, and hides the value inside the group.
+
+    ``groups`` are the sizes of the groups, which take the values in their order: with ``[3, 2]`` the values 0, 1, 2 are
+    one group and 3, 4 the other. Inside each the report is one of ``base``, on a domain of the group's size.
+
+    **Weak FLDP.** Two values of one group are protected as the base protects them, by eps-LDP. Two values of different
+    groups share no report, so eta is 0 and anybody tells them apart with certainty. How many users a group has is known
+    exactly. A group of one value is published outright, so it has to be asked for with ``allow_exposure=True``.
+
+    The variance of an estimate is the base's, with the users and the size of the group in place of all.
+    ``variance(n, count)`` of a single count does not know the group: it is the largest that it can be, with all ``n``
+    users in one group.
+
+    >>> oracle = Grouped(epsilon=1.0, base="oue", groups=[3, 2])
+    >>> oracle.domain_size, oracle.eta, oracle.anonymity
+    (5, Fraction(0, 1), 2)
+    >>> estimate = oracle.estimate(oracle.privatize([0] * 600 + [4] * 400))
+    >>> estimate.totals, estimate.sum([3, 4])
+    ((600, 400), Total(count=400.0, stderr=0.0))
+    """
+
+    domain_size: int = 0  # that of all groups
+    base: str = field(kw_only=True)
+    groups: tuple[int, ...] = field(kw_only=True)
+    allow_exposure: bool = field(default=False, kw_only=True)
+
+    name = "grouped"
+    params = {  # noqa: RUF012
+        "epsilon": positive,
+        "domain_size": integer(0, MOST_VALUES),
+        "base": _base,
+        "groups": _sizes,
+        "allow_exposure": flag,
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        size = sum(self.groups)
+        if self.domain_size not in (0, size):
+            raise fail(self.title, "groups", f"of {self.domain_size} values in all", list(self.groups))
+        object.__setattr__(self, "domain_size", size)
+        if 1 in self.groups and not self.allow_exposure:
+            raise ParameterError(
+                f"{self.title}: groups must have at least 2 values, got one of 1, which every report of it "
+                "publishes in clear (allow_exposure=True accepts that)"
+            )
+        if max(self.groups) == 1:
+            raise fail(self.title, "groups", "of more than one value, at least one of them", list(self.groups))
+        _ = self.members  # refuse what the base refuses now
+
+    @cached_property
+    def members(self) -> tuple[FrequencyOracle, ...]:
+        """The oracle of each group."""
+        made = {size: self._member(size) for size in self.groups}
+        return tuple(made[size] for size in self.groups)
+
+    def _member(self, size: int) -> FrequencyOracle:
+        return (Single if size == 1 else BASES[self.base])(epsilon=self.epsilon, domain_size=size)
+
+    @cached_property
+    def blocks(self) -> tuple[slice, ...]:
+        return _runs(self.groups)
+
+    @cached_property
+    def _states(self) -> tuple[slice, ...]:
+        """Where in a tally's state that of each group lies: after the totals, one after the other."""
+        return _runs((int(np.prod(member.tally_shape)) for member in self.members), len(self.groups))
+
+    @property
+    def eta(self) -> Fraction:
+        return Fraction(0)
+
+    @property
+    def anonymity(self) -> int:
+        return min(self.groups)
+
+    @property
+    def _group_bits(self) -> int:
+        return (len(self.groups) - 1).bit_length()
+
+    @property
+    def report_bits(self) -> int:
+        return self._group_bits + max(member.report_bits for member in self.members)
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        whole, rest = divmod(self.report_bits, 8)
+        return (8,) * whole + (rest,) * (rest > 0)
+
+    @property
+    def report_dtype(self) -> Any:
+        return np.dtype(np.uint8)
+
+    @property
+    def report_shape(self) -> tuple[int, ...]:
+        return (-(-self.report_bits // 8),)
+
+    @property
+    def words(self) -> int:
+        return max(member.words for member in self.members)
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (self._states[-1].stop,)
+
+    @property
+    def server_work(self) -> str:
+        return f"{max(self.members, key=lambda member: member.domain_size).server_work} in each group"
+
+    @property
+    def outcomes(self) -> int:
+        return sum(map(_outcomes, self.members))
+
+    def _widths(self, group: int) -> tuple[int, ...]:
+        """The widths of the numbers of a group's report, filled up with zeros to whole bytes and to a common length."""
+        used = (self._group_bits, *self.members[group].field_bits)
+        whole, rest = divmod(8 * self.report_shape[0] - sum(used), 8)
+        return (*used, *(8,) * whole, *(rest,) * (rest > 0))
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        ends = [block.stop for block in self.blocks]
+        for group, rows in _split(np.searchsorted(ends, values, side="right")):
+            member = self.members[group]
+            data = np.empty((len(rows), *member.report_shape), member.report_dtype)
+            own = np.ascontiguousarray(words[rows, : member.words])
+            member.perturb(values[rows] - self.blocks[group].start, own, data)
+            out[rows] = self._pack(group, data)
+
+    def _pack(self, group: int, data: Array) -> Array:
+        """Return reports of a group as bytes: its number and theirs, then zeros."""
+        widths, numbers = self._widths(group), as_columns(data)
+        columns = np.zeros((len(data), len(widths)), np.uint64)
+        columns[:, 0] = group
+        columns[:, 1 : 1 + numbers.shape[1]] = numbers
+        return pack_columns(columns, widths).reshape(len(data), -1)
+
+    def _unpack(self, group: int, data: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the reports of a group's oracle, and whether what fills them up is zero."""
+        columns, _ = unpack_columns(np.ascontiguousarray(data).reshape(-1), self._widths(group), len(data))
+        end = 1 + len(self.members[group].field_bits)
+        return from_columns(self.members[group], columns[:, 1:end]), np.asarray((columns[:, end:] == 0).all(axis=1))
+
+    def _group_of(self, data: Array) -> Numbers:
+        return np.asarray(data[:, 0] & ((1 << self._group_bits) - 1))
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        for group, rows in _split(self._group_of(data)):
+            member = self.members[group]
+            state[group] += len(rows)
+            member.count(self._unpack(group, data[rows])[0], state[self._states[group]].reshape(member.tally_shape))
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        groups = self._group_of(data)
+        known = np.flatnonzero(groups < len(self.groups))
+        good = np.zeros(len(data), np.bool_)
+        for group, rows in _split(groups[known]):
+            reports, filled = self._unpack(group, data[known[rows]])
+            good[known[rows]] = filled & self.members[group].check(reports)
+        return good
+
+    def totals(self, tally: Tally) -> tuple[int, ...]:
+        return tuple(map(int, tally.state[: len(self.groups)]))
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        totals = state[: len(self.groups)].tolist()
+        return min(totals) >= 0 and sum(totals) == n and all(map(_fits, self.members, self._split_state(state), totals))
+
+    def _split_state(self, state: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        for member, place in zip(self.members, self._states, strict=True):
+            yield state[place].reshape(member.tally_shape)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        groups = zip(self.members, self._split_state(tally.state), self.totals(tally), strict=True)
+        return np.concatenate([member.decode(Tally(member, state, total)) for member, state, total in groups])
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        del options
+        groups = zip(self.members, self.blocks, totals, strict=True)
+        return np.concatenate([member.variances(counts[block], (total,)) for member, block, total in groups])
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        del options
+        counts = np.asarray(count, np.float64)
+        if counts.shape == (self.domain_size,):
+            return self.variances(counts, tuple(counts[block].sum() for block in self.blocks))
+        return np.max([member.variance(n, counts) for member in self.members], axis=0)
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """The covariances inside the groups; between them there are none."""
+        del n, options
+        return sum(
+            member.covariance_of_sum(counts[block].sum(), counts[block], members[block])
+            for member, block in zip(self.members, self.blocks, strict=True)
+        )
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        inside = zip(self.members, self.blocks, strict=True)
+        drawn = [member.draw_state(counts[block], generator) for member, block in inside]
+        totals = np.array([counts[block].sum() for block in self.blocks])
+        known = [state.reshape(-1) for state in drawn if state is not None]
+        return np.concatenate([totals, *known]) if len(known) == len(drawn) else None
+
+    def law(self, value: int, public: Any = None) -> Law:
+        """An outcome is the group, and the public part and the outcome of the base's report."""
+        del public
+        self.check_enumerable(value)
+        group = next(k for k, block in enumerate(self.blocks) if value < block.stop)
+        member, place = self.members[group], value - self.blocks[group].start
+        publics = list(member.publics())
+        return {
+            (group, seen, outcome): share / len(publics)
+            for seen in publics
+            for outcome, share in member.law(place, seen).items()
+        }
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        data = report.reshape(1, -1)
+        group = int(self._group_of(data)[0])
+        return None, (group, *self.members[group].outcome(self._unpack(group, data)[0][0]))
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        group, public, inside = outcome
+        return np.asarray(self._pack(group, self.members[group].report(inside, public)[None])[0])
+
+    def resized(self, domain_size: int) -> "Grouped":
+        sizes = list(self.groups[: max(2, domain_size // 2)])
+        while sum(sizes) > max(domain_size, len(sizes)):
+            sizes[sizes.index(max(sizes))] -= 1
+        return replace(self, domain_size=0, groups=tuple(sizes), allow_exposure=True)
+
+
+def _runs(sizes: Any, start: int = 0) -> tuple[slice, ...]:
+    """Return slices of these sizes, one after the other."""
+    edges = list(accumulate(sizes, initial=start))
+    return tuple(map(slice, edges[:-1], edges[1:]))
+
+
+def _split(groups: Numbers) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield every group that occurs, and its rows."""
+    order = np.argsort(groups, kind="stable")
+    found, starts = np.unique(groups[order], return_index=True)
+    for group, (start, end) in zip(found.tolist(), pairwise([*starts, len(order)]), strict=True):
+        yield group, order[start:end]
+
+
+def _outcomes(oracle: FrequencyOracle) -> int:
+    """Return the number of different reports with all public randomness: hopelessly many where it is not enumerated."""
+    return oracle.outcomes * (len(list(oracle.publics())) if oracle.publics_are_all else 1 << 64)
+
+
+def _fits(oracle: FrequencyOracle, state: NDArray[np.int64], n: int) -> bool:
+    return oracle.check_state(state, n)

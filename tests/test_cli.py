@@ -166,8 +166,22 @@ def test_methods(folder):
 
 def test_verify():
     facts = json.loads(run("verify", "--oracle", "fhr", "--epsilon", "1", "--domain", "1023", "--json").stdout)
-    assert (facts["epsilon"], facts["eta"], facts["delta"], facts["verdict"]) == (1.0, "1/2", 0.5, "holds")
+    assert (facts["eta"], facts["delta"], facts["verdict"]) == ("1/2", 0.5, "holds")
+    assert facts["values left"] == "at least 512, 512 in the mean, of 1,023"
     assert "holds" in run("verify", "--oracle", "rr", "--epsilon", "1").stdout.decode()
+    large = run("verify", "--oracle", "olh", "--epsilon", "1", "--domain", "99999", "--claim", "LDP(0.5)", code=1)
+    assert b"on 8 values, which have the same coins as the 99,999 asked for" in large.stdout
+
+
+def test_verify_a_law_of_ones_own(tmp_path):
+    (tmp_path / "law.csv").write_text("0.75,0.25\n1/4,3/4\n")
+    run("verify", "--table", "law.csv", "--claim", "LDP(1)", code=1, cwd=tmp_path)
+    facts = json.loads(
+        run("verify", "--table", "law.csv", "--claim", "LDP(1.1)", "--at", "0", "--json", cwd=tmp_path).stdout
+    )
+    assert (facts["verdict"], facts["delta at 0"]) == ("holds", 0.5)
+    done = run("verify", "--table", "none.csv", code=2, cwd=tmp_path)
+    assert done.stderr == b"verify: none.csv cannot be read: No such file or directory\n"
 
 
 def test_survey_init_and_check(folder):

@@ -15,7 +15,17 @@ from fldp.oracle import FrequencyOracle
 from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
 from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
-from fldp.privacy import Verification, Witness, verify
+from fldp.privacy import (
+    FLDP,
+    LDP,
+    ApproximateLDP,
+    GroupedLDP,
+    Judgement,
+    Notion,
+    Verification,
+    Witness,
+    verify,
+)
 from fldp.reports import Reports, Tally
 from fldp.simulate import simulate
 from fldp.stream import Stream
@@ -24,16 +34,19 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FHR",
+    "FLDP",
     "FWR",
     "GRR",
     "HR",
     "HRR",
+    "LDP",
     "OLH",
     "OUE",
     "PGR",
     "RR",
     "SS",
     "SUE",
+    "ApproximateLDP",
     "BudgetError",
     "CheckError",
     "CollectorError",
@@ -43,7 +56,10 @@ __all__ = [
     "FldpError",
     "FrequencyOracle",
     "Grouped",
+    "GroupedLDP",
+    "Judgement",
     "MergeError",
+    "Notion",
     "ParameterError",
     "Plan",
     "Reports",

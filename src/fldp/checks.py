@@ -175,12 +175,14 @@ def check_input(oracle: FrequencyOracle, seed: int) -> None:
 def check_privacy(oracle: FrequencyOracle, seed: int) -> None:
     """The implemented law keeps the declared epsilon, eta and anonymity, exactly."""
     del seed
-    found = verify(shrink(oracle))
+    small = shrink(oracle)
+    found = verify(small)
     if not found.holds:
         _fail(
             oracle,
             "check_privacy",
-            f"declared epsilon {oracle.epsilon!r}, eta {oracle.eta}, anonymity {found.oracle.anonymity}; found "
+            f"{found.judgement}; declared epsilon {oracle.epsilon!r}, eta {oracle.eta}, anonymity {small.anonymity}; "
+            "found "
             f"{found.epsilon!r}, {found.eta} (by mass {found.eta_mass}), {found.anonymity}; see {found.witness}",
         )
 

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from fldp.estimate import Estimate
 from fldp.reports import Array, Reports, Tally
 from fldp.stream import Stream, Words
 from fldp.values import Values, as_values
+
+if TYPE_CHECKING:
+    from fldp.profile import Profile
 
 _SCRATCH = 1 << 16  # words drawn at a time: 512 KiB, so that they are still in the cache when they are used
 _MOST_OUTCOMES = 1 << 20
@@ -263,6 +266,13 @@ class FrequencyOracle(ABC):
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         """Draw the state of a tally from its joint law, given how many users hold each value; None if not known."""
         del counts, generator
+        return None
+
+    def profile(self) -> "Profile | None":
+        """Return how the reports of a value look under another, if that is the same for every two values; else None.
+
+        In closed form, for domains on which the law is too large to enumerate.
+        """
         return None
 
     def publics(self) -> Iterable[Any]:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -161,21 +162,40 @@ def content_facts(content: Content) -> dict[str, Any]:
     }
 
 
-def verification_facts(found: Verification, asked: FrequencyOracle) -> dict[str, Any]:
-    """Return what was verified, and of which domain."""
-    facts: dict[str, Any] = {"oracle": describe(asked)}
-    if found.oracle != asked:
-        size = found.oracle.domain_size
+def verification_facts(found: Verification, asked: FrequencyOracle | None, at: Iterable[float] = ()) -> dict[str, Any]:
+    """Return what was verified, and of which domain, with the deltas at some epsilons."""
+    facts: dict[str, Any] = {"oracle": describe(asked)} if asked else {}
+    if asked and found.domain_size != asked.domain_size:
+        size = found.domain_size
         facts["enumerated"] = f"on {size} values, which have the same coins as the {asked.domain_size:,} asked for"
-    return facts | {
+    facts |= {
         "epsilon": found.epsilon,
         "eta": str(found.eta),
         "eta by mass": str(found.eta_mass),
+        "kind": _kind(found),
         "delta": float(found.delta),
-        "anonymity": f"{found.anonymity} of {found.oracle.domain_size}",
+        **{f"delta at {epsilon:g}": float(found.delta_at(epsilon)) for epsilon in at},
+        "values left": f"at least {found.anonymity}, {float(found.anonymity_mean):g} in the mean, "
+        f"of {found.domain_size:,}",
         "witness": str(found.witness),
-        "verdict": "holds" if found.holds else "DOES NOT HOLD",
     }
+    return facts | ({} if found.notion is None else {"claim": str(found.judgement), "verdict": _verdict(found)})
+
+
+def _kind(found: Verification) -> str:
+    if found.eta == 1:
+        return "plain LDP: any two values share all reports"
+    if found.strong:
+        return "strong FLDP: any two values share reports, but some reports rule out values for certain"
+    return "weak FLDP: some values share no report, so a report tells them apart for certain"
+
+
+def _verdict(found: Verification) -> str:
+    if found.holds:
+        return "holds"
+    if found.judgement.holds:
+        return f"DOES NOT HOLD: a report can leave {found.anonymity} values possible, fewer than the oracle says"
+    return "DOES NOT HOLD"
 
 
 def survey_facts(survey: Survey) -> dict[str, Any]:

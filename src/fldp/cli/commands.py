@@ -159,21 +159,6 @@ def inspect(
 
 
 @app.command()
-@takes_oracle
-def verify(as_json: AsJson = False, subject: Subject | None = None) -> None:
-    """Check the privacy of an oracle's implemented law, by enumeration; exit code 1 if it is not what is declared."""
-    from fldp import render
-    from fldp.privacy.verify import enumerable, shrink
-    from fldp.privacy.verify import verify as check
-
-    oracle = needed(subject).oracle
-    found = check(oracle if enumerable(oracle) else shrink(oracle))
-    render.show_facts(render.verification_facts(found, oracle), as_json)
-    if not found.holds:
-        raise typer.Exit(1)
-
-
-@app.command()
 def demo(
     epsilon: Annotated[float, typer.Option(help="The epsilon of the reports.")] = 1.0,
     seed: Annotated[int, typer.Option(help="The seed of the population; the noise is never seeded.")] = 0,

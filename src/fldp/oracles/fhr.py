@@ -13,6 +13,7 @@ from fldp.items import Items
 from fldp.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.walsh import Noise, WalshOracle
+from fldp.profile import Band, Profile
 from fldp.reports import Array, Tally
 from fldp.stream import Words
 from fldp.thresholds import SymbolCoin
@@ -196,6 +197,12 @@ class FHR(WalshOracle):
         plus, minus = data["plus"].astype(np.uint64), data["minus"].astype(np.uint64)
         sure = float(2 * self.coin.p - 1)
         return np.stack([plus ^ minus, plus, minus], axis=1), np.tile([-1.0, sure, -sure], (len(data), 1))
+
+    def profile(self) -> Profile:
+        """Half of the pairs have the same sign under the other item; in the rest all orders are equally frequent."""
+        pairs, quarter = self.rows.rows**2, (self.coin.p / 4, self.coin.q / 4)
+        shared = [Band(pairs // 16, a, b) for a in quarter for b in quarter]
+        return Profile.of([*shared, Band(pairs // 4, Fraction(1, 2), Fraction(0))], pairs // 2)
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

@@ -15,6 +15,7 @@ from fldp.constraints import Constraint, fail, flag, integer
 from fldp.kernels import ONE, U64, ZERO, Kernel, parity, walsh_hadamard
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.walsh import Noise, WalshOracle
+from fldp.profile import Band, Profile
 from fldp.reports import Array, Tally
 from fldp.stream import Stream, Words
 from fldp.thresholds import SymbolCoin, exp_lower
@@ -301,6 +302,18 @@ class FWR(WalshOracle):
         odd = np.bitwise_count(data["bits"].astype(np.int64)[:, None] & chosen) & 1
         size = np.where(chosen >> self.leaks, float(self.coin.p - self.coin.q), 1.0)
         return positions, size * (1.0 - 2.0 * odd)
+
+    def profile(self) -> Profile:
+        """Over all masks, two items agree in the leak with probability eta, and in the symbol with probability 1/g."""
+        K, g, p, q = 1 << self.leaks, 1 << self.bits, self.coin.p, self.coin.q
+        cells = self.rows**self.masks // (K * g)  # masks for each way in which the parities of two items differ
+        agree, differ = Fraction(1, K * g), Fraction(g - 1, K * g)
+        bands = [Band(cells, agree * p, agree * p), Band(cells * (g - 1), agree * (g - 1) * q, agree * (g - 1) * q)]
+        bands += [Band(cells * (g - 1), differ * a, differ * b) for a, b in ((p, q), (q, p))]
+        rest = differ * (g - 2) * q
+        bands.append(Band(cells * (g - 1) * (g - 2), rest, rest))
+        bands.append(Band(cells * (K - 1) * g * g, 1 - Fraction(1, K), Fraction(0)))
+        return Profile.of(bands, self.rows**self.masks * g)
 
     def law(self, value: int, public: Any = None) -> Law:
         if public is None:

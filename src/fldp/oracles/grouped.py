@@ -39,7 +39,7 @@ def _base(owner: str, name: str, value: Any) -> str:
     return chosen
 
 
-def _sizes(owner: str, name: str, value: Any) -> tuple[int, ...]:
+def sizes(owner: str, name: str, value: Any) -> tuple[int, ...]:
     """Accept the sizes of groups."""
     rule = f"a list of 2 to {MOST_GROUPS} sizes of groups, at most {MOST_VALUES} values in all"
     if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str) or not 2 <= len(value) <= MOST_GROUPS:
@@ -83,7 +83,7 @@ class Grouped(FrequencyOracle):
         "epsilon": positive,
         "domain_size": integer(0, MOST_VALUES),
         "base": _base,
-        "groups": _sizes,
+        "groups": sizes,
         "allow_exposure": flag,
     }
 

@@ -12,6 +12,7 @@ from fldp.constraints import integer, positive
 from fldp.kernels import U64, Kernel
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.pure import PureOracle
+from fldp.profile import Band, Profile
 from fldp.reports import Array
 from fldp.stream import Words
 from fldp.thresholds import SymbolCoin
@@ -109,6 +110,10 @@ class GRR(PureOracle):
         true = generator.binomial(counts, float(self.p - self.q))
         rest = int(counts.sum() - true.sum())
         return np.asarray(true + generator.multinomial(rest, np.full(self.domain_size, 1 / self.domain_size)))
+
+    def profile(self) -> Profile:
+        p, q, rest = self.p, self.q, self.domain_size - 2
+        return Profile.of([Band(1, p, q), Band(1, q, p), Band(rest, rest * q, rest * q)], self.domain_size)
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fldp.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.pure import PureOracle
+from fldp.profile import Band, Profile
 from fldp.reports import Array, Tally
 from fldp.stream import Words
 from fldp.thresholds import SymbolCoin
@@ -128,6 +129,11 @@ class HR(PureOracle):
         marks[1 : self.domain_size + 1] = members
         pairs = xor_pairs(marks)[1 : self.domain_size + 1]
         return float(pairs @ counts) / float(2 * self.p - 1)
+
+    def profile(self) -> Profile:
+        """Any two rows have every pair of signs in a quarter of the positions."""
+        half = self.coin.p / 2, self.coin.q / 2
+        return Profile.of((Band(self.symbols // 4, a, b) for a in half for b in half), self.symbols)
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

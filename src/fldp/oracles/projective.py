@@ -12,6 +12,7 @@ from fldp.geometry import Space, best_space, hyperplane_sums
 from fldp.kernels import ONE, U64, ZERO, Kernel
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.pure import PureOracle
+from fldp.profile import Band, Profile
 from fldp.reports import Array, Tally
 from fldp.stream import Words
 from fldp.thresholds import SetCoin
@@ -193,6 +194,14 @@ class PGR(PureOracle):
         return np.asarray(
             inside * float(self.coin.p - self.coin.q) + squares.sum() * float(self.coin.q) - mean**2, np.float64
         )
+
+    def profile(self) -> Profile:
+        """The sets of any two values meet in equally many points."""
+        p, q, both = self.coin.p, self.coin.q, self.space.meet_size
+        one = self.space.set_size - both
+        neither = self.space.size - both - 2 * one
+        sizes = ((both, p, p), (one, p, q), (one, q, p), (neither, q, q))
+        return Profile.of((Band(count, count * a, count * b) for count, a, b in sizes), self.space.size)
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

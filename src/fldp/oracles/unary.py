@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fldp.kernels import ONE, U64, ZERO, Kernel
 from fldp.oracle import Law
 from fldp.oracles.pure import PureOracle
+from fldp.profile import Band, Profile
 from fldp.reports import Array
 from fldp.stream import Words
 from fldp.thresholds import UnaryCoins
@@ -137,6 +138,13 @@ class UnaryOracle(PureOracle):
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         return self.draw_supports(counts, generator)
+
+    def profile(self) -> Profile:
+        """By the bits of the two values; all others have the same probability under both."""
+        each = 1 << (self.domain_size - 2)
+        own, other = (self.p, 1 - self.p), (self.q, 1 - self.q)
+        bands = (Band(each, own[a] * other[b], other[a] * own[b]) for a in (0, 1) for b in (0, 1))
+        return Profile.of(bands, self.outcomes)
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

@@ -1,5 +1,16 @@
-"""What a mechanism gives away: verified from its law, not from its documentation."""
+"""What a report gives away: verifier, notions."""
 
-from fldp.privacy.verify import Verification, Witness, verify
+from fldp.privacy.notions import FLDP, LDP, ApproximateLDP, GroupedLDP, Notion
+from fldp.privacy.verify import Judgement, Verification, Witness, verify
 
-__all__ = ["Verification", "Witness", "verify"]
+__all__ = [
+    "FLDP",
+    "LDP",
+    "ApproximateLDP",
+    "GroupedLDP",
+    "Judgement",
+    "Notion",
+    "Verification",
+    "Witness",
+    "verify",
+]

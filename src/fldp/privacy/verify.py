@@ -1,21 +1,25 @@
-"""verify: the privacy of the implemented law, by enumeration, in rational arithmetic."""
+"""verify: the privacy of a law, by enumeration, in rational arithmetic."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cached_property
 from itertools import permutations
 from math import inf, lcm, nextafter
 from typing import Any
 
+from fldp.constraints import fail, positive
 from fldp.errors import ParameterError
-from fldp.oracle import FrequencyOracle, Law
+from fldp.oracle import FrequencyOracle
+from fldp.privacy.laws import Laws, laws_of
+from fldp.privacy.notions import Notion, Pair, declared
+from fldp.profile import Band, Curve, Profile, delta_curve
 from fldp.thresholds import exp_lower
 
 _DIGITS = Context(prec=60)
 _QUICK = 1 << 17
-
-Pairs = Counter[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Witness:
     """A report, and the two values between which it tells the most.
 
     ``ratio`` is that of its probabilities; None where ``other`` cannot produce it, which is shown only if no report
-    that both can produce tells them apart.
+    that both can produce tells them apart. ``report`` is None where the law was too large to go through.
     """
 
     value: int
@@ -34,22 +38,46 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Verification:
-    """What an oracle's law really guarantees. All exact, but for ``epsilon``, which is rounded up to a float.
+class Judgement:
+    """Whether a law keeps a promise; if not, a pair of values for which it does not, and why.
 
-    ``ratio`` is ``e^epsilon``: the largest ratio of a report's probabilities under two values that can both produce it.
-    ``eta`` counts shared reports, ``eta_mass`` weighs them by probability. ``delta`` is that of
-    (epsilon, delta)-LDP at the declared epsilon. ``anonymity`` is the least number of values that a report leaves
-    possible.
+    >>> import fldp
+    >>> print(fldp.verify([[1, 0], [0, 1]]).judge(fldp.LDP(1.0)))
+    1-LDP does not hold: values 0 and 1: they share 0 of their reports, 0 by probability, where 1 is promised
     """
 
-    oracle: FrequencyOracle
-    ratio: Fraction
-    eta: Fraction
-    eta_mass: Fraction
-    delta: Fraction
+    notion: Notion
+    holds: bool
+    pair: Pair | None = None
+    reason: str | None = None
+
+    def __str__(self) -> str:
+        if self.pair is None:
+            return f"{self.notion} holds"
+        return f"{self.notion} does not hold: values {self.pair[0]} and {self.pair[1]}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a law really guarantees. All exact, but for ``epsilon``, which is rounded up to a float.
+
+    ``ratio`` is ``e^epsilon``: the largest ratio of a report's probabilities under two values that can both produce it.
+    ``eta`` counts shared reports, ``eta_mass`` weighs them by probability. ``anonymity`` is the least number of values
+    that a report leaves possible, ``anonymity_mean`` the mean over reports of users whose values are equally frequent.
+    Counting alone can be gamed, and so can mass; the three belong together.
+    """
+
+    oracle: FrequencyOracle | None
+    domain_size: int
     anonymity: int
     witness: Witness
+    profiles: Mapping[Pair, Profile] = field(repr=False)
+    notion: Notion | None = None
+
+    @property
+    def ratio(self) -> Fraction:
+        """E to the power of ``epsilon``, exactly."""
+        return max(profile.ratio for profile in self._different)
 
     @property
     def epsilon(self) -> float:
@@ -59,75 +87,147 @@ class Verification:
         return near if Decimal(near) >= exact else nextafter(near, inf)
 
     @property
+    def eta(self) -> Fraction:
+        """The least share of reports that two values have in common, by their number: the paper's definition."""
+        return min(profile.overlap for profile in self._different)
+
+    @property
+    def eta_mass(self) -> Fraction:
+        """The least probability that a report of one value is one that the other can produce."""
+        return min(profile.shared_mass for profile in self._different)
+
+    @property
+    def strong(self) -> bool:
+        """Whether every two values share reports; else FLDP is weak, and some values are told apart with certainty."""
+        return self.eta > 0
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta of (epsilon, delta)-LDP at the promised epsilon; at ``ratio`` where none is promised."""
+        promised = getattr(self.notion, "epsilon", None)
+        return self._excess(self.ratio if promised is None else exp_lower(promised))
+
+    def delta_at(self, epsilon: float) -> Fraction:
+        """Return the delta of (epsilon, delta)-LDP at any epsilon from 0 on.
+
+        >>> import fldp
+        >>> fldp.verify([["3/4", "1/4"], ["1/4", "3/4"]]).delta_at(0.0)
+        Fraction(1, 2)
+        """
+        if epsilon != 0:
+            positive("verify", "epsilon", epsilon)
+        return self._excess(exp_lower(epsilon))
+
+    @property
+    def delta_curve(self) -> Curve:
+        """The whole curve: corners ``(e^epsilon, delta)``, straight lines between them, level after the last."""
+        return delta_curve(self._different)
+
+    @property
+    def anonymity_mean(self) -> Fraction:
+        """The mean number of values that a report leaves possible, values being equally frequent."""
+        pairs = self.domain_size * (self.domain_size - 1)
+        shared = sum((profile.shared_mass for profile in self.profiles.values()), Fraction(0)) / len(self.profiles)
+        return 1 + shared * pairs / self.domain_size
+
+    def judge(self, notion: Notion) -> Judgement:
+        """Tell whether the law keeps a promise, with a pair of values for which it does not."""
+        notion.check_domain(self.domain_size)
+        alike = len(self.profiles) < self.domain_size * (self.domain_size - 1)
+        for pair in notion.representatives(self.domain_size) if alike else self.profiles:
+            demand = notion.demand(*pair)
+            reason = demand.refusal(self.profiles[(0, 1) if alike else pair]) if demand else None
+            if reason:
+                return Judgement(notion, False, pair, reason)
+        return Judgement(notion, True)
+
+    @property
+    def judgement(self) -> Judgement:
+        """Whether the law keeps what was promised: of an oracle, by its parameters."""
+        if self.notion is None:
+            raise ParameterError("verify: nothing is promised of this law; say what with notion=")
+        return self.judge(self.notion)
+
+    @property
     def holds(self) -> bool:
-        """Whether the law keeps what the oracle declares."""
-        oracle = self.oracle
-        return (
-            self.ratio <= exp_lower(oracle.epsilon)
-            and min(self.eta, self.eta_mass) >= oracle.eta
-            and self.anonymity >= oracle.anonymity
-        )
+        """Whether it keeps the promise, and leaves as many values possible as the oracle says."""
+        least = self.oracle.anonymity if self.oracle else 1
+        return self.judgement.holds and self.anonymity >= least
+
+    @cached_property
+    def _different(self) -> set[Profile]:
+        return set(self.profiles.values())
+
+    def _excess(self, bound: Fraction) -> Fraction:
+        return max(profile.excess(bound) for profile in self._different)
 
 
-def verify(oracle: FrequencyOracle) -> Verification:
-    """Enumerate an oracle's law on a small domain and return what it guarantees, with a witness.
+def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | None = None) -> Verification:
+    """Return what a law guarantees, with a witness: that of an oracle, of a table, or of a function.
 
-    Public randomness is part of the report and is taken to be uniform over ``oracle.publics()``.
+    An oracle's law is the implemented one, with the integers that the code compares with. Public randomness is part of
+    the report and is taken to be uniform over ``oracle.publics()``. A table has a row of probabilities for each value;
+    a function ``law(value) -> {report: probability}`` needs ``domain_size``. Where a law is too large to enumerate and
+    the oracle knows that all pairs of values are alike, one pair is looked at.
 
     >>> import fldp
     >>> found = verify(fldp.FHR(epsilon=1.0, domain_size=7))
     >>> found.epsilon, found.eta, found.delta, found.anonymity, found.holds
     (1.0, Fraction(1, 2), Fraction(1, 2), 4, True)
+    >>> found = verify([["1/2", "1/2", 0], [0, "1/2", "1/2"]], notion=fldp.FLDP(1.0, 0.5))
+    >>> found.eta, found.anonymity, found.anonymity_mean, found.holds
+    (Fraction(1, 2), 1, Fraction(3, 2), True)
     """
-    oracle.check_enumerable()
-    publics = list(oracle.publics())
-    values = range(oracle.domain_size)
-    laws = [[_support(oracle.law(value, public)) for public in publics] for value in values]
-    shares = {id(share): share for law in laws for part in law for share in part.values()}  # few, used often
+    if notion is not None and not isinstance(notion, Notion):
+        raise fail("verify", "notion", "a notion such as LDP(1.0)", notion)
+    if isinstance(subject, FrequencyOracle):
+        promised = notion or declared(subject)
+        profile = None if _is_exact(subject) else subject.profile()
+        if profile is not None:
+            return _of_one_pair(subject, promised, profile)
+        return _of_laws(subject, promised, laws_of(subject, domain_size))
+    return _of_laws(None, notion, laws_of(subject, domain_size))
+
+
+def _of_one_pair(oracle: FrequencyOracle, notion: Notion, profile: Profile) -> Verification:
+    witness = Witness(0, 1, None, None, profile.ratio)
+    return Verification(oracle, oracle.domain_size, oracle.anonymity, witness, {(0, 1): profile}, notion)
+
+
+def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) -> Verification:
+    counts, scale = _integers(laws)
+    total = scale * len(laws.publics)
+    left = Counter((k, report) for law in counts for k, part in enumerate(law) for report in part)
+    pairs = permutations(range(len(counts)), 2)
+    cache: dict[Any, Profile] = {}
+    profiles = {pair: _profile(counts[pair[0]], counts[pair[1]], total, cache) for pair in pairs}
+    worst = max(profiles, key=lambda pair: profiles[pair].ratio)
+    witness = _witness(laws.publics, counts, *worst, profiles[worst].ratio)
+    return Verification(oracle, len(counts), min(left.values()), witness, profiles, notion)
+
+
+def _integers(laws: Laws) -> tuple[list[list[dict[Any, int]]], int]:
+    """Return the probabilities as numbers out of a common one: few are different, and integers are fast."""
+    shares = {id(share): share for row in laws.rows for part in row for share in part.values()}
     scale = lcm(*(share.denominator for share in shares.values()))
     whole = {key: int(share * scale) for key, share in shares.items()}
-    counts = [[{report: whole[id(share)] for report, share in part.items()} for part in law] for law in laws]
-    left = Counter((k, report) for law in counts for k, part in enumerate(law) for report in part)
-    pairs = {(one, two): _compare(counts[one], counts[two]) for one, two in permutations(values, 2)}
-    total = scale * len(publics)
-    worst = max(pairs, key=lambda pair: _ratio(pairs[pair]))
-    return Verification(
-        oracle,
-        ratio=_ratio(pairs[worst]),
-        eta=min(_overlap(pairs[one, two], pairs[two, one]) for one, two in pairs),
-        eta_mass=min(Fraction(_shared_mass(pair), total) for pair in pairs.values()),
-        delta=max(_excess(pair, exp_lower(oracle.epsilon)) for pair in pairs.values()) / total,
-        anonymity=min(left.values()),
-        witness=_witness(publics, counts, *worst, _ratio(pairs[worst])),
-    )
+    return [[{report: whole[id(share)] for report, share in part.items()} for part in row] for row in laws.rows], scale
 
 
-def _compare(one: list[dict[Any, int]], two: list[dict[Any, int]]) -> Pairs:
-    """Count how often each pair of probabilities occurs among the reports of one value."""
-    found: Pairs = Counter()
+def _profile(one: list[dict[Any, int]], two: list[dict[Any, int]], total: int, cache: dict[Any, Profile]) -> Profile:
+    """Compare the reports of one value with those of another; equal comparisons give the same profile."""
+    found: Counter[tuple[int, int]] = Counter()
     for mine, other in zip(one, two, strict=True):
         found.update((share, other.get(report, 0)) for report, share in mine.items())
-    return found
-
-
-def _ratio(pairs: Pairs) -> Fraction:
-    """Return the largest ratio over reports that both values can produce; 1 if there is none above."""
-    return max((Fraction(one, two) for one, two in pairs if two), default=Fraction(1))
-
-
-def _overlap(pairs: Pairs, reverse: Pairs) -> Fraction:
-    shared = sum(count for (_, two), count in pairs.items() if two)
-    return Fraction(shared, max(pairs.total(), reverse.total()))
-
-
-def _shared_mass(pairs: Pairs) -> int:
-    return sum(count * one for (one, two), count in pairs.items() if two)
-
-
-def _excess(pairs: Pairs, bound: Fraction) -> Fraction:
-    """Add up what reports are more likely under one value than ``bound`` times under the other."""
-    above = (count * max(Fraction(0), one - bound * two) for (one, two), count in pairs.items())
-    return sum(above, Fraction(0))
+    range_of_other = sum(map(len, two))
+    key = frozenset(found.items()), range_of_other
+    if key not in cache:
+        bands = (
+            Band(count, Fraction(count * share, total), Fraction(count * theirs, total))
+            for (share, theirs), count in found.items()
+        )
+        cache[key] = Profile.of(bands, range_of_other)
+    return cache[key]
 
 
 def _witness(
@@ -161,6 +261,21 @@ def shrink(oracle: FrequencyOracle) -> FrequencyOracle:
     raise ParameterError(f"{oracle.title}: no domain is small enough to enumerate the law of {oracle!r}")
 
 
+def verifiable(oracle: FrequencyOracle) -> FrequencyOracle:
+    """Return the oracle itself if it can be verified as it is, else the same one on a small domain.
+
+    >>> import fldp
+    >>> verifiable(fldp.FHR(epsilon=1.0, domain_size=1023)), verifiable(fldp.OLH(epsilon=1.0, domain_size=9999))
+    (FHR(epsilon=1.0, domain_size=1023), OLH(epsilon=1.0, domain_size=8))
+    """
+    return oracle if enumerable(oracle) or oracle.profile() is not None else shrink(oracle)
+
+
+def _is_exact(oracle: FrequencyOracle) -> bool:
+    """Tell whether enumerating an oracle's law is quick and leaves nothing out."""
+    return enumerable(oracle) and oracle.publics_are_all
+
+
 def enumerable(oracle: FrequencyOracle) -> bool:
     """Tell whether an oracle's law is quickly enumerated as it is.
 
@@ -169,7 +284,3 @@ def enumerable(oracle: FrequencyOracle) -> bool:
     (True, False)
     """
     return oracle.outcomes * oracle.domain_size * len(list(oracle.publics())) <= _QUICK
-
-
-def _support(law: Law) -> Law:
-    return {report: probability for report, probability in law.items() if probability > 0}

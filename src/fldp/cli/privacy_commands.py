@@ -1,0 +1,42 @@
+"""The commands about what a report gives away."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fldp.cli import app
+from fldp.cli.commands import AsJson
+from fldp.cli.options import Subject, needed, takes_oracle
+from fldp.errors import ParameterError
+
+
+@app.command()
+@takes_oracle
+def verify(
+    table: Annotated[
+        Path | None,
+        typer.Option(help="A law of your own: CSV, a row a value, probabilities such as 0.25 or 1/3."),
+    ] = None,
+    claim: Annotated[
+        str | None, typer.Option(help='What to check, such as "LDP(1)", "FLDP(1, 1/2)" or "ApproximateLDP(1, 1e-6)".')
+    ] = None,
+    at: Annotated[list[float] | None, typer.Option(help="Show the delta at this epsilon, too; repeatable.")] = None,
+    as_json: AsJson = False,
+    subject: Subject | None = None,
+) -> None:
+    """Check the privacy of an implemented law, exactly; exit code 1 if it is not what is declared or claimed."""
+    from fldp import render
+    from fldp.privacy.laws import read_table
+    from fldp.privacy.notions import parse
+    from fldp.privacy.verify import verifiable
+    from fldp.privacy.verify import verify as check
+
+    if table is not None and subject is not None:
+        raise ParameterError("fldp: give --table, or an oracle, not both")
+    oracle = None if table is not None else needed(subject).oracle
+    notion = None if claim is None else parse(claim)
+    found = check(read_table(table) if table is not None else verifiable(needed(subject).oracle), notion=notion)
+    render.show_facts(render.verification_facts(found, oracle, at or ()), as_json)
+    if found.notion is not None and not found.holds:
+        raise typer.Exit(1)

@@ -1,0 +1,108 @@
+"""Laws: the conditional probabilities that a verifier looks at, from an oracle, a table or a function."""
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from fldp.constraints import show
+from fldp.errors import DomainError, ParameterError
+from fldp.oracle import FrequencyOracle, Law
+
+_MOST_ENTRIES = 1 << 20
+_ROUNDING = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True)
+class Laws:
+    """For every value, and every draw of the public randomness, the probability of each report."""
+
+    publics: list[Any]
+    rows: list[list[Law]]
+
+
+def laws_of(subject: Any, domain_size: int | None) -> Laws:
+    """Enumerate the laws of an oracle, of a table with a row for each value, or of a function of the value.
+
+    A table may be a list of rows, of probabilities or of mappings from reports to them, or a NumPy array. Floats
+    are taken as the numbers that they are, and divided by their sum, which may miss 1 by rounding alone.
+
+    >>> laws_of([[0.75, 0.25], ["1/4", "3/4"]], None).rows[1]
+    [{0: Fraction(1, 4), 1: Fraction(3, 4)}]
+    >>> laws_of(lambda value: {value: 1}, 3).rows[2]
+    [{2: Fraction(1, 1)}]
+    """
+    if isinstance(subject, FrequencyOracle):
+        return _of_oracle(subject)
+    rows = _of_function(subject, domain_size) if callable(subject) else _of_table(subject)
+    if len(rows) < 2:
+        raise ParameterError(f"verify: a law must be of at least 2 values, got {len(rows)}")
+    if sum(map(len, rows)) > _MOST_ENTRIES:
+        raise ParameterError(f"verify: a law must have at most {_MOST_ENTRIES:,} probabilities, got more")
+    return Laws([None], [[_checked(value, row)] for value, row in enumerate(rows)])
+
+
+def _of_oracle(oracle: FrequencyOracle) -> Laws:
+    oracle.check_enumerable()
+    publics = list(oracle.publics())
+    values = range(oracle.domain_size)
+    return Laws(publics, [[_support(oracle.law(value, public)) for public in publics] for value in values])
+
+
+def _of_function(law: Callable[[int], Any], domain_size: int | None) -> list[Any]:
+    if isinstance(domain_size, bool) or not isinstance(domain_size, int):
+        raise ParameterError(f"verify: a function needs domain_size, its number of values, got {domain_size!r}")
+    return [law(value) for value in range(domain_size)]
+
+
+def _of_table(table: Any) -> list[Any]:
+    rows = table.tolist() if hasattr(table, "tolist") else table
+    if not isinstance(rows, Sequence) or isinstance(rows, str) or not all(_is_row(row) for row in rows):
+        what = f"got {show(type(table).__name__)}"
+        raise ParameterError(f"verify: a law must be an oracle, a function or a table of probabilities, {what}")
+    return list(rows)
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, Mapping | Sequence) and not isinstance(row, str)
+
+
+def _checked(value: int, row: Any) -> Law:
+    if not _is_row(row):
+        raise DomainError(f"verify: the law of value {value} must be a row of probabilities, got {show(row)}")
+    entries = row.items() if isinstance(row, Mapping) else enumerate(row)
+    law = {report: _share(value, report, share) for report, share in entries}
+    total = sum(law.values(), Fraction(0))
+    if abs(total - 1) > _ROUNDING:
+        raise DomainError(f"verify: the probabilities of value {value} must add up to 1, got {float(total):.9g}")
+    return _support({report: share / total for report, share in law.items()})
+
+
+def _share(value: int, report: Any, share: Any) -> Fraction:
+    try:
+        exact = Fraction(share)
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        exact = Fraction(-1)
+    if exact < 0 or isinstance(share, bool):
+        where = f"report {show(report)} under value {value}"
+        raise DomainError(f"verify: the probability of {where} must be a number from 0 on, got {show(share)}")
+    return exact
+
+
+def _support(law: Law) -> Law:
+    return {report: probability for report, probability in law.items() if probability > 0}
+
+
+def read_table(path: Path) -> list[list[str]]:
+    """Read a table of probabilities from CSV: a row for each value, a column for each report, no headings."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        why = getattr(error, "strerror", None) or "it is not CSV"
+        raise DomainError(f"verify: {path} cannot be read: {why}") from None
+    if len({len(row) for row in rows}) > 1:
+        raise DomainError(f"verify: the rows of {path} must be of the same length, got {sorted(map(len, rows))}")
+    return rows

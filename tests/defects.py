@@ -357,7 +357,16 @@ class UncorrelatedSigns(HR):
         return 0.0
 
 
+class LeakForgotten(FHR):
+    """The attacker reads the signs and not the mask."""
+
+    def leak(self, data):
+        masks, parities = super().leak(data)
+        return masks[:, :0], parities[:, :0]
+
+
 PLANTED = {
+    LeakForgotten(1.0, 7): "check_likelihoods",
     LeakySeed(1.0, 7): "check_purity",
     SeedIsCoin(1.0, 7): "check_law",
     PublishesInLargeDomains(1.0, 100): "check_estimates",

@@ -197,6 +197,14 @@ class FHR(WalshOracle):
         sure = float(2 * self.coin.p - 1)
         return np.stack([plus ^ minus, plus, minus], axis=1), np.tile([-1.0, sure, -sure], (len(data), 1))
 
+    def leak(self, data: Array) -> tuple[Array, Array]:
+        masks = (data["plus"] ^ data["minus"])[:, None]
+        return masks, np.ones(masks.shape, np.uint8)
+
+    def agreement(self, data: Array, items: Array) -> Floats:
+        """The first position is one of +1 with probability p."""
+        return np.where(np.bitwise_count(data["plus"][:, None] & items) & 1, float(self.coin.q / self.coin.p), 1.0)
+
     def law(self, value: int, public: Any = None) -> Law:
         del public
         self.check_enumerable(value)

@@ -110,6 +110,9 @@ class GRR(PureOracle):
         rest = int(counts.sum() - true.sum())
         return np.asarray(true + generator.multinomial(rest, np.full(self.domain_size, 1 / self.domain_size)))
 
+    def likelihoods(self, data: Array) -> Floats:
+        return np.where(data[:, None] == np.arange(self.domain_size), 1.0, float(self.q / self.p))
+
     def law(self, value: int, public: Any = None) -> Law:
         del public
         self.check_enumerable(value)

@@ -129,6 +129,10 @@ class HR(PureOracle):
         pairs = xor_pairs(marks)[1 : self.domain_size + 1]
         return float(pairs @ counts) / float(2 * self.p - 1)
 
+    def likelihoods(self, data: Array) -> Floats:
+        rows = np.arange(1, self.domain_size + 1, dtype=data.dtype)
+        return np.where(np.bitwise_count(data[:, None] & rows) & 1, float(self.coin.q / self.coin.p), 1.0)
+
     def law(self, value: int, public: Any = None) -> Law:
         del public
         self.check_enumerable(value)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.geometry import Space, best_space, hyperplane_sums
+from fldp.geometry import Space, best_space, hyperplane_sums, opposite
 from fldp.kernels import ONE, U64, ZERO, Kernel
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.pure import PureOracle
@@ -193,6 +193,10 @@ class PGR(PureOracle):
         return np.asarray(
             inside * float(self.coin.p - self.coin.q) + squares.sum() * float(self.coin.q) - mean**2, np.float64
         )
+
+    def likelihoods(self, data: Array) -> Floats:
+        inside = opposite(data, np.arange(self.domain_size), self.space)
+        return np.where(inside, 1.0, float(self.coin.q / self.coin.p))
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

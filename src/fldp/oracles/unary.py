@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.kernels import ONE, U64, ZERO, Kernel
-from fldp.oracle import Law
+from fldp.oracle import Floats, Law
 from fldp.oracles.pure import PureOracle
 from fldp.reports import Array
 from fldp.stream import Words
@@ -137,6 +137,11 @@ class UnaryOracle(PureOracle):
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         return self.draw_supports(counts, generator)
+
+    def likelihoods(self, data: Array) -> Floats:
+        """Values differ in their own bit alone, by the product of both ratios."""
+        bits = np.unpackbits(data, axis=1, count=self.domain_size, bitorder="little")
+        return np.where(bits, 1.0, float(1 / self.coins.ratio))
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

@@ -12,6 +12,7 @@ import pytest
 
 import cases
 import fldp
+from fldp.checks import CheckError, check_likelihoods
 from fldp.oracles.pure import PureOracle
 from fldp.oracles.walsh import WalshOracle
 from fldp.privacy import attack, averaging, bayes, eliminate, elimination, remaining, repeats
@@ -141,6 +142,8 @@ class Swapped(fldp.GRR):
 def test_wrong_likelihoods_are_noticed(monkeypatch, oracle):
     exact, found = bayes(oracle), simulated(monkeypatch, oracle)
     assert abs(found.after - exact.after) > 10 * SIGMAS * found.stderr
+    with pytest.raises(CheckError, match=r"check_likelihoods: .* in proportion to"):
+        check_likelihoods(oracle, 0)
 
 
 def test_how_much_a_report_helps_is_what_the_design_says():

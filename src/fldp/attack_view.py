@@ -117,8 +117,10 @@ def save_picture(found: Findings, path: Path) -> None:
     axes.plot(reports, made.success, "o-", color=colour, markersize=3.5, label=f"{new}: the best guess is right")
     if found.certain.any():
         axes.plot(reports, found.certain, "--", color=colour, label=f"{new}: no other value is possible")
-    axes.axhline(guess.after, color=INK, linewidth=1.8, label=f"{same}: {_percent(guess.after)} right")
-    axes.axhline(guess.before, color=FAINT, linewidth=1.8, label=f"no answer: {_percent(guess.before)} right")
+    axes.axhline(guess.after, color=INK, linewidth=1.8, zorder=1.8, label=f"{same}: {_percent(guess.after)} right")
+    axes.axhline(
+        guess.before, color=FAINT, linewidth=1.8, zorder=1.7, label=f"no answer: {_percent(guess.before)} right"
+    )
     axes.set(xscale="log", ylim=(-0.02, 1.04), xlabel="answers of one person", ylabel="chance")
     axes.set_xticks(*zip(*((count, f"{count:,}") for count in reports.tolist() if count.bit_count() == 1), strict=True))
     axes.set_xticks([], minor=True)

@@ -19,7 +19,9 @@ def attack(
         str | None, typer.Option(help="Values that the attacker knows the population by, as for privatize.")
     ] = None,
     column: Annotated[str | None, typer.Option(help="The column of the values, in CSV or Parquet.")] = None,
-    draws: Annotated[int, typer.Option(help="How many users to draw where an attack is simulated.")] = 2000,
+    draws: Annotated[
+        int | None, typer.Option(help="How many people to simulate; 2,000 unless given, fewer for large domains.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the simulation.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
@@ -32,7 +34,7 @@ def attack(
         one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
     about = needed(subject)
     known = None if prior is None else _population(about, prior, column)
-    found = _attacked(about, known, repeats, draws, seed)
+    found = _attacked(about, known, repeats, draws or _affordable(about, repeats), seed)
     if as_json:
         typer.echo(attack_view.as_json(found))
     else:
@@ -55,6 +57,11 @@ def _attacked(about: Subject, prior: Any, most: int, draws: int, seed: int) -> A
         ended = repeats(oracle, trials=draws, rng=seed, progress=advance)
     with progress("many reports", draws * most) as advance:
         return Findings(guess, ended, averaging(oracle, prior, most=most, trials=draws, rng=seed, progress=advance))
+
+
+def _affordable(about: Subject, most: int) -> int:
+    """Return how many people can be simulated in a few seconds, at least 100."""
+    return min(2000, max(100, (1 << 28) // (about.oracle.domain_size * max(1, most))))
 
 
 def _population(about: Subject, path: str, column: str | None) -> Any:

@@ -357,7 +357,15 @@ class UncorrelatedSigns(HR):
         return 0.0
 
 
+class BarelyPossible(FHR):
+    """What a report rules out stays possible, if only by a rounding error."""
+
+    def likelihoods(self, data):
+        return super().likelihoods(data) + 1e-16
+
+
 PLANTED = {
+    BarelyPossible(1.0, 7): "check_likelihoods",
     LeakySeed(1.0, 7): "check_purity",
     SeedIsCoin(1.0, 7): "check_law",
     PublishesInLargeDomains(1.0, 100): "check_estimates",

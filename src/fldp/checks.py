@@ -251,6 +251,21 @@ def _ranks(oracle: FrequencyOracle, value: int, public: Any) -> dict[Any, tuple[
     return {outcome: (start, shares[outcome]) for outcome, start in zip(likely, starts, strict=False)}
 
 
+def check_likelihoods(oracle: FrequencyOracle, seed: int) -> None:
+    """The likelihoods of every report are its probabilities under the law, up to a factor, and 0 where those are."""
+    del seed
+    small = shrink(oracle)
+    laws, data = _all_reports(small)
+    found, known = small.likelihoods(data), laws.T
+    if found.shape != known.shape or not ((found > 0) == (known > 0)).all():
+        _fail(oracle, "check_likelihoods", "other values are possible than those of the law")
+    error = np.abs(found / found.sum(axis=1, keepdims=True) - known / known.sum(axis=1, keepdims=True)).max(axis=1)
+    if not (error < _TOLERANCE).all():
+        worst = int(error.argmax())
+        why = f"report {data[worst]} has {found[worst]}, in proportion to {known[worst]} by the law"
+        _fail(oracle, "check_likelihoods", why)
+
+
 def check_moments(oracle: FrequencyOracle, seed: int) -> None:
     """Over the law, the estimate from one report has exactly the declared mean, variance, and variance of a sum.
 
@@ -361,6 +376,7 @@ CHECKS: tuple[Callable[[FrequencyOracle, int], None], ...] = (
     check_input,
     check_privacy,
     check_law,
+    check_likelihoods,
     check_moments,
     check_estimates,
 )

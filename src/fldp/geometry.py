@@ -105,6 +105,32 @@ def is_prime(number: int) -> bool:
     return all(number % divisor for divisor in range(2, isqrt(number) + 1))
 
 
+def digits_of(points: NDArray[Any], space: Space) -> NDArray[np.uint64]:
+    """Return the digits of points, a row for each.
+
+    >>> digits_of(np.arange(4), Space(order=3, dimension=2)).tolist()
+    [[0, 1], [1, 0], [1, 1], [1, 2]]
+    """
+    left, made = points.astype(np.int64), np.zeros((len(points), space.dimension), np.uint64)
+    for place in reversed(range(space.dimension)):
+        made[:, place] = np.where(left > 0, (left - 1) % space.order, left == 0)
+        left = np.where(left > 0, (left - 1) // space.order, -1)  # -1: past the leading 1
+    return made
+
+
+def opposite(points: NDArray[Any], others: NDArray[Any], space: Space) -> NDArray[np.bool_]:
+    """Tell which points are opposite to which others, a row for each point.
+
+    Pre-condition: ``dimension * order^2 < 2^64``, as in the best space of any domain.
+
+    >>> opposite(np.array([0, 2]), np.arange(4), Space(order=3, dimension=2))
+    array([[ True, False, False, False],
+           [False, False, False,  True]])
+    """
+    product = digits_of(points, space) @ digits_of(others, space)[:, ::-1].T
+    return np.asarray(product % np.uint64(space.order) == 0)
+
+
 @Kernel
 def slide(given: Any, order: Any, done: Any, out: Any) -> None:
     """Do one digit of a sum over lines: ``out[r, u, w, s] = sum over y of given[y, r, w, (s + u y) mod order]``.

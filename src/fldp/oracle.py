@@ -289,6 +289,25 @@ class FrequencyOracle(ABC):
         permission = {"allow_exposure": True} if "allow_exposure" in self.params else {}
         return dataclasses.replace(self, domain_size=min(domain_size, self.domain_size), **permission)
 
+    def likelihoods(self, data: Array) -> Floats:
+        """Return how likely each report is under every value, a row for each report, up to a factor for each row.
+
+        Exactly 0 where a value cannot produce the report. This one asks the law, so it is for small domains; an oracle
+        with a formula has its own.
+
+        >>> import fldp
+        >>> oracle = fldp.RR(epsilon=1.0)
+        >>> oracle.likelihoods(oracle.report(1)[None]).round(3)
+        array([[0.368, 1.   ]])
+        """
+        made, known, laws = np.empty((len(data), self.domain_size)), object(), list[Law]()
+        for row, report in zip(made, data, strict=True):
+            public, outcome = self.outcome(report)
+            if public != known:
+                known, laws = public, [self.law(value, public) for value in range(self.domain_size)]
+            row[:] = [law.get(outcome, 0) for law in laws]
+        return made
+
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options of ``estimate`` that this oracle does not have."""
         for name, value in options.items():

@@ -204,6 +204,14 @@ class FHR(WalshOracle):
         shared = [Band(pairs // 16, a, b) for a in quarter for b in quarter]
         return Profile.of([*shared, Band(pairs // 4, Fraction(1, 2), Fraction(0))], pairs // 2)
 
+    def leak(self, data: Array) -> tuple[Array, Array]:
+        masks = (data["plus"] ^ data["minus"])[:, None]
+        return masks, np.ones(masks.shape, np.uint8)
+
+    def agreement(self, data: Array, items: Array) -> Floats:
+        """The first position is one of +1 with probability p."""
+        return np.where(np.bitwise_count(data["plus"][:, None] & items) & 1, float(self.coin.q / self.coin.p), 1.0)
+
     def law(self, value: int, public: Any = None) -> Law:
         del public
         self.check_enumerable(value)

@@ -315,6 +315,24 @@ class FWR(WalshOracle):
         bands.append(Band(cells * (K - 1) * g * g, 1 - Fraction(1, K), Fraction(0)))
         return Profile.of(bands, self.rows**self.masks * g)
 
+    def _parities(self, data: Array, first: int, last: int) -> tuple[Array, Array]:
+        """Return some masks and the parities that are reported under them."""
+        number = data.dtype["bits"]
+        masks = np.empty((len(data), last - first), number)
+        for j in range(first, last):
+            masks[:, j - first] = data[f"mask{j}"]
+        return masks, (data["bits"][:, None] >> np.arange(first, last, dtype=number) & 1).astype(np.uint8)
+
+    def leak(self, data: Array) -> tuple[Array, Array]:
+        return self._parities(data, 0, self.leaks)
+
+    def agreement(self, data: Array, items: Array) -> Floats:
+        """The symbol of the other parities is the item's own, or each other one."""
+        wrong = np.zeros((len(data), len(items)), np.uint8)
+        for mask, bit in zip(*(part.T for part in self._parities(data, self.leaks, self.masks)), strict=True):
+            wrong |= np.bitwise_count(mask[:, None] & items) & 1 ^ bit[:, None]
+        return np.where(wrong, float(self.coin.q / self.coin.p), 1.0)
+
     def law(self, value: int, public: Any = None) -> Law:
         if public is None:
             raise fail(self.title, "public", "the masks that the law is conditional on", public)

@@ -255,6 +255,12 @@ class Grouped(FrequencyOracle):
         known = [state.reshape(-1) for state in drawn if state is not None]
         return np.concatenate([totals, *known]) if len(known) == len(drawn) else None
 
+    def likelihoods(self, data: Array) -> Floats:
+        made = np.zeros((len(data), self.domain_size))
+        for group, rows in _split(self._group_of(data)):
+            made[rows, self.blocks[group]] = self.members[group].likelihoods(self._unpack(group, data[rows])[0])
+        return made
+
     def law(self, value: int, public: Any = None) -> Law:
         """An outcome is the group, and the public part and the outcome of the base's report."""
         del public

@@ -115,6 +115,9 @@ class GRR(PureOracle):
         p, q, rest = self.p, self.q, self.domain_size - 2
         return Profile.of([Band(1, p, q), Band(1, q, p), Band(rest, rest * q, rest * q)], self.domain_size)
 
+    def likelihoods(self, data: Array) -> Floats:
+        return np.where(data[:, None] == np.arange(self.domain_size), 1.0, float(self.q / self.p))
+
     def law(self, value: int, public: Any = None) -> Law:
         del public
         self.check_enumerable(value)

@@ -135,6 +135,10 @@ class HR(PureOracle):
         half = self.coin.p / 2, self.coin.q / 2
         return Profile.of((Band(self.symbols // 4, a, b) for a in half for b in half), self.symbols)
 
+    def likelihoods(self, data: Array) -> Floats:
+        rows = np.arange(1, self.domain_size + 1, dtype=data.dtype)
+        return np.where(np.bitwise_count(data[:, None] & rows) & 1, float(self.coin.q / self.coin.p), 1.0)
+
     def law(self, value: int, public: Any = None) -> Law:
         del public
         self.check_enumerable(value)

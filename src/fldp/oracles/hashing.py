@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fldp.constraints import fail
 from fldp.kernels import U64, Kernel, keyed_hash, multiply_high
-from fldp.oracle import Law, symbol_dtype
+from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.grr import respond
 from fldp.oracles.pure import PureOracle
 from fldp.reports import Array
@@ -140,6 +140,11 @@ class OLH(PureOracle):
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         """Under ideal hashing other values are supported independently, whatever the report says of its own."""
         return self.draw_supports(counts, generator)
+
+    def likelihoods(self, data: Array) -> Floats:
+        hashes = keyed_hash(data["seed"][:, None], np.arange(self.domain_size, dtype=np.uint64))
+        symbols = multiply_high(hashes, U64(self.symbols))
+        return np.where(symbols == data["symbol"][:, None], 1.0, float(self.coin.q / self.coin.p))
 
     def law(self, value: int, public: Any = None) -> Law:
         self.check_enumerable(value)

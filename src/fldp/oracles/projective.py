@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.geometry import Space, best_space, hyperplane_sums
+from fldp.geometry import Space, best_space, hyperplane_sums, opposite
 from fldp.kernels import ONE, U64, ZERO, Kernel
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.pure import PureOracle
@@ -202,6 +202,10 @@ class PGR(PureOracle):
         neither = self.space.size - both - 2 * one
         sizes = ((both, p, p), (one, p, q), (one, q, p), (neither, q, q))
         return Profile.of((Band(count, count * a, count * b) for count, a, b in sizes), self.space.size)
+
+    def likelihoods(self, data: Array) -> Floats:
+        inside = opposite(data, np.arange(self.domain_size), self.space)
+        return np.where(inside, 1.0, float(self.coin.q / self.coin.p))
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

@@ -45,6 +45,9 @@ class Single(FrequencyOracle):
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
         return counts[:0]
 
+    def likelihoods(self, data: Array) -> Floats:
+        return np.ones((len(data), 1))
+
     def law(self, value: int, public: Any = None) -> Law:
         return {0: Fraction(1)}
 

@@ -236,6 +236,12 @@ class SS(PureOracle):
         pairs = (self.domain_size - 1) * max(1, self.domain_size - 2)  # of two values there are no two others
         return (self.size - 1) * (self.p * (self.size - 2) + (1 - self.p) * self.size) / pairs
 
+    def likelihoods(self, data: Array) -> Floats:
+        """Sets of one size are taken for uniform, which they are within ``2 w d/2^64``."""
+        made = np.full((len(data), self.domain_size), float(1 / self.coin.ratio))
+        np.put_along_axis(made, data.astype(np.int64), 1.0, axis=1)
+        return made
+
     def law(self, value: int, public: Any = None) -> Law:
         del public
         self.check_enumerable(value)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.kernels import ONE, U64, ZERO, Kernel
-from fldp.oracle import Law
+from fldp.oracle import Floats, Law
 from fldp.oracles.pure import PureOracle
 from fldp.profile import Band, Profile
 from fldp.reports import Array
@@ -145,6 +145,11 @@ class UnaryOracle(PureOracle):
         own, other = (self.p, 1 - self.p), (self.q, 1 - self.q)
         bands = (Band(each, own[a] * other[b], other[a] * own[b]) for a in (0, 1) for b in (0, 1))
         return Profile.of(bands, self.outcomes)
+
+    def likelihoods(self, data: Array) -> Floats:
+        """Values differ in their own bit alone, by the product of both ratios."""
+        bits = np.unpackbits(data, axis=1, count=self.domain_size, bitorder="little")
+        return np.where(bits, 1.0, float(1 / self.coins.ratio))
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

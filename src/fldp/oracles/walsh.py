@@ -58,6 +58,22 @@ class WalshOracle(FrequencyOracle):
     def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
         """Return positions x and coefficients a of reports: each is as likely under item t as ``1 + sum a H[t][x]``."""
 
+    @abstractmethod
+    def leak(self, data: Array) -> tuple[Array, Array]:
+        """Return the masks under which reports tell the item's parity as it is, and those parities, a column each."""
+
+    @abstractmethod
+    def agreement(self, data: Array, items: Array) -> Floats:
+        """Return how likely the noisy part of each report is for every item, up to a factor."""
+
+    def likelihoods(self, data: Array) -> Floats:
+        masks, parities = self.leak(data)
+        items = self.value_items.astype(masks.dtype)
+        made = self.agreement(data, items)
+        for mask, parity in zip(masks.T, parities.T, strict=True):
+            made *= (np.bitwise_count(mask[:, None] & items) & 1) == parity[:, None]
+        return made
+
     def settle_exposure(self, given: str) -> None:
         """Refuse a domain where a single report can give a value away, unless that was allowed.
 

@@ -164,6 +164,19 @@ def test_methods(folder):
     assert json.loads(run("estimate", "t", "--method", "adaptive", "--json", cwd=folder).stdout)["biased"]
 
 
+def test_card(folder):
+    done = run("card", "--survey", "survey.toml", "--users", "1000", "-o", "c.html", "-o", "c.png", cwd=folder)
+    assert b"Which browser are you using?" in done.stdout
+    assert b"saved c.html" in done.stderr
+    assert (folder / "c.html").read_text().startswith("<!doctype html>")
+    facts = json.loads(
+        run("card", "--oracle", "oue", "--epsilon", "1", "--domain", "9", "--users", "50", "--json").stdout
+    )
+    assert (facts["eta"], facts["least_left"]) == (1.0, 9)
+    done = run("card", "--survey", "survey.toml", "--users", "1000", "-o", "c.pdf", code=2, cwd=folder)
+    assert done.stderr.startswith(b"card: the ending of c.pdf must be one of '.html', '.png', '.svg'")
+
+
 def test_verify():
     facts = json.loads(run("verify", "--oracle", "fhr", "--epsilon", "1", "--domain", "1023", "--json").stdout)
     assert (facts["eta"], facts["delta"], facts["verdict"]) == ("1/2", 0.5, "holds")
@@ -259,6 +272,18 @@ def test_the_demo_without_the_plotting_extra(tmp_path):
 
 def test_every_command_has_help_with_a_description():
     listed = run("--help").stdout.decode()
-    for command in ("demo", "privatize", "tally", "merge", "estimate", "inspect", "verify", "plan", "survey"):
+    for command in (
+        "demo",
+        "privatize",
+        "tally",
+        "merge",
+        "estimate",
+        "inspect",
+        "verify",
+        "attack",
+        "card",
+        "plan",
+        "survey",
+    ):
         assert command in listed
         assert "Usage" in run(command, "--help").stdout.decode()

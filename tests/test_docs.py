@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fldp.cli import app, commands, plan_commands, survey_commands
+from fldp.cli import app, attack_commands, commands, plan_commands, privacy_commands, survey_commands
 from fldp.survey import Survey
 
 ROOT = Path(__file__).parent.parent
@@ -35,7 +35,7 @@ def test_the_example_survey_is_good():
 
 def test_every_command_is_in_the_readme():
     assert commands
-    assert plan_commands
+    assert (plan_commands, attack_commands, privacy_commands)
     names = [command.callback.__name__ for command in app.registered_commands]
     names += [f"survey {command.callback.__name__}" for command in survey_commands.surveys.registered_commands]
     for name in names:

@@ -13,6 +13,7 @@ from fldp.files import written
 COLOURS = {
     "fhr": "#2a9d5c",
     "fwr": "#d63aa0",
+    "grouped": "#5a5f8c",
     "grr": "#b5545c",
     "hr": "#6b4f3a",
     "hrr": "#4fb3bf",
@@ -28,14 +29,22 @@ INK, FAINT = "#222222", "#b8b8b8"
 
 def figure(width: float, height: float) -> tuple[Any, Any]:
     """Return a figure and its axes in the house's look; needs the extra ``plot``."""
-    made = load("matplotlib.figure", "plot").Figure(figsize=(width, height), dpi=150, layout="constrained")
-    axes = made.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(FAINT)
-    axes.tick_params(color=FAINT, labelcolor=INK, labelsize=9)
-    axes.grid(axis="y", color=FAINT, linewidth=0.5, alpha=0.6)
-    axes.set_axisbelow(True)
+    made, (axes,) = figures(width, height, 1)
     return made, axes
+
+
+def figures(width: float, height: float, panels: int, *, above: float = 0.0) -> tuple[Any, list[Any]]:
+    """Return a figure and the axes of its panels side by side, with so many inches ``above`` them left free."""
+    made = load("matplotlib.figure", "plot").Figure(figsize=(width, height), dpi=150, layout="constrained")
+    made.get_layout_engine().set(rect=(0.005, 0.005, 0.99, 0.99 - above / height))
+    every = list(made.subplots(1, panels, squeeze=False)[0])
+    for axes in every:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color(FAINT)
+        axes.tick_params(color=FAINT, labelcolor=INK, labelsize=9)
+        axes.grid(axis="y", color=FAINT, linewidth=0.5, alpha=0.6)
+        axes.set_axisbelow(True)
+    return made, every
 
 
 def save_bars(

@@ -119,7 +119,7 @@ def needed(subject: Subject | None) -> Subject:
 
 
 @contextmanager
-def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+def progress(what: str, total: float | None) -> Iterator[Callable[[float], None]]:
     """Show a bar on standard error while work goes on, if that is a terminal."""
     if not sys.stderr.isatty():
         yield _ignore
@@ -133,7 +133,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
         yield lambda advance: bar.advance(task, advance)
 
 
-def _ignore(advance: int) -> None:
+def _ignore(advance: float) -> None:
     del advance
 
 

@@ -7,7 +7,7 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.commands import AsJson
-from fldp.cli.options import Subject, needed, takes_oracle
+from fldp.cli.options import Subject, needed, note, progress, takes_oracle
 from fldp.errors import ParameterError
 
 
@@ -40,3 +40,30 @@ def verify(
     render.show_facts(render.verification_facts(found, oracle, at or ()), as_json)
     if found.notion is not None and not found.holds:
         raise typer.Exit(1)
+
+
+@app.command()
+@takes_oracle
+def card(
+    users: Annotated[int, typer.Option(help="How many people will answer.")],
+    output: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", help="Save it as .html, .png or .svg, by its name; repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of the simulated attacks.")] = None,
+    as_json: AsJson = False,
+    subject: Subject | None = None,
+) -> None:
+    """Print the card: what a report gives away, in plain words, and what the answers of all are good for."""
+    from fldp import card_view
+    from fldp.privacy.card import card as made_for
+
+    about = needed(subject)
+    for path in output or ():
+        card_view.check_ending(path)
+    with progress("attacking", 1) as advance:
+        made = made_for(about.survey or about.oracle, users=users, rng=seed, progress=advance)
+    typer.echo(card_view.as_json(made) if as_json else card_view.as_text(made), nl=False)
+    for path in output or ():
+        card_view.save_card(made, path)
+        note(f"saved {path}")

@@ -1,6 +1,7 @@
-"""What a report gives away: promises, the verifier, attackers."""
+"""What a report gives away: promises, the verifier, attackers, the card."""
 
 from fldp.privacy.attack import Averaging, Guess, averaging, bayes
+from fldp.privacy.card import Card, card
 from fldp.privacy.elimination import Repeats, eliminate, remaining, repeats
 from fldp.privacy.notions import FLDP, LDP, ApproximateLDP, GroupedLDP, Notion
 from fldp.privacy.verify import Judgement, Verification, Witness, verify
@@ -10,6 +11,7 @@ __all__ = [
     "LDP",
     "ApproximateLDP",
     "Averaging",
+    "Card",
     "GroupedLDP",
     "Guess",
     "Judgement",
@@ -19,6 +21,7 @@ __all__ = [
     "Witness",
     "averaging",
     "bayes",
+    "card",
     "eliminate",
     "remaining",
     "repeats",

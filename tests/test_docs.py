@@ -35,7 +35,9 @@ def test_the_example_survey_is_good():
 
 def test_every_command_is_in_the_readme():
     assert commands
-    assert (plan_commands, attack_commands, privacy_commands)
+    assert plan_commands
+    assert attack_commands
+    assert privacy_commands
     names = [command.callback.__name__ for command in app.registered_commands]
     names += [f"survey {command.callback.__name__}" for command in survey_commands.surveys.registered_commands]
     for name in names:

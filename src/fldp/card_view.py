@@ -3,6 +3,7 @@
 import io
 import json
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from math import exp
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from fldp.constraints import one_of
+from fldp.extras import load
 from fldp.files import written
-from fldp.plot import COLOURS, FAINT, INK, figures, save
+from fldp.plot import COLOURS, FAINT, INK, figure, figures, save
 from fldp.privacy.card import LEVEL, MOST_REPEATS, Card, Deal
 from fldp.privacy.notions import declared
 from fldp.wire import describe
@@ -212,7 +214,8 @@ body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem aut
 h1 {{ font-size: 1.5rem; line-height: 1.25; }}
 h2 {{ font-size: 1rem; margin: 1.4rem 0 0.2rem; }}
 p {{ margin: 0.2rem 0; }}
-figure {{ margin: 1.6rem 0; background: #fff; border-radius: 6px; padding: 0.5rem; }}
+figure {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); margin: 1.6rem 0;
+  background: #fff; border-radius: 6px; padding: 0.5rem; }}
 svg {{ width: 100%; height: auto; }}
 footer {{ color: GrayText; font-size: 0.85rem; }}
 </style>
@@ -236,7 +239,7 @@ def as_html(card: Card) -> str:
         title=escape(title(card)),
         body=body,
         alternative=escape(_alternative(card)),
-        picture=_svg(card),
+        picture="\n".join(_svg(card, draw) for draw in (draw_shrinking, draw_guessing)),
         footer=escape(" ".join(f"{name} {value}" for name, value in describe(card.oracle).items())),
     )
 
@@ -246,22 +249,14 @@ def _alternative(card: Card) -> str:
     return f"Answers left possible by fresh reports: {shrinking}. Repeating the same report leaves as many as one."
 
 
-def _svg(card: Card) -> str:
-    from matplotlib import rc_context
-
+def _svg(card: Card, draw: Callable[[Card, Any], None]) -> str:
     buffer = io.BytesIO()
-    with rc_context({"svg.hashsalt": "fldp"}):
-        _picture(card).savefig(buffer, format="svg", metadata={"Date": None})
+    drawn, axes = figure(4.6, 3.4)
+    draw(card, axes)
+    with load("matplotlib", "plot").rc_context({"svg.hashsalt": draw.__name__}):  # or two on a page share names
+        drawn.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue().decode()
     return text[text.index("<svg") :]
-
-
-def _picture(card: Card, height: float = 3.4, above: float = 0.0) -> Any:
-    """Draw the domain shrinking with reports, and the attacker's success growing."""
-    drawn, (shrinking, guessing) = figures(9.0, height, 2, above=above)
-    draw_shrinking(card, shrinking)
-    draw_guessing(card, guessing)
-    return drawn
 
 
 def draw_shrinking(card: Card, axes: Any) -> None:
@@ -314,7 +309,9 @@ def _poster(card: Card) -> Any:
     for section in sections(card):
         lines += [(section.heading, {"weight": "bold"}), *((line, {}) for line in _wrapped(section, 116)), ("", {})]
     height = _LINE * len(lines) + 4.0
-    drawn = _picture(card, height, above=_LINE * len(lines) + 0.4)
+    drawn, (shrinking, guessing) = figures(9.0, height, 2, above=_LINE * len(lines) + 0.4)
+    draw_shrinking(card, shrinking)
+    draw_guessing(card, guessing)
     for number, (line, style) in enumerate(lines):
         place = 1 - (0.2 + _LINE * number) / height
         drawn.text(0.025, place, line, va="top", **{"fontsize": 10, "color": INK, **style})

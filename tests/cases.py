@@ -75,9 +75,9 @@ def ss_atoms(oracle, value):
 
 
 def hr_atoms(oracle, value):
-    symbols = naive.symbols_of_hr(oracle)
-    for position, (ends, share) in product(range(symbols), symbol_regions(oracle.epsilon, 2)):
-        yield [(JUNK - JUNK % symbols + position, end) for end in ends], share / symbols
+    order = naive.order_of_hr(oracle)
+    for position, (ends, share) in product(range(order), symbol_regions(oracle.epsilon, 2 * oracle.blocks)):
+        yield [(JUNK - JUNK % order + position, end) for end in ends], share / order
 
 
 def pgr_atoms(oracle, value):
@@ -104,8 +104,8 @@ def fwr_atoms(oracle, value):
 
 def grouped_atoms(oracle, value):
     """Those of the base in the group of the value. Its masks are a part of the outcome here, so all of them occur."""
-    group = next(k for k, block in enumerate(oracle.blocks) if value < block.stop)
-    member, place = oracle.members[group], value - oracle.blocks[group].start
+    group = next(k for k, run in enumerate(oracle.runs) if value < run.stop)
+    member, place = oracle.members[group], value - oracle.runs[group].start
     if oracle.groups[group] == 1:
         yield [(JUNK,) * oracle.words], Fraction(1)
         return
@@ -124,6 +124,10 @@ def grouped(base):
 def unequal(size):
     small = max(1, size // 4)
     return (small, size - small) if size < 6 else (small, 1, size - small - 1)
+
+
+def hr(blocks):
+    return lambda epsilon, size: fldp.HR(epsilon, size, blocks)
 
 
 def fwr(eta, hash_bits=None):
@@ -146,6 +150,7 @@ FAMILIES = {
     "olh": Family(fldp.OLH, olh_atoms, 65),
     "ss": Family(fldp.SS, ss_atoms, 9, SET_SIZES),
     "hr": Family(fldp.HR, hr_atoms, 65),
+    "hr-4": Family(hr(4), hr_atoms, 65, (4, 5, 8, 9, 33, 64, 65, 1023)),
     "pgr": Family(fldp.PGR, pgr_atoms, 65),
     "fhr": Family(fhr, fhr_atoms, 15),
     "hrr": Family(fldp.HRR, fwr_atoms, 65, (2, 3, 8, 17, 64, 1023)),

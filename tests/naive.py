@@ -146,23 +146,34 @@ def ss(oracle, value, words):
     return None, tuple(sorted(chosen))
 
 
-def symbols_of_hr(oracle):
+def order_of_hr(oracle):
     k = 1
-    while k < oracle.domain_size + 1:
+    while k * oracle.blocks < oracle.domain_size + oracle.blocks:
         k *= 2
     return k
 
 
 def hr(oracle, value, words):
     """A position with the wrong sign is exchanged for its neighbour in the lowest bit of the row's number."""
-    row, position = value + 1, words[0] % symbols_of_hr(oracle)
-    wanted = 0 if words[1] < symbol_coin(oracle.epsilon, 2)[0] else 1
-    if odd(position & row) != wanted:
+    order = order_of_hr(oracle)
+    row, block = value // oracle.blocks + 1, value % oracle.blocks
+    half = respond(2 * block, words[1], oracle.epsilon, 2 * oracle.blocks)
+    position = words[0] % order
+    if odd(position & row) != half % 2:
         bit = 1
         while not row & bit:
             bit *= 2
         position ^= bit
-    return None, position
+    return None, half // 2 * order + position
+
+
+def hr_count(oracle, outcomes, value):
+    """The reports in the value's block that fit its row, less those that do not."""
+    order = order_of_hr(oracle)
+    row, block = value // oracle.blocks + 1, value % oracle.blocks
+    keep, other = symbol_coin(oracle.epsilon, 2 * oracle.blocks)
+    mine = [symbol % order for _, symbol in outcomes if symbol // order == block]
+    return float(sum((-1) ** odd(row & position) for position in mine) / Fraction(keep - other, WORD))
 
 
 @cache
@@ -301,7 +312,7 @@ def fwr_count(oracle, outcomes, value):
 def member_of(oracle, group):
     """The base on the values of one group."""
     return SimpleNamespace(
-        name=oracle.base, epsilon=oracle.epsilon, domain_size=oracle.groups[group], eta=1, hash_bits=1
+        name=oracle.base, epsilon=oracle.epsilon, domain_size=oracle.groups[group], eta=1, hash_bits=1, blocks=1
     )
 
 
@@ -359,8 +370,6 @@ def supports(oracle, public, outcome, value):
             return splitmix(public, value) * symbols_of(oracle.epsilon) >> 64 == outcome
         case "ss":
             return value in outcome
-        case "hr":
-            return not odd((value + 1) & outcome)
         case "pgr":
             order, digits = projective_space(oracle.epsilon, oracle.domain_size)
             return opposite(points(order, digits)[value], points(order, digits)[outcome], order)
@@ -370,6 +379,8 @@ def estimate(oracle, outcomes, decoder="full"):
     """The estimated count of every value, straight from the definition."""
     if oracle.name == "fhr":
         return [fhr_count(oracle, outcomes, value, decoder) for value in range(oracle.domain_size)]
+    if oracle.name == "hr":
+        return [hr_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     if oracle.name == "grouped":
         return grouped_estimate(oracle, outcomes)
     if oracle.name in ("fwr", "hrr"):
@@ -390,8 +401,6 @@ def probabilities(oracle):
             w, keep = subset_coin(oracle.epsilon, oracle.domain_size)
             p, others = Fraction(keep, WORD), oracle.domain_size - 1
             return p, p * Fraction(w - 1, others) + (1 - p) * Fraction(w, others)
-        case "hr":
-            return Fraction(symbol_coin(oracle.epsilon, 2)[0], WORD), Fraction(1, 2)
         case "olh":
             g = symbols_of(oracle.epsilon)
             return Fraction(symbol_coin(oracle.epsilon, g)[0], WORD), Fraction(1, g)

@@ -12,6 +12,7 @@ import pytest
 
 import cases
 import fldp
+import naive
 from fldp.checks import CheckError, check_likelihoods
 from fldp.oracles.pure import PureOracle
 from fldp.oracles.walsh import WalshOracle
@@ -62,8 +63,17 @@ def test_likelihoods_on_the_whole_domain(family, oracle):
     likely = oracle.likelihoods(reports.data)
     if isinstance(oracle, fldp.Grouped):
         groups = [oracle.outcome(row)[1][0] for row in reports.data]
-        possible = [np.isin(np.arange(oracle.domain_size), np.r_[oracle.blocks[group]]) for group in groups]
+        possible = [np.isin(np.arange(oracle.domain_size), np.r_[oracle.runs[group]]) for group in groups]
         assert np.array_equal(likely > 0, possible)
+    elif isinstance(oracle, fldp.HR):
+        order, ratio = naive.order_of_hr(oracle), float(oracle.coin.q / oracle.coin.p)
+        for row, report in zip(likely, reports.data.tolist(), strict=True):
+            block, position = divmod(report, order)
+            own = [
+                v % oracle.blocks == block and not naive.odd((v // oracle.blocks + 1) & position)
+                for v in range(len(row))
+            ]
+            np.testing.assert_allclose(row, np.where(own, 1.0, ratio), rtol=1e-12)
     elif isinstance(oracle, PureOracle):
         supports = (likely == 1).sum(axis=0)
         expected = (supports - len(reports) * float(oracle.q)) / float(oracle.p - oracle.q)

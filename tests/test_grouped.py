@@ -61,7 +61,7 @@ def test_post_processing_keeps_the_totals():
     estimate = oracle.estimate(oracle.privatize([0] * 100 + [44] * 50))
     for method in ("norm-sub", "simplex"):
         made = fldp.postprocess(estimate, method)
-        assert [made.counts[block].sum() for block in oracle.blocks] == pytest.approx([100, 0, 50])
+        assert [made.counts[run].sum() for run in oracle.runs] == pytest.approx([100, 0, 50])
 
 
 def test_it_is_weak_and_says_so():

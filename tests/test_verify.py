@@ -117,7 +117,7 @@ def test_shortcuts_equal_enumeration(oracle):
     profile = oracle.profile()
     small = shrink(oracle)
     found = verify(small)
-    assert (profile is None) == (oracle.name in ("ss", "olh", "grouped"))
+    assert (profile is None) == (oracle.name in ("ss", "olh", "grouped") or getattr(oracle, "blocks", 1) > 1)
     if profile is None:
         return
     known = small.profile()

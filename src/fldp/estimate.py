@@ -89,7 +89,7 @@ class Estimate:
     original: "Estimate | None" = None
     labels: tuple[str, ...] | None = None
     convergence: "Convergence | None" = None
-    totals: tuple[int, ...] = ()  # exact, of oracle.blocks
+    totals: tuple[int, ...] = ()  # exact, of oracle.runs
 
     def __post_init__(self) -> None:
         if not self.totals:
@@ -150,11 +150,11 @@ class Estimate:
         return Total(known + float(self.counts[members].sum()), math.sqrt(max(0.0, own + shared)))
 
     def _settle(self, members: NDArray[np.bool_]) -> int:
-        """Take the blocks that are wholly among the members out of them, and return how many users they have."""
+        """Take the runs that are wholly among the members out of them, and return how many users they have."""
         known = 0
-        for block, total in zip(self.oracle.blocks, self.totals, strict=True):
-            if members[block].all():
-                members[block] = False
+        for run, total in zip(self.oracle.runs, self.totals, strict=True):
+            if members[run].all():
+                members[run] = False
                 known += total
         return known
 

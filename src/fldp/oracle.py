@@ -246,12 +246,12 @@ class FrequencyOracle(ABC):
         return Estimate(self, counts, stderr, tally.n, options, totals=totals)
 
     @property
-    def blocks(self) -> tuple[slice, ...]:
+    def runs(self) -> tuple[slice, ...]:
         """The runs of values of which a tally knows exactly how many users hold any: that of all values."""
         return (slice(0, self.domain_size),)
 
     def totals(self, tally: Tally) -> tuple[int, ...]:
-        """Return how many users hold any value of each block."""
+        """Return how many users hold any value of each run."""
         return (tally.n,)
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:

@@ -68,6 +68,6 @@ def postprocess(estimate: Estimate, method: str) -> Estimate:
 
 
 def repaired(estimate: Estimate, method: str) -> Floats:
-    """Return the counts of an estimate after a method, each block of values with the total that is known of it."""
-    totals = zip(estimate.oracle.blocks, estimate.totals, strict=True)
-    return np.concatenate([METHODS[method](estimate.counts[block], float(total)) for block, total in totals])
+    """Return the counts of an estimate after a method, each run of values with the total that is known of it."""
+    totals = zip(estimate.oracle.runs, estimate.totals, strict=True)
+    return np.concatenate([METHODS[method](estimate.counts[run], float(total)) for run, total in totals])

@@ -112,7 +112,7 @@ class Grouped(FrequencyOracle):
         return (Single if size == 1 else BASES[self.base])(epsilon=self.epsilon, domain_size=size)
 
     @cached_property
-    def blocks(self) -> tuple[slice, ...]:
+    def runs(self) -> tuple[slice, ...]:
         return _runs(self.groups)
 
     @cached_property
@@ -172,12 +172,12 @@ class Grouped(FrequencyOracle):
         return (*used, *(8,) * whole, *(rest,) * (rest > 0))
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        ends = [block.stop for block in self.blocks]
+        ends = [run.stop for run in self.runs]
         for group, rows in _split(np.searchsorted(ends, values, side="right")):
             member = self.members[group]
             data = np.empty((len(rows), *member.report_shape), member.report_dtype)
             own = np.ascontiguousarray(words[rows, : member.words])
-            member.perturb(values[rows] - self.blocks[group].start, own, data)
+            member.perturb(values[rows] - self.runs[group].start, own, data)
             out[rows] = self._pack(group, data)
 
     def _pack(self, group: int, data: Array) -> Array:
@@ -230,43 +230,43 @@ class Grouped(FrequencyOracle):
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
         del options
-        groups = zip(self.members, self.blocks, totals, strict=True)
-        return np.concatenate([member.variances(counts[block], (total,)) for member, block, total in groups])
+        groups = zip(self.members, self.runs, totals, strict=True)
+        return np.concatenate([member.variances(counts[run], (total,)) for member, run, total in groups])
 
     def variance(self, n: int, count: Any, **options: Any) -> Any:
         del options
         counts = np.asarray(count, np.float64)
         if counts.shape == (self.domain_size,):
-            return self.variances(counts, tuple(counts[block].sum() for block in self.blocks))
+            return self.variances(counts, tuple(counts[run].sum() for run in self.runs))
         return np.max([member.variance(n, counts) for member in self.members], axis=0)
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """The covariances inside the groups; between them there are none."""
         del n, options
         return sum(
-            member.covariance_of_sum(counts[block].sum(), counts[block], members[block])
-            for member, block in zip(self.members, self.blocks, strict=True)
+            member.covariance_of_sum(counts[run].sum(), counts[run], members[run])
+            for member, run in zip(self.members, self.runs, strict=True)
         )
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        inside = zip(self.members, self.blocks, strict=True)
-        drawn = [member.draw_state(counts[block], generator) for member, block in inside]
-        totals = np.array([counts[block].sum() for block in self.blocks])
+        inside = zip(self.members, self.runs, strict=True)
+        drawn = [member.draw_state(counts[run], generator) for member, run in inside]
+        totals = np.array([counts[run].sum() for run in self.runs])
         known = [state.reshape(-1) for state in drawn if state is not None]
         return np.concatenate([totals, *known]) if len(known) == len(drawn) else None
 
     def likelihoods(self, data: Array) -> Floats:
         made = np.zeros((len(data), self.domain_size))
         for group, rows in _split(self._group_of(data)):
-            made[rows, self.blocks[group]] = self.members[group].likelihoods(self._unpack(group, data[rows])[0])
+            made[rows, self.runs[group]] = self.members[group].likelihoods(self._unpack(group, data[rows])[0])
         return made
 
     def law(self, value: int, public: Any = None) -> Law:
         """An outcome is the group, and the public part and the outcome of the base's report."""
         del public
         self.check_enumerable(value)
-        group = next(k for k, block in enumerate(self.blocks) if value < block.stop)
-        member, place = self.members[group], value - self.blocks[group].start
+        group = next(k for k, run in enumerate(self.runs) if value < run.stop)
+        member, place = self.members[group], value - self.runs[group].start
         publics = list(member.publics())
         return {
             (group, seen, outcome): share / len(publics)

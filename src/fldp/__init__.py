@@ -13,9 +13,10 @@ from fldp.errors import (
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE
+from fldp.participant import Answer, Participant
 from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
-from fldp.privacy import Verification, Witness, verify
+from fldp.privacy import Limit, Limits, Spent, Verification, Witness, verify
 from fldp.reports import Reports, Tally
 from fldp.simulate import simulate
 from fldp.stream import Stream
@@ -34,6 +35,7 @@ __all__ = [
     "RR",
     "SS",
     "SUE",
+    "Answer",
     "BudgetError",
     "CheckError",
     "CollectorError",
@@ -42,10 +44,14 @@ __all__ = [
     "Estimate",
     "FldpError",
     "FrequencyOracle",
+    "Limit",
+    "Limits",
     "MergeError",
     "ParameterError",
+    "Participant",
     "Plan",
     "Reports",
+    "Spent",
     "Stream",
     "Tally",
     "Total",

@@ -137,3 +137,13 @@ def test_impossible_reports(row):
     oracle = fldp.FWR(1.0, 8, 0.5)
     with pytest.raises(fldp.DomainError, match="FWR: reports must be ones"):
         oracle.tally(np.array([row], oracle.report_dtype))
+
+
+def test_a_domain_too_large_to_look_at_is_refused():
+    """A header that a stranger sends must not make anybody go through two thousand million values."""
+    with pytest.raises(
+        fldp.ParameterError, match="domain_size must be at most 4194304, or a power of two, where eta is"
+    ):
+        fldp.FWR(1.0, 2**31 - 1, 0.5)
+    assert fldp.FWR(1.0, 2**30, 0.5).anonymity == 2**29
+    assert fldp.FWR(1.0, 2**31 - 1).eta == 1

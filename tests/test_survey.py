@@ -188,6 +188,37 @@ def test_nonsense_is_refused(fields):
         Survey.from_dict(fields)
 
 
+def deep(levels):
+    inner = []
+    for _ in range(levels):
+        inner = [inner]
+    return inner
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": None},
+        {"name": 10**5000},
+        {"name": deep(100_000)},
+        {"oracle": {"name": ["grr"], "epsilon": 1}},
+        {"oracle": {"name": "x" * 10**6, "epsilon": 1}},
+        {"oracle": {"name": "grr", "epsilon": 10**5000}},
+        {"oracle": {"name": "grr", "epsilon": deep(100_000)}},
+    ],
+    ids=["none", "digits", "deep", "list", "long", "epsilon", "deeper"],
+)
+def test_what_a_stranger_might_send_is_refused_in_a_line(change):
+    with pytest.raises(SurveyError) as error:
+        Survey.from_dict({**parsed(GOOD).canonical, **change})
+    assert len(str(error.value)) < 300
+
+
+def test_a_number_of_too_many_digits():
+    for text in ('{"name": ' + "1" * 5000 + "}", "name = " + "1" * 5000):
+        assert mistakes(text) == [(None, "holds a number of too many digits")]
+
+
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(SurveyError, match=r"nowhere.toml: cannot be read: No such file or directory"):
         Survey.load(tmp_path / "nowhere.toml")

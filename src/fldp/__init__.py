@@ -13,6 +13,7 @@ from fldp.errors import (
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
+from fldp.participant import Answer, Participant
 from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
 from fldp.privacy import (
@@ -22,7 +23,10 @@ from fldp.privacy import (
     Card,
     GroupedLDP,
     Judgement,
+    Limit,
+    Limits,
     Notion,
+    Spent,
     Verification,
     Witness,
     card,
@@ -31,6 +35,7 @@ from fldp.privacy import (
 from fldp.reports import Reports, Tally
 from fldp.simulate import simulate
 from fldp.stream import Stream
+from fldp.survey import Survey
 
 __version__ = "0.1.0"
 
@@ -48,6 +53,7 @@ __all__ = [
     "RR",
     "SS",
     "SUE",
+    "Answer",
     "ApproximateLDP",
     "BudgetError",
     "Card",
@@ -61,12 +67,17 @@ __all__ = [
     "Grouped",
     "GroupedLDP",
     "Judgement",
+    "Limit",
+    "Limits",
     "MergeError",
     "Notion",
     "ParameterError",
+    "Participant",
     "Plan",
     "Reports",
+    "Spent",
     "Stream",
+    "Survey",
     "Tally",
     "Total",
     "Verification",

@@ -15,14 +15,14 @@ Constraint = Callable[[str, str, Any], Any]
 
 
 def show(value: object) -> str:
-    """Return what a message shows of a value; a number too long to print is shown by its type.
+    """Return what a message shows of a value; one too long or too deep to print is shown by its type.
 
     >>> show(1.5), show(10**5000)
     ('1.5', '<int>')
     """
     try:
         return repr(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return f"<{type(value).__name__}>"
 
 

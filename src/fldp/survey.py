@@ -83,6 +83,8 @@ class Survey:
             raise SurveyError(source, [_syntax(str(error))]) from None
         except RecursionError:
             raise SurveyError(source, [Mistake(None, "is nested too deeply")]) from None
+        except ValueError:
+            raise SurveyError(source, [Mistake(None, "holds a number of too many digits")]) from None
         return cls._made(fields, source, text, folder)
 
     @classmethod

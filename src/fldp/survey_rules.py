@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from fldp.constraints import show
 from fldp.errors import FldpError, ParameterError
 from fldp.oracle import MOST_VALUES, FrequencyOracle
 from fldp.oracles import get
@@ -50,7 +51,7 @@ class Finding:
 
 class _Findings(list[Finding]):
     def add(self, path: tuple[str, ...], rule: str, value: object) -> None:
-        shown = repr(value)
+        shown = show(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         self.append(Finding(path, f"{'.'.join(path)} must be {rule}, got {shown}"))
 
@@ -124,7 +125,7 @@ def _from_file(name: Any, folder: Path | None, found: _Findings) -> list[str] | 
 
 
 def _labels(key: str, labels: Any, found: _Findings) -> tuple[tuple[str, ...] | None, int | None]:
-    if labels is None:
+    if labels is None and key == "labels_file":  # a mistake that was found already
         return None, None
     if not isinstance(labels, list) or not 2 <= len(labels) <= MOST_LABELS:
         found.add((key,), f"a list of 2 to {MOST_LABELS} labels", labels)
@@ -147,8 +148,12 @@ def _oracle(fields: Any, size: int | None, found: _Findings) -> FrequencyOracle 
     if not isinstance(fields, dict):
         found.append(Finding(("oracle",), "the table [oracle] is missing, with a name and its parameters"))
         return None
+    name = fields.get("name", "")
+    if not isinstance(name, str) or len(name) > MOST_LABEL:
+        found.add(("oracle", "name"), "the name of an oracle", name)
+        return None
     try:
-        cls = get(fields.get("name", ""))
+        cls = get(name)
     except ParameterError as error:
         found.append(Finding(("oracle", "name"), str(error)))
         return None

@@ -22,6 +22,7 @@ from fldp.thresholds import SymbolCoin, exp_lower
 from fldp.values import Values
 
 MOST_HASH_BITS, MOST_MASKS = 8, 12
+MOST_SCATTERED = 1 << 22  # how many values a report leaves is found by going through all of them
 _HALF_WORD, _TWO = U64(32), U64(2)
 _MOST_PUBLICS = 1 << 12
 
@@ -171,6 +172,9 @@ class FWR(WalshOracle):
             raise fail(
                 self.title, "eta", f"at least 1/{1 << (MOST_MASKS - self.bits)} with {self.bits} hash bits", self.eta
             )
+        if self.leaks and self.domain_size > MOST_SCATTERED and self.domain_size != self.rows:
+            rule = f"at most {MOST_SCATTERED}, or a power of two, where eta is below 1"
+            raise fail(self.title, "domain_size", rule, self.domain_size)
         self.settle_exposure(f"eta {self.eta}")
 
     @property

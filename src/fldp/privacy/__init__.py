@@ -1,8 +1,9 @@
-"""What a report gives away: promises, the verifier, attackers, the card."""
+"""What a report gives away: promises, the verifier, attackers, the card; and what a person has given away."""
 
 from fldp.privacy.attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.card import Card, card
 from fldp.privacy.elimination import Repeats, eliminate, remaining, repeats
+from fldp.privacy.limits import Limit, Limits, Spent
 from fldp.privacy.notions import FLDP, LDP, ApproximateLDP, GroupedLDP, Notion
 from fldp.privacy.verify import Judgement, Verification, Witness, verify
 
@@ -15,8 +16,11 @@ __all__ = [
     "GroupedLDP",
     "Guess",
     "Judgement",
+    "Limit",
+    "Limits",
     "Notion",
     "Repeats",
+    "Spent",
     "Verification",
     "Witness",
     "averaging",

@@ -1,0 +1,33 @@
+"""Origins: whom an answer is given to, as scheme, host and port."""
+
+import ipaddress
+import re
+
+from fldp.constraints import fail
+
+_ORIGIN = re.compile(r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?/?", re.IGNORECASE | re.ASCII)
+_PORTS = {"http": 80, "https": 443}
+
+
+def origin_of(text: str) -> str:
+    """Return an origin in its one form, so that no other spelling of it has a ledger of its own.
+
+    >>> origin_of("HTTPS://Collector.Example.:443/"), origin_of("http://[0:0::1]:8000")
+    ('https://collector.example', 'http://[::1]:8000')
+    """
+    found = _ORIGIN.fullmatch(text) if isinstance(text, str) else None
+    host = _host(found[2].lower()) if found else ""
+    port = int(found[3] or _PORTS[found[1].lower()]) if found else 0
+    if not found or not host or not 0 < port < 65536:
+        raise fail("participant", "origin", "an origin such as https://example.org", text)
+    scheme = found[1].lower()
+    return f"{scheme}://{host}" + ("" if port == _PORTS[scheme] else f":{port}")
+
+
+def _host(name: str) -> str:
+    if not name.startswith("["):
+        return name.rstrip(".")
+    try:
+        return f"[{ipaddress.IPv6Address(name[1:-1])}]"
+    except ValueError:
+        return ""

@@ -1,0 +1,194 @@
+"""FileStore: a participant's answers in one SQLite file.
+
+A commit is on the disk before it ends, and so is the removal of SQLite's journal (``synchronous = EXTRA``). Otherwise a
+power cut could bring the journal back, which undoes the commit: the answer would have been sent, and be drawn again.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from fldp.constraints import positive
+from fldp.errors import FldpError, ParameterError
+from fldp.privacy.ledger import Charge, Ledger
+from fldp.privacy.limits import Spent
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+SCHEMA_VERSION = 1
+_APPLICATION = 0x666C6470  # "fldp": SQLite keeps it in the file's header, so that other files are known as such
+_SCHEMA = f"""
+BEGIN;
+CREATE TABLE answers (
+    number  INTEGER PRIMARY KEY,  -- the order of answering
+    origin  TEXT NOT NULL,        -- whom it was given to
+    topic   TEXT NOT NULL,
+    version TEXT NOT NULL,        -- of the survey
+    epsilon TEXT NOT NULL,        -- a fraction, as is eta
+    eta     TEXT NOT NULL,
+    labels  TEXT NOT NULL,        -- identifies the set of labels
+    size    INTEGER NOT NULL,     -- the number of labels
+    day     TEXT NOT NULL,        -- in UTC
+    kept    BLOB NOT NULL,        -- what is repeated: the batch that was sent, never the true value
+    UNIQUE (origin, version)
+);
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {SCHEMA_VERSION};
+COMMIT;
+"""
+_REASONS = {
+    "BUSY": "is in use by another process, try again",
+    "LOCKED": "is in use by another process, try again",
+    "READONLY": "cannot be written",
+    "PERM": "cannot be written",
+    "CANTOPEN": "cannot be opened: it, or the folder it is in, is missing or is not yours",
+    "FULL": "cannot be written: the disk is full",
+    "IOERR": "cannot be read or written: the disk reports an error",
+    "NOTADB": "is damaged or not a ledger; restore it from a copy",
+    "CORRUPT": "is damaged; restore it from a copy",
+    "ERROR": "is damaged; restore it from a copy",  # our statements are right, so the tables are not ours
+}
+
+
+class FileStore:
+    """Answers in one SQLite file, readable by its owner only, safe for any number of processes at once.
+
+    The file is made if there is none. One that is damaged, empty or something else is refused and left alone: over a
+    fresh ledger everything would be answered again. ``patience`` is how many seconds to wait for other processes.
+    """
+
+    def __init__(self, path: str | Path, *, patience: float = 10.0) -> None:
+        self.path, self._patience = Path(path).absolute(), positive("FileStore", "patience", patience)
+        _create_if_missing(self.path)
+        with self.exclusive() as rows:
+            rows.check()
+
+    @contextmanager
+    def exclusive(self) -> "Iterator[_Rows]":
+        """Open the file anew, so that neither threads nor forks share a connection, and lock it."""
+        with _plainly(self.path), closing(self._connect()) as connection:  # closing undoes what was not committed
+            connection.execute("BEGIN IMMEDIATE")
+            rows = _Rows(self.path, connection)
+            rows.check_kind()
+            yield rows
+            connection.execute("COMMIT")
+
+    def _connect(self) -> "Connection":
+        """Open an existing file; one that has vanished is not made anew."""
+        import sqlite3
+
+        uri = f"{self.path.as_uri()}?mode=rw"
+        connection = sqlite3.connect(uri, uri=True, timeout=self._patience, isolation_level=None)
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute("PRAGMA fullfsync = ON")
+        return connection
+
+
+def _create_if_missing(path: Path) -> None:
+    try:
+        if not path.exists():
+            with _plainly(path):
+                _create(path)
+    except OSError as error:
+        raise FldpError(f"{path}: cannot be created: {error.strerror}") from None
+
+
+def _create(path: Path) -> None:
+    """Make a whole ledger under another name, then give it its own unless another process was first.
+
+    So a file of that name is a ledger from its first moment, and an empty one is a damaged one.
+    """
+    import sqlite3
+
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
+    os.close(handle)
+    try:
+        with closing(sqlite3.connect(name, isolation_level=None)) as connection:
+            connection.executescript(_SCHEMA)
+        _adopt(name, path)
+    finally:
+        os.unlink(name)
+
+
+def _adopt(name: str, path: Path) -> None:
+    try:
+        os.link(name, path)
+    except FileExistsError:
+        return
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+class _Rows:
+    """The rows of a locked file."""
+
+    def __init__(self, path: Path, connection: "Connection") -> None:
+        self._path, self._connection = path, connection
+
+    def check_kind(self) -> None:
+        """Refuse a file that is not a ledger, or one of another schema."""
+        if self._number("application_id") != _APPLICATION:
+            raise FldpError(f"{self._path}: is not a ledger of fldp")
+        if (found := self._number("user_version")) != SCHEMA_VERSION:
+            raise FldpError(f"{self._path}: has schema {found}, this version of fldp reads {SCHEMA_VERSION}")
+
+    def _number(self, pragma: str) -> int:
+        return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+    def check(self) -> None:
+        """Refuse a file whose structure, index or numbers are damaged."""
+        if self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+            self._refuse()
+        _ = self.ledger
+
+    @property
+    def ledger(self) -> Ledger:
+        rows = self._connection.execute(
+            "SELECT origin, topic, version, epsilon, eta, labels, size, day FROM answers ORDER BY number"
+        )
+        return Ledger(tuple(self._charge(*row) for row in rows))
+
+    def find(self, origin: str, version: str) -> bytes | None:
+        row = self._connection.execute(
+            "SELECT kept FROM answers WHERE origin = ? AND version = ?", (origin, version)
+        ).fetchone()
+        if row is not None and not isinstance(row[0], bytes):
+            self._refuse()
+        return None if row is None else bytes(row[0])
+
+    def add(self, charge: Charge, kept: bytes) -> None:
+        cost = (str(charge.cost.epsilon), str(charge.cost.eta))
+        self._connection.execute(
+            "INSERT INTO answers (origin, topic, version, epsilon, eta, labels, size, day, kept)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (charge.origin, charge.topic, charge.version, *cost, charge.labels, charge.size, charge.day, kept),
+        )
+
+    def _charge(self, origin: Any, topic: Any, version: Any, epsilon: Any, eta: Any, *rest: Any) -> Charge:
+        try:
+            return Charge(origin, topic, version, Spent(Fraction(epsilon), Fraction(eta), 1), *rest)
+        except (ParameterError, ValueError, TypeError, ZeroDivisionError):
+            self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise FldpError(f"{self._path}: {_REASONS['CORRUPT']}")
+
+
+@contextmanager
+def _plainly(path: Path) -> Iterator[None]:
+    """Say in one line what SQLite said of a file."""
+    import sqlite3
+
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "SQLITE_ERROR")  # such as SQLITE_IOERR_FSYNC
+        raise FldpError(f"{path}: {_REASONS.get(name.split('_')[1], str(error))}") from None

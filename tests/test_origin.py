@@ -1,0 +1,30 @@
+import pytest
+
+from fldp import ParameterError
+from fldp.origin import origin_of
+
+
+@pytest.mark.parametrize(
+    ("origin", "plain"),
+    [
+        ("http://a.example:80", "http://a.example"),
+        ("http://a.example:443", "http://a.example:443"),
+        ("http://a.example:08080/", "http://a.example:8080"),
+        ("http://LOCALHOST:8000", "http://localhost:8000"),
+        ("https://[0:0:0:0:0:0:0:1]", "https://[::1]"),
+        ("https://xn--bcher-kva.example", "https://xn--bcher-kva.example"),
+    ],
+)
+def test_origins(origin, plain):
+    assert origin_of(origin) == origin_of(plain) == plain
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["", "collector.example", "ftp://a.example", "https://", "https://a.example/path", "https://a.example?x", None, 7,
+     "https://user@a.example", "https://a.example:0", "https://a.example:70000", "https://a b", "https://a.example\n",
+     "https://bücher.example", "https://a.exam\tple", "https://[::g]", "https://[1.2.3.4]", "https://.", "\uff48ttps://a"],
+)  # fmt: skip
+def test_what_is_no_origin(origin):
+    with pytest.raises(ParameterError, match=r"participant: origin must be an origin such as https://example.org, got"):
+        origin_of(origin)

@@ -32,8 +32,8 @@ lint: $(READY)  ## style and types
 test: lint  ## style, types and all tests
 	$(BIN)/python -m pytest -n auto
 
-bench: $(READY)  ## speed, beside the peers, as ratios in one run
-	$(BIN)/python bench/core.py
+bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
+	@status=0; for part in core oracles; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status
 
 soak: $(READY)  ## long runs: a million mutated batches, ten million rows
 	$(BIN)/python tests/soak.py

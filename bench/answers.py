@@ -1,11 +1,9 @@
 """Answers: what a benchmark found, beside what it was to find."""
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -87,9 +85,9 @@ _COLUMNS: dict[str, Callable[[Answer], str]] = {
 }
 
 
-def show(title: str, answers: Sequence[Answer]) -> None:
-    """Print the table; into a file or a pipe it is wide enough for its words."""
-    table = Table(*_COLUMNS, title=title, show_lines=True)
+def table(title: str, answers: Sequence[Answer]) -> Table:
+    """Return the answers as a table."""
+    made = Table(*_COLUMNS, title=title, show_lines=True)
     for answer in answers:
-        table.add_row(*(cell(answer) for cell in _COLUMNS.values()))
-    Console(width=None if sys.stdout.isatty() else 150).print(table)
+        made.add_row(*(cell(answer) for cell in _COLUMNS.values()))
+    return made

@@ -6,24 +6,19 @@ Every figure is a ratio of two times taken by turns in the same run, on one core
 It exits with 1 if a target is missed, and with 2 if the peers cannot be installed.
 """
 
-import argparse
-import json
-import os
-import platform
 import sys
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import version
-from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
 import fldp
-from answers import Answer, duration, show, slowdown, speedup
+from answers import Answer, duration, slowdown, speedup, table
+from command import Result, run, say
 from fldp.kernels import walsh_hadamard
-from peers import environment
+from peers.environment import PURE_LDP
 from references import Draw, add_seven, add_three, textbook_transform
 from timing import Clock, best_of, by_turns, clock, fresh_clock
 
@@ -105,27 +100,29 @@ def decode_pgr() -> Answer:
     return speedup(f"PGR tally and estimate, {PEER_USERS:,} reports", times, **about)
 
 
-def peer_clock(task: str) -> Clock:
+def peer_clock(task: str, mechanism: str) -> Clock:
     """Return a clock of pure-ldp, which takes the best of its chunks itself."""
-    parameters = {"epsilon": EPSILON, "domain_size": PEER_DOMAIN_SIZE, "users": PEER_SAMPLE, "chunks": PEER_REPEATS}
-    return lambda: float(environment.ask(task, **parameters)["seconds_each"])
+    asked = {"mechanism": mechanism, "epsilon": EPSILON, "domain_size": PEER_DOMAIN_SIZE}
+    asked |= {"users": PEER_SAMPLE, "chunks": PEER_REPEATS}
+    return lambda: float(PURE_LDP.ask(task, **asked))
 
 
-def beside_peer(work: Callable[[], object], task: str) -> tuple[float, float]:
-    return by_turns(PEER_ROUNDS, best_of(PEER_REPEATS, clock(work, PEER_USERS)), peer_clock(task))
+def beside_peer(work: Callable[[], object], task: str, mechanism: str) -> tuple[float, float]:
+    return by_turns(PEER_ROUNDS, best_of(PEER_REPEATS, clock(work, PEER_USERS)), peer_clock(task, mechanism))
 
 
 def tally_olh() -> Answer:
     oracle = fldp.OLH(epsilon=EPSILON, domain_size=PEER_DOMAIN_SIZE)
     reports = oracle.privatize(draw_values(PEER_DOMAIN_SIZE, PEER_USERS))
-    times = beside_peer(partial(oracle.tally, reports), "olh_tally")
+    times = beside_peer(partial(oracle.tally, reports), "tally", "olh")
     about = {"per": " a report", "against": "pure-ldp", "method": BESIDE_PEER}
     return speedup(f"OLH tally, {PEER_USERS:,} reports, {PEER_DOMAIN_SIZE:,} values", times, at_least=300, **about)
 
 
 def privatize_oue() -> Answer:
     oracle = fldp.OUE(epsilon=EPSILON, domain_size=PEER_DOMAIN_SIZE)
-    times = beside_peer(partial(oracle.privatize, draw_values(PEER_DOMAIN_SIZE, PEER_USERS)), "oue_privatize")
+    values = draw_values(PEER_DOMAIN_SIZE, PEER_USERS)
+    times = beside_peer(partial(oracle.privatize, values), "privatize", "oue")
     about = {"per": " a user", "against": "pure-ldp", "method": BESIDE_PEER}
     return speedup(f"OUE privatize, {PEER_DOMAIN_SIZE:,} values", times, at_least=60, **about)
 
@@ -165,40 +162,15 @@ QUESTIONS = (
 )
 
 
-def say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def answer_all() -> list[Answer]:
+def measure() -> Result:
     answers = []
     for number, question in enumerate(QUESTIONS, start=1):
         say(f"{number} of {len(QUESTIONS)}: {question.__name__}")
         answers.append(question())
-    return answers
-
-
-def machine() -> dict[str, object]:
-    """Return what the times, though not so much the ratios, depend on."""
-    packages = {name: version(name) for name in ("fldp", "numpy", "numba", "cryptography")}
-    return {"processor": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version(), **packages}
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Measure the core against its targets.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
-    options = parser.parse_args()
-    try:
-        environment.prepare(say)
-        answers = answer_all()
-    except environment.PeerError as error:
-        say(str(error))
-        return 2
-    show(f"fldp core, epsilon = {EPSILON:g}, one core, secure randomness", answers)
-    if options.json:
-        record = {"machine": machine(), "answers": [answer.record() for answer in answers]}
-        options.json.write_text(json.dumps(record, indent=2) + "\n")
-    return int(any(answer.verdict == "MISS" for answer in answers))
+    shown = [table(f"fldp core, epsilon = {EPSILON:g}, one core, secure randomness", answers)]
+    missed = any(answer.verdict == "MISS" for answer in answers)
+    return Result(shown, {"answers": [answer.record() for answer in answers]}, missed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("Measure the core against its targets.", (PURE_LDP,), measure))

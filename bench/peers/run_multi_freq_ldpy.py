@@ -1,0 +1,45 @@
+"""Run multi-freq-ldpy by the use that its README shows: one call a user, one call for all reports.
+
+It runs in the environment of the peer.
+"""
+
+from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Aggregator_MI, GRR_Client
+from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Aggregator_MI, LH_Client
+from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Aggregator_MI, SS_Client
+from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Aggregator_MI, UE_Client
+from protocol import runs, serve
+
+
+def unary(optimal):
+    """Return the functions of an encoding; its server takes no domain size."""
+
+    def client(value, domain_size, epsilon):
+        return UE_Client(value, domain_size, epsilon, optimal)
+
+    def aggregate(reports, domain_size, epsilon):
+        del domain_size
+        return UE_Aggregator_MI(reports, epsilon, optimal)
+
+    return client, aggregate
+
+
+PAIRS = {
+    "grr": (GRR_Client, GRR_Aggregator_MI),
+    "sue": unary(optimal=False),
+    "oue": unary(optimal=True),
+    "olh": (LH_Client, LH_Aggregator_MI),
+    "ss": (SS_Client, SS_Aggregator_MI),
+}
+
+
+def run_protocol(mechanism, epsilon, domain_size, values, seconds):
+    client, aggregate = PAIRS[mechanism]
+
+    def privatize(values):
+        return [client(value, domain_size, epsilon) for value in values]
+
+    return runs(lambda: (privatize, lambda reports: aggregate(reports, domain_size, epsilon)), values, seconds)
+
+
+if __name__ == "__main__":
+    serve("multi-freq-ldpy", run=run_protocol)

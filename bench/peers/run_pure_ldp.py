@@ -1,0 +1,88 @@
+"""Run pure-ldp by the use that its README shows: one call a user, one call a report.
+
+It runs in the environment of the peer. The core's questions cut the work into chunks, and the best chunk counts:
+chunks are about as long as one of our runs, so both sides have the same chance to find the machine quiet.
+"""
+
+import random
+import warnings
+from time import perf_counter
+
+from protocol import runs, serve
+from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
+from pure_ldp.frequency_oracles.hadamard_mechanism import HadamardMechClient, HadamardMechServer
+from pure_ldp.frequency_oracles.hadamard_response import HadamardResponseClient, HadamardResponseServer
+from pure_ldp.frequency_oracles.local_hashing import FastLHClient, FastLHServer, LHClient, LHServer
+from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
+
+warnings.simplefilter("ignore")  # it says of every small number of reports that it is small
+
+
+def pair_of(client, server, **options):
+    return lambda **parameters: (client(**parameters, **options), server(**parameters, **options))
+
+
+def hadamard_response(**parameters):
+    server = HadamardResponseServer(**parameters)
+    return HadamardResponseClient(hash_funcs=server.get_hash_funcs(), **parameters), server
+
+
+PAIRS = {
+    "grr": pair_of(DEClient, DEServer),
+    "sue": pair_of(UEClient, UEServer, use_oue=False),
+    "oue": pair_of(UEClient, UEServer, use_oue=True),
+    "olh": pair_of(LHClient, LHServer, use_olh=True),
+    "flh": pair_of(FastLHClient, FastLHServer, use_olh=True, k=1000),
+    "hr": hadamard_response,
+    "hm1": pair_of(HadamardMechClient, HadamardMechServer, t=1),
+    "hm": pair_of(HadamardMechClient, HadamardMechServer, t=None, use_optimal_t=True),
+}
+
+
+def pair(mechanism, epsilon, domain_size):
+    """Return a client and a server that count values from 0, as ours do."""
+    return PAIRS[mechanism](epsilon=epsilon, d=domain_size, index_mapper=lambda value: value)
+
+
+def run_protocol(mechanism, epsilon, domain_size, values, seconds):
+    def make():
+        client, server = pair(mechanism, epsilon, domain_size)
+
+        def estimate(reports):
+            server.aggregate_all(reports)
+            return server.estimate_all(range(domain_size), suppress_warnings=True) / len(reports)
+
+        return lambda values: [client.privatise(value) for value in values], estimate
+
+    return runs(make, values, seconds)
+
+
+def draw_values(domain_size, users):
+    return [random.randrange(domain_size) for _ in range(users)]
+
+
+def seconds_each(work, arguments):
+    start = perf_counter()
+    for argument in arguments:
+        work(argument)
+    return (perf_counter() - start) / len(arguments)
+
+
+def best_chunk(work, arguments, chunks):
+    size = len(arguments) // chunks
+    return min(seconds_each(work, arguments[k * size : (k + 1) * size]) for k in range(chunks))
+
+
+def privatize(mechanism, epsilon, domain_size, users, chunks):
+    client, _ = pair(mechanism, epsilon, domain_size)
+    return best_chunk(client.privatise, draw_values(domain_size, users), chunks)
+
+
+def tally(mechanism, epsilon, domain_size, users, chunks):
+    client, server = pair(mechanism, epsilon, domain_size)
+    reports = [client.privatise(value) for value in draw_values(domain_size, users)]
+    return best_chunk(server.aggregate, reports, chunks)
+
+
+if __name__ == "__main__":
+    serve("pure-ldp", run=run_protocol, privatize=privatize, tally=tally)

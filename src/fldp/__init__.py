@@ -15,7 +15,7 @@ from fldp.oracle import FrequencyOracle
 from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE
 from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
-from fldp.privacy import Verification, Witness, verify
+from fldp.privacy import Audit, Verification, Witness, audit, verify
 from fldp.reports import Reports, Tally
 from fldp.simulate import simulate
 from fldp.stream import Stream
@@ -34,6 +34,7 @@ __all__ = [
     "RR",
     "SS",
     "SUE",
+    "Audit",
     "BudgetError",
     "CheckError",
     "CollectorError",
@@ -52,6 +53,7 @@ __all__ = [
     "Verification",
     "WireError",
     "Witness",
+    "audit",
     "check_oracle",
     "plan",
     "postprocess",

@@ -64,6 +64,17 @@ class WordsOfTheNeighbour(GRR):
         super().perturb(values, np.repeat(words[::2], 2, axis=0)[: len(values)], out)
 
 
+class WordsOfAnotherPlace(OUE):
+    """The second half of the bits is thrown with the words of the first half."""
+
+    def perturb(self, values, words, out):
+        half = self.domain_size // 2
+        first = uniform(Stream(int(words[0, 0])), len(values), half) < float(self.q)
+        bits = np.concatenate([first, first], axis=1)
+        bits[np.arange(len(values)), values] = words[:, 0] < np.uint64(WORD // 2)
+        out[:] = np.packbits(bits, axis=1, bitorder="little")
+
+
 class MaskIsCoin(HRR):
     """The coin is made of the bits of the published mask."""
 
@@ -173,6 +184,7 @@ ZOO = {
     "rounded symbol": (lambda _: RoundedSymbol(0.5, 3), {}, {"outputs"}),
     "cut off bit": (lambda _: CutOffBit(1.0, 20), {}, {"classes"}),
     "words of the neighbour": (lambda _: WordsOfTheNeighbour(1.0, 5), {}, {"independence"}),
+    "words of another place": (lambda _: WordsOfAnotherPlace(1.0, 60), {}, {"parities", "classes"}),
     "same stream in every call": (lambda _: same_stream_in_every_call, {"oracle": GRR(1.0, 5)}, {"independence"}),
     "seed is coin": (lambda _: defects.SeedIsCoin(1.0, 100), {}, {"classes"}),
     "mask is coin": (lambda _: MaskIsCoin(1.0, 8), {}, {"outputs", "classes"}),

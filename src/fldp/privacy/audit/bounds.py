@@ -61,8 +61,7 @@ def lower_bound(hits: int, trials: int, error: float) -> float:
     """
     hits, trials, error = _checked(hits, trials, error)
     low, high = 0.0, hits / trials
-    while high - low > _NEAR * high:
-        middle = (low + high) / 2
+    while high - low > _NEAR * min(high, 1 - low) and low < (middle := (low + high) / 2) < high:
         if incomplete_beta(middle, hits, trials - hits + 1) <= error * (1 - _SAFETY):
             low = middle
         else:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.privacy.audit.parities import Parities
+from fldp.privacy.audit.parities import BitPairs, Parities
 from fldp.privacy.audit.rows import Rows
 
 Counts = NDArray[np.int64]
@@ -82,7 +82,7 @@ def families(learn: Rows) -> dict[str, list[Part]]:
             Weights(learn),
         ],
         "order": [Order(learn)],
-        "parities": [Parities(learn, widths)],
+        "parities": [Parities(learn, widths), BitPairs(learn, widths)],
     }
     sized = {name: [part for part in parts if len(part.count(learn[:1]))] for name, parts in found.items()}
     return {name: parts for name, parts in sized.items() if parts}
@@ -180,7 +180,7 @@ class Bits:
         found = []
         for bit in range(max(self.widths)):
             columns = [j for j, width in enumerate(self.widths) if bit < width]
-            set_bits = rows.numbers[:, columns] >> np.array(bit, rows.numbers.dtype) & np.array(1, rows.numbers.dtype)
+            set_bits = rows.numbers[:, columns] >> np.array(bit, rows.numbers.dtype) & 1
             found.append(set_bits.sum(axis=0, dtype=np.int64))
         return np.concatenate(found)
 

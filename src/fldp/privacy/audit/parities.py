@@ -13,6 +13,7 @@ from fldp.privacy.audit.rows import Rows
 _LOW_BITS = 12  # that are taken of a wide column
 _FEW_COLUMNS, _MORE_COLUMNS, _MOST_COLUMNS = 6, 12, 512
 _MOST_MASK_BITS = 14
+_MOST_BITS = 512
 
 
 @dataclass(frozen=True)
@@ -81,3 +82,35 @@ class Parities:
         place = int(np.searchsorted(self.ends, k, side="right"))
         group = self.groups[place]
         return group, k - int(self.ends[place]) + (1 << group.bits)
+
+
+class BitPairs:
+    """Two bits of the output differ: all pairs of the first bits, counted by one product of matrices.
+
+    Where two places of a report share their noise, they differ only if one of them is the true one's.
+    """
+
+    def __init__(self, learn: Rows, widths: list[int]) -> None:
+        self.names = [column.name for column in learn.columns]
+        self.places = [(j, bit) for j, width in enumerate(widths) for bit in range(width)][:_MOST_BITS]
+        self.left, self.right = np.triu_indices(len(self.places), k=1)
+
+    def count(self, rows: Rows) -> NDArray[np.int64]:
+        bits = np.stack([self._bit(rows, place) for place in range(len(self.places))], axis=1).astype(np.float32)
+        both = (bits.T @ bits).astype(np.int64)
+        ones = np.diagonal(both)
+        return np.asarray(ones[self.left] + ones[self.right] - 2 * both[self.left, self.right])
+
+    def holds(self, rows: Rows, k: int) -> NDArray[np.bool_]:
+        return np.asarray(self._bit(rows, self.left[k]) != self._bit(rows, self.right[k]))
+
+    def words(self, k: int) -> str:
+        return f"{self._name(self.left[k])} and {self._name(self.right[k])} differ"
+
+    def _bit(self, rows: Rows, place: int) -> NDArray[np.unsignedinteger]:
+        column, bit = self.places[place]
+        return np.asarray(rows.numbers[:, column] >> np.array(bit, rows.numbers.dtype) & 1)
+
+    def _name(self, place: int) -> str:
+        column, bit = self.places[place]
+        return f"bit {bit} of {self.names[column]}"

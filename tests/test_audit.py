@@ -22,6 +22,7 @@ from fldp.privacy.audit.events import families
 from fldp.privacy.audit.independence import Pairing, random_pairs
 from fldp.privacy.audit.rows import Rows
 from fldp.privacy.audit.supports import declared
+from fldp.privacy.audit.tree import questions
 
 SURE = 0.9999
 
@@ -186,6 +187,17 @@ def test_the_cut_is_the_best_one():
     assert ratio == pytest.approx(max(tried.values()))
 
 
+def test_a_tree_may_ask_where_a_wide_number_lies():
+    """Even if that tells nothing by itself."""
+    numbers = np.random.default_rng(6).integers(0, 2**64, (2000, 1), np.uint64)
+    rows = Rows.of(numbers, 2000)
+    parts = families(rows)["positions"]
+    counts = [np.stack([part.count(rows)] * 2) for part in parts]
+    asked = [event.words for event in questions(parts, counts, (rows, rows), lambda rows: np.zeros(len(rows)))]
+    cuts = np.sort([int(words.split("<=")[1]) for words in asked if "<=" in words]) / 2.0**64
+    assert np.diff(cuts, prepend=0, append=1).max() < 0.1
+
+
 def test_pairs_are_disjoint():
     for pairing in [Pairing(0, False), *(Pairing(lag, late) for lag in (1, 2, 7, 32) for late in (False, True))]:
         left, right = pairing.pairs(100)
@@ -310,8 +322,9 @@ def test_what_an_audit_says():
     assert repr(found) == "<audit of epsilon 1, eta 1: no violation found>"
     assert found == fldp.audit(fldp.GRR(1.0, 3), samples=1001, rng=1)
     for finding in found.findings:
-        assert finding.low <= finding.hits / finding.trials
-        assert finding.high >= finding.other_hits / finding.other_trials
+        share = (1 - found.confidence) / (2 * len(found.findings))
+        assert finding.low == lower_bound(finding.hits, finding.trials, share)
+        assert finding.high == upper_bound(finding.other_hits, finding.other_trials, share)
         assert finding.violated == (finding.excess > 0) == False  # noqa: E712
     bad = fldp.audit(lambda values: values, epsilon=1.0, domain_size=3, samples=1000)
     assert "violated by outputs, positions" in repr(bad)

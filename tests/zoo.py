@@ -161,6 +161,21 @@ def publishes(stream, share):
     return lambda values: np.where(uniform(stream, len(values)) < share, values, -1)
 
 
+def lists(stream, share):
+    """A pair from the value's own list of half of all pairs, with some probability, and else from the others.
+
+    The lists are drawn at random, so there is nothing to see in either number alone.
+    """
+    order = np.argsort(Stream(1).words(4 * 512).reshape(4, 512), axis=1)
+
+    def privatize(values):
+        place = (256 * uniform(stream, len(values))).astype(int)
+        drawn = order[values, np.where(uniform(stream, len(values)) < share, place, 256 + place)]
+        return np.stack(divmod(drawn, 23), axis=1)
+
+    return privatize
+
+
 def laplace(stream, scale, rounded):
     """The value and Laplace noise, as a float or rounded. The last bits of a float tell what the noise was added to."""
 
@@ -198,6 +213,7 @@ ZOO = {
     "published in large domains": (lambda _: defects.PublishesInLargeDomains(1.0, 100), {}, {"positions"}),
     "published too often": (lambda s: publishes(s, 0.6), HALF, {"outputs", "positions", "classes"}),
     "too little noise": (lambda s: laplace(s, 2.0, True), LDP, {"positions"}),
+    "lists without noise": (lambda s: lists(s, 1.0), {**LDP, "eta": 0.65}, {"classes"}),
     "noise in floats": (lambda s: laplace(s, 3.0, False), LDP, {"classes"}),
 }
 
@@ -205,5 +221,6 @@ HONEST = {
     "permanent noise kept": (lambda s: repeated(rappor(s, False), 16), LDP),
     "report kept": (lambda s: repeated(memory(FHR(1.0, 7), s, False), 4), HALF),
     "published often enough": (lambda s: publishes(s, 0.5), HALF),
+    "lists": (lambda s: lists(s, exp(1) / (exp(1) + 1)), LDP),
     "enough noise": (lambda s: laplace(s, 3.0, True), LDP),
 }

@@ -6,6 +6,7 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.options import Subject, needed, progress, takes_oracle
+from fldp.oracle import FrequencyOracle
 from fldp.privacy.audit import CONFIDENCE, SAMPLES
 
 
@@ -34,7 +35,9 @@ def audit(
     about = needed(subject)
     oracle, survey = about.oracle, about.as_survey
     values = [int(v) for v in survey.encode(value)] if value else choose_values(oracle.domain_size)
-    client = Command(command, oracle, label=survey.label, survey=about.version, timeout=timeout) if command else oracle
+    client: Command | FrequencyOracle = oracle
+    if command is not None:
+        client = Command(command, oracle, label=survey.label, survey=about.version, timeout=timeout)
     with progress("auditing", 2 * samples * len(values)) as advance:
         found = run(
             client, oracle=oracle, values=values, samples=samples, confidence=confidence, progress=advance

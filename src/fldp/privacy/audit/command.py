@@ -23,7 +23,7 @@ from fldp.reports import Reports
 from fldp.wire import Reader
 
 _LAST_WORDS = 4096
-_PATIENCE = 2.0  # seconds that a command gets to end after what it said was refused, to learn its exit code
+_PATIENCE = 1.0  # seconds that a command gets to end after what it said was refused, to learn its exit code
 
 
 class Command:
@@ -87,7 +87,7 @@ class _Call:
     def __init__(self, process: "subprocess.Popen[bytes]", timeout: float, who: str) -> None:
         self._process, self._who = process, who
         self._timeout, self._deadline = timeout, monotonic() + timeout
-        self._said = b""
+        self._said, self._late = b"", False
         self._listener = Thread(target=self._listen, args=(process.stderr,), daemon=True)
         self._listener.start()
 
@@ -102,7 +102,9 @@ class _Call:
                 if reader.count > count:
                     raise WireError(f"wire: more reports than the {count} that were asked for")
         except WireError as error:
-            self._check_exit(_PATIENCE)
+            if self._late:
+                raise
+            self._check_exit(min(_PATIENCE, self._left()))
             self._refuse(str(error))
         self._check_exit(self._left())
         if reader.count != count:
@@ -110,9 +112,9 @@ class _Call:
         return Reports.concatenate(parts)
 
     def end(self) -> None:
-        """End a command that still runs, with all that it started."""
-        if self._process.poll() is None:
-            with suppress(ProcessLookupError):
+        """End a command that still runs, with all that it started; or only the latter, if they held the pipe open."""
+        if self._process.poll() is None or self._late:
+            with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._listener.join(_PATIENCE)
 
@@ -120,6 +122,7 @@ class _Call:
         """Return the seconds that are left, or say that there are none."""
         left = self._deadline - monotonic()
         if left <= 0:
+            self._late = True
             self._refuse(f"no complete answer within {self._timeout:g} seconds")
         return left
 

@@ -282,6 +282,9 @@ def test_every_command_has_help_with_a_description():
         "verify",
         "attack",
         "card",
+        "audit",
+        "attack",
+        "card",
         "plan",
         "survey",
     ):

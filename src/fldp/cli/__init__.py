@@ -3,12 +3,22 @@
 import os
 import sys
 import traceback
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 import fldp
 from fldp.errors import FldpError
+
+COMMANDS = (
+    "attack_commands",
+    "audit_commands",
+    "commands",
+    "plan_commands",
+    "privacy_commands",
+    "survey_commands",
+)
 
 app = typer.Typer(
     name="fldp",
@@ -37,9 +47,8 @@ def _options(
 
 def main() -> None:
     """Run the shell. An error is one line on standard error and exit code 2; 1 is a check that failed."""
-    from fldp.cli import attack_commands, commands, plan_commands, privacy_commands, survey_commands
-
-    del attack_commands, commands, plan_commands, privacy_commands, survey_commands
+    for module in COMMANDS:
+        import_module(f"fldp.cli.{module}")
     debug = "--debug" in sys.argv
     try:
         sys.exit(_run())

@@ -70,7 +70,7 @@ class Grouped(FrequencyOracle):
     (5, Fraction(0, 1), 2)
     >>> estimate = oracle.estimate(oracle.privatize([0] * 600 + [4] * 400))
     >>> estimate.totals, estimate.sum([3, 4])
-    ((600, 400), Total(count=400.0, stderr=0.0))
+    ((600, 400), Total(count=400.0, stderr=0.0, ...))
     """
 
     domain_size: int = 0  # that of all groups

@@ -1,6 +1,7 @@
-"""What a report gives away: promises, the verifier, attackers, the card; and what a person has given away."""
+"""What a report gives away: promises, verifier, auditor, attackers, the card; and what a person has given away."""
 
 from fldp.privacy.attack import Averaging, Guess, averaging, bayes
+from fldp.privacy.audit import Audit, Finding, audit, choose_values, repeated
 from fldp.privacy.card import Card, card
 from fldp.privacy.elimination import Repeats, eliminate, remaining, repeats
 from fldp.privacy.limits import Limit, Limits, Spent
@@ -11,8 +12,10 @@ __all__ = [
     "FLDP",
     "LDP",
     "ApproximateLDP",
+    "Audit",
     "Averaging",
     "Card",
+    "Finding",
     "GroupedLDP",
     "Guess",
     "Judgement",
@@ -23,11 +26,14 @@ __all__ = [
     "Spent",
     "Verification",
     "Witness",
+    "audit",
     "averaging",
     "bayes",
     "card",
+    "choose_values",
     "eliminate",
     "remaining",
+    "repeated",
     "repeats",
     "verify",
 ]

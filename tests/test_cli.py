@@ -280,8 +280,6 @@ def test_every_command_has_help_with_a_description():
         "estimate",
         "inspect",
         "verify",
-        "attack",
-        "card",
         "audit",
         "attack",
         "card",

@@ -309,8 +309,9 @@ def test_labels_and_texts():
         return [("no" if value == "yes" else "yes") if flip else value for value, flip in zip(values, lie, strict=True)]
 
     assert fldp.audit(privatize, epsilon=log(2), values=["yes", "no"], samples=8000, rng=1, confidence=SURE).holds
-    found = fldp.audit(privatize, epsilon=0.5, values=["yes", "no"], samples=8000, rng=1)
+    found = fldp.audit(privatize, oracle=fldp.RR(0.5), values=["yes", "no"], samples=8000, rng=1)
     assert {finding.value for finding in found.violations} <= {"yes", "no"}
+    assert "supports" not in [finding.family for finding in found.findings]
     assert 0.5 < found.epsilon_lower_bound < log(2)
 
 
@@ -326,6 +327,7 @@ def test_what_an_audit_says():
         assert finding.low == lower_bound(finding.hits, finding.trials, share)
         assert finding.high == upper_bound(finding.other_hits, finding.other_trials, share)
         assert finding.violated == (finding.excess > 0) == False  # noqa: E712
+    assert fldp.audit(fldp.GRR(1.0, 3), samples=1001, rng=1, confidence=1 - 2**-52).holds
     bad = fldp.audit(lambda values: values, epsilon=1.0, domain_size=3, samples=1000)
     assert "violated by outputs, positions" in repr(bad)
 
@@ -338,6 +340,18 @@ def test_the_values_that_are_compared():
         assert {0, 1, size // 2, size - 1} <= set(found)
         assert len(set(found)) == len(found) == 6
         assert max(found) < size
+
+
+def test_a_black_box_may_use_its_memory_again():
+    stream, buffer = Stream(8), np.empty(2000, np.uint64)
+
+    def privatize(values):
+        buffer[:] = stream.words(len(values)) % np.uint64(7)
+        return buffer
+
+    found = fldp.audit(privatize, epsilon=0.1, values=[0, 1], samples=8000, rng=1, confidence=SURE)
+    assert found.holds
+    assert {finding.hits for finding in found.findings} != {finding.other_hits for finding in found.findings}
 
 
 def test_outputs_of_changing_length():
@@ -393,6 +407,8 @@ def test_more_bad_use():
         fldp.ParameterError, match="audit: outputs of 100,000 bytes each, 100,000 of them, must fit in 2 GiB"
     ):
         fldp.audit(lambda values: np.zeros((len(values), 100_000), np.uint8), epsilon=1.0, domain_size=5)
+    with pytest.raises(fldp.ParameterError, match="audit: outputs of 1,075,764 bytes each, 120,000 of them"):
+        fldp.audit(fldp.SS(1.0, 10**6))
     with pytest.raises(fldp.DomainError, match=r"audit: outputs must be reports of GRR.*, got int64 of shape"):
         fldp.audit(lambda values: values, oracle=fldp.GRR(1.0, 5))
     with pytest.raises(fldp.ParameterError, match="audit: times must be an integer from 1 to 1000, got 0"):

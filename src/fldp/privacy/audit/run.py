@@ -104,9 +104,12 @@ def audit(
     elif not callable(privatize):
         raise fail("audit", "what is audited", "an oracle or a function of values", privatize)
     claim, error = _claim(epsilon, eta, oracle), 1 - fraction("audit", "confidence", confidence)
-    audited = _audited(values, domain_size or (oracle.domain_size if oracle else None), stream)
+    audited = _audited(values, oracle.domain_size if oracle and domain_size is None else domain_size, stream)
     size = -(-integer(100, MOST_TRIALS)("audit", "samples", samples) // CALLS)
-    supports = supports or (declared(oracle) if oracle else None)
+    if oracle:
+        each = np.dtype(oracle.report_dtype).itemsize * int(np.prod(oracle.report_shape))
+        _check_memory(each, size * CALLS * len(audited))
+        supports = supports or (declared(oracle) if _are_values(audited, oracle) else None)
     evidence = _collect(_source(privatize, stream), audited, size, supports, progress or _silent)
     findings = judge(evidence, claim, error, stream.child("audit", "pairs"), progress or _silent)
     return Audit(claim, float(confidence), size * CALLS, audited, tuple(findings))
@@ -125,8 +128,8 @@ def choose_values(domain_size: int, rng: int | Stream | None = None) -> tuple[in
     if size <= _FEW:
         return tuple(range(size))
     fixed = [0, 1, size // 2, size // 2 ^ 1, size - 1]
-    free = (value for value in Stream.of(rng).words(16) % np.uint64(size) if int(value) not in fixed)
-    return (*fixed, *(int(value) for value in [next(free, None)] if value is not None))
+    drawn = (Stream.of(rng).words(16) % np.uint64(size)).tolist()
+    return (*fixed, *[value for value in drawn if value not in fixed][:1])
 
 
 def repeated(enrol: Callable[[Any], Callable[[], Any]], times: int) -> Callable[[Any], Any]:
@@ -180,6 +183,11 @@ def _audited(values: Sequence[Any] | None, domain_size: int | None, stream: Stre
     return found
 
 
+def _are_values(audited: tuple[Any, ...], oracle: FrequencyOracle) -> bool:
+    """Tell whether the law of an oracle knows what is audited: values, and not labels."""
+    return all(isinstance(value, int) and 0 <= value < oracle.domain_size for value in audited)
+
+
 def _source(privatize: FrequencyOracle | Callable[[Any], Any], stream: Stream) -> Source:
     """Return what gives so many outputs of a value."""
     if isinstance(privatize, FrequencyOracle):
@@ -198,7 +206,7 @@ def _collect(
         for place, value in enumerate(values):
             outputs = source(value, size)
             rows = Rows.of(outputs, size)
-            _check_memory(rows, size * CALLS * len(values))
+            _check_memory(rows.numbers.nbytes // size, size * CALLS * len(values))
             if supports is not None:
                 rows = replace(rows, supports=_supported(supports(outputs, values), size, len(values)))
             calls[place].append(rows)
@@ -207,10 +215,10 @@ def _collect(
     return [Evidence.of(values[place], [rows.widened(width) for rows in found]) for place, found in calls.items()]
 
 
-def _check_memory(rows: Rows, total: int) -> None:
-    if rows.numbers.nbytes // len(rows) * total > _MOST_BYTES:
+def _check_memory(each: int, total: int) -> None:
+    if each * total > _MOST_BYTES:
         raise ParameterError(
-            f"audit: outputs of {rows.numbers.nbytes // len(rows):,} bytes each, {total:,} of them, must fit in 2 GiB; "
+            f"audit: outputs of {each:,} bytes each, {total:,} of them, must fit in 2 GiB; "
             "take fewer samples or fewer values"
         )
 

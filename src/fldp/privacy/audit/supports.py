@@ -18,12 +18,16 @@ from fldp.oracles.hashing import OLH, hash_symbols
 from fldp.oracles.walsh import WalshOracle
 from fldp.reports import Array, Reports
 
+_MOST_ITEMS = 1 << 22
+
 Supports = Callable[[Any, Sequence[Any]], Floats]
 Likelihoods = Callable[[Array, Sequence[int]], Floats]
 
 
 def declared(oracle: FrequencyOracle) -> Supports | None:
     """Return what gives the log-likelihoods of an oracle's reports, a column for each value; None if that is too slow.
+
+    The one place that knows where likelihoods come from; they matter up to a factor that is the same for all values.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
@@ -33,7 +37,7 @@ def declared(oracle: FrequencyOracle) -> Supports | None:
            [-1.55, -0.55]])
     """
     likelihoods: Likelihoods
-    if isinstance(oracle, WalshOracle):
+    if isinstance(oracle, WalshOracle) and oracle.domain_size <= _MOST_ITEMS:
         likelihoods = partial(_by_characters, oracle)
     elif isinstance(oracle, OLH):
         likelihoods = partial(_by_hash, oracle)

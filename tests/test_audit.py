@@ -234,7 +234,8 @@ def test_planted_defects_are_found(defect):
 @pytest.mark.parametrize("name", names())
 def test_honest_oracles_pass_and_the_audit_is_not_blind(name):
     """It certifies most of their epsilon, so half as much again would have been seen."""
-    oracle = fldp.RR(1.0) if name == "rr" else get(name)(epsilon=1.0, domain_size=5)
+    more = {"rr": {}, "grouped": {"base": "oue", "groups": (2, 4)}}.get(name, {"domain_size": 5})
+    oracle = get(name)(epsilon=1.0, **more)
     found = fldp.audit(oracle, samples=8000, confidence=SURE, rng=2)
     assert found.holds
     assert found.epsilon_lower_bound > 0.5
@@ -309,8 +310,9 @@ def test_labels_and_texts():
         return [("no" if value == "yes" else "yes") if flip else value for value, flip in zip(values, lie, strict=True)]
 
     assert fldp.audit(privatize, epsilon=log(2), values=["yes", "no"], samples=8000, rng=1, confidence=SURE).holds
-    found = fldp.audit(privatize, epsilon=0.5, values=["yes", "no"], samples=8000, rng=1)
+    found = fldp.audit(privatize, oracle=fldp.RR(0.5), values=["yes", "no"], samples=8000, rng=1)
     assert {finding.value for finding in found.violations} <= {"yes", "no"}
+    assert "supports" not in [finding.family for finding in found.findings]
     assert 0.5 < found.epsilon_lower_bound < log(2)
 
 
@@ -326,6 +328,7 @@ def test_what_an_audit_says():
         assert finding.low == lower_bound(finding.hits, finding.trials, share)
         assert finding.high == upper_bound(finding.other_hits, finding.other_trials, share)
         assert finding.violated == (finding.excess > 0) == False  # noqa: E712
+    assert fldp.audit(fldp.GRR(1.0, 3), samples=1001, rng=1, confidence=1 - 2**-52).holds
     bad = fldp.audit(lambda values: values, epsilon=1.0, domain_size=3, samples=1000)
     assert "violated by outputs, positions" in repr(bad)
 
@@ -340,6 +343,18 @@ def test_the_values_that_are_compared():
         assert max(found) < size
 
 
+def test_a_black_box_may_use_its_memory_again():
+    stream, buffer = Stream(8), np.empty(2000, np.uint64)
+
+    def privatize(values):
+        buffer[:] = stream.words(len(values)) % np.uint64(7)
+        return buffer
+
+    found = fldp.audit(privatize, epsilon=0.1, values=[0, 1], samples=8000, rng=1, confidence=SURE)
+    assert found.holds
+    assert {finding.hits for finding in found.findings} != {finding.other_hits for finding in found.findings}
+
+
 def test_outputs_of_changing_length():
     """A set whose size tells the value."""
     stream = Stream(4)
@@ -350,6 +365,10 @@ def test_outputs_of_changing_length():
 
     found = fldp.audit(privatize, epsilon=1.0, domain_size=3, samples=2000, rng=1)
     assert "length" in found.findings[0].event + found.findings[1].event
+
+
+def too_few(outputs, values):
+    return np.zeros(3)
 
 
 @pytest.mark.parametrize(
@@ -373,11 +392,10 @@ def test_outputs_of_changing_length():
         ),
         ({"epsilon": 1, "domain_size": 5, "rng": "x"}, "Stream: rng must be None"),
         (
-            {"epsilon": 1, "domain_size": 5, "supports": lambda outputs, values: np.zeros(3)},
+            {"epsilon": 1, "domain_size": 5, "supports": too_few},
             "audit: supports must be an array of shape \\(5000, 5\\), got \\(3,\\)",
         ),
     ],
-    ids=str,
 )
 def test_bad_use(given, message):
     with pytest.raises(fldp.ParameterError, match=message):
@@ -393,6 +411,8 @@ def test_more_bad_use():
         fldp.ParameterError, match="audit: outputs of 100,000 bytes each, 100,000 of them, must fit in 2 GiB"
     ):
         fldp.audit(lambda values: np.zeros((len(values), 100_000), np.uint8), epsilon=1.0, domain_size=5)
+    with pytest.raises(fldp.ParameterError, match="audit: outputs of 1,075,764 bytes each, 120,000 of them"):
+        fldp.audit(fldp.SS(1.0, 10**6))
     with pytest.raises(fldp.DomainError, match=r"audit: outputs must be reports of GRR.*, got int64 of shape"):
         fldp.audit(lambda values: values, oracle=fldp.GRR(1.0, 5))
     with pytest.raises(fldp.ParameterError, match="audit: times must be an integer from 1 to 1000, got 0"):

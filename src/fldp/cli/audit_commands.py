@@ -29,12 +29,12 @@ def audit(
     """Run an oracle, or a client of your own, many times; exit code 1 if its reports give away more than declared."""
     from fldp import audit_view, render
     from fldp.privacy.audit import audit as run
-    from fldp.privacy.audit import choose_values
+    from fldp.privacy.audit import values_of
     from fldp.privacy.audit.command import Command
 
     about = needed(subject)
     oracle, survey = about.oracle, about.as_survey
-    values = [int(v) for v in survey.encode(value)] if value else choose_values(oracle.domain_size)
+    values = [int(v) for v in survey.encode(value)] if value else values_of(oracle)
     client: Command | FrequencyOracle = oracle
     if command is not None:
         client = Command(command, oracle, label=survey.label, survey=about.version, timeout=timeout)
@@ -45,6 +45,7 @@ def audit(
     if as_json:
         typer.echo(audit_view.as_json(found, survey.label, oracle, command))
     else:
-        render.show(audit_view.audit_table(found, survey.label), *audit_view.notes(found))
+        table = audit_view.audit_table(found, survey.label)
+        render.show(table, *audit_view.notes(found), render.exposure(oracle))
     if not found.holds:
         raise typer.Exit(1)

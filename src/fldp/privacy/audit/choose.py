@@ -68,11 +68,10 @@ def from_parts(
     for part, found in zip(parts, counts, strict=True):
         low, high = wilson(found, trials, z)
         for one, two in permutations(range(len(found)), 2):
-            for negated, ratios in enumerate(
-                (claim.ratios(low[one], high[two]), claim.ratios(1 - high[one], 1 - low[two]))
-            ):
+            plain, opposite = claim.ratios(low[one], high[two]), claim.ratios(1 - high[one], 1 - low[two])
+            for negated, ratios in ((False, plain), (True, opposite - 1e-9)):  # of equals, the plain one
                 k = int(np.argmax(ratios))
-                yield Choice(float(ratios[k]), one, two, event(part, k, bool(negated)))
+                yield Choice(float(ratios[k]), one, two, event(part, k, negated))
 
 
 def cut(mine: Floats, theirs: Floats, claim: Claim, z: float) -> tuple[float, float]:

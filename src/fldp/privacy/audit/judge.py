@@ -17,9 +17,9 @@ from fldp.privacy.audit.independence import NULL, Suspicion, random_pairs, suspi
 from fldp.privacy.audit.rows import Rows
 from fldp.stream import Stream
 
-CALLS = 4  # for each value: one to learn from, one to choose by, two to test
 Progress = Callable[[int], None]
 
+CALLS = 4  # for each value: one to learn from, one to choose by, two to test
 FAMILIES = ("outputs", "positions", "order", "parities", "classes", "supports", "independence")
 
 
@@ -86,7 +86,7 @@ def judge(
     What to test is settled by the learning half, so the tests are few: one in each family. Each of their two bounds may
     be wrong with ``error / (2 * tests)``, so all hold at once but for a probability of ``error``.
     """
-    z = NormalDist().inv_cdf(1 - error / (2 * len(FAMILIES)))
+    z = -NormalDist().inv_cdf(error / (2 * len(FAMILIES)))
     choices = _choices(evidence, claim, z, progress)
     suspicion = max(suspicions([each.learn for each in evidence], z, stream), key=lambda each: each.ratio)
     share = error / (2 * (len(choices) + 1))

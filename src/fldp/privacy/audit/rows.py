@@ -114,7 +114,9 @@ def _from_array(array: Array) -> tuple[Array, tuple[Column, ...]]:
             for k, column in enumerate(its)
         ]
         return np.concatenate([numbers.astype(np.uint64) for numbers, _ in fields.values()], axis=1), tuple(columns)
-    flat = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(len(array), -1)
+    flat = np.array(array, array.dtype.newbyteorder("="), order="C").reshape(
+        len(array), -1
+    )  # they may use theirs again
     numbers = _ordered(flat.astype(np.float64)) if flat.dtype.kind == "f" else flat.view(f"u{flat.dtype.itemsize}")
     return numbers, _columns(flat.shape[1], flat.dtype)
 

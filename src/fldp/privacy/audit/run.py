@@ -15,6 +15,7 @@ import numpy as np
 from fldp.constraints import fail, fraction, integer, positive
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
+from fldp.oracles.grouped import Grouped
 from fldp.privacy.audit.bounds import MOST_TRIALS
 from fldp.privacy.audit.choose import Claim
 from fldp.privacy.audit.judge import CALLS, Evidence, Finding, Progress, judge
@@ -84,7 +85,7 @@ def audit(
     ``privatize`` is an oracle, or anything that takes values, one for each person, and returns as many outputs:
     reports, arrays, or a list of numbers, texts, tuples, sets. It is called with one value many times over. What it
     claims is said by ``epsilon`` and ``eta`` (1, plain LDP, unless given), or by the ``oracle`` that it implements. The
-    ``values`` to compare are those of ``choose_values`` unless given. Each is privatized ``samples`` times. An honest
+    ``values`` to compare are those of ``values_of`` unless given. Each is privatized ``samples`` times. An honest
     mechanism is accused with a probability of at most ``1 - confidence``.
 
     ``supports(outputs, values)`` may tell how much each output speaks for each value, an array with a column for each,
@@ -104,9 +105,14 @@ def audit(
     elif not callable(privatize):
         raise fail("audit", "what is audited", "an oracle or a function of values", privatize)
     claim, error = _claim(epsilon, eta, oracle), 1 - fraction("audit", "confidence", confidence)
-    audited = _audited(values, domain_size or (oracle.domain_size if oracle else None), stream)
+    if values is None and domain_size is None and oracle:
+        values = values_of(oracle, stream.child("audit", "values"))
+    audited = _audited(values, domain_size, stream)
     size = -(-integer(100, MOST_TRIALS)("audit", "samples", samples) // CALLS)
-    supports = supports or (declared(oracle) if oracle else None)
+    if oracle:
+        each = np.dtype(oracle.report_dtype).itemsize * int(np.prod(oracle.report_shape))
+        _check_memory(each, size * CALLS * len(audited))
+        supports = supports or (declared(oracle) if _are_values(audited, oracle) else None)
     evidence = _collect(_source(privatize, stream), audited, size, supports, progress or _silent)
     findings = judge(evidence, claim, error, stream.child("audit", "pairs"), progress or _silent)
     return Audit(claim, float(confidence), size * CALLS, audited, tuple(findings))
@@ -125,8 +131,23 @@ def choose_values(domain_size: int, rng: int | Stream | None = None) -> tuple[in
     if size <= _FEW:
         return tuple(range(size))
     fixed = [0, 1, size // 2, size // 2 ^ 1, size - 1]
-    free = (value for value in Stream.of(rng).words(16) % np.uint64(size) if int(value) not in fixed)
-    return (*fixed, *(int(value) for value in [next(free, None)] if value is not None))
+    drawn = (Stream.of(rng).words(16) % np.uint64(size)).tolist()
+    return (*fixed, *[value for value in drawn if value not in fixed][:1])
+
+
+def values_of(oracle: FrequencyOracle, rng: int | Stream | None = None) -> tuple[int, ...]:
+    """Choose the values of an oracle that an audit compares: of Grouped those of its largest group.
+
+    Between groups Grouped promises nothing, so there is nothing to audit; inside of one, plain LDP.
+
+    >>> import fldp
+    >>> values_of(fldp.Grouped(epsilon=1.0, base="grr", groups=[2, 3]))
+    (2, 3, 4)
+    """
+    if not isinstance(oracle, Grouped):
+        return choose_values(oracle.domain_size, rng)
+    largest = oracle.runs[oracle.groups.index(max(oracle.groups))]
+    return tuple(largest.start + value for value in choose_values(largest.stop - largest.start, rng))
 
 
 def repeated(enrol: Callable[[Any], Callable[[], Any]], times: int) -> Callable[[Any], Any]:
@@ -163,7 +184,8 @@ def _claim(epsilon: float | None, eta: Any, oracle: FrequencyOracle | None) -> C
     if epsilon is None and oracle is None:
         raise ParameterError("audit: say what is claimed: epsilon (and eta), or the oracle")
     said = positive("audit", "epsilon", oracle.epsilon if epsilon is None and oracle else epsilon)
-    share = positive("audit", "eta", float(oracle.eta if oracle else 1) if eta is None else eta)
+    promised = 1 if oracle is None or isinstance(oracle, Grouped) else oracle.eta  # of Grouped, inside a group
+    share = positive("audit", "eta", float(promised) if eta is None else eta)
     if share > 1:
         raise fail("audit", "eta", "a number above 0 and at most 1", eta)
     return Claim(said, share)
@@ -178,6 +200,11 @@ def _audited(values: Sequence[Any] | None, domain_size: int | None, stream: Stre
     if not 2 <= len(found) <= _MOST_VALUES or any(one == two for k, one in enumerate(found) for two in found[:k]):
         raise fail("audit", "values", f"2 to {_MOST_VALUES} different ones", found)
     return found
+
+
+def _are_values(audited: tuple[Any, ...], oracle: FrequencyOracle) -> bool:
+    """Tell whether the law of an oracle knows what is audited: values, and not labels."""
+    return all(isinstance(value, int) and 0 <= value < oracle.domain_size for value in audited)
 
 
 def _source(privatize: FrequencyOracle | Callable[[Any], Any], stream: Stream) -> Source:
@@ -198,7 +225,7 @@ def _collect(
         for place, value in enumerate(values):
             outputs = source(value, size)
             rows = Rows.of(outputs, size)
-            _check_memory(rows, size * CALLS * len(values))
+            _check_memory(rows.numbers.nbytes // size, size * CALLS * len(values))
             if supports is not None:
                 rows = replace(rows, supports=_supported(supports(outputs, values), size, len(values)))
             calls[place].append(rows)
@@ -207,10 +234,10 @@ def _collect(
     return [Evidence.of(values[place], [rows.widened(width) for rows in found]) for place, found in calls.items()]
 
 
-def _check_memory(rows: Rows, total: int) -> None:
-    if rows.numbers.nbytes // len(rows) * total > _MOST_BYTES:
+def _check_memory(each: int, total: int) -> None:
+    if each * total > _MOST_BYTES:
         raise ParameterError(
-            f"audit: outputs of {rows.numbers.nbytes // len(rows):,} bytes each, {total:,} of them, must fit in 2 GiB; "
+            f"audit: outputs of {each:,} bytes each, {total:,} of them, must fit in 2 GiB; "
             "take fewer samples or fewer values"
         )
 

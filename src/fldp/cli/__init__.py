@@ -37,9 +37,9 @@ def _options(
 
 def main() -> None:
     """Run the shell. An error is one line on standard error and exit code 2; 1 is a check that failed."""
-    from fldp.cli import commands, plan_commands, privacy_commands, survey_commands
+    from fldp.cli import commands, experiment_commands, plan_commands, privacy_commands, survey_commands
 
-    del commands, plan_commands, privacy_commands, survey_commands
+    del commands, experiment_commands, plan_commands, privacy_commands, survey_commands
     debug = "--debug" in sys.argv
     try:
         sys.exit(_run())

@@ -138,7 +138,7 @@ def test_bad_input(made, real, k, message):
 
 
 def test_the_registry():
-    with pytest.raises(fldp.ParameterError, match="metric: the name must be one of .*kld.*, got 'nope'"):
+    with pytest.raises(fldp.ParameterError, match=r"metric: the name must be one of .*kld.*, got 'nope'"):
         metrics.get("nope")
     with pytest.raises(fldp.ParameterError, match="metric: the name must be free, got 'kld' of fldp"):
         metrics.metric("kld")(lambda estimate, truth, k: 0.0)

@@ -39,7 +39,7 @@ def run(
         use_file(path)
     spec = BUILT_IN.get(specification) or Specification.load(specification)
     target = output or f"{Path(specification).stem}.csv"
-    table = run_experiment(spec, jobs=jobs or _cores(), full=full, output=target, use=files)
+    table = run_experiment(spec, jobs=_cores() if jobs is None else jobs, full=full, output=target, use=files)
     note(f"{len(table):,} measurements of {spec.cells:,} tallies in {target}")
 
 

@@ -94,7 +94,7 @@ def get(name: str) -> Metric:
     >>> get("ncr").lower_is_better
     False
     """
-    if name not in _registry:
+    if not isinstance(name, str) or name not in _registry:
         raise ParameterError(f"metric: the name must be one of {', '.join(names())}, got {name!r}")
     return _registry[name]
 

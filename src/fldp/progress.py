@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress(what: str, total: float | None, done: float = 0) -> Iterator[Callable[[float], None]]:
+def progress(what: str, total: float | None, done: int = 0) -> Iterator[Callable[[float], None]]:
     """Show a bar and the time left on standard error while work goes on, if that is a terminal.
 
     >>> with progress("counting", 3) as advance:

@@ -40,7 +40,7 @@ def simulate(
     if state is not None:
         return Tally(oracle, state, n)
     total = Tally.empty(oracle)
-    for values in _users(histogram):
+    for values in users(histogram):
         total += oracle.tally(oracle.privatize(values, rng=stream))
         if progress is not None:
             progress(len(values))
@@ -58,8 +58,15 @@ def _checked(oracle: FrequencyOracle, counts: Any) -> NDArray[np.int64]:
     return histogram.astype(np.int64)
 
 
-def _users(histogram: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield the values of all users, in the order of the values."""
+def users(histogram: NDArray[np.int64], chunk: int = _CHUNK) -> Iterator[NDArray[np.int64]]:
+    """Yield the values of all users, in the order of the values, a chunk at a time.
+
+    >>> [part.tolist() for part in users(np.array([2, 0, 3]), 4)]
+    [[0, 0, 2, 2], [2]]
+    """
     ends = np.cumsum(histogram)
-    for start in range(0, int(ends[-1]), _CHUNK):
-        yield np.searchsorted(ends, np.arange(start, min(start + _CHUNK, int(ends[-1]))), side="right")
+    for start in range(0, int(ends[-1]), chunk):
+        stop = min(start + chunk, int(ends[-1]))
+        first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
+        mine = np.clip(ends[first : last + 1], start, stop)
+        yield np.repeat(np.arange(first, last + 1), np.diff(mine, prepend=start))

@@ -15,6 +15,7 @@ COMMANDS = (
     "attack_commands",
     "audit_commands",
     "commands",
+    "experiment_commands",
     "plan_commands",
     "privacy_commands",
     "survey_commands",

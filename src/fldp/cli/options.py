@@ -2,9 +2,7 @@
 
 import functools
 import inspect
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +11,7 @@ import typer
 
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
+from fldp.progress import progress as progress
 from fldp.survey import Survey
 
 
@@ -117,25 +116,6 @@ def needed(subject: Subject | None) -> Subject:
     if subject is None:
         raise ParameterError("fldp: name an oracle: --survey FILE, or --oracle NAME --epsilon E --domain D")
     return subject
-
-
-@contextmanager
-def progress(what: str, total: float | None) -> Iterator[Callable[[float], None]]:
-    """Show a bar on standard error while work goes on, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield _ignore
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(what), BarColumn(), TextColumn("{task.completed:,.0f}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda advance: bar.advance(task, advance)
-
-
-def _ignore(advance: float) -> None:
-    del advance
 
 
 def note(text: str) -> None:

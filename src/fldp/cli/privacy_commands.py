@@ -61,8 +61,8 @@ def card(
     about = needed(subject)
     for path in output or ():
         card_view.check_ending(path)
-    with progress("attacking", 1) as advance:
-        made = made_for(about.survey or about.oracle, users=users, rng=seed, progress=advance)
+    with progress("attacking, %", 100) as advance:
+        made = made_for(about.survey or about.oracle, users=users, rng=seed, progress=lambda done: advance(100 * done))
     typer.echo(card_view.as_json(made) if as_json else card_view.as_text(made), nl=False)
     for path in output or ():
         card_view.save_card(made, path)

@@ -1,1 +1,32 @@
-"""Experiments: populations to try an oracle on."""
+"""Experiments: populations, metrics, and an experiment as data that is run into a table.
+
+>>> from fldp.experiments import Specification, run
+>>> small = Specification(datasets=["step"], oracles=["oue", "fhr"], epsilons=[0.5, 1.0], runs=3, top=[10])
+>>> table = run(small)
+>>> [round(each.mean, 1) for each in table.where(metric="ncr", oracle="fhr").summary("epsilon")]
+[1.0, 1.0]
+"""
+
+from fldp.experiments import corpora, counted, data
+from fldp.experiments.choices import Contender, Source
+from fldp.experiments.metrics import metric
+from fldp.experiments.population import Population, dataset
+from fldp.experiments.run import run
+from fldp.experiments.spec import EXTENDED, PAPER, Specification
+from fldp.experiments.table import Table
+
+__all__ = [
+    "EXTENDED",
+    "PAPER",
+    "Contender",
+    "Population",
+    "Source",
+    "Specification",
+    "Table",
+    "corpora",
+    "counted",
+    "data",
+    "dataset",
+    "metric",
+    "run",
+]

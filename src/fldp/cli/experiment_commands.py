@@ -1,0 +1,63 @@
+"""The commands about experiments."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fldp.cli import app
+from fldp.cli.commands import AsJson
+from fldp.cli.options import note
+
+experiments = typer.Typer(help="Run experiments on known populations.", no_args_is_help=True)
+app.add_typer(experiments, name="experiment")
+
+Use = Annotated[
+    list[Path] | None,
+    typer.Option("--use", help="A Python file with datasets, metrics or oracles of your own; repeatable."),
+]
+
+
+@experiments.command()
+def run(
+    specification: Annotated[str, typer.Argument(help="A TOML file; or one that is built in: paper, extended.")],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", help="The table, .csv or .parquet; SPECIFICATION.csv unless told.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core unless told.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Send every user's own report through the wire.")] = False,
+    use: Use = None,
+) -> None:
+    """Run an experiment into a table, one row a measurement; the same command goes on after an interruption."""
+    from fldp.experiments import run as run_experiment
+    from fldp.experiments.own import use as use_file
+    from fldp.experiments.spec import BUILT_IN, Specification
+
+    files = use or []
+    for path in files:
+        use_file(path)
+    spec = BUILT_IN.get(specification) or Specification.load(specification)
+    target = output or f"{Path(specification).stem}.csv"
+    table = run_experiment(spec, jobs=_cores() if jobs is None else jobs, full=full, output=target, use=files)
+    note(f"{len(table):,} measurements of {spec.cells:,} tallies in {target}")
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@experiments.command()
+def datasets(as_json: AsJson = False, use: Use = None) -> None:
+    """List the datasets: users, values, what they are and where they come from."""
+    from fldp import render
+    from fldp.experiments.own import use as use_file
+    from fldp.experiments.view import datasets_json, datasets_table
+
+    for path in use or []:
+        use_file(path)
+    if as_json:
+        typer.echo(datasets_json())
+    else:
+        render.show(datasets_table())

@@ -365,9 +365,13 @@ def test_killed_in_the_middle_and_resumed(tmp_path, monkeypatch, jobs):
     wait_for(lambda: process.poll() is not None or (journal.exists() and journal.read_bytes().count(b"\n") > 5))
     workers = children(process.pid)
     process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "it was killed, not finished"
+    try:
+        wait_for(lambda: not any(map(alive, workers)), seconds=30)
+    finally:
+        for worker in filter(alive, workers):
+            os.kill(worker, signal.SIGKILL)
     process.communicate()
-    assert process.returncode == -signal.SIGKILL, "it was killed, not finished"
-    wait_for(lambda: not any(map(alive, workers)))
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines)[:-7])  # and the last line was torn
     finished, measured = len(lines) - 2, []

@@ -100,7 +100,10 @@ def test_files_are_looked_for_beside_the_specification(tmp_path):
     made = run(Specification.load(tmp_path / "x.toml"))
     assert made["dataset"].tolist() == ["counts.csv", "words"]
     assert (made["n"].tolist(), made["domain_size"].tolist()) == ([1000, 1000], [3, 2])
-    assert Source("words.csv").label == "words.csv"
+    for path in ("words.csv", "/somewhere/else/words.csv"):
+        assert Source(path) == Source("file", {"path": path})
+        assert Source(path).label == "words.csv", "the noise does not depend on where a file lies"
+    assert complaint(lambda: Source("file", {"path": 5})).startswith("experiment: the path of a file must be a text")
 
 
 GOOD = {"datasets": ["zipf"], "oracles": ["oue"], "epsilons": [1.0]}

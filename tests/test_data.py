@@ -18,7 +18,7 @@ import pytest
 
 import fldp
 from fldp import FldpError
-from fldp.experiments import Population, corpora, counted, dataset, spreadsheet
+from fldp.experiments import Population, corpora, counted, dataset, population, spreadsheet
 from fldp.experiments.fetch import Original, fetch
 from fldp.experiments.population import get, load
 
@@ -69,7 +69,9 @@ def test_a_population_is_its_own():
     assert "labels must be as many as counts, 2, got 1" in complaint(lambda: Population("x", [3, 4], ("a",)))
 
 
-def test_a_dataset_of_ones_own():
+def test_a_dataset_of_ones_own(monkeypatch):
+    monkeypatch.setattr(population, "_registry", dict(population._registry))
+
     @dataset("mine", users=7, values=2)
     def mine(seed, more=0):
         return Population("anything", [3 + more, 4])

@@ -100,7 +100,10 @@ def test_files_are_looked_for_beside_the_specification(tmp_path):
     made = run(Specification.load(tmp_path / "x.toml"))
     assert made["dataset"].tolist() == ["counts.csv", "words"]
     assert (made["n"].tolist(), made["domain_size"].tolist()) == ([1000, 1000], [3, 2])
-    assert Source("words.csv").label == "words.csv"
+    for path in ("words.csv", "/somewhere/else/words.csv"):
+        assert Source(path) == Source("file", {"path": path})
+        assert Source(path).label == "words.csv", "the noise does not depend on where a file lies"
+    assert complaint(lambda: Source("file", {"path": 5})).startswith("experiment: the path of a file must be a text")
 
 
 GOOD = {"datasets": ["zipf"], "oracles": ["oue"], "epsilons": [1.0]}
@@ -365,9 +368,13 @@ def test_killed_in_the_middle_and_resumed(tmp_path, monkeypatch, jobs):
     wait_for(lambda: process.poll() is not None or (journal.exists() and journal.read_bytes().count(b"\n") > 5))
     workers = children(process.pid)
     process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "it was killed, not finished"
+    try:
+        wait_for(lambda: not any(map(alive, workers)), seconds=30)
+    finally:
+        for worker in filter(alive, workers):
+            os.kill(worker, signal.SIGKILL)
     process.communicate()
-    assert process.returncode == -signal.SIGKILL, "it was killed, not finished"
-    wait_for(lambda: not any(map(alive, workers)))
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines)[:-7])  # and the last line was torn
     finished, measured = len(lines) - 2, []

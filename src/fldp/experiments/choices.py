@@ -50,13 +50,18 @@ class Source:
     def __post_init__(self) -> None:
         _text(WHO, "a dataset", self.name)
         if self.name.endswith(ENDINGS):
-            object.__setattr__(self, "parameters", pairs({**dict(self.parameters), "path": self.name}))
-            object.__setattr__(self, "label", self.label or Path(self.name).name)
+            object.__setattr__(self, "parameters", {**dict(self.parameters), "path": self.name})
             object.__setattr__(self, "name", "file")
         object.__setattr__(self, "parameters", pairs(self.parameters))
         population.get(self.name).check(dict(self.parameters))
-        spelled = " ".join(f"{name}={value}" for name, value in self.parameters)
-        object.__setattr__(self, "label", _text(WHO, "a label", self.label or f"{self.name} {spelled}".strip()))
+        object.__setattr__(self, "label", _text(WHO, "a label", self.label or self._called()))
+
+    def _called(self) -> str:
+        """Return the name and the parameters; of a file its own name, wherever it lies: the noise depends on it."""
+        given = dict(self.parameters)
+        if self.name == "file":
+            return Path(_text(WHO, "the path of a file", given["path"])).name
+        return " ".join([self.name, *(f"{name}={value}" for name, value in given.items())])
 
     def load(self, seed: int) -> population.Population:
         """Return the population, under the label."""

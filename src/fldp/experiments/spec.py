@@ -122,7 +122,7 @@ def _beside(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
 
 def _placed(folder: Path, source: Any) -> Any:
     if isinstance(source, str) and source.endswith(ENDINGS):
-        return {"name": "file", "path": str(folder / source), "label": Path(source).name}
+        return {"name": "file", "path": str(folder / source)}
     if isinstance(source, dict) and isinstance(source.get("path"), str):
         return {**source, "path": str(folder / source["path"])}
     return source

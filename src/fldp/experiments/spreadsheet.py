@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 from xml.parsers import expat
 
 from fldp.errors import FldpError
+from fldp.progress import progress
 
 MOST_BYTES = 1 << 30  # of one part, unpacked
 _PIECE = 1 << 20
@@ -41,9 +42,10 @@ def _parsed(parts: zipfile.ZipFile, name: str, reader: "_Strings | _Cells") -> I
     parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
     parser.CharacterDataHandler = reader.text
     parser.StartDoctypeDeclHandler = _refuse  # entities could be defined in one, and spreadsheets have none
-    with parts.open(name) as part:
+    with parts.open(name) as part, progress("reading the spreadsheet", size) as advance:
         while piece := part.read(_PIECE):
             parser.Parse(piece, False)
+            advance(len(piece))
             yield from reader.given()
     parser.Parse(b"", True)
     yield from reader.given()

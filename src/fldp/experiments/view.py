@@ -8,16 +8,13 @@ from rich.table import Table
 from fldp.experiments import population
 
 
-def datasets_facts() -> list[dict[str, Any]]:
-    """Return what is known of every dataset; nothing is fetched for it.
+def facts_of(name: str) -> dict[str, Any]:
+    """Return what is known of a dataset; nothing is fetched for it.
 
-    >>> [facts["users"] for facts in datasets_facts() if facts["name"] == "zipf"]
-    [593358]
+    >>> facts_of("zipf")["users"]
+    593358
     """
-    return [_facts(population.get(name)) for name in population.names()]
-
-
-def _facts(dataset: population.Dataset) -> dict[str, Any]:
+    dataset = population.get(name)
     users, values = dataset.users, dataset.values
     if (users is None or values is None) and not dataset.needed:
         made = population.load(dataset.name)
@@ -34,7 +31,7 @@ def _facts(dataset: population.Dataset) -> dict[str, Any]:
 
 def datasets_json() -> str:
     """Return the datasets as JSON."""
-    return json.dumps({"datasets": datasets_facts()}, ensure_ascii=False, indent=1)
+    return json.dumps({"datasets": [facts_of(name) for name in population.names()]}, ensure_ascii=False, indent=1)
 
 
 def datasets_table() -> Table:
@@ -44,7 +41,7 @@ def datasets_table() -> Table:
     for heading in ("users", "values"):
         table.add_column(heading, justify="right")
     table.add_column("what it is")
-    for facts in datasets_facts():
+    for facts in map(facts_of, population.names()):
         totals = ("" if facts[name] is None else f"{facts[name]:,}" for name in ("users", "values"))
         takes = f" Takes {', '.join(facts['parameters'])}." if facts["parameters"] else ""
         where = f" {facts['where']}" if facts["where"] else ""

@@ -1,7 +1,7 @@
 """FWR: privacy by enumeration, scattering, variance and correlation."""
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -147,3 +147,10 @@ def test_a_domain_too_large_to_look_at_is_refused():
         fldp.FWR(1.0, 2**31 - 1, 0.5)
     assert fldp.FWR(1.0, 2**30, 0.5).anonymity == 2**29
     assert fldp.FWR(1.0, 2**31 - 1).eta == 1
+
+
+def test_only_possible_reports_are_accepted_where_exposure_is_allowed():
+    """Every bit pattern: what passes the check is what some value can produce."""
+    oracle = fldp.FWR(1.0, 5, 0.25, 1, allow_exposure=True)
+    rows = np.array([(*masks, bits) for masks in product(range(8), repeat=3) for bits in range(8)], oracle.report_dtype)
+    assert np.array_equal(oracle.check(rows), (oracle.likelihoods(rows) > 0).any(axis=1))

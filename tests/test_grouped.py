@@ -102,6 +102,14 @@ def test_what_is_refused(change, message):
         fldp.Grouped(**{"epsilon": 1.0, "base": "grr", "groups": (3, 2), **change})
 
 
+def test_numbers_of_all_kinds():
+    assert grouped(groups=np.array([3, 40, 2])) == grouped() == grouped(allow_exposure=True)
+    for groups in (np.array(5), b"\x03\x02", {3: 2}, None):
+        with pytest.raises(fldp.ParameterError, match="groups must be a list of 2 to 256 sizes"):
+            grouped(groups=groups)
+    assert fldp.HR(1.0, 8, blocks=np.int64(2)) == fldp.HR(1.0, 8, 2)
+
+
 def test_the_base_may_be_a_class():
     assert grouped(fldp.OUE) == grouped("oue")
     assert grouped().parameters == {"epsilon": 1.0, "domain_size": 45, "base": "oue", "groups": [3, 40, 2]}

@@ -114,19 +114,22 @@ def by_ratio(profile):
 @each_case
 def test_shortcuts_equal_enumeration(oracle):
     """The profile in closed form is that of every pair of values, by enumeration of the law."""
-    profile = oracle.profile()
     small = shrink(oracle)
     found = verify(small)
-    assert (profile is None) == (oracle.name in ("ss", "olh", "grouped") or getattr(oracle, "blocks", 1) > 1)
-    if profile is None:
+    assert (oracle.profile() is None) == (oracle.name in ("ss", "olh"))
+    if oracle.profile() is None:
         return
-    known = small.profile()
+    kinds = {small.profile(*pair) for pair in permutations(small.sample_values(0, small.domain_size), 2)}
+    assert kinds >= {small.profile(*pair) for pair in found.profiles}
     for pair, enumerated in found.profiles.items():
+        known = small.profile(*pair)
         if small.publics_are_all:
             assert enumerated == known, pair
         else:
             assert by_ratio(enumerated).keys() <= by_ratio(known).keys(), pair
             assert enumerated.shared_mass <= 1
+    if small.publics_are_all:
+        assert found.overlaps == {share: part for share, part in small.overlaps().items() if part}
 
 
 @pytest.mark.parametrize(
@@ -138,6 +141,7 @@ def test_shortcuts_equal_enumeration(oracle):
         (fldp.PGR(1.0, 1023), 1, 1023),
         (fldp.HR(1.0, 1023), 1, 1023),
         (fldp.GRR(1.0, 100_000), 1, 100_000),
+        (fldp.HR(1.0, 1023, blocks=64), 1, 1023),
     ],
     ids=str,
 )
@@ -320,3 +324,52 @@ def test_without_a_promise_nothing_holds_or_fails():
         verify([[1, 0], [0, 1]], notion=1.0)
     with pytest.raises(fldp.ParameterError, match="groups must be of 2 values in all"):
         verify([[1, 0], [0, 1]]).judge(fldp.GroupedLDP(1.0, [2, 2]))
+
+
+def test_large_groups_are_verified_as_they_are():
+    """With the coins of the groups that are asked for, and the group of one that is last."""
+    oracle = fldp.Grouped(1.0, base="grr", groups=(300, 200, 200, 200, 200, 1), allow_exposure=True)
+    found = verify(oracle)
+    assert found.holds
+    assert (found.domain_size, found.anonymity, found.eta, found.delta) == (1101, 1, 0, 1)
+    assert found.anonymity_mean == Fraction(300**2 + 4 * 200**2 + 1, 1101)
+    assert found.ratio == max(fldp.GRR(1.0, size).profile().ratio for size in (200, 300))
+    assert found.judge(fldp.GroupedLDP(1.0, [300, 200, 200, 200, 200, 1])).holds
+    assert found.judge(fldp.GroupedLDP(1.0, [200, 300, 200, 200, 200, 1])).pair == (200, 300)
+    assert found.judge(fldp.GroupedLDP(1.0, [100, 200, 100, 100, 200, 200, 200, 1])).holds
+    assert found.judge(fldp.GroupedLDP(0.9, [300, 200, 200, 200, 200, 1])).pair == (0, 1)
+
+
+def test_large_domains_are_judged_at_once():
+    assert verify(fldp.OUE(1.0, 100_000)).judge(fldp.GroupedLDP(1.0, [50_000, 50_000])).holds
+    assert not verify(fldp.HR(4.0, 1023, blocks=64)).judge(fldp.GroupedLDP(3.9, [1000, 23])).holds
+
+
+@pytest.mark.parametrize("epsilon", [1e9, 65, -1, False, "x", None])
+def test_epsilons_that_nobody_promises(epsilon):
+    with pytest.raises(fldp.ParameterError, match="epsilon must be"):
+        fldp.LDP(epsilon)
+    with pytest.raises(fldp.ParameterError, match="verify: epsilon must be"):
+        verify([[1, 0], [0, 1]]).delta_at(epsilon)
+
+
+def test_numbers_of_all_kinds():
+    found = verify([np.array([0.75, 0.25], np.float32), [np.float64(0.25), 0.75]])
+    assert found.ratio == 3
+    assert found.delta_at(Fraction(1, 3)) == found.delta_at(1 / 3)
+    assert verify(lambda value: np.eye(2)[value], domain_size=np.int64(2)).eta == 0
+    hardly = verify([[0.5, 0.5], [5e-324, 1.0]]).judge(fldp.LDP(1.0))
+    assert hardly.reason == "a report is more than 10^300 times as likely, above e^1"
+    with pytest.raises(fldp.ParameterError, match="notion must be a notion"):
+        verify([[1, 0], [0, 1]]).judge("x")
+
+
+@pytest.mark.parametrize("cell", ["1e-100000000", "1" * 2000, "1e999999"])
+def test_absurd_numbers_are_refused(cell):
+    with pytest.raises(fldp.DomainError, match="must be a number from 0 on"):
+        verify([[cell, 1], [1, 0]])
+
+
+def test_tables_that_take_forever_are_refused():
+    with pytest.raises(fldp.ParameterError, match="values times probabilities of at most 16,777,216"):
+        verify([[1, 0]] * 5000)

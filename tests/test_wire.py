@@ -229,3 +229,14 @@ def test_numbers_are_written_as_ecmascript_does(number, text):
 def test_what_is_not_a_number_has_no_canonical_form():
     with pytest.raises(ValueError, match="not a JSON number"):
         canonical.dumps(float("nan"))
+
+
+def test_a_header_does_not_make_anybody_work():
+    """Oracles that take long to make are not made from the parameters of a stranger."""
+    groups = [8388480 + k for k in range(255)]
+    fields = {"name": "grouped", "epsilon": 8.0, "base": "pgr", "groups": groups, "domain_size": sum(groups)}
+    data = vectors.craft({"oracle": fields}, [], 0)
+    with pytest.raises(WireError, match=r"Grouped\(epsilon=8.0, .* is too large to be trusted from a header alone"):
+        wire.decode(data)
+    with pytest.raises(WireError, match=r"of Grouped\(epsilon=8.0, .* \.\.\., where RR\(epsilon=1.0\) is expected"):
+        wire.decode(data, fldp.RR(1.0))

@@ -268,12 +268,22 @@ class FrequencyOracle(ABC):
         del counts, generator
         return None
 
-    def profile(self) -> "Profile | None":
-        """Return how the reports of a value look under another, if that is the same for every two values; else None.
+    def profile(self, value: int = 0, other: int = 1) -> "Profile | None":
+        """Return how the reports of a value look under another one, in closed form; None if there is none.
 
-        In closed form, for domains on which the law is too large to enumerate.
+        It is for domains on which the law is too large to enumerate.
         """
+        del value, other
         return None
+
+    def sample_values(self, start: int, stop: int) -> list[int]:
+        """Return a few values of a range among which there are pairs of every kind that ``profile`` knows."""
+        return list(range(start, min(start + 2, stop)))
+
+    def overlaps(self) -> dict[Fraction, Fraction] | None:
+        """Return how often two different values share how much of their reports; None if there is no closed form."""
+        profile = self.profile()
+        return {profile.shared_mass: Fraction(1)} if profile else None
 
     def publics(self) -> Iterable[Any]:
         """Return draws of the public randomness for the verifier to go through; None where there is none."""

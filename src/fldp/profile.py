@@ -53,6 +53,11 @@ class Profile:
         return cls(tuple(sorted(map(_join, joined.values()))), range_of_other)
 
     @cached_property
+    def reports(self) -> int:
+        """The number of reports of the value."""
+        return sum(band.count for band in self.bands)
+
+    @cached_property
     def ratio(self) -> Fraction:
         """The largest ratio over reports that both values can produce; 1 if there is none above."""
         return max((band.ratio for band in self.bands if band.ratio is not None), default=Fraction(1))
@@ -60,8 +65,8 @@ class Profile:
     @cached_property
     def overlap(self) -> Fraction:
         """The share of shared reports in the larger one of the two ranges."""
-        own = sum(band.count for band in self.bands)
-        return Fraction(sum(band.count for band in self.bands if band.other), max(own, self.range_of_other))
+        shared = sum(band.count for band in self.bands if band.other)
+        return Fraction(shared, max(self.reports, self.range_of_other))
 
     @cached_property
     def shared_mass(self) -> Fraction:

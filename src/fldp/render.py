@@ -167,7 +167,9 @@ def verification_facts(found: Verification, asked: FrequencyOracle | None, at: I
     facts: dict[str, Any] = {"oracle": describe(asked)} if asked else {}
     if asked and found.domain_size != asked.domain_size:
         size = found.domain_size
-        facts["enumerated"] = f"on {size} values, which have the same coins as the {asked.domain_size:,} asked for"
+        same = getattr(found.oracle, "coin", None) == getattr(asked, "coin", None)
+        coins = "with the same coin" if same else "with a coin of their own"
+        facts["enumerated"] = f"on {size} values, {coins}: the law of {asked.domain_size:,} is too large"
     facts |= {
         "epsilon": found.epsilon,
         "eta": str(found.eta),

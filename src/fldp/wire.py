@@ -22,7 +22,7 @@ import numpy as np
 from fldp import canonical
 from fldp.errors import DomainError, FldpError, WireError
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import get
+from fldp.oracles import get, names
 from fldp.packing import pack, packed_size, unpack
 from fldp.reports import Reports, Tally
 
@@ -314,19 +314,33 @@ def _parse(header: bytes) -> dict[str, Any]:
 
 def _oracle(fields: Any, expected: FrequencyOracle | None) -> FrequencyOracle:
     """Make the oracle that a header describes, or find that it is the expected one."""
+    if expected is not None:
+        if canonical.dumps(fields) != canonical.dumps(describe(expected)):  # nothing is made of a stranger's parameters
+            _refuse(f"of {_shown(fields)}, where {expected!r} is expected")
+        return expected
+    if isinstance(fields, dict) and isinstance(fields.get("domain_size"), int) and fields["domain_size"] > MOST_CELLS:
+        _refuse(f"{_shown(fields)} is too large to be trusted from a header alone; name the oracle or the survey")
     try:
         named = build(fields)
     except FldpError as error:
         _refuse(f"the header's oracle: {error}")
     if describe(named) != fields:
         _refuse("the header's oracle spells out parameters that are at their default")
-    if expected is not None:
-        if named != expected:
-            _refuse(f"of {named!r}, where {expected!r} is expected")
-        return expected
     if int(np.prod(named.tally_shape)) > MOST_CELLS:
         _refuse(f"{named!r} is too large to be trusted from a header alone; name the oracle or the survey")
     return named
+
+
+def _shown(fields: Any) -> str:
+    """Return what a message shows of a description: that of an oracle as it writes itself, and not too much of it."""
+    text = repr(fields)
+    if isinstance(fields, dict) and fields.get("name") in names():
+        cls = get(fields["name"])
+        given = {name: fields[name] for name in cls.params if name in fields}
+        if type(given.get("epsilon")) is int:
+            given["epsilon"] = given["epsilon"] / 1  # as the oracle shows it: to JSON, 1 and 1.0 are one number
+        text = f"{cls.__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+    return text if len(text) <= 200 else f"{text[:196]} ..."
 
 
 def build(fields: Any) -> FrequencyOracle:

@@ -198,8 +198,9 @@ class FHR(WalshOracle):
         sure = float(2 * self.coin.p - 1)
         return np.stack([plus ^ minus, plus, minus], axis=1), np.tile([-1.0, sure, -sure], (len(data), 1))
 
-    def profile(self) -> Profile:
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Half of the pairs have the same sign under the other item; in the rest all orders are equally frequent."""
+        del value, other
         pairs, quarter = self.rows.rows**2, (self.coin.p / 4, self.coin.q / 4)
         shared = [Band(pairs // 16, a, b) for a in quarter for b in quarter]
         return Profile.of([*shared, Band(pairs // 4, Fraction(1, 2), Fraction(0))], pairs // 2)

@@ -263,6 +263,9 @@ class FWR(WalshOracle):
                 place ^= masks[j]
                 sign ^= data["bits"] >> j & 1
             good &= (place != 0) | (sign == 0)
+        if self.allow_exposure:  # then there may be equations that no value solves
+            for k in np.flatnonzero(good).tolist():
+                good[k] = bool((self.likelihoods(data[k : k + 1]) > 0).any())
         return good
 
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
@@ -307,8 +310,9 @@ class FWR(WalshOracle):
         size = np.where(chosen >> self.leaks, float(self.coin.p - self.coin.q), 1.0)
         return positions, size * (1.0 - 2.0 * odd)
 
-    def profile(self) -> Profile:
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Over all masks, two items agree in the leak with probability eta, and in the symbol with probability 1/g."""
+        del value, other
         K, g, p, q = 1 << self.leaks, 1 << self.bits, self.coin.p, self.coin.q
         cells = self.rows**self.masks // (K * g)  # masks for each way in which the parities of two items differ
         agree, differ = Fraction(1, K * g), Fraction(g - 1, K * g)

@@ -1,6 +1,6 @@
 """Grouped: the group of a value in clear, the value inside its group by another oracle."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +21,7 @@ from fldp.oracles.single import Single
 from fldp.oracles.subset import SS
 from fldp.oracles.unary import OUE, SUE
 from fldp.packing import as_columns, from_columns, pack_columns, unpack_columns
+from fldp.profile import Band, Profile
 from fldp.reports import Array, Tally
 from fldp.stream import Words
 from fldp.values import Values
@@ -42,9 +43,10 @@ def _base(owner: str, name: str, value: Any) -> str:
 def sizes(owner: str, name: str, value: Any) -> tuple[int, ...]:
     """Accept the sizes of groups."""
     rule = f"a list of 2 to {MOST_GROUPS} sizes of groups, at most {MOST_VALUES} values in all"
-    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str) or not 2 <= len(value) <= MOST_GROUPS:
+    given = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(given, list | tuple) or not 2 <= len(given) <= MOST_GROUPS:
         raise fail(owner, name, rule, value)
-    sizes = tuple(integer(1, MOST_VALUES)(owner, f"a size in {name}", size) for size in value)
+    sizes = tuple(integer(1, MOST_VALUES)(owner, f"a size in {name}", size) for size in given)
     if sum(sizes) > MOST_VALUES:
         raise fail(owner, name, rule, value)
     return sizes
@@ -100,6 +102,8 @@ class Grouped(FrequencyOracle):
             )
         if max(self.groups) == 1:
             raise fail(self.title, "groups", "of more than one value, at least one of them", list(self.groups))
+        if 1 not in self.groups:
+            object.__setattr__(self, "allow_exposure", False)  # the same oracle, allowed or not
         _ = self.members  # refuse what the base refuses now
 
     @cached_property
@@ -255,6 +259,33 @@ class Grouped(FrequencyOracle):
         known = [state.reshape(-1) for state in drawn if state is not None]
         return np.concatenate([totals, *known]) if len(known) == len(drawn) else None
 
+    def _group(self, value: int) -> int:
+        return next(k for k, run in enumerate(self.runs) if value < run.stop)
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile | None:
+        """Inside a group the base's; between groups nothing is shared."""
+        own, their = self._group(value), self._group(other)
+        if own == their:
+            start = self.runs[own].start
+            return self.members[own].profile(value - start, other - start)
+        one, two = (self.members[group].profile() for group in (own, their))
+        return Profile.of([Band(one.reports, Fraction(1), Fraction(0))], two.reports) if one and two else None
+
+    def sample_values(self, start: int, stop: int) -> list[int]:
+        """The first two values of two groups of every size, as far as they lie in the range."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for run in self.runs:
+            part = range(max(start, run.start), min(stop, run.stop))
+            kind = found.setdefault((run.stop - run.start, min(2, len(part))), [])
+            if len(kind) < 4:
+                kind += part[:2]
+        return sorted(value for kind in found.values() for value in kind)
+
+    def overlaps(self) -> dict[Fraction, Fraction]:
+        size = self.domain_size
+        inside = Fraction(sum(group * (group - 1) for group in self.groups), size * (size - 1))
+        return {Fraction(1): inside, Fraction(0): 1 - inside}
+
     def likelihoods(self, data: Array) -> Floats:
         made = np.zeros((len(data), self.domain_size))
         for group, rows in _split(self._group_of(data)):
@@ -265,7 +296,7 @@ class Grouped(FrequencyOracle):
         """An outcome is the group, and the public part and the outcome of the base's report."""
         del public
         self.check_enumerable(value)
-        group = next(k for k, run in enumerate(self.runs) if value < run.stop)
+        group = self._group(value)
         member, place = self.members[group], value - self.runs[group].start
         publics = list(member.publics())
         return {

@@ -111,7 +111,8 @@ class GRR(PureOracle):
         rest = int(counts.sum() - true.sum())
         return np.asarray(true + generator.multinomial(rest, np.full(self.domain_size, 1 / self.domain_size)))
 
-    def profile(self) -> Profile:
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        del value, other
         p, q, rest = self.p, self.q, self.domain_size - 2
         return Profile.of([Band(1, p, q), Band(1, q, p), Band(rest, rest * q, rest * q)], self.domain_size)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.constraints import fail
+from fldp.constraints import fail, integer
 from fldp.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
 from fldp.oracle import Floats, FrequencyOracle, Law, symbol_dtype
 from fldp.oracles.grr import respond
@@ -23,9 +23,10 @@ MOST_BLOCKS = 1 << 16
 
 def power_of_two(owner: str, name: str, value: Any) -> int:
     """Accept 1, 2, 4, ..., as many blocks as there may be."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_BLOCKS or value & (value - 1):
-        raise fail(owner, name, f"a power of two from 1 to {MOST_BLOCKS}", value)
-    return value
+    number = integer(1, MOST_BLOCKS)(owner, name, value)
+    if number & (number - 1):
+        raise fail(owner, name, "a power of two", value)
+    return int(number)
 
 
 @Kernel
@@ -189,12 +190,18 @@ class HR(FrequencyOracle):
         pairs = np.array([xor_pairs(line) for line in self._rows(members)])
         return float(self._values(pairs) @ counts) / float(self.coin.p - self.coin.q)
 
-    def profile(self) -> Profile | None:
-        """Any two rows have every pair of signs in a quarter of the positions. Several blocks are not all alike."""
-        if self.blocks > 1:
-            return None
-        half = self.coin.p / 2, self.coin.q / 2
-        return Profile.of((Band(self.symbols // 4, a, b) for a in half for b in half), self.symbols)
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """Two rows of a block have every pair of signs in a quarter of its positions; other blocks are all alike."""
+        p, q, half, rest = self.coin.p, self.coin.q, 1 << self._bits >> 1, 2 * self.blocks - 2
+        bands = [Band(rest * half, rest * q, rest * q)]  # in the halves that are neither's own
+        if (value ^ other) & (self.blocks - 1):
+            bands += [Band(half, p, q), Band(half, q, p)]
+        else:
+            bands += [Band(half // 2, a / 2, b / 2) for a in (p, q) for b in (p, q)]
+        return Profile.of(bands, self.symbols)
+
+    def sample_values(self, start: int, stop: int) -> list[int]:
+        return [value for value in dict.fromkeys((start, start + 1, start + self.blocks)) if value < stop]
 
     def likelihoods(self, data: Array) -> Floats:
         values = np.arange(self.domain_size)

@@ -195,8 +195,9 @@ class PGR(PureOracle):
             inside * float(self.coin.p - self.coin.q) + squares.sum() * float(self.coin.q) - mean**2, np.float64
         )
 
-    def profile(self) -> Profile:
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
         """The sets of any two values meet in equally many points."""
+        del value, other
         p, q, both = self.coin.p, self.coin.q, self.space.meet_size
         one = self.space.set_size - both
         neither = self.space.size - both - 2 * one

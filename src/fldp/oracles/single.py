@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fldp.constraints import integer, positive
 from fldp.oracle import Floats, FrequencyOracle, Law
+from fldp.profile import Band, Profile
 from fldp.reports import Array, Tally
 from fldp.stream import Words
 from fldp.values import Values
@@ -44,6 +45,9 @@ class Single(FrequencyOracle):
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
         return counts[:0]
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        return Profile.of([Band(1, Fraction(1), Fraction(1))], 1)
 
     def likelihoods(self, data: Array) -> Floats:
         return np.ones((len(data), 1))

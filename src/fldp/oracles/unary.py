@@ -139,11 +139,12 @@ class UnaryOracle(PureOracle):
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         return self.draw_supports(counts, generator)
 
-    def profile(self) -> Profile:
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
         """By the bits of the two values; all others have the same probability under both."""
+        del value, other
         each = 1 << (self.domain_size - 2)
-        own, other = (self.p, 1 - self.p), (self.q, 1 - self.q)
-        bands = (Band(each, own[a] * other[b], other[a] * own[b]) for a in (0, 1) for b in (0, 1))
+        own, rest = (self.p, 1 - self.p), (self.q, 1 - self.q)
+        bands = (Band(each, own[a] * rest[b], rest[a] * own[b]) for a in (0, 1) for b in (0, 1))
         return Profile.of(bands, self.outcomes)
 
     def likelihoods(self, data: Array) -> Floats:

@@ -1,6 +1,5 @@
 """card: what a report gives away, in numbers that a person can be told."""
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +10,6 @@ from fldp.errors import ParameterError
 from fldp.estimate import z_score
 from fldp.needs import plain_epsilon, standard_error, users_constraint
 from fldp.oracle import FrequencyOracle
-from fldp.oracles.grouped import Grouped
 from fldp.oracles.unary import OUE
 from fldp.privacy.attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination import Repeats, repeats
@@ -152,9 +150,4 @@ def _shares(oracle: FrequencyOracle) -> dict[Fraction, Fraction]:
     size = oracle.domain_size
     if oracle.anonymity == size:
         return {Fraction(1): Fraction(1)}
-    if isinstance(oracle, Grouped):
-        inside = Fraction(sum(group * (group - 1) for group in oracle.groups), size * (size - 1))
-        return {Fraction(1): inside, Fraction(0): 1 - inside}
-    profiles = verify(verifiable(oracle)).profiles.values()
-    found = Counter(profile.shared_mass for profile in profiles)
-    return {share: Fraction(count, len(profiles)) for share, count in found.items()}
+    return oracle.overlaps() or dict(verify(verifiable(oracle)).overlaps)

@@ -1,17 +1,23 @@
 """Laws: the conditional probabilities that a verifier looks at, from an oracle, a table or a function."""
 
 import csv
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from fldp.constraints import show
 from fldp.errors import DomainError, ParameterError
 from fldp.oracle import FrequencyOracle, Law
 
-_MOST_ENTRIES = 1 << 20
+_MOST_WORK = 1 << 24
+_MOST_TEXT, _MOST_EXPONENT = 1000, 1000
 _ROUNDING = Fraction(1, 10**9)
 
 
@@ -39,9 +45,11 @@ def laws_of(subject: Any, domain_size: int | None) -> Laws:
     rows = _of_function(subject, domain_size) if callable(subject) else _of_table(subject)
     if len(rows) < 2:
         raise ParameterError(f"verify: a law must be of at least 2 values, got {len(rows)}")
-    if sum(map(len, rows)) > _MOST_ENTRIES:
-        raise ParameterError(f"verify: a law must have at most {_MOST_ENTRIES:,} probabilities, got more")
-    return Laws([None], [[_checked(value, row)] for value, row in enumerate(rows)])
+    laws = [[_checked(value, row)] for value, row in enumerate(rows)]
+    if len(laws) * sum(len(law) for (law,) in laws) > _MOST_WORK:
+        rule = f"values times probabilities of at most {_MOST_WORK:,}"
+        raise ParameterError(f"verify: a law must have {rule}, got one of {len(laws):,} values that has more")
+    return Laws([None], laws)
 
 
 def _of_oracle(oracle: FrequencyOracle) -> Laws:
@@ -52,17 +60,23 @@ def _of_oracle(oracle: FrequencyOracle) -> Laws:
 
 
 def _of_function(law: Callable[[int], Any], domain_size: int | None) -> list[Any]:
-    if isinstance(domain_size, bool) or not isinstance(domain_size, int):
+    if isinstance(domain_size, bool) or not isinstance(domain_size, Integral) or not 2 <= domain_size <= _MOST_WORK:
         raise ParameterError(f"verify: a function needs domain_size, its number of values, got {domain_size!r}")
-    return [law(value) for value in range(domain_size)]
+    return [_plain(law(value)) for value in range(int(domain_size))]
 
 
 def _of_table(table: Any) -> list[Any]:
-    rows = table.tolist() if hasattr(table, "tolist") else table
+    rows = _plain(table)
+    if isinstance(rows, list | tuple):
+        rows = [_plain(row) for row in rows]
     if not isinstance(rows, Sequence) or isinstance(rows, str) or not all(_is_row(row) for row in rows):
         what = f"got {show(type(table).__name__)}"
         raise ParameterError(f"verify: a law must be an oracle, a function or a table of probabilities, {what}")
     return list(rows)
+
+
+def _plain(given: Any) -> Any:
+    return given.tolist() if isinstance(given, np.ndarray) else given
 
 
 def _is_row(row: Any) -> bool:
@@ -80,15 +94,30 @@ def _checked(value: int, row: Any) -> Law:
     return _support({report: share / total for report, share in law.items()})
 
 
+def exact(number: Any) -> Fraction:
+    """Return a number as it is, a text such as ``1/3`` or ``1e-6`` included; one of absurd length is a ValueError.
+
+    >>> exact("1/3"), exact(0.5)
+    (Fraction(1, 3), Fraction(1, 2))
+    """
+    if isinstance(number, np.generic):
+        number = number.item()
+    if isinstance(number, str | Decimal):
+        power = re.search(r"[eE][+-]?(\d+)", str(number))
+        if len(str(number)) > _MOST_TEXT or (power and int(power[1]) > _MOST_EXPONENT):
+            raise ValueError
+    return Fraction(number)
+
+
 def _share(value: int, report: Any, share: Any) -> Fraction:
     try:
-        exact = Fraction(share)
+        made = exact(share)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        exact = Fraction(-1)
-    if exact < 0 or isinstance(share, bool):
+        made = Fraction(-1)
+    if made < 0 or isinstance(share, bool):
         where = f"report {show(report)} under value {value}"
         raise DomainError(f"verify: the probability of {where} must be a number from 0 on, got {show(share)}")
-    return exact
+    return made
 
 
 def _support(law: Law) -> Law:

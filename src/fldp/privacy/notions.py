@@ -4,17 +4,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import accumulate, permutations
+from itertools import accumulate, pairwise
 from typing import Any
 
 from fldp.constraints import fail, positive
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
 from fldp.oracles.grouped import Grouped, sizes
+from fldp.privacy.laws import exact
 from fldp.profile import Profile
 from fldp.thresholds import exp_lower
 
 Pair = tuple[int, int]
+MOST_EPSILON = 64.0  # beyond it nothing is promised, and coins of 64 bits cannot keep it
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,12 @@ class Demand:
             shared = f"{_shown(profile.overlap)} of their reports, {float(profile.shared_mass):g} by probability"
             return f"they share {shared}, where {_shown(self.eta)} is promised"
         if profile.ratio > bound:
-            return f"a report is {float(profile.ratio):.6g} times as likely, above e^{self.epsilon:g}"
+            return f"a report is {_large(profile.ratio)} times as likely, above e^{self.epsilon:g}"
         return None
+
+
+def _large(ratio: Fraction) -> str:
+    return f"{float(ratio):.6g}" if ratio < 10**300 else "more than 10^300"
 
 
 def _shown(share: Fraction) -> str:
@@ -66,19 +72,27 @@ class Notion(ABC):
     def demand(self, value: int, other: int) -> Demand | None:
         """Return what is demanded of a pair, or None where nothing is."""
 
-    def representatives(self, domain_size: int) -> Iterable[Pair]:
-        """Return pairs that have all demands that occur, for laws to which every pair looks alike."""
-        return permutations(range(domain_size), 2)
+    @abstractmethod
+    def ranges(self, domain_size: int) -> Iterable[tuple[int, int]]:
+        """Return the runs of values, each by its start and end, inside of which all pairs have one demand."""
 
     def check_domain(self, domain_size: int) -> None:
         """Refuse a domain that the notion does not fit: by default it fits all."""
         del domain_size
 
 
+def bounded_epsilon(owner: str, value: Any) -> float:
+    """Accept a positive epsilon of at most 64."""
+    epsilon = positive(owner, "epsilon", value)
+    if epsilon > MOST_EPSILON:
+        raise fail(owner, "epsilon", f"at most {MOST_EPSILON:g}", value)
+    return epsilon
+
+
 def _share(owner: str, name: str, value: Any) -> Fraction:
     """Accept a number from 0 to 1, exactly as it is."""
     try:
-        share = Fraction(value)
+        share = exact(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise fail(owner, name, "a number from 0 to 1", value) from None
     if isinstance(value, bool) or not 0 <= share <= 1:
@@ -89,9 +103,8 @@ def _share(owner: str, name: str, value: Any) -> Fraction:
 class _Uniform(Notion):
     """A notion that demands the same of every pair."""
 
-    def representatives(self, domain_size: int) -> Iterable[Pair]:
-        del domain_size
-        return [(0, 1), (1, 0)]
+    def ranges(self, domain_size: int) -> Iterable[tuple[int, int]]:
+        return [(0, domain_size)]
 
 
 @dataclass(frozen=True)
@@ -109,7 +122,7 @@ class FLDP(_Uniform):
     eta: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive("FLDP", "epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", bounded_epsilon("FLDP", self.epsilon))
         object.__setattr__(self, "eta", _share("FLDP", "eta", self.eta))
 
     def demand(self, value: int, other: int) -> Demand:
@@ -132,7 +145,7 @@ class LDP(_Uniform):
     epsilon: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive("LDP", "epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", bounded_epsilon("LDP", self.epsilon))
 
     def demand(self, value: int, other: int) -> Demand:
         del value, other
@@ -155,7 +168,7 @@ class ApproximateLDP(_Uniform):
     delta: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive("ApproximateLDP", "epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", bounded_epsilon("ApproximateLDP", self.epsilon))
         object.__setattr__(self, "delta", _share("ApproximateLDP", "delta", self.delta))
 
     def demand(self, value: int, other: int) -> Demand:
@@ -181,7 +194,7 @@ class GroupedLDP(Notion):
     _starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive("GroupedLDP", "epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", bounded_epsilon("GroupedLDP", self.epsilon))
         object.__setattr__(self, "groups", sizes("GroupedLDP", "groups", self.groups))
         object.__setattr__(self, "_starts", tuple(accumulate(self.groups)))
 
@@ -190,6 +203,10 @@ class GroupedLDP(Notion):
 
     def demand(self, value: int, other: int) -> Demand | None:
         return Demand(self.epsilon, eta=Fraction(1)) if self._group(value) == self._group(other) else None
+
+    def ranges(self, domain_size: int) -> Iterable[tuple[int, int]]:
+        del domain_size
+        return pairwise((0, *self._starts))
 
     def check_domain(self, domain_size: int) -> None:
         if sum(self.groups) != domain_size:
@@ -236,4 +253,4 @@ def parse(text: str) -> Notion:
 def _argument(text: str) -> Any:
     if text.startswith("["):
         return [int(size) for size in text.strip("[]").split(",")]
-    return Fraction(text)
+    return exact(text)

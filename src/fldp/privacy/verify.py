@@ -1,7 +1,7 @@
 """verify: the privacy of a law, by enumeration, in rational arithmetic."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -10,11 +10,11 @@ from itertools import permutations
 from math import inf, lcm, nextafter
 from typing import Any
 
-from fldp.constraints import fail, positive
+from fldp.constraints import fail
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
 from fldp.privacy.laws import Laws, laws_of
-from fldp.privacy.notions import Notion, Pair, declared
+from fldp.privacy.notions import Notion, Pair, bounded_epsilon, declared
 from fldp.profile import Band, Curve, Profile, delta_curve
 from fldp.thresholds import exp_lower
 
@@ -72,6 +72,7 @@ class Verification:
     anonymity: int
     witness: Witness
     profiles: Mapping[Pair, Profile] = field(repr=False)
+    overlaps: Mapping[Fraction, Fraction] = field(repr=False)
     notion: Notion | None = None
 
     @property
@@ -114,9 +115,8 @@ class Verification:
         >>> fldp.verify([["3/4", "1/4"], ["1/4", "3/4"]]).delta_at(0.0)
         Fraction(1, 2)
         """
-        if epsilon != 0:
-            positive("verify", "epsilon", epsilon)
-        return self._excess(exp_lower(epsilon))
+        nothing = not isinstance(epsilon, bool) and epsilon == 0
+        return self._excess(exp_lower(0.0 if nothing else bounded_epsilon("verify", epsilon)))
 
     @property
     def delta_curve(self) -> Curve:
@@ -126,20 +126,28 @@ class Verification:
     @property
     def anonymity_mean(self) -> Fraction:
         """The mean number of values that a report leaves possible, values being equally frequent."""
-        pairs = self.domain_size * (self.domain_size - 1)
-        shared = sum((profile.shared_mass for profile in self.profiles.values()), Fraction(0)) / len(self.profiles)
-        return 1 + shared * pairs / self.domain_size
+        shared = sum((share * weight for share, weight in self.overlaps.items()), Fraction(0))
+        return 1 + (self.domain_size - 1) * shared
 
     def judge(self, notion: Notion) -> Judgement:
         """Tell whether the law keeps a promise, with a pair of values for which it does not."""
+        if not isinstance(notion, Notion):
+            raise fail("verify", "notion", "a notion such as LDP(1.0)", notion)
         notion.check_domain(self.domain_size)
-        alike = len(self.profiles) < self.domain_size * (self.domain_size - 1)
-        for pair in notion.representatives(self.domain_size) if alike else self.profiles:
+        for pair, profile in self._pairs(notion):
             demand = notion.demand(*pair)
-            reason = demand.refusal(self.profiles[(0, 1) if alike else pair]) if demand else None
+            reason = demand.refusal(profile) if demand else None
             if reason:
                 return Judgement(notion, False, pair, reason)
         return Judgement(notion, True)
+
+    def _pairs(self, notion: Notion) -> Iterator[tuple[Pair, Profile]]:
+        """Yield all pairs; of a law in closed form, pairs of all kinds in each range that has one demand."""
+        if self.oracle is None or len(self.profiles) == self.domain_size * (self.domain_size - 1):
+            yield from self.profiles.items()
+            return
+        for start, stop in notion.ranges(self.domain_size):
+            yield from _closed_form(self.oracle, start, stop).items()
 
     @property
     def judgement(self) -> Judgement:
@@ -168,7 +176,7 @@ def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | Non
     An oracle's law is the implemented one, with the integers that the code compares with. Public randomness is part of
     the report and is taken to be uniform over ``oracle.publics()``. A table has a row of probabilities for each value;
     a function ``law(value) -> {report: probability}`` needs ``domain_size``. Where a law is too large to enumerate and
-    the oracle knows that all pairs of values are alike, one pair is looked at.
+    the oracle has it in closed form, a pair of values of every kind is looked at.
 
     >>> import fldp
     >>> found = verify(fldp.FHR(epsilon=1.0, domain_size=7))
@@ -182,16 +190,25 @@ def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | Non
         raise fail("verify", "notion", "a notion such as LDP(1.0)", notion)
     if isinstance(subject, FrequencyOracle):
         promised = notion or declared(subject)
-        profile = None if _is_exact(subject) else subject.profile()
-        if profile is not None:
-            return _of_one_pair(subject, promised, profile)
+        if not _is_exact(subject) and subject.profile() is not None:
+            return _of_kinds(subject, promised)
         return _of_laws(subject, promised, laws_of(subject, domain_size))
     return _of_laws(None, notion, laws_of(subject, domain_size))
 
 
-def _of_one_pair(oracle: FrequencyOracle, notion: Notion, profile: Profile) -> Verification:
-    witness = Witness(0, 1, None, None, profile.ratio)
-    return Verification(oracle, oracle.domain_size, oracle.anonymity, witness, {(0, 1): profile}, notion)
+def _of_kinds(oracle: FrequencyOracle, notion: Notion) -> Verification:
+    """Look at a pair of every kind."""
+    profiles = _closed_form(oracle, 0, oracle.domain_size)
+    worst = max(profiles, key=lambda pair: profiles[pair].ratio)
+    witness = Witness(*worst, None, None, profiles[worst].ratio)
+    overlaps = oracle.overlaps()
+    assert overlaps is not None
+    return Verification(oracle, oracle.domain_size, oracle.anonymity, witness, profiles, overlaps, notion)
+
+
+def _closed_form(oracle: FrequencyOracle, start: int, stop: int) -> dict[Pair, Profile]:
+    found = {pair: oracle.profile(*pair) for pair in permutations(oracle.sample_values(start, stop), 2)}
+    return {pair: profile for pair, profile in found.items() if profile is not None}
 
 
 def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) -> Verification:
@@ -203,7 +220,9 @@ def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) 
     profiles = {pair: _profile(counts[pair[0]], counts[pair[1]], total, cache) for pair in pairs}
     worst = max(profiles, key=lambda pair: profiles[pair].ratio)
     witness = _witness(laws.publics, counts, *worst, profiles[worst].ratio)
-    return Verification(oracle, len(counts), min(left.values()), witness, profiles, notion)
+    found = Counter(profile.shared_mass for profile in profiles.values())
+    overlaps = {share: Fraction(count, len(profiles)) for share, count in found.items()}
+    return Verification(oracle, len(counts), min(left.values()), witness, profiles, overlaps, notion)
 
 
 def _integers(laws: Laws) -> tuple[list[list[dict[Any, int]]], int]:

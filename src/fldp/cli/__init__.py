@@ -17,7 +17,9 @@ COMMANDS = (
     "commands",
     "plan_commands",
     "privacy_commands",
+    "serve_commands",
     "survey_commands",
+    "token_commands",
 )
 
 app = typer.Typer(

@@ -116,7 +116,7 @@ def _parquet(made: Estimate, query: Query) -> bytes:
     arrow, writer = load("pyarrow", "parquet"), load("pyarrow.parquet", "parquet")
     rows = made.table(query.level) if query.top is None else made.top(query.top, query.level)
     columns: dict[str, Any] = {"value": rows["value"], "label": [render.label(made, int(v)) for v in rows["value"]]}
-    columns |= {name: rows[name] for name in rows.dtype.names[1:]}
+    columns |= {name: rows[name] for name in (rows.dtype.names or ())[1:]}
     sink = arrow.BufferOutputStream()
     writer.write_table(arrow.table(columns), sink)
     return bytes(sink.getvalue())
@@ -130,7 +130,7 @@ def _exported(collector: Collector, published: Published, days: Days) -> IO[byte
         with collector.store.snapshot() as snapshot:
             _enough(snapshot.count_reports(number, days), published)
             for_all = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
-            parquet.write(file, oracle, batches(oracle, for_all), published.entry.version)  # type: ignore[arg-type]
+            parquet.write(file, oracle, batches(oracle, for_all), published.entry.version)
     except BaseException:
         file.close()
         raise

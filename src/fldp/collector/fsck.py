@@ -16,13 +16,15 @@ def fsck(store: Store) -> tuple[list[str], list[str]]:
     """Return what was found right and what was found wrong, a line for each, all at one moment of the store."""
     good: list[str] = []
     bad: list[str] = []
-    with store.snapshot() as snapshot:
-        bad += [f"database: {line}" for line in snapshot.damage()]
-        for entry in snapshot.entries():
-            wrong, n = check(snapshot, entry)
-            bad += [f"{_title(entry)}: {line}" for line in wrong]
-            if not wrong:
-                good.append(f"{_title(entry)}: {n} reports, as acknowledged")
+    try:
+        with store.snapshot() as snapshot:
+            bad += [f"database: {line}" for line in snapshot.damage()]
+            for entry in snapshot.entries():
+                wrong, n = check(snapshot, entry)
+                bad += [f"{_title(entry)}: {line}" for line in wrong]
+                good += [] if wrong else [f"{_title(entry)}: {n} reports, as acknowledged"]
+    except StoreError as error:
+        bad.append(str(error))
     return good, bad
 
 
@@ -38,7 +40,7 @@ def check(snapshot: Snapshot, entry: Entry) -> tuple[list[str], int]:
         return ["the specification cannot be read"], 0
     if survey.version != entry.version:
         return [f"the specification is that of version {survey.version[:16]}"], 0
-    wrong = []
+    wrong: list[str] = []
     if survey.collect["retention"] == "raw":
         wrong += _recount(snapshot, entry.number, survey.oracle)
     else:

@@ -83,7 +83,7 @@ _TICKET = {
 }
 _MATCH = {"name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"}}
 _WINDOW = [_query("from", DAY, "the first UTC day"), _query("to", DAY, "the last UTC day, included")]
-_TOKEN = [{"token": []}]
+_TOKEN: list[dict[str, list[str]]] = [{"token": []}]
 _ID, _NAMED = _path("id", VERSION), _path("name", NAME)
 _ADMIN, _READ = {"security": _TOKEN, "x-scope": "admin"}, {"security": _TOKEN, "x-scope": "read"}
 _PUBLIC: dict[str, Any] = {"security": [], "x-scope": "public"}

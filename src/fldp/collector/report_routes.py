@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+from typing import Any
 
 import numpy as np
 from starlette.requests import Request
@@ -71,7 +72,7 @@ def _decoded(published: Published, body: bytes, most: int) -> Reports:
 
 def malformed(error: WireError) -> Problem:
     """Say what is wrong with bytes, and with which report if it is one."""
-    more = {} if error.index is None else {"index": error.index}
+    more: dict[str, Any] = {} if error.index is None else {"index": error.index}
     return Problem(422, "malformed", str(error), **more)
 
 

@@ -52,7 +52,7 @@ async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
     collector.stopping = True
     logs.log.info("stopping")
-    server.stop()
+    server.stop()  # type: ignore[no-untyped-call]
     await asyncio.wait((serving,), timeout=settings.stop_seconds)
     waiting.cancel()
     logs.log.info("stopped", extra={"dropped": collector.in_flight})

@@ -88,7 +88,7 @@ class Settings:
     9000
     """
 
-    data: Path = _setting(Path("."), _folder(), "the folder of the database")
+    data: Path = _setting(Path("."), _folder(), "the folder of the database")  # noqa: RUF009
     host: str = _setting("127.0.0.1", _text(), "the address to listen on")
     port: int = _setting(8080, _whole(1, 65535), "the port to listen on")
     max_body: int = _setting(64 * MiB, _whole(1024, 1 << 30), "bytes of the body of one request")

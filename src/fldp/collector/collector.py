@@ -13,9 +13,11 @@ from fldp.collector.clock import Clock, day, system, text
 from fldp.collector.folding import Folder
 from fldp.collector.metrics import Metrics
 from fldp.collector.problem import Problem, busy, not_found
+from fldp.collector.segments import packed
 from fldp.collector.settings import Settings
 from fldp.collector.store import Entry, Outcome, Store, Submission, Verdict
 from fldp.collector.writer import BusyError, Writer
+from fldp.oracles import RR
 from fldp.survey import Survey
 
 P = ParamSpec("P")
@@ -77,6 +79,7 @@ class Collector:
         self._heavy = ThreadPoolExecutor(settings.threads, "fldp-heavy")
         self._writer = Writer(self._commit, most_waiting=settings.max_waiting)
         self._folder = Folder(store, self._survey, settings.fold_seconds)
+        self._heavy.submit(_warm)
 
     def stop(self) -> None:
         """Write what waits, end all threads, close the store."""
@@ -179,6 +182,11 @@ class Collector:
             "fldp_pending_reports": sum(count for _, _, count in self.store.pending()),
             "fldp_store_bytes": self.store.size(),
         }
+
+
+def _warm() -> None:
+    """Load the compiled kernels, so that the first batch need not wait for them."""
+    packed([RR(epsilon=1.0).privatize([0, 1])])
 
 
 _REFUSED: dict[Verdict, tuple[int, str | None, str]] = {

@@ -46,6 +46,11 @@ def prepare(path: Path) -> None:
     with plainly(path):
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        connection = connect(path, writes=False)
+        try:
+            _check_kind(path, connection)  # before anything is changed in it
+        finally:
+            connection.close()
         connection = connect(path, writes=True)
         try:
             migrate(path, connection)

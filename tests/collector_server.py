@@ -22,7 +22,8 @@ SPECIFICATION = {
 
 
 def specification(name="browser", oracle=None, **collect):
-    return {**SPECIFICATION, "name": name, "oracle": oracle or SPECIFICATION["oracle"], "collect": collect}
+    made = {**SPECIFICATION, "name": name, "oracle": oracle or SPECIFICATION["oracle"], "collect": collect}
+    return json.loads(json.dumps(made))
 
 
 def free_port():
@@ -53,7 +54,9 @@ class Server:
         command = [sys.executable, "-m", "fldp", "serve", "--data", str(self.folder), "--port", str(self.port), *flags]
         self.log = (self.folder / "log").open("ab")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
-        assert self.process.stdout.readline() == f"fldp: listening on {self.url}\n", (self.folder / "log").read_text()
+        if self.process.stdout.readline() != f"fldp: listening on {self.url}\n":
+            self.stop()
+            raise RuntimeError((self.folder / "log").read_text())
         if self.token is None:
             self.token = self.process.stdout.readline().split()[-1]
 
@@ -75,7 +78,7 @@ class Server:
 
     def client(self, token=None, **headers):
         held = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx.Client(base_url=self.url, headers=held | headers, timeout=60)
+        return httpx.Client(base_url=self.url, headers=held | headers, timeout=60, verify=False)
 
     @property
     def admin(self):
@@ -99,6 +102,10 @@ class Server:
             return client.post(path, content=body or batch(survey), headers=made)
         with self.client() as own:
             return own.post(path, content=body or batch(survey), headers=made)
+
+    def tokens(self):
+        with self.admin as client:
+            return client.get("/v1/tokens").json()
 
     def counts(self):
         with self.admin as client:

@@ -1,6 +1,7 @@
 """Crashes and stops: what was acknowledged is there, once, and what is sent again is not counted again."""
 
 import signal
+import socket
 import threading
 import time
 
@@ -8,6 +9,9 @@ import httpx
 import pytest
 
 from collector_server import Server, batch, key
+from fldp import FldpError
+from fldp.collector.server import run
+from fldp.collector.settings import Settings
 
 
 class Senders:
@@ -133,6 +137,16 @@ def test_two_collectors_never_serve_one_database(tmp_path):
             Server(tmp_path)
     finally:
         server.stop()
+
+
+def test_a_port_that_is_taken_is_an_error_in_one_line(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(FldpError, match=f"^serve: cannot listen on localhost port {port}: Address already in use$"):
+            run(Settings(data=tmp_path, host="localhost", port=port), print)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_admin_token_is_made_once_and_printed_once(tmp_path):

@@ -4,8 +4,10 @@ import asyncio
 import fcntl
 import os
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from granian.constants import HTTPModes, Interfaces
@@ -27,6 +29,7 @@ Say = Callable[[str], None]
 def run(settings: Settings, say: Say, clock: Clock = system) -> None:
     """Serve until SIGTERM or SIGINT; then take no more requests, finish those that came, and end."""
     logs.configure(settings.log)
+    settings = replace(settings, host=_bindable(settings.host, settings.port))
     with _alone(settings.data):
         store = SqliteStore(settings.data / FILE)
         secret = None if auth.has_admin(store, clock()) else auth.create_token(store, clock(), "admin")[0]
@@ -87,12 +90,25 @@ async def _listening(settings: Settings, serving: "asyncio.Task[None]") -> None:
             continue
         writer.close()
         return
-    error = serving.exception()
-    raise StoreError(f"serve: cannot listen on {settings.host} port {settings.port}: {error}")
+    reason = str(serving.exception()).partition("\n")[0]
+    raise StoreError(f"serve: cannot listen on {settings.host} port {settings.port}: {reason}")
 
 
 def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
+
+
+def _bindable(host: str, port: int) -> str:
+    """Return the numeric address of a host, having seen that its port is free: before anything is made or printed."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "not a host"
+        raise StoreError(f"serve: cannot listen on {host} port {port}: {reason}") from None
+    return str(address[0])
 
 
 @contextmanager

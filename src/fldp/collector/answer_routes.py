@@ -34,8 +34,8 @@ async def estimates(collector: Collector, request: Request, token: Token) -> Res
     tag = await collector.quick(_tag, collector, published, query.days, repr(query))
     if _matches(request, tag):
         return _unchanged(tag)
-    tag, tally = await collector.heavy(_tallied, collector, published, query.days, repr(query))
-    content = await collector.heavy(_rendered, published, tally, query)
+    tag, tally = await collector.answer(_tallied, collector, published, query.days, repr(query))
+    content = await collector.answer(_rendered, published, tally, query)
     return Response(content, headers={"ETag": tag, **_ENVELOPE}, media_type=FORMATS[query.format])
 
 
@@ -46,8 +46,8 @@ async def tally(collector: Collector, request: Request, token: Token) -> Respons
     tag = await collector.quick(_tag, collector, published, days, "tally")
     if _matches(request, tag):
         return _unchanged(tag)
-    tag, found = await collector.heavy(_tallied, collector, published, days, "tally")
-    content = await collector.heavy(wire.encode_tally, found, published.entry.version)
+    tag, found = await collector.answer(_tallied, collector, published, days, "tally")
+    content = await collector.answer(wire.encode_tally, found, published.entry.version)
     return Response(content, headers={"ETag": tag, **_ENVELOPE}, media_type="application/octet-stream")
 
 
@@ -57,7 +57,7 @@ async def export(collector: Collector, request: Request, token: Token) -> Respon
     days = days_of(parameters(request, "from", "to"))
     if published.survey.collect["retention"] != "raw":
         raise Problem(409, "not-raw", "this survey keeps no reports, only their tally")
-    file = await collector.heavy(_exported, collector, published, days)
+    file = await collector.answer(_exported, collector, published, days)
     return StreamingResponse(_streamed(collector, file), media_type=FORMATS["parquet"])
 
 

@@ -77,6 +77,7 @@ class Collector:
         self._rates: dict[str, tuple[float, float]] = {}
         self._quick = ThreadPoolExecutor(4, "fldp-quick")
         self._heavy = ThreadPoolExecutor(settings.threads, "fldp-heavy")
+        self._answers = ThreadPoolExecutor(settings.threads, "fldp-answers")
         self._writer = Writer(self._commit, most_waiting=settings.max_waiting)
         self._folder = Folder(store, self._survey, settings.fold_seconds)
         self._heavy.submit(_warm)
@@ -87,6 +88,7 @@ class Collector:
         self._folder.stop()
         self._quick.shutdown()
         self._heavy.shutdown()
+        self._answers.shutdown()
         self.store.close()
 
     @property
@@ -106,6 +108,10 @@ class Collector:
     async def heavy(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Do what computes, off the event loop; only so many at the same time."""
         return await asyncio.get_running_loop().run_in_executor(self._heavy, lambda: function(*args, **kwargs))
+
+    async def answer(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Do what may take seconds, such as an estimate of a million values; reports need not wait for it."""
+        return await asyncio.get_running_loop().run_in_executor(self._answers, lambda: function(*args, **kwargs))
 
     # ----------------------------------------------------------------------------------------------- surveys
 

@@ -105,7 +105,7 @@ class Settings:
     stop_seconds: float = _setting(75.0, _seconds(0.1, 3600), "for requests to end when the collector stops")
     fold_seconds: float = _setting(2.0, _seconds(0.01, 3600), "between two rounds of folding")
     rate: float = _setting(0.0, _seconds(0, 1e9), "requests with reports per second and survey; 0 is no limit")
-    threads: int = _setting(4, _whole(1, 256), "threads that check reports and estimate")
+    threads: int = _setting(4, _whole(1, 256), "threads that check reports, and as many that estimate")
     proxied: bool = _setting(False, _flag(), "behind a proxy: then /metrics needs a token from everywhere")
     log: bool = _setting(True, _flag(), "log requests, as JSON lines on standard error")
     log_senders: bool = _setting(False, _flag(), "log addresses and user agents too: this identifies people")

@@ -81,7 +81,7 @@ def _facts(published: Published, now: str) -> dict[str, Any]:
 async def index(collector: Collector, request: Request, token: Token) -> Response:
     """List all versions of all surveys that the token is good for, the newest first."""
     parameters(request)
-    rows = await collector.heavy(_rows, collector, token.survey)
+    rows = await collector.answer(_rows, collector, token.survey)
     return JSONResponse(rows)
 
 
@@ -148,7 +148,7 @@ async def delete(collector: Collector, request: Request, token: Token) -> Respon
     numbers = [entry.number for entry in entries if given.get("version") in (None, entry.version)]
     if not numbers:
         raise not_found("survey")
-    await collector.heavy(collector.store.delete_surveys, numbers)
+    await collector.answer(collector.store.delete_surveys, numbers)
     collector.forget()
     return Response(status_code=204)
 

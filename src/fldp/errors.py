@@ -35,11 +35,15 @@ class ParameterError(FldpError, ValueError):
 
 
 class DomainError(FldpError, ValueError):
-    """A value or a report lies outside of what the oracle knows."""
+    """A value or a report lies outside of what the oracle knows; ``index`` says which one, where that is known."""
+
+    index: int | None = None
 
 
 class WireError(FldpError, ValueError):
-    """Bytes that are not what they claim to be."""
+    """Bytes that are not what they claim to be; ``index`` is the report that is wrong, if it is one."""
+
+    index: int | None = None
 
 
 class MergeError(FldpError, ValueError):

@@ -336,10 +336,12 @@ class FrequencyOracle(ABC):
         good = self.check(array)
         if not good.all():
             position = int(np.flatnonzero(~good)[0])
-            raise DomainError(
+            error = DomainError(
                 f"{self.title}: reports must be ones that {self!r} can produce, "
                 f"got {_one_line(array[position])} at position {position}"
             )
+            error.index = position
+            raise error
         return array
 
     def check_enumerable(self, value: int = 0) -> None:

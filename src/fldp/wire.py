@@ -149,7 +149,9 @@ class Reader:
         try:
             reports = Reports(self.oracle, data)
         except DomainError as error:
-            _refuse(f"in the chunk at report {self.count}: {error}")
+            refused = WireError(f"wire: in the chunk at report {self.count}: {error}")
+            refused.index = None if error.index is None else self.count + error.index
+            raise refused from None
         self.count += count
         return reports
 

@@ -18,7 +18,9 @@ COMMANDS = (
     "experiment_commands",
     "plan_commands",
     "privacy_commands",
+    "serve_commands",
     "survey_commands",
+    "token_commands",
 )
 
 app = typer.Typer(

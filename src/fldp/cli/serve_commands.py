@@ -1,0 +1,109 @@
+"""The commands that run a collector and look after its data."""
+
+import functools
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fldp.cli import app
+from fldp.cli.options import note
+from fldp.collector.settings import Settings, SettingsError, described, writable
+from fldp.errors import FldpError
+
+Data = Annotated[Path, typer.Option("--data", help="The folder of the collector's database.")]
+
+
+def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command a flag for every setting; it gets those that were given as ``flags``."""
+    own = [found for found in inspect.signature(command).parameters.values() if found.name != "flags"]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    shared = [
+        inspect.Parameter(
+            name,
+            keyword,
+            default=None,
+            annotation=Annotated[
+                str | None, typer.Option(f"--{name.replace('_', '-')}", help=f"{about} [{default}]", show_default=False)
+            ],
+        )
+        for name, default, about in described()
+    ]
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> Any:
+        flags = {name: given.pop(name) for name, _, _ in described()}
+        return command(flags=flags, **given)
+
+    wrapped.__signature__ = inspect.Signature([found.replace(kind=keyword) for found in own] + shared)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {found.name: found.annotation for found in [*own, *shared]}
+    del wrapped.__wrapped__
+    return wrapped
+
+
+@app.command()
+@takes_settings
+def serve(
+    config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Check the settings, print them, and exit.")] = False,
+    flags: dict[str, Any] | None = None,
+) -> None:
+    """Run a collector. Flags come before FLDP_... in the environment, and these before the file."""
+    try:
+        settings = Settings.load(flags or {}, os.environ, config)
+    except SettingsError as error:
+        for mistake in error.mistakes:
+            note(mistake)
+        raise typer.Exit(1 if check else 2) from None
+    if not writable(settings.data):
+        note(f"serve: data must be a folder that can be written to, got {str(settings.data)!r}")
+        raise typer.Exit(1 if check else 2)
+    if check:
+        for name, value in asdict(settings).items():
+            typer.echo(f"{name} = {value}")
+        return
+    _load("granian").run(settings, _say)
+
+
+def _say(line: str) -> None:
+    typer.echo(f"fldp: {line}")
+
+
+def _load(needed: str) -> Any:
+    from fldp import extras
+
+    extras.load("starlette", "collector")
+    extras.load(needed, "collector")
+    return extras.load("fldp.collector.server", "collector")
+
+
+def open_store(data: Path) -> Any:
+    """Open the database of a folder; none is made."""
+    from fldp.collector.sqlite import SqliteStore
+    from fldp.collector.sqlite_file import FILE
+
+    if not (data / FILE).is_file():
+        raise FldpError(f"{data / FILE}: is not there; name the folder of a collector with --data")
+    return SqliteStore(data / FILE)
+
+
+@app.command()
+def fsck(data: Data = Path(".")) -> None:
+    """Count everything in a collector's database again, and compare; exit code 1 on any difference."""
+    from fldp.collector.fsck import fsck as run
+
+    store = open_store(data)
+    try:
+        good, bad = run(store)
+    finally:
+        store.close()
+    for line in good:
+        typer.echo(f"good  {line}")
+    for line in bad:
+        typer.echo(f"BAD   {line}")
+    typer.echo("nothing is wrong" if not bad else f"{len(bad)} differences")
+    raise typer.Exit(1 if bad else 0)

@@ -1,0 +1,144 @@
+"""The routes that answer: estimates, tallies, and raw reports."""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import AsyncIterator
+from typing import IO, Any
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+import fldp
+from fldp import parquet, render, wire
+from fldp.collector.access import permit
+from fldp.collector.collector import Collector, Published
+from fldp.collector.problem import Problem
+from fldp.collector.query import FORMATS, Query, days_of, parameters
+from fldp.collector.segments import batches
+from fldp.collector.store import Days, Snapshot, Token
+from fldp.collector.windows import Window
+from fldp.estimate import Estimate
+from fldp.extras import load
+from fldp.postprocess import postprocess
+from fldp.reports import Tally
+
+_PIECE = 1 << 18
+_ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
+
+
+async def estimates(collector: Collector, request: Request, token: Token) -> Response:
+    """Estimate how many participants hold each label."""
+    published = await _asked(collector, request, token)
+    query = Query.of(request, published.survey.oracle)
+    tag = await collector.quick(_tag, collector, published, query.days, repr(query))
+    if _matches(request, tag):
+        return _unchanged(tag)
+    tag, tally = await collector.answer(_tallied, collector, published, query.days, repr(query))
+    content = await collector.answer(_rendered, published, tally, query)
+    return Response(content, headers={"ETag": tag, **_ENVELOPE}, media_type=FORMATS[query.format])
+
+
+async def tally(collector: Collector, request: Request, token: Token) -> Response:
+    """Return the tally itself, as bytes."""
+    published = await _asked(collector, request, token)
+    days = days_of(parameters(request, "from", "to"))
+    tag = await collector.quick(_tag, collector, published, days, "tally")
+    if _matches(request, tag):
+        return _unchanged(tag)
+    tag, found = await collector.answer(_tallied, collector, published, days, "tally")
+    content = await collector.answer(wire.encode_tally, found, published.entry.version)
+    return Response(content, headers={"ETag": tag, **_ENVELOPE}, media_type="application/octet-stream")
+
+
+async def export(collector: Collector, request: Request, token: Token) -> Response:
+    """Return the raw reports of a window as Parquet."""
+    published = await _asked(collector, request, token)
+    days = days_of(parameters(request, "from", "to"))
+    if published.survey.collect["retention"] != "raw":
+        raise Problem(409, "not-raw", "this survey keeps no reports, only their tally")
+    file = await collector.answer(_exported, collector, published, days)
+    return StreamingResponse(_streamed(collector, file), media_type=FORMATS["parquet"])
+
+
+async def _asked(collector: Collector, request: Request, token: Token) -> Published:
+    published = await collector.published(request.path_params["id"])
+    permit(token, published.entry.name)
+    return published
+
+
+def _tag(collector: Collector, published: Published, days: Days, asked: str) -> str:
+    with collector.store.snapshot() as snapshot:
+        return _tag_of(snapshot, published, days, asked)
+
+
+def _tag_of(snapshot: Snapshot, published: Published, days: Days, asked: str) -> str:
+    """Return the entity tag. Reports are only ever added, so their number tells whether the tally has changed."""
+    n = Window(published.entry.number, days).count(snapshot)
+    _enough(n, published)
+    state = (fldp.__version__, published.entry.number, published.entry.version, days, n, asked)
+    return f'"{hashlib.sha256(json.dumps(state).encode()).hexdigest()[:32]}"'
+
+
+def _enough(n: int, published: Published) -> None:
+    minimum = published.survey.collect["minimum"]
+    if n < minimum:
+        raise Problem(403, "too-few", f"nothing is shown of fewer than {minimum} reports", minimum=minimum)
+
+
+def _matches(request: Request, tag: str) -> bool:
+    given = request.headers.get("if-none-match", "")
+    return given.strip() == "*" or tag in (part.strip().removeprefix("W/") for part in given.split(","))
+
+
+def _unchanged(tag: str) -> Response:
+    return Response(status_code=304, headers={"ETag": tag, **_ENVELOPE})
+
+
+def _tallied(collector: Collector, published: Published, days: Days, asked: str) -> tuple[str, Tally]:
+    """Return a tally and the tag that belongs to exactly this one."""
+    with collector.store.snapshot() as snapshot:
+        tag = _tag_of(snapshot, published, days, asked)
+        return tag, Window(published.entry.number, days).tally(snapshot, published.survey.oracle)
+
+
+def _rendered(published: Published, found: Tally, query: Query) -> bytes:
+    made = published.survey.estimate(found, **query.options)
+    if query.post:
+        made = postprocess(made, query.post)
+    if query.format == "parquet":
+        return _parquet(made, query)
+    text = render.as_csv if query.format == "csv" else render.as_json
+    return text(made, query.level, query.top).encode()
+
+
+def _parquet(made: Estimate, query: Query) -> bytes:
+    arrow, writer = load("pyarrow", "parquet"), load("pyarrow.parquet", "parquet")
+    rows = made.table(query.level) if query.top is None else made.top(query.top, query.level)
+    columns: dict[str, Any] = {"value": rows["value"], "label": [render.label(made, int(v)) for v in rows["value"]]}
+    columns |= {name: rows[name] for name in (rows.dtype.names or ())[1:]}
+    sink = arrow.BufferOutputStream()
+    writer.write_table(arrow.table(columns), sink)
+    return bytes(sink.getvalue())
+
+
+def _exported(collector: Collector, published: Published, days: Days) -> IO[bytes]:
+    """Write reports into a file without a name: the database must not wait for a slow reader."""
+    file = tempfile.TemporaryFile(dir=collector.settings.data)  # noqa: SIM115
+    number, oracle = published.entry.number, published.survey.oracle
+    try:
+        with collector.store.snapshot() as snapshot:
+            _enough(snapshot.count_reports(number, days), published)
+            for_all = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
+            parquet.write(file, oracle, batches(oracle, for_all), published.entry.version)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return file
+
+
+async def _streamed(collector: Collector, file: IO[bytes]) -> AsyncIterator[bytes]:
+    with file:
+        while piece := await collector.quick(file.read, _PIECE):
+            yield piece

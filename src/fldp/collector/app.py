@@ -1,0 +1,75 @@
+"""The routes, and nothing else: which handler answers which request, and who may ask."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+
+from fldp.collector import answer_routes, other_routes, report_routes, survey_routes
+from fldp.collector.access import require, token_of
+from fldp.collector.collector import Collector
+from fldp.collector.gate import Gate
+
+Handler = Callable[[Collector, Request, Any], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A method on a path, who may use it (``public``, ``read``, ``admin``, or ``own``: the handler looks itself)."""
+
+    method: str
+    path: str
+    access: str
+    handler: Handler
+
+
+OPERATIONS = (
+    Operation("GET", "/healthz", "public", other_routes.healthz),
+    Operation("GET", "/readyz", "public", other_routes.readyz),
+    Operation("GET", "/metrics", "own", other_routes.metrics),
+    Operation("GET", "/openapi.json", "public", other_routes.document),
+    Operation("POST", "/v1/surveys", "admin", survey_routes.create),
+    Operation("GET", "/v1/surveys", "read", survey_routes.index),
+    Operation("GET", "/v1/surveys/{name}", "public", survey_routes.show),
+    Operation("DELETE", "/v1/surveys/{name}", "admin", survey_routes.delete),
+    Operation("POST", "/v1/surveys/{name}/close", "admin", survey_routes.close),
+    Operation("POST", "/v1/versions/{id}/reports", "own", report_routes.send),
+    Operation("GET", "/v1/versions/{id}/estimates", "read", answer_routes.estimates),
+    Operation("GET", "/v1/versions/{id}/tally", "read", answer_routes.tally),
+    Operation("GET", "/v1/versions/{id}/export", "read", answer_routes.export),
+    Operation("POST", "/v1/versions/{id}/merge", "admin", report_routes.merge),
+    Operation("POST", "/v1/versions/{id}/tickets", "admin", survey_routes.tickets),
+    Operation("GET", "/v1/tokens", "admin", other_routes.tokens),
+    Operation("POST", "/v1/tokens", "admin", other_routes.create_token),
+    Operation("DELETE", "/v1/tokens/{id}", "admin", other_routes.revoke_token),
+)
+
+
+def create_app(collector: Collector) -> Gate:
+    """Return the ASGI application of a collector."""
+    paths = dict.fromkeys(operation.path for operation in OPERATIONS)
+    return Gate(Router([_route(collector, path) for path in paths], redirect_slashes=False), collector)
+
+
+def _route(collector: Collector, path: str) -> Route:
+    """Return one route for a path, whatever its methods, so that another method is told which there are."""
+    methods = {operation.method: operation for operation in OPERATIONS if operation.path == path}
+
+    async def answer(request: Request) -> Response:
+        request.scope["fldp.route"] = path
+        operation = methods["GET" if request.method == "HEAD" else request.method]
+        return await _perform(collector, request, operation)
+
+    return Route(path, answer, methods=list(methods))
+
+
+async def _perform(collector: Collector, request: Request, operation: Operation) -> Response:
+    """Check who asks before anything else is looked at."""
+    if operation.access in ("public", "own"):
+        return await operation.handler(collector, request, None)
+    token = await token_of(collector, request)
+    require(token, operation.access)
+    return await operation.handler(collector, request, token)

@@ -1,0 +1,120 @@
+"""Gate: around all routes. Limits, headers, origins, errors in one shape, a line in the log."""
+
+import time
+from collections.abc import MutableMapping
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import Router
+from starlette.types import Receive, Scope, Send
+
+from fldp.collector.collector import Collector
+from fldp.collector.logs import log
+from fldp.collector.origins import allowed, preflight
+from fldp.collector.problem import Problem, busy
+from fldp.collector.store import StoreError
+from fldp.errors import FldpError
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Server": "fldp",
+}
+_UNLIMITED = ("/healthz", "/readyz", "/metrics")
+_METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH")
+
+
+class Gate:
+    """The ASGI application."""
+
+    def __init__(self, router: Router, collector: Collector) -> None:
+        self.router, self.collector = router, collector
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, whatever it is."""
+        if scope["type"] != "http":
+            return
+        scope["app"] = self  # the router then raises what is not found, and this answers it
+        passage = _Passage(self.collector, scope, send)
+        self.collector.in_flight += 1
+        try:
+            await self._pass(passage, scope, receive)
+        finally:
+            self.collector.in_flight -= 1
+            passage.record()
+
+    async def _pass(self, passage: "_Passage", scope: Scope, receive: Receive) -> None:
+        try:
+            full = self.collector.in_flight > self.collector.settings.max_in_flight
+            if full and scope["path"] not in _UNLIMITED:
+                raise busy("too many requests at the same time, try again")
+            if scope["method"] == "OPTIONS" and (answer := await preflight(self.collector, scope)):
+                await answer(scope, receive, passage.send)
+                return
+            await self.router(scope, receive, passage.send)
+        except Exception as error:
+            if not passage.status:
+                await passage.refuse(error, receive)
+            elif not isinstance(error, ClientDisconnect | OSError):
+                log.error("an answer was cut short", exc_info=error)
+
+
+class _Passage:
+    """One request on its way through."""
+
+    def __init__(self, collector: Collector, scope: Scope, send: Send) -> None:
+        self._collector, self._scope, self._send = collector, scope, send
+        self._start = time.perf_counter()
+        self.status = 0
+
+    async def send(self, message: MutableMapping[str, Any]) -> None:
+        """Send a part of the answer, with the headers that all answers have."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(raw=message.setdefault("headers", []))
+            for name, value in HEADERS.items():
+                headers[name] = value
+            headers.setdefault("Cache-Control", "no-store")
+            headers.update(allowed(self._scope))
+        await self._send(message)
+
+    async def refuse(self, error: Exception, receive: Receive) -> None:
+        """Answer with what went wrong."""
+        response = _problem(error).response()
+        await response(self._scope, receive, self.send)
+
+    def record(self) -> None:
+        """Count the request and log it: the route as it is written in the document, never the address."""
+        seconds = time.perf_counter() - self._start
+        route = self._scope.get("fldp.route", "other")
+        method = self._scope["method"] if self._scope["method"] in _METHODS else "other"
+        self._collector.metrics.request(route, method, self.status, seconds)
+        fields = {"route": route, "method": method, "status": self.status, "milliseconds": round(1000 * seconds, 1)}
+        if self._collector.settings.log_senders:
+            fields |= _sender(self._scope)
+        log.info("request", extra=fields)
+
+
+def _sender(scope: Scope) -> dict[str, Any]:
+    return {"peer": (scope.get("client") or ("?",))[0], "agent": Headers(scope=scope).get("user-agent", "")[:200]}
+
+
+def _problem(error: Exception) -> Problem:
+    """Return the problem that an exception stands for."""
+    match error:
+        case Problem():
+            return error
+        case HTTPException():
+            return Problem(error.status_code, None, error.detail, error.headers)
+        case StoreError():
+            log.error("the store failed", extra={"error": str(error)})
+            return busy("the store does not answer, try again")
+        case FldpError():
+            return Problem(422, "malformed", str(error))
+        case ClientDisconnect():
+            return Problem(400, "malformed", "the connection ended within the body")
+    log.error("a mistake of the collector", exc_info=error)
+    return Problem(500, None, "the collector made a mistake; its log says more")

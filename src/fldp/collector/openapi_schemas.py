@@ -1,0 +1,119 @@
+"""The shapes of what is sent and answered, as JSON Schema."""
+
+from typing import Any
+
+VERSION: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+NAME: dict[str, Any] = {"type": "string", "pattern": "^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$"}
+DAY: dict[str, Any] = {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+_TEXT, _NUMBER, _COUNT = {"type": "string"}, {"type": "number"}, {"type": "integer", "minimum": 0}
+_TIME: dict[str, Any] = {"type": "string", "format": "date-time"}
+_MAYBE_TIME: dict[str, Any] = {"type": ["string", "null"], "format": "date-time"}
+_STATE = {"type": "string", "enum": ["open", "closed", "scheduled"]}
+_SCOPE = {"type": "string", "enum": ["admin", "read", "send"]}
+
+
+def reference(name: str) -> dict[str, Any]:
+    """Return a reference to a shape."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _object(properties: dict[str, Any], *, optional: tuple[str, ...] = (), closed: bool = True) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in optional],
+        "additionalProperties": not closed,
+    }
+
+
+def _list(of: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": of}
+
+
+_TOKEN = {
+    "id": _TEXT,
+    "scope": _SCOPE,
+    "survey": {"type": ["string", "null"]},
+    "created": _TIME,
+    "expires": _MAYBE_TIME,
+    "revoked": _MAYBE_TIME,
+}
+
+SCHEMAS: dict[str, Any] = {
+    "Problem": _object(
+        {
+            "type": _TEXT,
+            "title": _TEXT,
+            "status": {"type": "integer"},
+            "detail": _TEXT,
+            "index": _COUNT,
+            "mistakes": _list(_TEXT),
+            "minimum": _COUNT,
+        },
+        optional=("index", "mistakes", "minimum"),
+    ),
+    "Status": _object({"status": _TEXT}),
+    "Survey": _object(
+        {
+            "name": NAME,
+            "question": {"type": "string", "minLength": 1, "maxLength": 2000},
+            "title": _TEXT,
+            "description": _TEXT,
+            "topic": NAME,
+            "labels": _list({"type": "string", "minLength": 1, "maxLength": 200}),
+            "domain_size": {"type": "integer", "minimum": 2},
+            "oracle": _object({"name": _TEXT, "epsilon": _NUMBER}, closed=False),
+            "collect": {"type": "object"},
+            "format": _TEXT,
+        },
+        optional=("title", "description", "topic", "labels", "domain_size", "collect", "format"),
+    ),
+    "Published": _object(
+        {"name": NAME, "version": VERSION, "created": _TIME, "closed": _MAYBE_TIME, "state": _STATE, "submit": _TEXT}
+    ),
+    "Surveys": _list(
+        _object(
+            {
+                "name": NAME,
+                "version": VERSION,
+                "question": _TEXT,
+                "created": _TIME,
+                "closed": _MAYBE_TIME,
+                "state": _STATE,
+                "n": _COUNT,
+            }
+        )
+    ),
+    "Shown": _object({"version": VERSION, "survey": reference("Survey"), "state": _STATE}),
+    "Accepted": _object({"accepted": _COUNT}),
+    "Estimates": _object(
+        {
+            "oracle": {"type": "object"},
+            "eta": _NUMBER,
+            "anonymity": _COUNT,
+            "n": _COUNT,
+            "options": {"type": "object"},
+            "method": _TEXT,
+            "biased": {"type": "boolean"},
+            "level": _NUMBER,
+            "rows": _list(
+                _object(
+                    {
+                        "value": _COUNT,
+                        "label": _TEXT,
+                        "count": _NUMBER,
+                        "stderr": _NUMBER,
+                        "low": _NUMBER,
+                        "high": _NUMBER,
+                        "frequency": _NUMBER,
+                    }
+                )
+            ),
+        }
+    ),
+    "Wanted": _object({"count": {"type": "integer", "minimum": 1, "maximum": 100_000}}),
+    "Tickets": _object({"tickets": _list(_TEXT)}),
+    "Tokens": _list(_object(_TOKEN)),
+    "TokenWanted": _object({"scope": _SCOPE, "survey": NAME, "expires": _TIME}, optional=("survey", "expires")),
+    "NewToken": _object({"token": _TEXT, **_TOKEN}),
+}

@@ -1,0 +1,70 @@
+"""Problem: the one shape of an error, that of RFC 9457."""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+TITLES = {
+    "busy": "Too much at the same time",
+    "closed": "The survey takes no reports now",
+    "conflict": "The key was used for another body",
+    "encoding": "The body is encoded",
+    "forbidden": "The token is not good for this",
+    "key": "A good Idempotency-Key is needed",
+    "malformed": "The body is not what it should be",
+    "media-type": "The body is of another type",
+    "not-raw": "The survey keeps no reports",
+    "parameter": "A parameter is wrong",
+    "rate": "Too many requests",
+    "slow": "The body came too slowly",
+    "survey": "The survey has mistakes",
+    "ticket": "A ticket is needed",
+    "ticket-spent": "The ticket is spent",
+    "too-few": "Too few reports to show anything",
+    "too-large": "The body is too large",
+    "unauthorized": "A token is needed",
+}
+
+
+class Problem(Exception):  # noqa: N818 - it is a response, not a mistake of ours
+    """A request that is refused: a status, a slug that names the kind, and one clear line.
+
+    >>> Problem(413, "too-large", "the body must be smaller").fields["type"]
+    'urn:fldp:too-large'
+    """
+
+    def __init__(
+        self, status: int, slug: str | None, detail: str, headers: Mapping[str, str] | None = None, **more: Any
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.headers = status, dict(headers or {})
+        self.fields = {
+            "type": f"urn:fldp:{slug}" if slug else "about:blank",
+            "title": TITLES[slug] if slug else HTTPStatus(status).phrase,
+            "status": status,
+            "detail": detail,
+            **more,
+        }
+
+    def response(self) -> Response:
+        """Return it as an answer."""
+        body = json.dumps(self.fields, ensure_ascii=False).encode("utf-8", "replace")
+        return Response(body, self.status, self.headers, media_type="application/problem+json")
+
+
+def not_found(what: str) -> Problem:
+    """Return the problem of something that is not there."""
+    return Problem(404, None, f"there is no such {what}")
+
+
+def busy(detail: str) -> Problem:
+    """Return the problem of having too much to do, which passes."""
+    return Problem(503, "busy", detail, {"Retry-After": "1"})
+
+
+def bad_parameter(detail: str) -> Problem:
+    """Return the problem of a parameter in the address."""
+    return Problem(422, "parameter", detail)

@@ -1,0 +1,110 @@
+"""The routes that count: reports, and tallies of other collectors."""
+
+import hashlib
+import io
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from fldp import wire
+from fldp.collector.access import permit, sender
+from fldp.collector.body import body_of, idempotency_key, media_type
+from fldp.collector.clock import parse_day
+from fldp.collector.collector import Collector, Published
+from fldp.collector.problem import Problem, bad_parameter
+from fldp.collector.query import parameters
+from fldp.collector.segments import in_order
+from fldp.collector.store import Submission, Token
+from fldp.errors import WireError
+from fldp.reports import Reports, Tally
+
+BYTES = "application/octet-stream"
+_MOST_MERGED, _MOST_EACH = 10**12, 1 << 12  # reports of a merged tally; what one of them can add to a number of it
+
+
+async def send(collector: Collector, request: Request, token: None) -> Response:
+    """Count a batch of reports, once."""
+    del token
+    parameters(request)
+    published = await collector.published(request.path_params["id"])
+    request.scope["fldp.origins"] = published.survey.collect["origins"]
+    ticket = await sender(collector, request, published)
+    key = idempotency_key(request)
+    media_type(request, BYTES)
+    collector.check_rate(published.entry.version)
+    async with body_of(collector, request, collector.settings.max_body) as body:
+        most = 1 if ticket else collector.settings.max_reports
+        reports = await collector.heavy(_decoded, published, body, most)
+        submission = Submission(
+            published.entry.number,
+            *_hashes(b"reports", key, body),
+            reports,
+            ticket=ticket,
+            closed=published.state(collector.now) != "open",
+        )
+        accepted = await collector.count(submission)
+    return JSONResponse({"accepted": accepted})
+
+
+def _hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
+    """Return what is kept of a key, and of a body: the latter says nothing to those who do not know the key."""
+    mixed = hashlib.sha256(b"body\0" + kind + b"\0" + key + b"\0")
+    mixed.update(body)
+    return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
+
+
+def _decoded(published: Published, body: bytes, most: int) -> Reports:
+    """Read a batch, every report of it checked, and put it into an order that says nothing."""
+    oracle = published.survey.oracle
+    parts = [Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))]
+    try:
+        reader = wire.Reader(io.BytesIO(body), oracle, published.entry.version)
+        for part in reader:
+            if reader.count > most:
+                raise Problem(413, "too-large", f"a batch must have at most {most} reports")
+            parts.append(part)
+    except WireError as error:
+        raise malformed(error) from None
+    return in_order(Reports.concatenate(parts))
+
+
+def malformed(error: WireError) -> Problem:
+    """Say what is wrong with bytes, and with which report if it is one."""
+    more: dict[str, Any] = {} if error.index is None else {"index": error.index}
+    return Problem(422, "malformed", str(error), **more)
+
+
+async def merge(collector: Collector, request: Request, token: Token) -> Response:
+    """Count a tally of another collector, once."""
+    given = parameters(request, "day")
+    published = await collector.published(request.path_params["id"])
+    permit(token, published.entry.name)
+    day = _merge_day(given.get("day"), collector.today)
+    key = idempotency_key(request)
+    media_type(request, BYTES)
+    async with body_of(collector, request, collector.settings.max_body) as body:
+        tally = await collector.heavy(_tally, published, body)
+        kind = b"merge " + given.get("day", "").encode()
+        submission = Submission(published.entry.number, *_hashes(kind, key, body), tally, day=day)
+        accepted = await collector.count(submission)
+    return JSONResponse({"accepted": accepted})
+
+
+def _merge_day(given: str | None, today: str) -> str:
+    day = today if given is None else parse_day(given)
+    if day is None or day > today:
+        raise bad_parameter("day must be a day such as 2026-11-01, and not in the future")
+    return day
+
+
+def _tally(published: Published, body: bytes) -> Tally:
+    """Read a tally, with numbers so small that no sum of such tallies overflows."""
+    try:
+        tally = wire.decode_tally(body, published.survey.oracle, published.entry.version)
+    except WireError as error:
+        raise malformed(error) from None
+    if not 1 <= tally.n <= _MOST_MERGED or int(np.abs(tally.state).max()) > tally.n * _MOST_EACH:
+        raise Problem(422, "malformed", f"a tally must be of 1 to {_MOST_MERGED} reports, with numbers to match")
+    return tally

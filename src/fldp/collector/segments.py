@@ -1,0 +1,102 @@
+"""Segments: reports as they are stored, sorted by their own bytes, so that no order of arrival is left."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from fldp.collector.store import REPORTS, TALLY, Segment, StoreError
+from fldp.errors import FldpError
+from fldp.oracle import FrequencyOracle
+from fldp.packing import pack, packed_size, unpack
+from fldp.reports import Array, Reports, Tally
+
+MOST_BYTES = 1 << 20  # of one row
+
+
+def in_order(reports: Reports) -> Reports:
+    """Return the same reports in an order that depends on nothing but which reports they are.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    >>> in_order(Reports(oracle, np.array([3, 0, 4, 0], np.uint8))).data
+    array([0, 0, 3, 4], dtype=uint8)
+    """
+    if len(reports) < 2:
+        return reports
+    return Reports.trusted(reports.oracle, reports.data[_order(reports.data)])
+
+
+def _order(data: Array) -> Array:
+    """Return how to sort rows: as numbers if they fit into one, else by their bytes."""
+    rows = np.ascontiguousarray(data).view(np.uint8).reshape(len(data), -1)
+    width = rows.shape[1]
+    if width > 8:
+        return np.argsort(rows.view(np.dtype((np.void, width))).ravel(), kind="stable")
+    padded = np.zeros((len(rows), 8), np.uint8)
+    padded[:, :width] = rows
+    return np.argsort(padded.view("<u8").ravel(), kind="stable")
+
+
+def packed(batches: Sequence[Reports]) -> list[Segment]:
+    """Return batches of one oracle as segments, all of them sorted together.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=16)
+    >>> packed([Reports(oracle, np.array([2], np.uint8)), Reports(oracle, np.array([1], np.uint8))])
+    [Segment(kind=1, n=2, data=b'!', id=0, day='')]
+    """
+    together = [batch for batch in batches if len(batch)]
+    if not together:
+        return []
+    whole = in_order(Reports.concatenate(together))
+    step = max(8, MOST_BYTES * 8 // whole.oracle.report_bits // 8 * 8)
+    parts = (whole[start : start + step] for start in range(0, len(whole), step))
+    return [Segment(REPORTS, len(part), pack(whole.oracle, part.data).tobytes()) for part in parts]
+
+
+def kept(tally: Tally) -> Segment:
+    """Return a merged tally as a segment."""
+    return Segment(TALLY, tally.n, tally.state.astype("<i8").tobytes())
+
+
+def reports_of(oracle: FrequencyOracle, segment: Segment) -> Reports:
+    """Return the reports of a segment, every one of them checked anew: a damaged disk must not reach a kernel."""
+    if segment.kind != REPORTS or len(segment.data) != packed_size(oracle, segment.n):
+        raise StoreError(f"store: a segment of {segment.day or 'some day'} is damaged")
+    data, padded = unpack(oracle, np.frombuffer(segment.data, np.uint8), segment.n)
+    try:
+        if padded:
+            return Reports(oracle, data)
+    except FldpError:
+        pass
+    raise StoreError(f"store: a segment of {segment.day or 'some day'} holds reports that {oracle!r} cannot produce")
+
+
+def tally_of(oracle: FrequencyOracle, segment: Segment) -> Tally:
+    """Return what a segment adds to a tally."""
+    if segment.kind == REPORTS:
+        return oracle.tally(reports_of(oracle, segment))
+    return state_tally(oracle, np.frombuffer(segment.data, "<i8"), segment.n)
+
+
+def state_tally(oracle: FrequencyOracle, state: Array, n: int) -> Tally:
+    """Return a stored state as a tally, or say that it cannot be one."""
+    try:
+        return Tally(oracle, state.reshape(oracle.tally_shape), n)
+    except (FldpError, ValueError):
+        raise StoreError(f"store: a stored tally cannot be one of {n} reports of {oracle!r}") from None
+
+
+def total(oracle: FrequencyOracle, segments: Iterable[Segment]) -> Tally:
+    """Return the sum of segments."""
+    whole = Tally.empty(oracle)
+    for segment in segments:
+        whole += tally_of(oracle, segment)
+    return whole
+
+
+def batches(oracle: FrequencyOracle, segments: Iterable[Segment]) -> Iterator[Reports]:
+    """Yield the reports of those segments that hold any."""
+    for segment in segments:
+        if segment.kind == REPORTS:
+            yield reports_of(oracle, segment)

@@ -1,0 +1,174 @@
+"""Settings: flags, then the environment, then a TOML file, then what stands here."""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from fldp.constraints import show
+from fldp.errors import ParameterError
+
+PREFIX = "FLDP_"
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+class SettingsError(ParameterError):
+    """Settings with mistakes, all of which are in ``mistakes``."""
+
+    def __init__(self, mistakes: list[str]) -> None:
+        self.mistakes = mistakes
+        super().__init__("; ".join(mistakes))
+
+
+Reader = Callable[[Any], Any]
+
+
+def _whole(low: int, high: int) -> tuple[Reader, str]:
+    def read(value: Any) -> int:
+        number = int(value.replace("_", "")) if isinstance(value, str) else value
+        if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
+            raise ValueError
+        return number
+
+    return read, f"an integer from {low} to {high}"
+
+
+def _seconds(low: float, high: float) -> tuple[Reader, str]:
+    def read(value: Any) -> float:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else -1.0
+        if not low <= number <= high:
+            raise ValueError
+        return number
+
+    return read, f"a number from {low:g} to {high:g}"
+
+
+def _flag() -> tuple[Reader, str]:
+    def read(value: Any) -> bool:
+        word = str(value).lower()
+        if word not in _TRUE + _FALSE:
+            raise ValueError
+        return word in _TRUE
+
+    return read, "true or false"
+
+
+def _text() -> tuple[Reader, str]:
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or not value or not value.isprintable():
+            raise ValueError
+        return value
+
+    return read, "a text"
+
+
+def _folder() -> tuple[Reader, str]:
+    def read(value: Any) -> Path:
+        if not isinstance(value, str | Path) or not str(value):
+            raise ValueError
+        return Path(value)
+
+    return read, "a folder"
+
+
+def _setting(default: Any, kind: tuple[Reader, str], about: str) -> Any:
+    return field(default=default, metadata={"read": kind[0], "rule": kind[1], "about": about})
+
+
+MiB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a collector can be told.
+
+    >>> Settings.load({"port": "9000"}, {"FLDP_HOST": "0.0.0.0", "FLDP_PORT": "1"}).port
+    9000
+    """
+
+    data: Path = _setting(Path("."), _folder(), "the folder of the database")  # noqa: RUF009
+    host: str = _setting("127.0.0.1", _text(), "the address to listen on")
+    port: int = _setting(8080, _whole(1, 65535), "the port to listen on")
+    max_body: int = _setting(64 * MiB, _whole(1024, 1 << 30), "bytes of the body of one request")
+    max_reports: int = _setting(2_000_000, _whole(1, 10**8), "reports in one batch")
+    max_buffered: int = _setting(256 * MiB, _whole(1024, 1 << 36), "bytes of all bodies that are being read or checked")
+    max_in_flight: int = _setting(512, _whole(1, 100_000), "requests at the same time")
+    max_waiting: int = _setting(512, _whole(1, 100_000), "requests that wait for a commit")
+    max_connections: int = _setting(1024, _whole(1, 100_000), "connections; others wait until one is free")
+    max_header: int = _setting(16 << 10, _whole(8192, MiB), "bytes of the header of a request")
+    max_values: int = _setting(1 << 20, _whole(2, 1 << 25), "values of a survey, and numbers of its tally, times 4")
+    header_seconds: float = _setting(10.0, _seconds(0.1, 3600), "to send a header, and between two requests")
+    idle_seconds: float = _setting(10.0, _seconds(0.1, 3600), "between two pieces of a body")
+    body_seconds: float = _setting(60.0, _seconds(0.1, 3600), "to send a body")
+    stop_seconds: float = _setting(75.0, _seconds(0.1, 3600), "for requests to end when the collector stops")
+    fold_seconds: float = _setting(2.0, _seconds(0.01, 3600), "between two rounds of folding")
+    rate: float = _setting(0.0, _seconds(0, 1e9), "requests with reports per second and survey; 0 is no limit")
+    threads: int = _setting(4, _whole(1, 256), "threads that check reports, and as many that estimate")
+    proxied: bool = _setting(False, _flag(), "behind a proxy: then /metrics needs a token from everywhere")
+    log: bool = _setting(True, _flag(), "log requests, as JSON lines on standard error")
+    log_senders: bool = _setting(False, _flag(), "log addresses and user agents too: this identifies people")
+
+    @classmethod
+    def load(cls, flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None) -> "Settings":
+        """Read settings from everywhere; report all mistakes at once."""
+        file = file or (Path(environment["FLDP_CONFIG"]) if environment.get("FLDP_CONFIG") else None)
+        mistakes: list[str] = []
+        written = _from_file(file, mistakes) if file else {}
+        chosen: dict[str, Any] = {}
+        for setting in fields(cls):
+            places = (
+                (f"--{setting.name.replace('_', '-')}", flags.get(setting.name)),
+                (PREFIX + setting.name.upper(), environment.get(PREFIX + setting.name.upper())),
+                (f"{file}", written.get(setting.name)),
+            )
+            for place, value in places:
+                if value is not None:
+                    chosen[setting.name] = _read(setting, place, value, mistakes)
+                    break
+        if mistakes:
+            raise SettingsError(mistakes)
+        return cls(**chosen)
+
+
+def _read(setting: Any, place: str, value: Any, mistakes: list[str]) -> Any:
+    try:
+        return setting.metadata["read"](value)
+    except (ValueError, TypeError, OverflowError):
+        mistakes.append(
+            f"serve: {setting.name} must be {setting.metadata['rule']}, got {show(value)[:60]} from {place}"
+        )
+        return None
+
+
+def _from_file(file: Path, mistakes: list[str]) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        mistakes.append(f"{file}: cannot be read: {error.strerror}")
+        return {}
+    except ValueError as error:
+        mistakes.append(f"{file}: is not TOML: {error}")
+        return {}
+    unknown = found.keys() - {setting.name for setting in fields(Settings)}
+    mistakes.extend(f"{file}: {name} is not a setting" for name in sorted(unknown))
+    return found
+
+
+def described() -> list[tuple[str, str, str]]:
+    """Return the name, default and meaning of every setting.
+
+    >>> described()[1]
+    ('host', '127.0.0.1', 'the address to listen on')
+    """
+    return [(setting.name, _shown(setting.default), setting.metadata["about"]) for setting in fields(Settings)]
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value}"
+
+
+def writable(folder: Path) -> bool:
+    """Tell whether a database can be kept in a folder."""
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)

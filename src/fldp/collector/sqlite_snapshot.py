@@ -1,0 +1,62 @@
+"""A view of a SQLite store at one moment: it lives in one read transaction."""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fldp.collector.store import REPORTS, Days, Entry, Segment, State
+
+
+def entry(row: Any) -> Entry:
+    """Return a row of surveys."""
+    return Entry(*row)
+
+
+def segment(row: Any) -> Segment:
+    """Return a row of segments: id, day, kind, n, data."""
+    return Segment(row[2], row[3], row[4], row[0], row[1])
+
+
+class SqliteSnapshot:
+    """What is stored at one moment."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def entries(self) -> list[Entry]:
+        return [entry(row) for row in self._connection.execute("SELECT * FROM surveys ORDER BY number DESC")]
+
+    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
+        for day, n, state in self._connection.execute(
+            "SELECT day, n, state FROM tallies WHERE survey = ? AND day BETWEEN ? AND ? ORDER BY day", (survey, *days)
+        ):
+            yield day, n, np.frombuffer(state, "<i8")
+
+    def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
+        rows = self._connection.execute(
+            "SELECT id, day, kind, n, data FROM segments WHERE survey = ? AND folded = ? AND day BETWEEN ? AND ?"
+            " ORDER BY day, kind, n",
+            (survey, folded, *days),
+        )
+        return map(segment, rows)
+
+    def count(self, survey: int, days: Days) -> int:
+        folded = self._sum("tallies WHERE survey = ? AND day BETWEEN ? AND ?", (survey, *days))
+        return folded + self._sum("segments WHERE survey = ? AND folded = 0 AND day BETWEEN ? AND ?", (survey, *days))
+
+    def count_reports(self, survey: int, days: Days) -> int:
+        where = "segments WHERE survey = ? AND folded IN (0, 1) AND day BETWEEN ? AND ? AND kind = ?"
+        return self._sum(where, (survey, *days, REPORTS))
+
+    def acknowledged(self, survey: int) -> int:
+        return self._sum("keys WHERE survey = ?", (survey,), "accepted")
+
+    def _sum(self, what: str, values: tuple[Any, ...], column: str = "n") -> int:
+        row = self._connection.execute(f"SELECT coalesce(sum({column}), 0) FROM {what}", values)  # noqa: S608
+        return int(row.fetchone()[0])
+
+    def damage(self) -> list[str]:
+        found = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check(20)")]
+        return [] if found == ["ok"] else found

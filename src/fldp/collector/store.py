@@ -1,0 +1,213 @@
+"""Store: what the collector asks of a database. One file implements it for SQLite; another can for another one.
+
+A store knows bytes and numbers. What they mean to an oracle is in ``segments``, ``windows`` and ``folding``.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.errors import CollectorError
+from fldp.reports import Reports, Tally
+
+REPORTS, TALLY = 1, 2
+State = NDArray[np.int64]
+
+
+class StoreError(CollectorError):
+    """The database did not do what it was asked; nothing of it was done."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A published survey, as it is stored."""
+
+    number: int
+    version: str
+    name: str
+    specification: str
+    created: str
+    closed: str | None
+
+
+@dataclass(frozen=True)
+class Token:
+    """What is known of a token; never the token."""
+
+    id: str
+    hash: bytes
+    scope: str
+    survey: str | None
+    created: str
+    expires: str | None = None
+    revoked: str | None = None
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Packed reports of one day, or the state of a merged tally."""
+
+    kind: int
+    n: int
+    data: bytes
+    id: int = 0
+    day: str = ""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one request wants to be counted: reports, or a tally from another collector.
+
+    ``closed`` says that the survey takes no reports now. A key that was acknowledged before is answered all the same.
+    """
+
+    survey: int
+    key: bytes
+    body: bytes
+    content: Reports | Tally
+    ticket: bytes | None = None
+    day: str | None = None
+    closed: bool = False
+
+    @property
+    def n(self) -> int:
+        """The number of reports."""
+        return self.content.n if isinstance(self.content, Tally) else len(self.content)
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes in memory."""
+        return self.content.state.nbytes if isinstance(self.content, Tally) else self.content.nbytes
+
+
+class Verdict(Enum):
+    """What became of a submission."""
+
+    ACCEPTED = "accepted"
+    REPEATED = "repeated"
+    CONFLICT = "conflict"
+    CLOSED = "closed"
+    SPENT = "spent"
+    GONE = "gone"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A verdict, with the number of reports that were accepted, now or when the key was first seen."""
+
+    verdict: Verdict
+    accepted: int = 0
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One step of folding: rows that go, rows that come in their place, and what the tally of the day gains."""
+
+    survey: int
+    day: str
+    removed: tuple[int, ...]
+    added: tuple[Segment, ...]
+    gained: Tally
+
+
+Days = tuple[str, str]  # the first and the last, both included
+
+
+class Snapshot(Protocol):
+    """All that is stored at one moment, however much is written meanwhile."""
+
+    def entries(self) -> list[Entry]:
+        """Return all surveys, the newest first."""
+
+    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
+        """Yield the day, number and state of every folded day."""
+
+    def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
+        """Yield the segments that are folded already, or those that are not, day by day."""
+
+    def count(self, survey: int, days: Days) -> int:
+        """Return how many reports there are, merged ones included. Cheap."""
+
+    def count_reports(self, survey: int, days: Days) -> int:
+        """Return how many reports are kept as they came. Cheap."""
+
+    def acknowledged(self, survey: int) -> int:
+        """Return the sum of all answers given."""
+
+    def damage(self) -> list[str]:
+        """Return what the database finds wrong with itself."""
+
+
+class Store(Protocol):
+    """A database of surveys, reports and tokens, safe to use from several threads."""
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Open a view of this moment."""
+
+    def publish(self, entry: Entry) -> tuple[Entry, bool]:
+        """Add a survey unless its version is there; return it as stored, and whether it is new."""
+
+    def find(self, version: str) -> Entry | None:
+        """Return a survey by its version."""
+
+    def find_number(self, number: int) -> Entry | None:
+        """Return a survey by its number."""
+
+    def named(self, name: str) -> list[Entry]:
+        """Return all versions of a survey, the newest first."""
+
+    def counts(self) -> dict[int, int]:
+        """Return the number of reports of every survey that has any."""
+
+    def close_surveys(self, numbers: Sequence[int], now: str) -> None:
+        """Close surveys, except those that are closed."""
+
+    def delete_surveys(self, numbers: Sequence[int]) -> None:
+        """Delete surveys, so that nothing is left of them when this returns."""
+
+    def purge(self) -> None:
+        """Delete what an interrupted deletion has left."""
+
+    def commit(self, submissions: Sequence[Submission], day: str) -> list[Outcome]:
+        """Count submissions, all in one transaction that is durable when this returns."""
+
+    def pending(self) -> list[tuple[int, str, int]]:
+        """Return the surveys and days that have reports to fold, and how many."""
+
+    def tail(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
+        """Return segments to fold next: at least one if there is any."""
+
+    def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
+        """Return folded segments that are small enough to take more, and the merged tally of the day."""
+
+    def fold(self, step: Fold) -> bool:
+        """Do a step of folding in one transaction; False if its rows are not there any more."""
+
+    def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> None:
+        """Add tickets, by their hashes."""
+
+    def has_ticket(self, survey: int, ticket: bytes) -> bool:
+        """Tell whether this ticket was issued, spent or not."""
+
+    def add_token(self, token: Token) -> None:
+        """Add a token."""
+
+    def find_token(self, digest: bytes) -> Token | None:
+        """Return what is known of a token by its hash."""
+
+    def tokens(self) -> list[Token]:
+        """Return all tokens, the oldest first."""
+
+    def revoke_token(self, identifier: str, now: str) -> bool:
+        """Revoke a token; False if there is none of this identifier."""
+
+    def size(self) -> int:
+        """Return the bytes that the database takes."""
+
+    def close(self) -> None:
+        """Let go of the database."""

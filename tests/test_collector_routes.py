@@ -1,0 +1,282 @@
+"""Route by route from the OpenAPI document: who may do what, and answers as they are described."""
+
+import re
+import time
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+
+from collector_server import Server, batch, key, specification
+from fldp import wire
+from fldp.collector.app import OPERATIONS
+from fldp.collector.gate import HEADERS
+from fldp.collector.openapi import DOCUMENT
+
+DESCRIBED = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
+PUBLIC = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/openapi.json"), ("GET", "/v1/surveys/{name}")}
+SCOPES = {(method, path): DOCUMENT["paths"][path][method.lower()]["x-scope"] for method, path in DESCRIBED}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    made = Server(tmp_path_factory.mktemp("collector"), proxied=True)
+    yield made
+    assert made.stop() == 0
+
+
+@pytest.fixture(scope="module")
+def survey(server):
+    made = server.publish(submit="token", minimum=1)
+    server.send(made, batch(made, 5), Authorization=f"Bearer {server.token}")
+    return made
+
+
+def request(server, survey, method, path, token=None, extra=None):
+    """A good request to a route, as far as it goes without knowing more."""
+    tally = survey.oracle.tally(survey.oracle.privatize([1]))
+    bodies = {
+        "/v1/surveys": {"json": specification(name="made")},
+        "/v1/tokens": {"json": {"scope": "read"}},
+        "/v1/versions/{id}/tickets": {"json": {"count": 1}},
+        "/v1/versions/{id}/reports": {"content": batch(survey)},
+        "/v1/versions/{id}/merge": {"content": wire.encode_tally(tally, survey.version)},
+    }
+    named = "doomed" if method == "DELETE" or path.endswith("/close") else survey.name
+    where = path.replace("{name}", named).replace("{id}", survey.version)
+    query = {"all": "true"} if (method, path) == ("DELETE", "/v1/surveys/{name}") else None
+    with server.client(token, **{"Idempotency-Key": key()}) as client:
+        return client.request(method, where, params=query, **(bodies.get(path, {}) if method == "POST" else {}))
+
+
+def test_the_document_describes_exactly_the_routes_that_there_are():
+    assert sorted(DESCRIBED) == sorted((operation.method, operation.path) for operation in OPERATIONS)
+    access = {(operation.method, operation.path): operation.access for operation in OPERATIONS}
+    assert {route for route, who in access.items() if who == "public"} == PUBLIC
+    assert {route for route, scope in SCOPES.items() if scope == "public"} == PUBLIC
+    assert {route for route, who in access.items() if who == "own"} == {
+        ("GET", "/metrics"),
+        ("POST", "/v1/versions/{id}/reports"),
+    }
+    for route, who in access.items():
+        assert who in ("own", SCOPES[route])
+
+
+def test_the_document_is_served_to_all_and_names_no_survey(server, survey):
+    with server.client() as client:
+        answer = client.get("/openapi.json")
+    assert answer.json() == DOCUMENT
+    assert survey.version not in answer.text
+
+
+@pytest.fixture(scope="module")
+def tokens(server):
+    expired = server.make_token("admin", expires=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 2)))
+    revoked = server.make_token("admin")
+    with server.admin as client:
+        assert client.delete(f"/v1/tokens/{revoked['id']}").status_code == 204
+        assert client.delete(f"/v1/tokens/{revoked['id']}").status_code == 204
+    good = {scope: server.make_token(scope)["token"] for scope in ("admin", "read", "send")}
+    other = {scope: server.make_token(scope, survey="another")["token"] for scope in ("admin", "read", "send")}
+    own = {scope: server.make_token(scope, survey="browser")["token"] for scope in ("admin", "read", "send")}
+    time.sleep(2.5)
+    wrong = good["admin"][:-2] + ("AA" if not good["admin"].endswith("AA") else "BB")
+    bad = [None, "", "x", wrong, expired["token"], revoked["token"], "fldp_admin_" + "A" * 43, good["admin"] + "A"]
+    return {"bad": bad, "good": good, "other": other, "own": own}
+
+
+@pytest.mark.parametrize("route", DESCRIBED, ids=" ".join)
+def test_who_may_do_what(server, survey, tokens, route):
+    server.publish(name="doomed")
+    scope = SCOPES[route]
+    if scope == "public":
+        assert request(server, survey, *route).status_code in (200, 503)
+        return
+    for token in tokens["bad"]:
+        answer = request(server, survey, *route, token)
+        assert answer.status_code == 401, token
+        assert answer.headers["www-authenticate"] == "Bearer"
+    for name in {"admin", "read", "send"} - {"admin", scope}:
+        assert request(server, survey, *route, tokens["good"][name]).status_code == 403, name
+    listed = route == ("GET", "/v1/surveys")
+    for name in {"admin", scope}:
+        answer = request(server, survey, *route, tokens["other"][name])
+        assert answer.status_code == (200 if listed else 403), name
+        assert not listed or answer.json() == []
+    assert request(server, survey, *route, tokens["good"][scope]).status_code < 300 or "tokens/{id}" in route[1]
+
+
+def test_a_token_of_one_survey_is_good_for_that_one(server, survey, tokens):
+    with server.client(tokens["own"]["read"]) as client:
+        assert client.get(f"/v1/versions/{survey.version}/estimates").status_code == 200
+        assert {row["name"] for row in client.get("/v1/surveys").json()} == {"browser"}
+        assert client.get("/metrics").status_code == 403
+    with server.client(tokens["own"]["admin"]) as client:
+        assert client.get("/v1/tokens").status_code == 403
+        assert client.post("/v1/surveys", json=specification(name="else")).status_code == 403
+    assert server.send(survey, Authorization=f"Bearer {tokens['own']['send']}").status_code == 200
+
+
+def test_metrics_are_for_the_machine_itself_unless_it_is_behind_a_proxy(server, tmp_path):
+    with server.client() as client:
+        assert client.get("/metrics").status_code == 401
+    alone = Server(tmp_path)
+    try:
+        with alone.client() as client:
+            answer = client.get("/metrics")
+            assert answer.status_code == 200
+            assert re.search(r"^fldp_in_flight \d", answer.text, re.MULTILINE)
+            assert client.get("/metrics", headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 401
+            assert client.get("/metrics", headers={"Authorization": "Bearer x"}).status_code == 401
+    finally:
+        alone.stop()
+
+
+@pytest.mark.parametrize("route", DESCRIBED, ids=" ".join)
+def test_every_answer_has_the_security_headers(server, survey, route):
+    for token in (None, server.token):
+        answer = request(server, survey, *route, token) if route[0] == "GET" else request(server, survey, *route)
+        for name, value in HEADERS.items():
+            assert answer.headers[name] == value
+        tagged = "etag" in answer.headers
+        assert answer.headers["cache-control"] == ("private, no-cache" if tagged else "no-store")
+        if answer.status_code >= 400:
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert {"type", "title", "status", "detail"} <= answer.json().keys()
+            assert answer.json()["status"] == answer.status_code
+
+
+def test_unknown_paths_and_methods(server):
+    with server.admin as client:
+        for path in ("/", "/v1", "/v1/surveys/", "/V1/surveys", "/v1/surveys/a/b", "/healthz/", "//v1/surveys"):
+            answer = client.get(path)
+            assert (answer.status_code, answer.json()["status"]) == (404, 404), path
+        for method in ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):
+            answer = client.request(method, "/v1/surveys")
+            assert answer.status_code == 405
+            assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD", "POST"}
+
+
+def test_the_document_tells_the_truth(server, survey):
+    """Schemathesis sends what the document allows and what it does not; every answer must be one that it describes."""
+    schema = schemathesis.openapi.from_dict({**DOCUMENT, "servers": [{"url": server.url}]})
+    schema.config.update(base_url=server.url)
+    kept = (
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_schema_conformance",
+        "response_headers_conformance",
+        "unsupported_method",
+        "missing_required_header",
+    )
+    chosen = [check for check in schemathesis.checks.CHECKS.get_all() if check.__name__ in kept]
+    assert len(chosen) == len(kept)
+    before, tried = server.counts()[survey.version], 0
+
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        if operation.method.upper() == "DELETE" or operation.path.endswith("close"):
+            continue
+
+        @settings(max_examples=12, deadline=None, derandomize=True, phases=[Phase.generate], database=None,
+                  suppress_health_check=list(HealthCheck))  # fmt: skip
+        @given(case=operation.as_strategy())
+        def sent(case):
+            nonlocal tried
+            tried += 1
+            if "id" in (case.path_parameters or {}) and tried % 2:
+                case.path_parameters["id"] = survey.version
+            case.headers = {**(case.headers or {}), "Authorization": f"Bearer {server.token}"}
+            case.call_and_validate(checks=chosen)
+
+        sent()
+    assert tried > 100
+    assert server.counts()[survey.version] == before
+
+
+def test_versions_of_a_survey(server):
+    first = server.publish(specification(name="versions"))
+    fields = {**specification(name="versions"), "question": "Which browser do you like?"}
+    second = server.publish(fields)
+    with server.admin as client:
+        assert client.get("/v1/surveys/versions").json()["version"] == second.version
+        old = client.get("/v1/surveys/versions", params={"version": first.version}).json()
+        assert (old["version"], old["survey"]["question"]) == (first.version, first.question)
+        assert server.send(first).json() == server.send(second).json() == {"accepted": 1}
+        closed = client.post("/v1/surveys/versions/close", params={"version": second.version}).json()
+        assert (closed["version"], closed["state"]) == (second.version, "closed")
+        assert client.get("/v1/surveys/versions").json()["version"] == first.version
+        refused = server.send(second)
+        assert (refused.status_code, refused.json()["type"]) == (403, "urn:fldp:closed")
+        assert client.delete("/v1/surveys/versions").status_code == 422
+        assert client.delete("/v1/surveys/versions", params={"version": second.version}).status_code == 204
+        assert client.get(f"/v1/versions/{second.version}/tally").status_code == 404
+        assert client.get("/v1/surveys/versions").json()["version"] == first.version
+        assert client.delete("/v1/surveys/versions", params={"all": "true"}).status_code == 204
+        assert client.get("/v1/surveys/versions").status_code == 404
+
+
+def test_a_bad_survey_is_told_all_its_mistakes(server):
+    with server.admin as client:
+        answer = client.post("/v1/surveys", json={**specification(minimum=0), "question": ""})
+        assert answer.status_code == 422
+        assert len(answer.json()["mistakes"]) == 2
+        for size in (2**31 - 1, 2**40, 10**30):
+            fields = {"name": "big", "question": "?", "domain_size": size, "oracle": {"name": "fhr", "epsilon": 1}}
+            assert client.post("/v1/surveys", json=fields).status_code == 422
+        answer = client.post("/v1/surveys", content=b'{"name": ', headers={"Content-Type": "application/json"})
+        assert answer.status_code == 422
+        assert "not JSON" in answer.json()["mistakes"][0]
+
+
+def test_nothing_of_a_sender_is_logged(server, survey):
+    sent = key()
+    with server.client(server.token, **{"User-Agent": "somebody-in-particular"}) as client:
+        server.send(survey, name=sent, client=client)
+        client.get("/v1/surveys/whoever-asks")
+    text = (server.folder / "log").read_text()
+    for secret in ("somebody-in-particular", sent, server.token, "127.0.0.1", "whoever-asks"):
+        assert secret not in text
+    assert {"route", "method", "status", "milliseconds"} <= server.logged[-1].keys()
+
+
+def test_senders_are_logged_if_that_is_switched_on(tmp_path):
+    server = Server(tmp_path, log_senders="true")
+    try:
+        with server.client(**{"User-Agent": "somebody"}) as client:
+            client.get("/healthz")
+    finally:
+        server.stop()
+    (line,) = [line for line in server.logged if line.get("route") == "/healthz"]
+    assert (line["peer"], line["agent"]) == ("127.0.0.1", "somebody")
+
+
+def test_origins(server):
+    survey = server.publish(name="pages", origins=["https://a.example", "https://b.example"])
+    plain = server.publish(name="plain")
+    asks = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
+    with server.client() as client:
+        where = f"/v1/versions/{survey.version}/reports"
+        answer = client.options(where, headers=asks)
+        assert answer.status_code == 204
+        assert answer.headers["access-control-allow-origin"] == "https://a.example"
+        assert "idempotency-key" in answer.headers["access-control-allow-headers"]
+        for origin in ("https://c.example", "https://a.example.org", "null", "http://a.example"):
+            refused = client.options(where, headers={**asks, "Origin": origin})
+            assert refused.status_code == 405
+            assert "access-control-allow-origin" not in refused.headers
+            sent = server.send(survey, client=client, Origin=origin)
+            assert "access-control-allow-origin" not in sent.headers
+        assert client.options(f"/v1/versions/{plain.version}/reports", headers=asks).status_code == 405
+        for other in (f"/v1/versions/{survey.version}/estimates", "/v1/tokens", "/v1/surveys"):
+            assert client.options(other, headers=asks).status_code == 405
+            answer = client.get(other, headers={"Origin": "https://a.example"})
+            assert not any(name.startswith("access-control") for name in answer.headers)
+        sent = server.send(survey, client=client, Origin="https://b.example")
+        assert sent.headers["access-control-allow-origin"] == "https://b.example"
+        bad = server.send(survey, b"x", client=client, Origin="https://b.example")
+        assert (bad.status_code, bad.headers["access-control-allow-origin"]) == (422, "https://b.example")
+        shown = client.get("/v1/surveys/pages", headers={"Origin": "https://a.example"})
+        assert shown.headers["access-control-allow-origin"] == "https://a.example"
+        assert shown.headers["vary"] == "Origin"

@@ -1,0 +1,442 @@
+"""The store: counts once, keeps nothing that joins reports to senders, folds without losing, and notices damage."""
+
+import json
+import re
+import sqlite3
+import threading
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import cases
+from collector_server import specification
+from fldp import Reports, Survey, Tally
+from fldp.collector import auth, sqlite_file
+from fldp.collector.folding import Folder, fold_day
+from fldp.collector.fsck import fsck
+from fldp.collector.segments import MOST_BYTES, in_order, packed, reports_of
+from fldp.collector.sqlite import SqliteStore
+from fldp.collector.store import Entry, StoreError, Submission, Verdict
+from fldp.collector.windows import Window
+from fldp.collector.writer import BusyError, Writer
+
+DAY = "2026-11-01"
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = SqliteStore(tmp_path / "fldp.db")
+    yield made
+    made.close()
+
+
+def publish(store, **collect):
+    survey = Survey.from_dict(specification(**collect))
+    entry, _ = store.publish(Entry(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None))
+    return survey, entry.number
+
+
+def submission(survey, number, name, values=(0,), body=None, **more):
+    reports = survey.oracle.privatize(list(values))
+    return Submission(number, name, body or name, reports, **more)
+
+
+def whole(store, survey, number):
+    with store.snapshot() as snapshot:
+        return Window(number).tally(snapshot, survey.oracle)
+
+
+def rows(store, query):
+    return sqlite3.connect(store.path).execute(query).fetchall()
+
+
+def damage(store, statement, *values):
+    connection = sqlite3.connect(store.path)
+    connection.execute(statement, values)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("name", list(cases.CASES)[::7])
+def test_what_is_stored_is_what_came_in_an_order_of_its_own(name):
+    _, oracle = cases.CASES[name]
+    reports = oracle.privatize(np.arange(300) % oracle.domain_size, rng=1)
+    backwards = Reports(oracle, np.ascontiguousarray(reports.data[::-1]))
+    (one,) = packed([reports[:100], reports[100:]])
+    (two,) = packed([backwards[:7], backwards[7:]])
+    assert one == two
+    assert oracle.tally(reports_of(oracle, one)) == oracle.tally(reports)
+    assert in_order(reports) == reports_of(oracle, one)
+
+
+def test_a_large_batch_is_cut_into_rows_of_bounded_size():
+    oracle = Survey.from_dict(specification(oracle={"name": "oue", "epsilon": 1.0})).oracle
+    reports = oracle.privatize(np.zeros(2_000_000, np.int64), rng=1)
+    parts = packed([reports])
+    assert len(parts) == 2
+    assert max(len(part.data) for part in parts) <= MOST_BYTES
+    assert sum(part.n for part in parts) == 2_000_000
+
+
+def test_duplicates_in_one_commit_count_once_and_get_one_answer(store):
+    survey, number = publish(store)
+    first = submission(survey, number, b"a" * 32, [0, 1, 2])
+    other = submission(survey, number, b"a" * 32, [0], body=b"else")
+    outcomes = store.commit([first, first, other, first], DAY)
+    assert [outcome.verdict for outcome in outcomes] == [
+        Verdict.ACCEPTED,
+        Verdict.REPEATED,
+        Verdict.CONFLICT,
+        Verdict.REPEATED,
+    ]
+    assert [outcome.accepted for outcome in outcomes] == [3, 3, 0, 3]
+    assert whole(store, survey, number) == survey.oracle.tally(first.content)
+
+
+def test_the_same_key_for_another_survey_is_another_key(store):
+    one, number = publish(store)
+    two, other = publish(store, name="other")
+    outcomes = store.commit([submission(one, number, b"k"), submission(two, other, b"k")], DAY)
+    assert [outcome.verdict for outcome in outcomes] == [Verdict.ACCEPTED] * 2
+
+
+def test_a_failed_transaction_counts_nothing(store, monkeypatch):
+    survey, number = publish(store)
+    broken = submission(survey, number, b"b", [1])
+    object.__setattr__(broken, "content", "neither reports nor a tally")
+    monkeypatch.setattr(Submission, "n", property(lambda self: 1))
+    with pytest.raises(Exception, match="str"):
+        store.commit([submission(survey, number, b"a"), broken], DAY)
+    monkeypatch.undo()
+    assert rows(store, "SELECT count(*) FROM keys") == [(0,)]
+    assert store.commit([submission(survey, number, b"a")], DAY)[0].verdict is Verdict.ACCEPTED
+
+
+def test_a_full_disk_counts_nothing(store):
+    survey, number = publish(store)
+    pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
+    store._writer.execute(f"PRAGMA max_page_count = {pages}")
+    values = np.zeros(200_000, np.int64)
+    with pytest.raises(StoreError, match="full"):
+        store.commit([submission(survey, number, b"a", values)], DAY)
+    store._writer.execute("PRAGMA max_page_count = 1000000")
+    assert store.counts() == {}
+    assert store.commit([submission(survey, number, b"a", values)], DAY)[0].accepted == 200_000
+
+
+def test_closed_and_deleted_surveys_take_nothing_but_answer_what_they_answered(store):
+    survey, number = publish(store)
+    before = submission(survey, number, b"a", [1, 2])
+    store.commit([before], DAY)
+    store.close_surveys([number], "2026")
+    again, new = store.commit([before, submission(survey, number, b"b")], DAY)
+    assert (again.verdict, again.accepted, new.verdict) == (Verdict.REPEATED, 2, Verdict.CLOSED)
+    store.delete_surveys([number])
+    assert store.commit([before], DAY)[0].verdict is Verdict.GONE
+    for table in ("segments", "tallies", "keys", "tickets"):
+        assert rows(store, f"SELECT count(*) FROM {table}") == [(0,)]
+
+
+def test_a_ticket_is_spent_once(store):
+    survey, number = publish(store, submit="ticket")
+    (ticket,) = auth.create_tickets(store, number, 1)
+    spent = auth.digest(ticket)
+    first, second = (submission(survey, number, name, ticket=spent) for name in (b"a", b"b"))
+    outcomes = store.commit([first, second, first], DAY)
+    assert [outcome.verdict for outcome in outcomes] == [Verdict.ACCEPTED, Verdict.SPENT, Verdict.REPEATED]
+    assert whole(store, survey, number).n == 1
+
+
+def test_nothing_joins_reports_to_keys_or_tickets(store):
+    """One row of reports for a commit, in an order of its own; keys and tickets without row numbers or times."""
+    survey, number = publish(store)
+    many = [submission(survey, number, bytes([50 - k]) * 32, [k % 5]) for k in range(40)]
+    store.commit(many, DAY)
+    (data,) = [row[0] for row in rows(store, "SELECT data FROM segments")]
+    (backwards,) = packed([new.content for new in reversed(many)])
+    assert data == backwards.data
+    for table, columns in (("keys", "survey key body accepted"), ("tickets", "survey ticket spent")):
+        assert [row[1] for row in rows(store, f"PRAGMA table_info({table})")] == columns.split()
+        with pytest.raises(sqlite3.OperationalError):
+            rows(store, f"SELECT rowid FROM {table}")
+    kept = [row[0] for row in rows(store, "SELECT key FROM keys")]
+    assert kept == sorted(kept)
+
+
+@pytest.mark.parametrize("retention", ["raw", "tally"])
+def test_folding_changes_no_tally(store, retention):
+    survey, number = publish(store, retention=retention)
+    sent, days = [], [DAY, "2026-11-02"]
+    for k in range(12):
+        new = submission(survey, number, bytes([k]), np.arange(50 + k) % 5)
+        sent.append(new.content)
+        store.commit([new], days[k % 2])
+        if k % 4 == 3:
+            expected = sum(survey.oracle.tally(reports) for reports in sent)
+            assert whole(store, survey, number) == expected
+            assert sum(fold_day(store, number, day, survey) for day in days) > 0
+            assert whole(store, survey, number) == expected
+            assert store.pending() == []
+    left = rows(store, "SELECT day, n FROM segments ORDER BY day")
+    assert left == ([] if retention == "tally" else [(days[0], 330), (days[1], 336)])
+    assert fsck(store)[1] == []
+
+
+def test_folding_goes_in_steps(store, monkeypatch):
+    survey, number = publish(store)
+    monkeypatch.setattr("fldp.collector.folding.STEP_BYTES", 1)
+    monkeypatch.setattr("fldp.collector.folding._state_bytes", lambda oracle: 1)
+    for k in range(5):
+        store.commit([submission(survey, number, bytes([k]), [k])], DAY)
+    before = whole(store, survey, number)
+    steps = []
+    fold = store.fold
+    monkeypatch.setattr(store, "fold", lambda step: steps.append(step) or fold(step))
+    assert fold_day(store, number, DAY, survey) == 5
+    assert len(steps) == 5
+    assert whole(store, survey, number) == before
+
+
+def test_a_fold_of_a_survey_that_is_deleted_meanwhile_does_nothing(store, monkeypatch):
+    survey, number = publish(store)
+    store.commit([submission(survey, number, b"a", [1])], DAY)
+    fold = store.fold
+
+    def late(step):
+        store.delete_surveys([number])
+        return fold(step)
+
+    monkeypatch.setattr(store, "fold", late)
+    assert fold_day(store, number, DAY, survey) == 0
+    assert rows(store, "SELECT count(*) FROM tallies") == [(0,)]
+
+
+def test_an_interrupted_deletion_is_finished_at_the_next_start(store):
+    survey, number = publish(store)
+    store.commit([submission(survey, number, b"a", [1])], DAY)
+    damage(store, "DELETE FROM surveys")
+    folder = Folder(store, lambda number: None, 60)
+    folder.stop()
+    assert rows(store, "SELECT count(*) FROM segments") == rows(store, "SELECT count(*) FROM keys") == [(0,)]
+
+
+def test_a_merged_tally_is_kept_and_counted(store):
+    survey, number = publish(store)
+    other = survey.oracle.tally(survey.oracle.privatize([3] * 40))
+    merged = Submission(number, b"m", b"m", other, day="2026-10-01")
+    assert store.commit([merged, merged], DAY)[0].accepted == 40
+    store.commit([submission(survey, number, b"a", [1])], DAY)
+    before = whole(store, survey, number)
+    for day in ("2026-10-01", DAY):
+        fold_day(store, number, day, survey)
+    store.commit([Submission(number, b"n", b"n", other, day="2026-10-01")], DAY)
+    fold_day(store, number, "2026-10-01", survey)
+    assert whole(store, survey, number) == before + other
+    assert rows(store, "SELECT n FROM segments WHERE kind = 2") == [(80,)]
+    assert fsck(store)[1] == []
+
+
+def filled(store, retention):
+    survey, number = publish(store, retention=retention)
+    for k in range(6):
+        store.commit([submission(survey, number, bytes([k]), np.arange(20) % 5)], DAY)
+        if k == 3:
+            fold_day(store, number, DAY, survey)
+    return survey, number
+
+
+BREAKAGES = {
+    "a tally of another number": (
+        "UPDATE tallies SET n = n + 1",
+        "raw tally",
+        "tally is of 81|82|121 reports|acknowledged",
+    ),
+    "a bit of the tally": ("flip tallies state", "raw", "differs"),
+    "a row of reports lost": ("DELETE FROM segments WHERE folded = 1", "raw", "0 are stored"),
+    "a row of the tail lost": (
+        "DELETE FROM segments WHERE id = (SELECT max(id) FROM segments)",
+        "raw tally",
+        "acknowledged",
+    ),
+    "a row twice": (
+        "INSERT INTO segments SELECT NULL, survey, day, kind, n, folded, data FROM segments WHERE folded = 0 LIMIT 1",
+        "raw tally",
+        "acknowledged",
+    ),
+    "a tally lost": ("DELETE FROM tallies", "raw tally", "no tally|acknowledged"),
+    "a key lost": ("DELETE FROM keys WHERE key = (SELECT min(key) FROM keys)", "raw tally", "acknowledged"),
+    "a bit of the reports": ("flip segments data", "raw", "differs|cannot produce"),
+    "a state that cannot be": ("UPDATE tallies SET state = zeroblob(8)", "raw tally", "cannot be one|differs"),
+    "another specification": ("UPDATE surveys SET specification = '{}'", "raw tally", "cannot be read"),
+    "reports that were to be forgotten": ("UPDATE segments SET folded = 1", "tally", "forgotten"),
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "retention"), [(what, how) for what, row in BREAKAGES.items() for how in row[1].split()]
+)
+def test_fsck_notices(store, what, retention):
+    statement, _, said = BREAKAGES[what]
+    filled(store, retention)
+    assert fsck(store) == (fsck(store)[0], [])
+    if statement.startswith("flip"):
+        _, table, column = statement.split()
+        row, data = rows(store, f"SELECT rowid, {column} FROM {table} LIMIT 1")[0]
+        changed = bytes([data[0] ^ 1]) + data[1:]
+        damage(store, f"UPDATE {table} SET {column} = ? WHERE rowid = ?", changed, row)
+    else:
+        damage(store, statement)
+    bad = fsck(store)[1]
+    assert bad, "nothing was noticed"
+    assert re.search(said, "\n".join(bad)), bad
+
+
+def test_a_damaged_segment_never_reaches_a_kernel(store):
+    survey, number = filled(store, "raw")
+    damage(store, "UPDATE segments SET n = n + 100 WHERE folded = 0")
+    with pytest.raises(StoreError, match="damaged"):
+        whole(store, survey, number)
+
+
+def test_files_that_are_something_else_are_refused_and_left_alone(tmp_path):
+    other = tmp_path / "other.db"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE theirs (x)")
+    connection.commit()
+    connection.close()
+    before = other.read_bytes()
+    with pytest.raises(StoreError, match="not a collector's database"):
+        SqliteStore(other)
+    assert other.read_bytes() == before
+    text = tmp_path / "text"
+    text.write_text("hello " * 1000)
+    with pytest.raises(StoreError, match="not a database"):
+        SqliteStore(text)
+
+
+def test_a_newer_schema_is_refused_and_an_older_one_brought_up_to_date(tmp_path, monkeypatch):
+    path = tmp_path / "fldp.db"
+    SqliteStore(path).close()
+    steps = sqlite_file.migrations()
+    monkeypatch.setattr(sqlite_file, "migrations", lambda: [*steps, "CREATE TABLE more (x);"])
+    SqliteStore(path).close()
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (len(steps) + 1,)
+    monkeypatch.setattr(sqlite_file, "migrations", lambda: steps)
+    with pytest.raises(StoreError, match="schema 2"):
+        SqliteStore(path)
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "fldp.db"
+    SqliteStore(path).close()
+    steps = sqlite_file.migrations()
+    monkeypatch.setattr(sqlite_file, "migrations", lambda: [*steps, "CREATE TABLE more (x);\nCREATE TABLE more (x);"])
+    with pytest.raises(StoreError, match="already exists"):
+        SqliteStore(path)
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (len(steps),)
+    assert not sqlite3.connect(path).execute("SELECT 1 FROM sqlite_schema WHERE name = 'more'").fetchall()
+
+
+def test_commits_are_durable_and_the_file_is_private(store):
+    assert store._writer.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert store._writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert store._writer.execute("PRAGMA secure_delete").fetchone() == (1,)
+    assert store.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_writer_shares_commits_and_answers_after_them(store):
+    survey, number = publish(store)
+    gate, sizes = threading.Event(), []
+
+    def commit(batch):
+        gate.wait(10)
+        sizes.append(len(batch))
+        return store.commit(batch, DAY)
+
+    writer = Writer(commit, most_waiting=100)
+    futures = [writer.submit(submission(survey, number, bytes([k]))) for k in range(50)]
+    assert not any(future.done() for future in futures)
+    gate.set()
+    assert [future.result(10).accepted for future in futures] == [1] * 50
+    writer.stop()
+    assert len(sizes) <= 2
+    assert whole(store, survey, number).n == 50
+
+
+def test_a_full_queue_refuses_and_a_stopped_one_has_written_everything(store):
+    survey, number = publish(store)
+    gate = threading.Event()
+    writer = Writer(lambda batch: gate.wait(10) and store.commit(batch, DAY), most_waiting=3)
+    futures = [writer.submit(submission(survey, number, b"first"))]
+    while len(writer):
+        pass
+    futures += [writer.submit(submission(survey, number, bytes([k]))) for k in range(3)]
+    with pytest.raises(BusyError):
+        writer.submit(submission(survey, number, b"late"))
+    cancelled = futures.pop()
+    assert cancelled.cancel()
+    gate.set()
+    writer.stop()
+    assert [future.result(0).accepted for future in futures] == [1] * 3
+    assert whole(store, survey, number).n == 3
+    with pytest.raises(BusyError):
+        writer.submit(submission(survey, number, b"after"))
+
+
+def test_a_commit_that_fails_fails_all_its_requests(store):
+    survey, number = publish(store)
+    writer = Writer(lambda batch: (_ for _ in ()).throw(StoreError("no")), most_waiting=3)
+    with pytest.raises(StoreError, match="no"):
+        writer.submit(submission(survey, number, b"a")).result(10)
+    writer.stop()
+
+
+def test_tokens_are_kept_as_hashes_and_end(store):
+    secret, made = auth.create_token(store, NOW, "read", expires=datetime(2026, 11, 2, tzinfo=UTC))
+    assert auth.find_token(store, secret, NOW) == made
+    assert auth.find_token(store, secret, datetime(2026, 11, 2, tzinfo=UTC)) is None
+    assert auth.find_token(store, secret[:-1] + ("A" if secret[-1] != "A" else "B"), NOW) is None
+    assert auth.find_token(store, "fldp_read_", NOW) is None
+    store.revoke_token(made.id, "2026")
+    assert auth.find_token(store, secret, NOW) is None
+    store.close()
+    assert secret.encode() not in store.path.read_bytes()
+    assert secret[-43:].encode() not in store.path.read_bytes()
+
+
+def test_tokens_and_tickets_are_drawn_from_the_system(store):
+    made = {auth.create_token(store, NOW, "send")[0] for _ in range(50)}
+    assert len(made) == 50
+    assert {len(secret) for secret in made} == {len("fldp_send_") + 43}
+
+
+def test_start_does_not_grow_with_the_reports(tmp_path):
+    """What is asked of the database at the start leaps over the reports and keys of a survey."""
+    store = SqliteStore(tmp_path / "fldp.db")
+    survey, number = publish(store)
+    store.commit([submission(survey, number, bytes([k, j]), [0]) for k in range(100) for j in range(20)], DAY)
+    for table in ("segments", "keys", "tallies", "tickets"):
+        assert store._orphans(table) == []
+    plans = [
+        rows(store, f"EXPLAIN QUERY PLAN SELECT min(survey) FROM {t} WHERE survey > 0") for t in ("segments", "keys")
+    ]
+    assert all("SEARCH" in plan[0][3] for plan in plans), plans
+    store.close()
+
+
+def test_tallies_add_up_over_windows(store):
+    survey, number = publish(store)
+    days = [f"2026-11-{k:02}" for k in range(1, 6)]
+    for k, day in enumerate(days):
+        store.commit([submission(survey, number, bytes([k]), [k] * (k + 1))], day)
+        if k % 2:
+            fold_day(store, number, day, survey)
+    with store.snapshot() as snapshot:
+        sizes = [Window(number, (a, b)).count(snapshot) for a, b in pairwise(days)]
+        assert sizes == [3, 5, 7, 9]
+        assert Window(number).count(snapshot) == 15
+        parts = [Window(number, (day, day)).tally(snapshot, survey.oracle) for day in days]
+        assert sum(parts, Tally.empty(survey.oracle)) == Window(number).tally(snapshot, survey.oracle)

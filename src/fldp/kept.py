@@ -1,7 +1,7 @@
 """What a participant keeps of an answer: the batch that is sent, and the key that it is sent under.
 
-The key makes sending idempotent: a collector that has seen it counts nothing again. It is drawn with the answer, from the
-operating system, so it says nothing about the value, the person, or other answers, and only the collector that
+The key makes sending idempotent: a collector that has seen it counts nothing again. It is drawn with the answer, from
+the operating system, so it says nothing about the value, the person, or other answers, and only the collector that
 gets the report ever sees it. It must not be computed from the report: many people send the same one (of a coin
 there are two), and the collector would count all of them as one.
 """

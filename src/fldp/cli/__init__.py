@@ -14,10 +14,13 @@ from fldp.errors import FldpError
 COMMANDS = (
     "attack_commands",
     "audit_commands",
+    "client_commands",
     "commands",
     "plan_commands",
     "privacy_commands",
+    "published_commands",
     "survey_commands",
+    "token_commands",
 )
 
 app = typer.Typer(

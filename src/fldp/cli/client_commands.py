@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fldp.cli import app
-from fldp.cli.connecting import Collector, InsecureHttp, To, TokenText
+from fldp.cli.connecting import Collector, InsecureHttp, To, TokenText, told
 from fldp.cli.options import note, progress
 from fldp.client.uploads import PIECE_BYTES
 from fldp.survey import Survey
@@ -26,6 +26,7 @@ def send(
     piece: Annotated[
         int, typer.Option(help="How many bytes to send at once; the same when sending again.")
     ] = PIECE_BYTES,
+    retries: Annotated[int, typer.Option(help="How often to try again what failed for a moment.")] = 8,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     insecure_http: InsecureHttp = False,
 ) -> None:
@@ -33,7 +34,7 @@ def send(
     from fldp import render
     from fldp.client import upload
 
-    with Collector(to, token, insecure_http).connected() as client:
+    with told(), Collector(to, token, insecure_http).connected(retries) as client:
         with progress("checking", None) as checked, upload(file, _loaded(survey), checked) as found:
             if found.ambiguous and not sender:
                 note("fldp: so few reports may equal another file's by chance and then count once; tell with --sender")

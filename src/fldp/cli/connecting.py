@@ -34,13 +34,13 @@ class Collector:
     insecure_http: bool
 
     @contextmanager
-    def connected(self) -> Iterator["Client"]:
+    def connected(self, retries: int = 1) -> Iterator["Client"]:
         """Give a client; what the collector refuses is one line and exit code 1."""
         from fldp.client import Client
 
         token = self.token or os.environ.get("FLDP_TOKEN") or None
         try:
-            with Client(self.to, token, allow_insecure=self.insecure_http) as client, _told():
+            with Client(self.to, token, retries=retries, allow_insecure=self.insecure_http) as client:
                 yield client
         except CollectorError as error:
             if not error.refused:
@@ -57,7 +57,7 @@ class _Notes(logging.Handler):
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def told() -> Iterator[None]:
     """Say on standard error when something is tried again."""
     log, handler = logging.getLogger("fldp.client"), _Notes()
     before = log.level

@@ -149,7 +149,7 @@ class Operations:
 
         The specification is fetched first: one that is not what its version says, not the one that was asked for, or
         not open is refused before anything is spent. The key it is sent under is stored with the answer, so that it
-        counts once, however often this is called, and after a crash. ``confirm`` is called as ``Participant.answer`` does.
+        counts once, however often this is called, and after a crash. ``confirm`` is that of ``Participant.answer``.
         """
         name, wanted = (survey.name, survey.version) if isinstance(survey, Survey) else (survey, None)
         self._checked_ticket(ticket)

@@ -1,5 +1,6 @@
 """Transports: the only place that touches the network, once blocking and once not."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -65,7 +66,7 @@ class Settings:
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:
             if distrust := _distrust(error):
                 raise CollectorError(f"its certificate is not trusted: {distrust}") from None
-            why = f"cannot be reached ({_reason(error)}); is the collector running, and is this its address?"
+            why = f"cannot be reached ({_reason(error)}); check the address, and that the collector runs"
             raise UnreachableError(why, sent=False) from None
         except httpx.TimeoutException:
             raise UnreachableError(f"gives no answer within {self.timeout:g} s") from None
@@ -85,7 +86,7 @@ def _distrust(error: BaseException | None) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    return clean(error, 200) or type(error).__name__
+    return re.sub(r"^\[Errno -?[0-9]+\] ", "", clean(error, 200)) or type(error).__name__
 
 
 class BlockingTransport:

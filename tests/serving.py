@@ -1,0 +1,72 @@
+"""Servers for the tests of the client, each in a process of its own."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FLDP = str(Path(sys.executable).parent / "fldp")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def running(command, **options):
+    process = subprocess.Popen(command, **options)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+@contextmanager
+def double():
+    """Run the double; give its address, to which a fault is added."""
+    port = free_port()
+    with running([sys.executable, "collector_double.py", str(port)], cwd=HERE) as process:
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(600):
+            assert process.poll() is None, "the double has ended"
+            try:
+                urllib.request.urlopen(f"{url}/seen", timeout=5).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        yield url
+
+
+@contextmanager
+def collector(folder):
+    """Run the collector; give its address and its admin token."""
+    command = [FLDP, "serve", "--data", str(folder), "--port", "0"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
+        said = ""
+        while not (found := re.search(r"listening on (\S+)", said)) or "admin token: " not in said:
+            line = process.stdout.readline()
+            assert line, f"the collector has ended: {said}"
+            said += line
+        yield found[1], re.search(r"admin token: (\S+)", said)[1]
+
+
+def has_collector():
+    done = subprocess.run([FLDP, "serve", "--help"], capture_output=True, check=False)
+    return done.returncode == 0

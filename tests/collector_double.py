@@ -48,6 +48,8 @@ async def show(request):
 async def reports(request):
     version, body = request.path_params["version"], await request.body()
     scope, digest = (version, request.headers["idempotency-key"]), hashlib.sha256(body).digest()
+    if version not in surveys:
+        return problem(404, "no such version")
     if scope in answers and answers[scope][0] != digest:
         return problem(409, "this key was used for something else")
     if scope not in answers:

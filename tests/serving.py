@@ -1,5 +1,6 @@
 """Servers for the tests of the client, each in a process of its own."""
 
+import io
 import os
 import re
 import signal
@@ -8,8 +9,13 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
+
+from fldp import cli
 
 HERE = Path(__file__).parent
 FLDP = str(Path(sys.executable).parent / "fldp")
@@ -68,5 +74,22 @@ def collector(folder):
 
 
 def has_collector():
-    done = subprocess.run([FLDP, "serve", "--help"], capture_output=True, check=False)
-    return done.returncode == 0
+    return find_spec("fldp.cli.serve_commands") is not None
+
+
+def shell(*arguments, token=None, code=0):
+    """Run a command as the shell would, in this process; return what it printed, and what it said beside it."""
+    out, beside = io.StringIO(), io.StringIO()
+    before = sys.argv
+    os.environ.pop("FLDP_TOKEN", None)
+    sys.argv = ["fldp", *map(str, arguments)]
+    if token:
+        os.environ["FLDP_TOKEN"] = token
+    try:
+        with redirect_stdout(out), redirect_stderr(beside), pytest.raises(SystemExit) as end:
+            cli.main()
+    finally:
+        sys.argv = before
+        os.environ.pop("FLDP_TOKEN", None)
+    assert (end.value.code or 0) == code, beside.getvalue()
+    return out.getvalue(), beside.getvalue()

@@ -24,7 +24,7 @@ from fldp.oracle import FrequencyOracle
 from fldp.reports import Reports
 from fldp.survey import Survey
 
-PIECE_BYTES = 1 << 20
+PIECE_BYTES, PIECE_REPORTS = 1 << 20, 1 << 20
 Progress = Callable[[int], object]
 
 
@@ -66,9 +66,9 @@ class Upload:
         return self.total * self.oracle.report_bits < 128
 
     def pieces(self, size: int = PIECE_BYTES, sender: str = "") -> Iterator[Piece]:
-        """Yield the file as batches of about so many bytes."""
+        """Yield the file as batches of about so many bytes, and of at most ``PIECE_REPORTS`` reports."""
         bits = 8 * integer(1 << 10, 1 << 30)("Client", "piece_bytes", size)
-        step, offset = max(8, bits // self.oracle.report_bits // 8 * 8), 0
+        step, offset = min(PIECE_REPORTS, max(8, bits // self.oracle.report_bits // 8 * 8)), 0
         for reports in _regular(_reports(self.file, self.survey)[2], step):
             if _stamp(self.file) != self.stamp:  # its hash, and with it the keys, would be wrong
                 raise FldpError(f"{self.path}: was changed while it was sent")

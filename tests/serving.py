@@ -62,15 +62,15 @@ def double():
 @contextmanager
 def collector(folder):
     """Run the collector; give its address and its admin token."""
-    command = [FLDP, "serve", "--data", str(folder), "--port", "0"]
+    command = [FLDP, "serve", "--data", str(folder), "--port", str(free_port())]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with running(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
-        said = ""
-        while not (found := re.search(r"listening on (\S+)", said)) or "admin token: " not in said:
+        said, wanted = "", (r"listening on (\S+)", r"admin token[^:\n]*: (fldp_admin_\S+)")
+        while not all(re.search(pattern, said) for pattern in wanted):
             line = process.stdout.readline()
             assert line, f"the collector has ended: {said}"
             said += line
-        yield found[1], re.search(r"admin token: (\S+)", said)[1]
+        yield tuple(re.search(pattern, said)[1] for pattern in wanted)
 
 
 def has_collector():

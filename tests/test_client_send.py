@@ -30,7 +30,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def service(request, tmp_path_factory):
-    """Give the address and the token of a collector; a tree without one has the double instead, which takes its time."""
+    """Give the address and the token of a collector; a tree without one has the double, which takes its time."""
     if has_collector():
         with collector(tmp_path_factory.mktemp("data")) as found:
             yield found

@@ -1,9 +1,12 @@
 """The client against servers that run: what it asks, what it believes, what it keeps to itself."""
 
 import asyncio
+import errno
 import inspect
+import io
 import json
 import logging
+import os
 import pickle
 import socket
 import ssl
@@ -20,7 +23,8 @@ from cutting_proxy import proxied
 from fldp import AsyncClient, Client, CollectorError, Participant, wire
 from fldp.client import derived_key, exchange, messages
 from fldp.client.exchange import Patience
-from fldp.client.messages import Reply, retry_after
+from fldp.client.messages import Reply, Request, retry_after
+from fldp.client.operations import Saved
 from fldp.participant_store import MemoryStore
 from serving import double
 
@@ -515,6 +519,18 @@ def test_an_export_is_whole_or_not_there(at, asked, tmp_path):
     with pytest.raises(CollectorError, match="not a Parquet file"):
         at("cut").export(asked, tmp_path / "cut.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["all.parquet"]
+
+
+def test_a_full_disk_is_not_a_broken_wire(at, asked):
+    class Full(io.RawIOBase):
+        name = "all.parquet"
+
+        def write(self, data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    client, request = at("parquet"), Request("GET", f"/v1/versions/{asked.version}/export", sink=Saved(Full()))
+    with pytest.raises(fldp.FldpError, match=r"^all.parquet: cannot be written: No space left on device$"):
+        client._finish(client._line.ask(request, lambda reply: reply))
 
 
 def test_bad_arguments(at, asked):

@@ -20,7 +20,7 @@ from fldp.client.keys import checked_key
 from fldp.client.messages import Request, fields, parse, rows
 from fldp.client.uploads import PIECE_BYTES, Piece, Progress, Sent, Upload, upload
 from fldp.constraints import fail, integer
-from fldp.errors import CollectorError
+from fldp.errors import CollectorError, FldpError
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
 from fldp.participant import Answer, Confirm, Participant
@@ -276,7 +276,10 @@ class Saved:
         if part is None:
             self._restart()
             return
-        self._file.write(part)
+        try:
+            self._file.write(part)
+        except OSError as error:  # not to be taken for one of the network
+            raise FldpError(f"{self._file.name}: cannot be written: {error.strerror}") from None
         self.size += len(part)
         self._end = (self._end + part[-4:])[-4:]
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from asking import LABELS, ORIGIN, WIDE, specification
 from fldp import BudgetError, Participant
+from fldp.kept import Kept
 from fldp.participant_file import FileStore
 
 
@@ -46,7 +47,7 @@ class DyingBook:
         self.ledger, self.find = book.ledger, book.find
 
     def add(self, charge, kept):
-        say(drawn=kept.hex())
+        say(drawn=Kept.opened(kept).report.hex(), key=Kept.opened(kept).key)
         if self._step == "drawn":
             die()
         self._book.add(charge, kept)

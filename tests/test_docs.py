@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fldp import cli
-from fldp.cli import app, survey_commands
+from fldp.cli import app
 from fldp.survey import Survey
 
 ROOT = Path(__file__).parent.parent
@@ -38,8 +38,10 @@ def test_the_example_survey_is_good():
 def test_every_command_is_in_the_readme():
     for module in cli.COMMANDS:
         import_module(f"fldp.cli.{module}")
-    names = [command.callback.__name__ for command in app.registered_commands]
-    names += [f"survey {command.callback.__name__}" for command in survey_commands.surveys.registered_commands]
+    names = [command.name or command.callback.__name__ for command in app.registered_commands]
+    for group in app.registered_groups:
+        commands = group.typer_instance.registered_commands
+        names += [f"{group.name} {command.name or command.callback.__name__}" for command in commands]
     for name in names:
         assert f"fldp {name}" in README or f"make {name}" in README, name
 

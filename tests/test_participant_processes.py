@@ -78,6 +78,7 @@ def test_a_crash_after_the_commit_repeats(tmp_path):
     answer = answered(path)
     assert answer.repeated
     assert answer.report.hex() == drawn["drawn"]
+    assert answer.key == drawn["key"]
 
 
 def test_whenever_it_is_killed_what_was_sent_is_kept(tmp_path):

@@ -161,7 +161,7 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        ("PRAGMA user_version = 2", "has schema 2, this version of fldp reads 1"),
+        ("PRAGMA user_version = 1", "has schema 1, this version of fldp reads 2"),
         ("PRAGMA application_id = 7", "is not a ledger of fldp"),
         ("DROP TABLE answers", "is damaged"),
         ("UPDATE answers SET epsilon = 'much'", "is damaged"),
@@ -177,6 +177,10 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path):
         ("UPDATE answers SET kept = x''", "the stored answer to survey browser is damaged"),
         (
             "UPDATE answers SET kept = substr(kept, 1, length(kept) - 1)",
+            "the stored answer to survey browser is damaged",
+        ),
+        (
+            "UPDATE answers SET kept = CAST(zeroblob(8) || substr(kept, 9) AS BLOB)",  # the key
             "the stored answer to survey browser is damaged",
         ),
         ("UPDATE answers SET kept = CAST(kept || x'00' AS BLOB)", "the stored answer to survey browser is damaged"),

@@ -1,6 +1,7 @@
 """Private collection of statistics under local differential privacy, and under its flexible relative FLDP."""
 
 from fldp.checks import CheckError, check_oracle
+from fldp.client import AsyncClient, Client
 from fldp.errors import (
     BudgetError,
     CollectorError,
@@ -57,10 +58,12 @@ __all__ = [
     "SUE",
     "Answer",
     "ApproximateLDP",
+    "AsyncClient",
     "Audit",
     "BudgetError",
     "Card",
     "CheckError",
+    "Client",
     "CollectorError",
     "Comparison",
     "DomainError",

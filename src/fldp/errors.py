@@ -55,4 +55,25 @@ class BudgetError(FldpError):
 
 
 class CollectorError(FldpError):
-    """A collector refused, or could not be reached."""
+    """A collector refused, or could not be reached.
+
+    ``status`` is what it answered, None if it did not; ``kind`` the type of its problem, ``index`` the place of a bad
+    report in a batch, ``mistakes`` those in a survey, where it named them.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        kind: str | None = None,
+        index: int | None = None,
+        mistakes: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.status, self.kind, self.index, self.mistakes = status, kind, index, mistakes
+
+    @property
+    def refused(self) -> bool:
+        """Whether the collector said no, and would say it again; otherwise another attempt may succeed."""
+        return self.status is not None and 400 <= self.status < 500 and self.status not in (408, 429)

@@ -17,6 +17,7 @@ from typing import Any
 from fldp import canonical, wire
 from fldp.constraints import fail
 from fldp.errors import BudgetError, FldpError, WireError
+from fldp.kept import Kept
 from fldp.origin import origin_of
 from fldp.participant_file import FileStore
 from fldp.participant_store import Store
@@ -33,16 +34,18 @@ Confirm = Callable[[tuple[str, ...]], bool]
 class Answer:
     """What a participant answered.
 
-    ``report`` is one batch that names the survey's version (``docs/wire.md``), ready to be sent. ``repeated`` tells
-    that it was drawn earlier and cost nothing now. ``notices`` are what the person confirmed. ``spent`` is what all
-    answers on this topic give away to this origin, together.
+    ``report`` is one batch that names the survey's version (``docs/wire.md``), ready to be sent. ``key`` is the
+    idempotency key to send it under, always the same one, so that it counts once however often it is sent. ``repeated``
+    tells that it was drawn earlier and cost nothing now. ``notices`` are what the person confirmed. ``spent`` is what
+    all answers on this topic give away to this origin, together.
 
-    >>> answer = Answer(b"FLDP...", repeated=True, notices=(), spent=Spent())
+    >>> answer = Answer(b"FLDP...", "a-key", repeated=True, notices=(), spent=Spent())
     >>> answer.repeated, str(answer.spent)
     (True, 'epsilon 0, eta 1, 0 answers')
     """
 
     report: bytes
+    key: str
     repeated: bool
     notices: tuple[str, ...]
     spent: Spent
@@ -104,11 +107,13 @@ class Participant:
                 ledger, kept = book.ledger, book.find(charge.origin, charge.version)
                 spent = ledger.spent(origin=charge.origin, topic=charge.topic)
                 if kept is not None or ledger.knows(charge):
-                    return Answer(_repeated(asked, kept), repeated=True, notices=(), spent=spent)
+                    found = _repeated(asked, kept)
+                    return Answer(found.report, found.key, repeated=True, notices=(), spent=spent)
                 notices = self._examined(asked, charge, ledger)
                 if set(notices) <= set(agreed):
-                    book.add(charge, drawn := _drawn(asked, label))
-                    return Answer(drawn, repeated=False, notices=notices, spent=spent + charge.cost)
+                    drawn = _drawn(asked, label)
+                    book.add(charge, drawn.sealed)
+                    return Answer(drawn.report, drawn.key, repeated=False, notices=notices, spent=spent + charge.cost)
             agreed = _confirmed(asked, notices, confirm)  # outside of the block: a person takes time
 
     def spent(self, *, origin: str | None = None, topic: str | None = None) -> Spent:
@@ -184,19 +189,20 @@ def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None
     return notices
 
 
-def _drawn(survey: Survey, label: str) -> bytes:
-    """Return what is kept of a new answer: the batch that is sent.
+def _drawn(survey: Survey, label: str) -> Kept:
+    """Return what is kept of a new answer: the batch that is sent, and a key to send it under.
 
     An oracle whose answers may differ from visit to visit keeps the state that must not, and ``_repeated`` draws the
     rest from it; there is none such yet.
     """
-    return wire.encode(survey.privatize([label]), survey.version)
+    return Kept.drawn(wire.encode(survey.privatize([label]), survey.version))
 
 
-def _repeated(survey: Survey, kept: bytes | None) -> bytes:
+def _repeated(survey: Survey, sealed: bytes | None) -> Kept:
     """Return what is sent again; what is kept has its own checks, and is never replaced, even where it is lost."""
     try:
-        if kept is not None and len(wire.decode(kept, survey.oracle, survey.version)) == 1:
+        kept = Kept.opened(sealed or b"")
+        if len(wire.decode(kept.report, survey.oracle, survey.version)) == 1:
             return kept
     except WireError:
         pass

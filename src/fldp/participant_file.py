@@ -20,7 +20,7 @@ from fldp.privacy.limits import Spent
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _APPLICATION = 0x666C6470  # "fldp": SQLite keeps it in the file's header, so that other files are known as such
 _SCHEMA = f"""
 BEGIN;
@@ -34,7 +34,7 @@ CREATE TABLE answers (
     labels  TEXT NOT NULL,        -- identifies the set of labels
     size    INTEGER NOT NULL,     -- the number of labels
     day     TEXT NOT NULL,        -- in UTC
-    kept    BLOB NOT NULL,        -- what is repeated: the batch that was sent, never the true value
+    kept    BLOB NOT NULL,        -- what is repeated: the batch that was sent and its key, never the true value
     UNIQUE (origin, version)
 );
 PRAGMA application_id = {_APPLICATION};

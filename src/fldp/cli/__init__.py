@@ -14,10 +14,12 @@ from fldp.errors import FldpError
 COMMANDS = (
     "attack_commands",
     "audit_commands",
+    "client_commands",
     "commands",
     "experiment_commands",
     "plan_commands",
     "privacy_commands",
+    "published_commands",
     "serve_commands",
     "survey_commands",
     "token_commands",

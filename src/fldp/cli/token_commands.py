@@ -1,85 +1,128 @@
-"""The commands about tokens, on the database of a collector itself: for those who may open its folder."""
+"""The commands about tokens: of a collector that runs (``--to``), or in the folder of its database (``--data``)."""
 
-import json
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
 from fldp.cli import app
+from fldp.cli.connecting import Collector, InsecureHttp, TokenText, show_rows
 from fldp.cli.options import note
 from fldp.cli.serve_commands import open_store
 from fldp.errors import FldpError, ParameterError
 
+if TYPE_CHECKING:
+    from fldp.client.calls import Token
+
 tokens = typer.Typer(help="Make, list and revoke the tokens of a collector.", no_args_is_help=True)
 app.add_typer(tokens, name="token")
 
-Data = Annotated[Path | None, typer.Option("--data", help="The folder of the collector's database.")]
+To = Annotated[str | None, typer.Option("--to", help="The collector's address, such as https://collector.example.")]
+Data = Annotated[
+    Path | None, typer.Option("--data", help="The folder of the collector's database, instead; by default this one.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+COLUMNS = ("id", "scope", "survey", "created", "expires", "revoked")
+
+
+class _Keeper(Protocol):
+    """Whoever keeps the tokens: a client of the collector, or its folder."""
+
+    def create_token(self, scope: str, *, survey: str | None, expires: str | None) -> "Token": ...
+
+    def tokens(self) -> "list[Token]": ...
+
+    def revoke_token(self, token_id: str) -> None: ...
+
+
+class _Folder:
+    """The tokens in a folder, for those who may open it."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def create_token(self, scope: str, *, survey: str | None, expires: str | None) -> "Token":
+        from fldp.client.calls import Token
+        from fldp.collector import auth, clock
+        from fldp.constraints import one_of
+
+        one_of(*auth.SCOPES)("token", "scope", scope)
+        until = None if expires is None else clock.parse_time(expires)
+        if expires is not None and until is None:
+            raise ParameterError(f"token: expires must be a time such as 2030-01-01T00:00:00Z, got {expires!r:.60}")
+        secret, made = auth.create_token(self._store, clock.system(), scope, survey, until)
+        return Token(made.id, scope, survey, made.created, made.expires, token=secret)
+
+    def tokens(self) -> "list[Token]":
+        from fldp.client.calls import Token
+
+        return [Token(*(getattr(token, name) for name in COLUMNS)) for token in self._store.tokens()]
+
+    def revoke_token(self, token_id: str) -> None:
+        from fldp.collector import clock
+
+        if not self._store.revoke_token(token_id, clock.text(clock.system())):
+            raise FldpError(f"token: there is none of id {token_id!r:.60}")
+
+
+@contextmanager
+def _keeper(to: str | None, data: Path | None, token: str | None, insecure_http: bool) -> Iterator[_Keeper]:
+    if to is not None and data is not None:
+        raise ParameterError("fldp: give --to or --data, not both")
+    if to is not None:
+        with Collector(to, token, insecure_http).connected() as client:
+            yield client
+        return
+    store = open_store(data or Path())
+    try:
+        yield _Folder(store)
+    finally:
+        store.close()
 
 
 @tokens.command()
 def create(
-    scope: Annotated[str, typer.Argument(help="admin, read or send.")],
+    scope: Annotated[str, typer.Argument(help="What it may do: admin, read or send.")],
+    to: To = None,
     data: Data = None,
-    survey: Annotated[str | None, typer.Option(help="Good for this survey only, by its name.")] = None,
-    expires: Annotated[str | None, typer.Option(help="Until when, such as 2030-01-01T00:00:00Z.")] = None,
+    survey: Annotated[str | None, typer.Option(help="The name of the only survey that it is good for.")] = None,
+    expires: Annotated[str | None, typer.Option(help="Until when it is good, such as 2030-01-01T00:00:00Z.")] = None,
+    token: TokenText = None,
+    insecure_http: InsecureHttp = False,
 ) -> None:
-    """Make a token and print it; it is never shown again."""
-    from fldp.collector import auth, clock
-    from fldp.constraints import one_of
-
-    one_of(*auth.SCOPES)("token", "scope", scope)
-    until = _until(expires)
-    with _Opened(data) as store:
-        secret, made = auth.create_token(store, clock.system(), scope, survey, until)
-    typer.echo(secret)
-    note(f"token {made.id}, scope {scope}" + (f", for survey {survey}" if survey else ""))
+    """Make a token, and print it: this once, and never again."""
+    with _keeper(to, data, token, insecure_http) as keeper:
+        made = keeper.create_token(scope, survey=survey, expires=expires)
+    typer.echo(made.token)
+    note(f"token {made.id}: {made.scope}, survey {made.survey or 'any'}, expires {made.expires or 'never'}")
 
 
-def _until(expires: str | None) -> datetime | None:
-    from fldp.collector.clock import parse_time
-
-    found = None if expires is None else parse_time(expires)
-    if expires is not None and found is None:
-        raise ParameterError(f"token: expires must be a time such as 2030-01-01T00:00:00Z, got {expires!r:.60}")
-    return found
-
-
-@tokens.command(name="list")
-def list_(data: Data = None, as_json: AsJson = False) -> None:
+@tokens.command("list")
+def list_(
+    to: To = None,
+    data: Data = None,
+    token: TokenText = None,
+    as_json: AsJson = False,
+    insecure_http: InsecureHttp = False,
+) -> None:
     """List all tokens: never what they are, only what they are good for."""
-    with _Opened(data) as store:
-        found = store.tokens()
-    names = ("id", "scope", "survey", "created", "expires", "revoked")
-    rows: list[dict[str, Any]] = [{name: getattr(token, name) for name in names} for token in found]
-    if as_json:
-        typer.echo(json.dumps(rows, indent=1))
-        return
-    for row in rows:
-        typer.echo("  ".join(f"{row[name] or '-':<20}" for name in names).rstrip())
+    with _keeper(to, data, token, insecure_http) as keeper:
+        found = [asdict(made) for made in keeper.tokens()]
+    show_rows([{name: row[name] for name in COLUMNS} for row in found], COLUMNS, as_json)
 
 
 @tokens.command()
-def revoke(identifier: Annotated[str, typer.Argument(help="The token's id.")], data: Data = None) -> None:
+def revoke(
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the token, as list shows it.")],
+    to: To = None,
+    data: Data = None,
+    token: TokenText = None,
+    insecure_http: InsecureHttp = False,
+) -> None:
     """Revoke a token, from this moment on."""
-    from fldp.collector import clock
-
-    with _Opened(data) as store:
-        if not store.revoke_token(identifier, clock.text(clock.system())):
-            raise FldpError(f"token: there is none of id {identifier!r:.60}")
-    note(f"token {identifier} is revoked")
-
-
-class _Opened:
-    """The store of a folder, closed at the end."""
-
-    def __init__(self, data: Path | None) -> None:
-        self._store = open_store(data or Path("."))
-
-    def __enter__(self) -> Any:
-        return self._store
-
-    def __exit__(self, *error: object) -> None:
-        self._store.close()
+    with _keeper(to, data, token, insecure_http) as keeper:
+        keeper.revoke_token(token_id)
+    note(f"token {token_id} is revoked")

@@ -1,0 +1,120 @@
+"""Client: a collector from the other side of the wire. ``docs/client.md`` shows it.
+
+``Client`` and ``AsyncClient`` can do the same. They differ in how they ask, wait and work, which is what ``transport``
+holds; what is asked is in ``operations``. httpx is loaded when the first one of them is made.
+"""
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fldp.client.address import Address, secret
+from fldp.client.calls import Published, Token
+from fldp.client.exchange import Line, Patience
+from fldp.client.keys import derived_key
+from fldp.client.operations import Operations
+from fldp.client.transport import AsyncTransport, BlockingTransport, Settings
+from fldp.client.uploads import Sent, Upload, upload
+from fldp.constraints import flag, integer, positive
+
+if TYPE_CHECKING:
+    import ssl
+
+__all__ = ["AsyncClient", "Client", "Published", "Sent", "Token", "Upload", "derived_key", "upload"]
+
+T = TypeVar("T")
+
+
+class _Connected(Operations):
+    """What both clients are made of."""
+
+    _transport: type[AsyncTransport] | type[BlockingTransport]
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout: float = 60.0,
+        retries: int = 5,
+        patience: float = 60.0,
+        allow_insecure: bool = False,
+        tls: "ssl.SSLContext | None" = None,
+    ) -> None:
+        address = Address.of(url)
+        self._allow_insecure = flag("Client", "allow_insecure", allow_insecure)
+        token = secret("a token", token, address, allow_insecure)
+        settings = Settings(address, token, positive("Client", "timeout", timeout), tls)
+        often = Patience(integer(0, 1000)("Client", "retries", retries), positive("Client", "patience", patience))
+        self._line = Line(self._transport(settings), address, often, token)
+
+    @property
+    def url(self) -> str:
+        """Where the collector is."""
+        return str(self._line.address)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
+
+
+class Client(_Connected):
+    """Asks a collector. A context manager; what it can do is below.
+
+    ``token`` is sent only where it is needed, never over plain http to another machine (unless ``allow_insecure``),
+    never after a redirect, and is never shown. Certificates are checked, against ``tls`` where it is given. What fails
+    for a moment is asked again, up to ``retries`` times, after at most ``patience`` seconds each. No answer within
+    ``timeout`` seconds is such a failure. All that goes wrong is a ``CollectorError`` of one line.
+
+    >>> with Client("https://collector.example", token="fldp_read_secret") as client:
+    ...     print(client)
+    Client('https://collector.example')
+    """
+
+    _transport = BlockingTransport
+
+    def _finish(self, operation: Coroutine[Any, Any, T]) -> T:
+        """Run an operation to its end; a transport that blocks never gives control back before."""
+        try:
+            operation.send(None)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        finally:
+            operation.close()
+        raise AssertionError("an operation of a blocking client has waited for something else")
+
+    def disconnect(self) -> None:
+        """Let go of all connections; the end of a ``with`` block does it."""
+        self._line.transport.disconnect()  # type: ignore[attr-defined]
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.disconnect()
+
+
+class AsyncClient(_Connected):
+    """The same as ``Client``, to be awaited. Files are read, and people asked, in a thread.
+
+    >>> import asyncio
+    >>> async def shown():
+    ...     async with AsyncClient("http://127.0.0.1:8000") as client:
+    ...         return repr(client)
+    >>> asyncio.run(shown())
+    "AsyncClient('http://127.0.0.1:8000')"
+    """
+
+    _transport = AsyncTransport
+
+    def _finish(self, operation: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        return operation
+
+    async def disconnect(self) -> None:
+        """Let go of all connections; the end of an ``async with`` block does it."""
+        await self._line.transport.disconnect()  # type: ignore[attr-defined]
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.disconnect()

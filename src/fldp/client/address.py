@@ -1,0 +1,68 @@
+"""Addresses: where a collector is, and what may be said to it on an open line."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from fldp.constraints import fail
+from fldp.errors import ParameterError
+from fldp.origin import origin_of
+
+_URL = re.compile(r"(https?://[^/?#@\\\s]+)(/[A-Za-z0-9._~/-]*)?", re.IGNORECASE | re.ASCII)
+_SECRET = re.compile(r"[A-Za-z0-9._~+/=-]{1,512}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Address:
+    """A collector's address: an origin, and a path where it does not live at the top.
+
+    >>> Address.of("HTTPS://Collector.Example:443/surveys/")
+    Address(origin='https://collector.example', path='/surveys')
+    """
+
+    origin: str
+    path: str = ""
+
+    @classmethod
+    def of(cls, url: str) -> "Address":
+        """Read a URL; one with a user, a query or a fragment is refused."""
+        found = _URL.fullmatch(url) if isinstance(url, str) else None
+        try:
+            if found and not {".", ".."} & set((found[2] or "").split("/")):
+                return cls(origin_of(found[1]), (found[2] or "").rstrip("/"))
+        except ParameterError:
+            pass
+        shown = re.sub(r"//[^/]*@", "//...@", url) if isinstance(url, str) else url  # a password is not shown
+        raise fail("Client", "url", "an address such as https://collector.example", shown)
+
+    @property
+    def private(self) -> bool:
+        """Whether nobody can listen on the way: TLS, or this machine."""
+        return self.origin.startswith("https://") or self.loopback
+
+    @property
+    def loopback(self) -> bool:
+        """Whether this is this machine."""
+        host = urlsplit(self.origin).hostname or ""
+        try:
+            return host == "localhost" or ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return False
+
+    def __str__(self) -> str:
+        return self.origin + self.path
+
+
+def secret(what: str, text: str | None, address: Address, allow_insecure: bool) -> str | None:
+    """Check that a token or a ticket can be a header, and may go to an address; it is never shown."""
+    if text is None:
+        return None
+    if not isinstance(text, str) or not _SECRET.fullmatch(text):
+        raise ParameterError(f"Client: {what} must be 1 to 512 letters, digits and ._~+/=-, got something else")
+    if not (address.private or allow_insecure):
+        raise ParameterError(
+            f"Client: {what} must not go over plain http to {address.origin}, where others can read it; "
+            "use https, or allow_insecure=True (--insecure-http)"
+        )
+    return text

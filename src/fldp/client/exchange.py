@@ -1,0 +1,101 @@
+"""Exchange: a request is asked until it is answered, or until there is no point in asking."""
+
+import logging
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from fldp.client.address import Address
+from fldp.client.messages import Reply, Request, UnreachableError, problem, retry_after
+from fldp.errors import CollectorError
+
+T = TypeVar("T")
+TICKET = "Fldp-Ticket"
+log = logging.getLogger("fldp.client")
+_FIRST_DELAY = 0.5
+_NOT_DONE = (408, 429, 503)  # the collector did not act on it
+_UNKNOWN = (502, 504)  # a gateway does not know whether it did
+_chance = random.SystemRandom()
+
+
+class Transport(Protocol):
+    """What two clients differ in: how they ask, wait, and do work that takes a while."""
+
+    async def request(self, request: Request) -> Reply:
+        """Ask once; raise ``UnreachableError`` where no answer comes."""
+
+    async def pause(self, seconds: float) -> None:
+        """Wait."""
+
+    async def work(self, job: Callable[[], T]) -> T:
+        """Call a function that reads files or waits for people."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often to ask again, and how many seconds to wait at most before each time."""
+
+    retries: int = 5
+    longest: float = 60.0
+
+    def delay(self, attempt: int, asked: float | None) -> float:
+        """Return how long to wait: at random up to a limit that doubles, and at least what the collector asks for."""
+        limit = min(self.longest, _FIRST_DELAY * 2.0 ** min(attempt, 30))
+        return min(self.longest, (asked or 0.0) + _chance.uniform(0, limit))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A way to a collector: how to ask it, and how patiently."""
+
+    transport: Transport
+    address: Address
+    patience: Patience
+    token: str | None = field(default=None, repr=False)
+
+    async def ask(self, request: Request, read: Callable[[Reply], T]) -> T:
+        """Ask, and read the answer. An error names the collector, and no secret."""
+        attempt = 0
+        while True:
+            try:
+                return read(await self._once(request))
+            except _AgainError as failure:
+                error, asked = self._named(failure.error, request), failure.asked
+                if attempt >= self.patience.retries or (asked or 0) > self.patience.longest:
+                    raise error from None
+            except CollectorError as refusal:
+                raise self._named(refusal, request) from None
+            seconds = self.patience.delay(attempt, asked)
+            log.info("%s; trying again in %.1f s", error, seconds)
+            await self.transport.pause(seconds)
+            attempt += 1
+
+    async def _once(self, request: Request) -> Reply:
+        """Ask once. What may have been acted on is asked again only if that does no harm."""
+        try:
+            reply = await self.transport.request(request)
+        except UnreachableError as failure:
+            if request.repeatable or not failure.sent:
+                raise _AgainError(CollectorError(str(failure))) from None
+            raise CollectorError(f"{failure}; whether it was done is not known") from None
+        if reply.status < 300:
+            return reply
+        if reply.status in _NOT_DONE or (request.repeatable and reply.status in _UNKNOWN):
+            raise _AgainError(problem(reply), retry_after(reply.headers))
+        raise problem(reply)
+
+    def _named(self, error: CollectorError, request: Request) -> CollectorError:
+        text = f"{self.address}: {error}"
+        for hidden in (self.token, request.headers.get(TICKET)):
+            text = text.replace(hidden, "[secret]") if hidden else text
+        return CollectorError(text, status=error.status, kind=error.kind, index=error.index, mistakes=error.mistakes)
+
+
+class _AgainError(Exception):
+    """An attempt that failed, and may succeed later."""
+
+    def __init__(self, error: CollectorError, asked: float | None = None) -> None:
+        late = f"; it asks to come back in {asked:,.0f} s" if asked else ""
+        super().__init__(str(error))
+        self.error, self.asked = CollectorError(f"{error}{late}", status=error.status, kind=error.kind), asked

@@ -1,0 +1,169 @@
+"""Requests and replies as plain data: what is asked, what came back, and what is wrong with it.
+
+Nothing in here touches the network. A collector is not trusted: its answers are bounded, checked and cleaned.
+"""
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+
+from fldp.errors import CollectorError
+
+MOST_JSON = 1 << 25  # bytes of an answer that is kept in memory
+MOST_SECONDS = 600.0  # for the whole of such an answer, however slowly it drips
+Query = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request. ``repeatable``: that it came twice makes no difference. ``token``: whether the token goes along.
+
+    A ``sink`` takes a good answer piece by piece instead of memory; None comes before the first one of an attempt.
+    """
+
+    method: str
+    path: str
+    query: Query = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # there may be a ticket in it
+    body: bytes = field(default=b"", repr=False)
+    repeatable: bool = True
+    token: bool = True
+    most: int = MOST_JSON
+    sink: Callable[[bytes | None], object] | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer; the names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(default=b"", repr=False)
+
+
+class UnreachableError(Exception):
+    """No answer, or none that is worth the name. ``sent``: whether the collector may have acted on the request."""
+
+    def __init__(self, why: str, *, sent: bool = True) -> None:
+        super().__init__(why)
+        self.sent = sent
+
+
+class Receiver:
+    """Takes an answer as it comes, and stops at its limits."""
+
+    def __init__(self, request: Request, status: int, headers: Mapping[str, str], started: float) -> None:
+        self._request, self._started = request, started
+        self._reply = Reply(status, {name.lower(): value for name, value in headers.items()})
+        self._sink = request.sink if status == 200 else None
+        self._most = request.most if status < 400 else min(request.most, MOST_JSON)
+        self._parts, self._size = list[bytes](), 0
+        if self._reply.headers.get("content-encoding", "identity") != "identity":
+            raise CollectorError("the answer is compressed, which was not asked for", status=status)
+        length = self._reply.headers.get("content-length", "0")
+        self._bounded(int(length) if re.fullmatch("[0-9]{1,18}", length) else 0)
+        if self._sink:
+            self._sink(None)
+
+    def add(self, part: bytes) -> None:
+        """Take a piece."""
+        self._size += len(part)
+        self._bounded(self._size)
+        if self._sink:
+            self._sink(part)
+            return
+        self._parts.append(part)
+        if time.monotonic() - self._started > MOST_SECONDS:
+            raise UnreachableError(f"the answer is not complete after {MOST_SECONDS:g} s")
+
+    def reply(self) -> Reply:
+        """Return the whole of it."""
+        return Reply(self._reply.status, self._reply.headers, b"".join(self._parts))
+
+    def _bounded(self, size: int) -> None:
+        if size > self._most:
+            raise CollectorError(f"the answer is larger than {self._most:,} bytes", status=self._reply.status)
+
+
+def clean(text: object, most: int = 500) -> str:
+    r"""Return somebody else's text as one short line that cannot do anything to a terminal.
+
+    >>> clean("two\nlines \x1b[31m")
+    'two lines [31m'
+    """
+    shown = "".join(c if c.isprintable() else " " for c in str(text)[: 2 * most])
+    return " ".join(shown.split())[:most]
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return how many seconds an answer asks to wait, which it may say as a number or as a time.
+
+    >>> retry_after({"retry-after": "7"}), retry_after({"retry-after": "soon"})
+    (7.0, None)
+    """
+    text = headers.get("retry-after", "")
+    if re.fullmatch("[0-9]{1,9}", text):
+        return float(text)
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def parse(reply: Reply) -> Any:
+    """Return the JSON of an answer."""
+    try:
+        return json.loads(reply.body)
+    except (ValueError, RecursionError):
+        raise CollectorError("the answer is not JSON", status=reply.status) from None
+
+
+def problem(reply: Reply) -> CollectorError:
+    """Make an error of an answer that is not what was asked for; RFC 9457 says how it tells why."""
+    if 300 <= reply.status < 400:
+        place = clean(reply.headers.get("location", "elsewhere"), 200)
+        return CollectorError(
+            f"answers with a redirect to {place}, which is not followed; use that address", status=reply.status
+        )
+    try:
+        found = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        found = None
+    found = found if isinstance(found, dict) else {}
+    said = clean(found.get("detail") or found.get("title") or "no reason given")
+    index, mistakes = found.get("index"), found.get("mistakes")
+    return CollectorError(
+        f"{said} (status {reply.status})",
+        status=reply.status,
+        kind=clean(found["type"], 100) if isinstance(found.get("type"), str) else None,
+        index=index if isinstance(index, int) and not isinstance(index, bool) else None,
+        mistakes=tuple(clean(mistake) for mistake in mistakes[:100]) if isinstance(mistakes, list) else (),
+    )
+
+
+def fields(thing: Any, **kinds: Any) -> dict[str, Any]:
+    """Check that this is an object with at least these fields of these types, and return it."""
+    if not isinstance(thing, dict):
+        _odd(f"an object with {', '.join(kinds)} is expected, got {type(thing).__name__}")
+    for name, kind in kinds.items():
+        value = thing.get(name)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+            _odd(f"{name} is expected, got {clean(json.dumps(value), 60)}")
+    return thing
+
+
+def rows(thing: Any, **kinds: Any) -> list[dict[str, Any]]:
+    """Check that this is a list of such objects, and return it."""
+    if not isinstance(thing, list):
+        _odd(f"a list is expected, got {type(thing).__name__}")
+    return [fields(row, **kinds) for row in thing]
+
+
+def _odd(why: str) -> NoReturn:
+    raise CollectorError(f"the answer is not one of a collector: {why}")

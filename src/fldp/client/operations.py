@@ -1,0 +1,307 @@
+"""Operations: all that can be asked of a collector, once for both clients.
+
+An operation is written as a coroutine. ``AsyncClient`` hands it to the caller; ``Client`` runs it to its end, since
+there it never waits for anything but what blocks by itself.
+"""
+
+import functools
+import io
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from fldp import wire
+from fldp.client import calls
+from fldp.client.address import secret
+from fldp.client.calls import Day, Published, Token, version_of
+from fldp.client.exchange import Line
+from fldp.client.keys import checked_key
+from fldp.client.messages import Request, fields, parse, rows
+from fldp.client.uploads import PIECE_BYTES, Piece, Progress, Sent, Upload, upload
+from fldp.constraints import fail, integer
+from fldp.errors import CollectorError, FldpError
+from fldp.files import written
+from fldp.oracle import FrequencyOracle
+from fldp.participant import Answer, Confirm, Participant
+from fldp.reports import Reports, Tally
+from fldp.survey import Survey
+
+if TYPE_CHECKING:
+    from fldp.client import AsyncClient, Client
+
+P = ParamSpec("P")
+T = TypeVar("T")
+MOST_EXPORT = 1 << 40
+
+
+class Operation(Generic[P, T]):
+    """A coroutine of both clients: plain to call on the one, to be awaited on the other."""
+
+    def __init__(self, method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> None:
+        self._method = method
+
+    @overload
+    def __get__(self, client: None, owner: type) -> Callable[..., Coroutine[Any, Any, T]]: ...
+    @overload
+    def __get__(self, client: "Client", owner: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: "AsyncClient", owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, client: Any, owner: type) -> Any:
+        if client is None:
+            return self._method
+        bound = self._method.__get__(client)
+        return functools.wraps(bound)(lambda *given, **named: client._finish(bound(*given, **named)))
+
+
+class Operations:
+    """What both clients can do."""
+
+    _line: Line
+    _allow_insecure: bool
+
+    @Operation
+    async def surveys(self) -> list[dict[str, Any]]:
+        """List all surveys, newest first. Needs a token that may read."""
+        read = functools.partial(rows, name=str, version=str, state=str)
+        return await self._line.ask(Request("GET", "/v1/surveys"), lambda reply: read(parse(reply)))
+
+    @Operation
+    async def survey(self, name: str, *, version: str | None = None) -> Published:
+        """Return the newest open version of a survey, or another one; one that is not what it claims is refused."""
+        request = Request("GET", calls.named(name), calls.query(version=version), token=False)
+        return await self._line.ask(request, lambda reply: calls.verified(reply, name, version))
+
+    @Operation
+    async def create(self, survey: Survey) -> dict[str, Any]:
+        """Publish a survey; publishing the same one again changes nothing. Needs an admin token."""
+        if not isinstance(survey, Survey):
+            raise fail("Client", "survey", "a Survey", survey)
+        request = calls.post_json("/v1/surveys", survey.canonical, repeatable=True)
+        return await self._line.ask(request, lambda reply: calls.created(reply, survey))
+
+    @Operation
+    async def close(self, name: str, *, version: str | None = None) -> dict[str, Any]:
+        """Close all versions of a survey, or one. Needs an admin token."""
+        request = Request("POST", calls.named(name, "/close"), calls.query(version=version))
+        return await self._line.ask(request, lambda reply: fields(parse(reply)))
+
+    @Operation
+    async def delete(self, name: str, *, version: str | None = None, all: bool = False) -> None:  # noqa: A002
+        """Delete one version of a survey, or all of them, with everything that was collected. Needs an admin token."""
+        if (version is None) == (not all):
+            raise fail("Client", "what is deleted", "version=, or all=True", (version, all))
+        request = Request("DELETE", calls.named(name), calls.query(version=version, all=all))
+        await self._line.ask(request, lambda _: None)
+
+    @Operation
+    async def send(
+        self,
+        reports: Reports | bytes,
+        survey: Survey | str | None = None,
+        *,
+        key: str | None = None,
+        ticket: str | None = None,
+    ) -> int:
+        """Send reports, or a batch as bytes that names its survey, and return how many were accepted.
+
+        Within one call they count once, whatever happens on the way. To be able to call again after a crash, give a
+        ``key`` of your own (``fldp.client.derived_key``) and the same bytes; without one it is drawn at random.
+        """
+        count, body, version = _batch(reports, survey)
+        return await self._post(version, Piece(0, count, body, checked_key(key)), ticket)
+
+    @Operation
+    async def send_file(
+        self,
+        path: str | Path | Upload,
+        survey: Survey | str | None = None,
+        *,
+        sender: str = "",
+        piece_bytes: int = PIECE_BYTES,
+        progress: Progress = lambda _: None,
+    ) -> Sent:
+        """Send a file of reports in pieces. Call it again after an interruption: nothing counts twice.
+
+        The keys of the pieces follow from the file, and from ``sender``: two small files can hold the same by chance,
+        and count both only if their senders differ. ``progress`` is told how many more reports were accepted.
+        """
+        with ExitStack() as stack:
+            if not isinstance(path, Upload):
+                path = await self._line.transport.work(lambda: stack.enter_context(upload(str(path), survey)))
+            pieces, sent = path.pieces(piece_bytes, sender), 0
+            while piece := await self._line.transport.work(lambda: next(pieces, None)):
+                progress(await self._post(path.version, piece, None))
+                sent += 1
+            return Sent(path.total, sent, path.version)
+
+    @Operation
+    async def answer(
+        self,
+        survey: str | Survey,
+        label: str,
+        *,
+        participant: Participant,
+        confirm: Confirm | None = None,
+        ticket: str | None = None,
+    ) -> Answer:
+        """Answer a survey, by its name or as it is, for a person; what was answered before is sent again as it was.
+
+        The specification is fetched first: one that is not what its version says, not the one that was asked for, or
+        not open is refused before anything is spent. The key it is sent under is stored with the answer, so that it
+        counts once, however often this is called, and after a crash. ``confirm`` is that of ``Participant.answer``.
+        """
+        name, wanted = (survey.name, survey.version) if isinstance(survey, Survey) else (survey, None)
+        self._checked_ticket(ticket)
+        request = Request("GET", calls.named(name), calls.query(version=wanted), token=False)
+        specification, version, state = await self._line.ask(request, lambda r: calls.published(r, name, wanted))
+        submit = calls.submit(specification)
+        self._answerable(name, state, submit, ticket)
+        asked = functools.partial(participant.answer, specification, label, version=version, confirm=confirm)
+        answer = await self._line.transport.work(lambda: asked(origin=self._line.address.origin))
+        await self._post(version, Piece(0, 1, answer.report, answer.key), ticket, token=submit == "token")
+        return answer
+
+    @Operation
+    async def estimates(
+        self,
+        survey: Survey | str,
+        *,
+        top: int | None = None,
+        level: float | None = None,
+        decoder: str | None = None,
+        post: str | None = None,
+        since: Day | None = None,
+        until: Day | None = None,
+    ) -> dict[str, Any]:
+        """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read."""
+        asked = calls.query(top=top, level=level, decoder=decoder, post=post, since=since, until=until, format="json")
+        request = Request("GET", calls.of_version(survey, "estimates"), asked)
+        return await self._line.ask(request, lambda reply: fields(parse(reply), n=int, rows=list))
+
+    @Operation
+    async def tally(
+        self,
+        survey: Survey | str,
+        *,
+        since: Day | None = None,
+        until: Day | None = None,
+        oracle: FrequencyOracle | None = None,
+    ) -> Tally:
+        """Return the tally of some UTC days or all; ``survey.estimate`` makes estimates of it."""
+        known = survey.oracle if isinstance(survey, Survey) else oracle
+        asked = calls.query(since=since, until=until)
+        request = Request("GET", calls.of_version(survey, "tally"), asked, most=calls.MOST_TALLY)
+        return await self._line.ask(request, lambda reply: calls.tally_of(reply, version_of(survey), known))
+
+    @Operation
+    async def export(
+        self, survey: Survey | str, path: str | Path, *, since: Day | None = None, until: Day | None = None
+    ) -> int:
+        """Save the raw reports of some UTC days or all as Parquet, and return how many bytes that took."""
+        asked = calls.query(since=since, until=until)
+        with written(str(path)) as file:
+            saved = Saved(file)
+            where = calls.of_version(survey, "export")
+            await self._line.ask(Request("GET", where, asked, most=MOST_EXPORT, sink=saved), lambda _: saved.check())
+        return saved.size
+
+    @Operation
+    async def merge(self, tally: Tally, survey: Survey | str, *, key: str | None = None, day: Day | None = None) -> int:
+        """Add a tally of another collector, filed under a UTC day, and return how many reports it brought.
+
+        As with ``send``, a ``key`` of your own makes it safe to call again. Needs an admin token.
+        """
+        body, where = wire.encode_tally(tally, version_of(survey)), calls.of_version(survey, "merge")
+        request = calls.post_bytes(where, body, checked_key(key), query=calls.query(day=day))
+        return await self._line.ask(request, lambda reply: calls.accepted(reply, tally.n))
+
+    @Operation
+    async def tickets(self, survey: Survey | str, count: int) -> list[str]:
+        """Make single-use tickets for a survey that takes them. Needs an admin token."""
+        wanted = integer(1, 100_000)("Client", "count", count)
+        request = calls.post_json(calls.of_version(survey, "tickets"), {"count": wanted}, repeatable=False)
+        found = await self._line.ask(request, lambda reply: fields(parse(reply), tickets=list)["tickets"])
+        return list(map(str, found))
+
+    @Operation
+    async def tokens(self) -> list[Token]:
+        """List all tokens, without their texts. Needs an admin token."""
+        return await self._line.ask(
+            Request("GET", "/v1/tokens"), lambda reply: list(map(calls.token_of, rows(parse(reply))))
+        )
+
+    @Operation
+    async def create_token(self, scope: str, *, survey: str | None = None, expires: str | None = None) -> Token:
+        """Make a token that may ``admin``, ``read`` or ``send``, of one survey or all. Needs an admin token."""
+        wanted = {"scope": scope, "survey": survey, "expires": expires}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        request = calls.post_json("/v1/tokens", given, repeatable=False)
+        return await self._line.ask(request, lambda reply: calls.token_of(fields(parse(reply), token=str)))
+
+    @Operation
+    async def revoke_token(self, token_id: str) -> None:
+        """Make a token worthless; twice is as good as once. Needs an admin token."""
+        await self._line.ask(Request("DELETE", calls.of_token(token_id)), lambda _: None)
+
+    def _answerable(self, name: str, state: str, submit: str, ticket: str | None) -> None:
+        """Refuse a survey that would refuse the answer, before anything is spent on it."""
+        got = None
+        if state != "open":
+            got = "one that is not open"
+        elif submit == "ticket" and ticket is None:
+            got = "one that needs a ticket"
+        elif submit == "token" and self._line.token is None:
+            got = "one that needs a token"
+        if got:
+            raise CollectorError(f"{self._line.address}: survey {name} must be one that takes an answer now, got {got}")
+
+    async def _post(self, version: str, piece: Piece, ticket: str | None, *, token: bool = True) -> int:
+        self._checked_ticket(ticket)
+        where = calls.of_version(version, "reports")
+        request = calls.post_bytes(where, piece.body, piece.key, headers=calls.ticketed(ticket), token=token)
+        return await self._line.ask(request, lambda reply: calls.accepted(reply, piece.count))
+
+    def _checked_ticket(self, ticket: str | None) -> None:
+        secret("a ticket", ticket, self._line.address, self._allow_insecure)
+
+
+class Saved:
+    """A file that an answer is saved in, from its beginning at every attempt."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.size, self._end = file, 0, b""
+
+    def __call__(self, part: bytes | None) -> None:
+        if part is None:
+            self._restart()
+            return
+        try:
+            self._file.write(part)
+        except OSError as error:  # not to be taken for one of the network
+            raise FldpError(f"{self._file.name}: cannot be written: {error.strerror}") from None
+        self.size += len(part)
+        self._end = (self._end + part[-4:])[-4:]
+
+    def _restart(self) -> None:
+        if self.size:
+            self._file.seek(0)
+            self._file.truncate()
+        self.size, self._end = 0, b""
+
+    def check(self) -> None:
+        """Refuse what does not end as Parquet does."""
+        if self._end != b"PAR1":
+            raise CollectorError("the answer is not a Parquet file")
+
+
+def _batch(reports: Reports | bytes, survey: Survey | str | None) -> tuple[int, bytes, str]:
+    """Return how many reports these are, their bytes, and the version that they name."""
+    if isinstance(reports, Reports):
+        if survey is None:
+            raise fail("Client", "survey", "the one that the reports answer", survey)
+        return len(reports), wire.encode(reports, version_of(survey)), version_of(survey)
+    known = survey.oracle if isinstance(survey, Survey) else None
+    reader = wire.Reader(io.BytesIO(reports), known, None if survey is None else version_of(survey))
+    count = sum(len(part) for part in reader)
+    return count, bytes(reports), version_of(reader.survey or "")

@@ -1,0 +1,148 @@
+"""Transports: the only place that touches the network, once blocking and once not."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fldp.client.address import Address
+from fldp.client.messages import Receiver, Reply, Request, UnreachableError, clean
+from fldp.errors import CollectorError
+from fldp.extras import load
+
+if TYPE_CHECKING:
+    import ssl
+
+T = TypeVar("T")
+_CONNECT_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where to, with which secret, and how long to wait."""
+
+    address: Address
+    token: str | None = field(repr=False)
+    timeout: float
+    tls: "ssl.SSLContext | None"
+
+    def options(self, direct: Callable[..., Any]) -> dict[str, Any]:
+        """Return what either client of httpx is made with.
+
+        No cookies: a collector could follow a person from one answer to the next. No compression, so that a small
+        answer cannot become a large one. To this machine no proxy is used, since it would read along.
+        """
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+        httpx = load("httpx", "client")
+        verify = self.tls or True
+        options: dict[str, Any] = {"transport": direct(verify=verify)} if self.address.loopback else {"verify": verify}
+        return options | {
+            "timeout": httpx.Timeout(self.timeout, connect=min(self.timeout, _CONNECT_SECONDS)),
+            "headers": {"User-Agent": "fldp", "Accept-Encoding": "identity"},
+            "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            "follow_redirects": False,
+        }
+
+    def arguments(self, request: Request) -> dict[str, Any]:
+        """Return what httpx is to ask."""
+        secret = {"Authorization": f"Bearer {self.token}"} if self.token and request.token else {}
+        return {
+            "method": request.method,
+            "url": f"{self.address}{request.path}",
+            "params": dict(request.query) or None,
+            "headers": {**request.headers, **secret},
+            "content": request.body or None,
+        }
+
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        """Say in plain words what went wrong, and whether the request may have arrived."""
+        httpx = load("httpx", "client")
+        try:
+            yield
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:
+            if distrust := _distrust(error):
+                raise CollectorError(f"its certificate is not trusted: {distrust}") from None
+            why = f"cannot be reached ({_reason(error)}); check the address, and that the collector runs"
+            raise UnreachableError(why, sent=False) from None
+        except httpx.TimeoutException:
+            raise UnreachableError(f"gives no answer within {self.timeout:g} s") from None
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            raise UnreachableError(f"the connection broke ({_reason(error)})") from None
+
+
+def _distrust(error: BaseException | None) -> str:
+    """Return what is wrong with a certificate, if that is why there is no connection."""
+    from ssl import SSLCertVerificationError
+
+    while error is not None:
+        if isinstance(error, SSLCertVerificationError):
+            return clean(error.verify_message, 200)
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def _reason(error: BaseException) -> str:
+    return re.sub(r"^\[Errno -?[0-9]+\] ", "", clean(error, 200)) or type(error).__name__
+
+
+class BlockingTransport:
+    """Coroutines that never wait: everything in them blocks."""
+
+    def __init__(self, settings: Settings) -> None:
+        httpx = load("httpx", "client")
+        self._settings = settings
+        self._http = httpx.Client(**settings.options(httpx.HTTPTransport))
+
+    async def request(self, request: Request) -> Reply:
+        started = time.monotonic()
+        with self._settings.failures(), self._http.stream(**self._settings.arguments(request)) as response:
+            receiver = Receiver(request, response.status_code, response.headers, started)
+            for part in response.iter_raw():
+                receiver.add(part)
+            return receiver.reply()
+
+    async def pause(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    async def work(self, job: Callable[[], T]) -> T:
+        return job()
+
+    def disconnect(self) -> None:
+        """Let go of all connections."""
+        self._http.close()
+
+
+class AsyncTransport:
+    """Coroutines that wait without blocking."""
+
+    def __init__(self, settings: Settings) -> None:
+        httpx = load("httpx", "client")
+        self._settings = settings
+        self._http = httpx.AsyncClient(**settings.options(httpx.AsyncHTTPTransport))
+
+    async def request(self, request: Request) -> Reply:
+        started = time.monotonic()
+        with self._settings.failures():
+            async with self._http.stream(**self._settings.arguments(request)) as response:
+                receiver = Receiver(request, response.status_code, response.headers, started)
+                async for part in response.aiter_raw():
+                    receiver.add(part)
+                return receiver.reply()
+
+    async def pause(self, seconds: float) -> None:
+        import asyncio
+
+        await asyncio.sleep(seconds)
+
+    async def work(self, job: Callable[[], T]) -> T:
+        import asyncio
+
+        return await asyncio.to_thread(job)
+
+    async def disconnect(self) -> None:
+        """Let go of all connections."""
+        await self._http.aclose()

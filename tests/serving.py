@@ -1,0 +1,95 @@
+"""Servers for the tests of the client, each in a process of its own."""
+
+import io
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from fldp import cli
+
+HERE = Path(__file__).parent
+FLDP = str(Path(sys.executable).parent / "fldp")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def running(command, **options):
+    process = subprocess.Popen(command, **options)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+@contextmanager
+def double():
+    """Run the double; give its address, to which a fault is added."""
+    port = free_port()
+    with running([sys.executable, "collector_double.py", str(port)], cwd=HERE) as process:
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(600):
+            assert process.poll() is None, "the double has ended"
+            try:
+                urllib.request.urlopen(f"{url}/seen", timeout=5).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        yield url
+
+
+@contextmanager
+def collector(folder):
+    """Run the collector; give its address and its admin token."""
+    command = [FLDP, "serve", "--data", str(folder), "--port", str(free_port())]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
+        said, wanted = "", (r"listening on (\S+)", r"admin token[^:\n]*: (fldp_admin_\S+)")
+        while not all(re.search(pattern, said) for pattern in wanted):
+            line = process.stdout.readline()
+            assert line, f"the collector has ended: {said}"
+            said += line
+        yield tuple(re.search(pattern, said)[1] for pattern in wanted)
+
+
+def has_collector():
+    return find_spec("fldp.cli.serve_commands") is not None
+
+
+def shell(*arguments, token=None, code=0):
+    """Run a command as the shell would, in this process; return what it printed, and what it said beside it."""
+    out, beside = io.StringIO(), io.StringIO()
+    before = sys.argv
+    os.environ.pop("FLDP_TOKEN", None)
+    sys.argv = ["fldp", *map(str, arguments)]
+    if token:
+        os.environ["FLDP_TOKEN"] = token
+    try:
+        with redirect_stdout(out), redirect_stderr(beside), pytest.raises(SystemExit) as end:
+            cli.main()
+    finally:
+        sys.argv = before
+        os.environ.pop("FLDP_TOKEN", None)
+    assert (end.value.code or 0) == code, beside.getvalue()
+    return out.getvalue(), beside.getvalue()

@@ -1,7 +1,5 @@
 """The store: counts once, keeps nothing that joins reports to senders, folds without losing, and notices damage."""
 
-import json
-import re
 import sqlite3
 import threading
 from datetime import UTC, datetime
@@ -12,17 +10,17 @@ import pytest
 
 import cases
 from collector_server import specification
+from collector_store import DAY, damage, publish, rows, submission, whole
 from fldp import Reports, Survey, Tally
 from fldp.collector import auth, sqlite_file
 from fldp.collector.folding import Folder, fold_day
 from fldp.collector.fsck import fsck
 from fldp.collector.segments import MOST_BYTES, in_order, packed, reports_of
 from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import Entry, StoreError, Submission, Verdict
+from fldp.collector.store import StoreError, Submission, Verdict
 from fldp.collector.windows import Window
 from fldp.collector.writer import BusyError, Writer
 
-DAY = "2026-11-01"
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 
@@ -31,33 +29,6 @@ def store(tmp_path):
     made = SqliteStore(tmp_path / "fldp.db")
     yield made
     made.close()
-
-
-def publish(store, **collect):
-    survey = Survey.from_dict(specification(**collect))
-    entry, _ = store.publish(Entry(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None))
-    return survey, entry.number
-
-
-def submission(survey, number, name, values=(0,), body=None, **more):
-    reports = survey.oracle.privatize(list(values))
-    return Submission(number, name, body or name, reports, **more)
-
-
-def whole(store, survey, number):
-    with store.snapshot() as snapshot:
-        return Window(number).tally(snapshot, survey.oracle)
-
-
-def rows(store, query):
-    return sqlite3.connect(store.path).execute(query).fetchall()
-
-
-def damage(store, statement, *values):
-    connection = sqlite3.connect(store.path)
-    connection.execute(statement, values)
-    connection.commit()
-    connection.close()
 
 
 @pytest.mark.parametrize("name", list(cases.CASES)[::7])
@@ -237,68 +208,6 @@ def test_a_merged_tally_is_kept_and_counted(store):
     assert whole(store, survey, number) == before + other
     assert rows(store, "SELECT n FROM segments WHERE kind = 2") == [(80,)]
     assert fsck(store)[1] == []
-
-
-def filled(store, retention):
-    survey, number = publish(store, retention=retention)
-    for k in range(6):
-        store.commit([submission(survey, number, bytes([k]), np.arange(20) % 5)], DAY)
-        if k == 3:
-            fold_day(store, number, DAY, survey)
-    return survey, number
-
-
-BREAKAGES = {
-    "a tally of another number": (
-        "UPDATE tallies SET n = n + 1",
-        "raw tally",
-        "tally is of 81|82|121 reports|acknowledged",
-    ),
-    "a bit of the tally": ("flip tallies state", "raw", "differs"),
-    "a row of reports lost": ("DELETE FROM segments WHERE folded = 1", "raw", "0 are stored"),
-    "a row of the tail lost": (
-        "DELETE FROM segments WHERE id = (SELECT max(id) FROM segments)",
-        "raw tally",
-        "acknowledged",
-    ),
-    "a row twice": (
-        "INSERT INTO segments SELECT NULL, survey, day, kind, n, folded, data FROM segments WHERE folded = 0 LIMIT 1",
-        "raw tally",
-        "acknowledged",
-    ),
-    "a tally lost": ("DELETE FROM tallies", "raw tally", "no tally|acknowledged"),
-    "a key lost": ("DELETE FROM keys WHERE key = (SELECT min(key) FROM keys)", "raw tally", "acknowledged"),
-    "a bit of the reports": ("flip segments data", "raw", "differs|cannot produce"),
-    "a state that cannot be": ("UPDATE tallies SET state = zeroblob(8)", "raw tally", "cannot be one|differs"),
-    "another specification": ("UPDATE surveys SET specification = '{}'", "raw tally", "cannot be read"),
-    "reports that were to be forgotten": ("UPDATE segments SET folded = 1", "tally", "forgotten"),
-}
-
-
-@pytest.mark.parametrize(
-    ("what", "retention"), [(what, how) for what, row in BREAKAGES.items() for how in row[1].split()]
-)
-def test_fsck_notices(store, what, retention):
-    statement, _, said = BREAKAGES[what]
-    filled(store, retention)
-    assert fsck(store) == (fsck(store)[0], [])
-    if statement.startswith("flip"):
-        _, table, column = statement.split()
-        row, data = rows(store, f"SELECT rowid, {column} FROM {table} LIMIT 1")[0]
-        changed = bytes([data[0] ^ 1]) + data[1:]
-        damage(store, f"UPDATE {table} SET {column} = ? WHERE rowid = ?", changed, row)
-    else:
-        damage(store, statement)
-    bad = fsck(store)[1]
-    assert bad, "nothing was noticed"
-    assert re.search(said, "\n".join(bad)), bad
-
-
-def test_a_damaged_segment_never_reaches_a_kernel(store):
-    survey, number = filled(store, "raw")
-    damage(store, "UPDATE segments SET n = n + 100 WHERE folded = 0")
-    with pytest.raises(StoreError, match="damaged"):
-        whole(store, survey, number)
 
 
 def test_files_that_are_something_else_are_refused_and_left_alone(tmp_path):

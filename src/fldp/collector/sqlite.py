@@ -254,7 +254,7 @@ class SqliteStore:
 
     def tokens(self) -> list[Token]:
         with self._reading() as connection:
-            return [Token(*row) for row in connection.execute("SELECT * FROM tokens ORDER BY created, id")]
+            return [Token(*row) for row in connection.execute("SELECT * FROM tokens ORDER BY rowid")]
 
     def revoke_token(self, identifier: str, now: str) -> bool:
         with self._writing() as connection:

@@ -1,0 +1,81 @@
+"""fsck: every kind of damage is noticed and named."""
+
+import re
+
+import numpy as np
+import pytest
+
+from collector_store import DAY, damage, publish, rows, submission, whole
+from fldp.collector.folding import fold_day
+from fldp.collector.fsck import fsck
+from fldp.collector.sqlite import SqliteStore
+from fldp.collector.store import StoreError
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = SqliteStore(tmp_path / "fldp.db")
+    yield made
+    made.close()
+
+
+def filled(store, retention):
+    survey, number = publish(store, retention=retention)
+    for k in range(6):
+        store.commit([submission(survey, number, bytes([k]), np.arange(20) % 5)], DAY)
+        if k == 3:
+            fold_day(store, number, DAY, survey)
+    return survey, number
+
+
+BREAKAGES = {
+    "a tally of another number": (
+        "UPDATE tallies SET n = n + 1",
+        "raw tally",
+        "tally is of 81|82|121 reports|acknowledged",
+    ),
+    "a bit of the tally": ("flip tallies state", "raw", "differs"),
+    "a row of reports lost": ("DELETE FROM segments WHERE folded = 1", "raw", "0 are stored"),
+    "a row of the tail lost": (
+        "DELETE FROM segments WHERE id = (SELECT max(id) FROM segments)",
+        "raw tally",
+        "acknowledged",
+    ),
+    "a row twice": (
+        "INSERT INTO segments SELECT NULL, survey, day, kind, n, folded, data FROM segments WHERE folded = 0 LIMIT 1",
+        "raw tally",
+        "acknowledged",
+    ),
+    "a tally lost": ("DELETE FROM tallies", "raw tally", "no tally|acknowledged"),
+    "a key lost": ("DELETE FROM keys WHERE key = (SELECT min(key) FROM keys)", "raw tally", "acknowledged"),
+    "a bit of the reports": ("flip segments data", "raw", "differs|cannot produce"),
+    "a state that cannot be": ("UPDATE tallies SET state = zeroblob(8)", "raw tally", "cannot be one|differs"),
+    "another specification": ("UPDATE surveys SET specification = '{}'", "raw tally", "cannot be read"),
+    "reports that were to be forgotten": ("UPDATE segments SET folded = 1", "tally", "forgotten"),
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "retention"), [(what, how) for what, row in BREAKAGES.items() for how in row[1].split()]
+)
+def test_fsck_notices(store, what, retention):
+    statement, _, said = BREAKAGES[what]
+    filled(store, retention)
+    assert fsck(store) == (fsck(store)[0], [])
+    if statement.startswith("flip"):
+        _, table, column = statement.split()
+        row, data = rows(store, f"SELECT rowid, {column} FROM {table} LIMIT 1")[0]
+        changed = bytes([data[0] ^ 1]) + data[1:]
+        damage(store, f"UPDATE {table} SET {column} = ? WHERE rowid = ?", changed, row)
+    else:
+        damage(store, statement)
+    bad = fsck(store)[1]
+    assert bad, "nothing was noticed"
+    assert re.search(said, "\n".join(bad)), bad
+
+
+def test_a_damaged_segment_never_reaches_a_kernel(store):
+    survey, number = filled(store, "raw")
+    damage(store, "UPDATE segments SET n = n + 100 WHERE folded = 0")
+    with pytest.raises(StoreError, match="damaged"):
+        whole(store, survey, number)

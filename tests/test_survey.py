@@ -138,6 +138,30 @@ def test_every_mistake_at_once_and_by_line():
     ]
 
 
+GROUPED = GOOD.replace('"fhr"', '"grouped"')
+
+
+@pytest.mark.parametrize(
+    ("oracle", "expected"),
+    [
+        ("", [(5, "oracle.base is missing"), (5, "oracle.groups is missing")]),
+        ('base = "oue"', [(5, "oracle.groups is missing")]),
+        ('groups = [3, 2]\nepsilonn = 1\nbase = "x"', [(9, "epsilonn is not"), (10, "Grouped: base must be one of")]),
+        ('base = "oue"\ngroups = [3, 3]', [(9, "Grouped: groups must be of 5 values in all, got [3, 3]")]),
+        ('base = "oue"\ngroups = [3, 0, 2]', [(9, "Grouped: a size in groups must be an integer from 1 to")]),
+        ('base = "oue"\ngroups = [4, 1]', [(9, "Grouped: groups must have at least 2 values, got one of 1")]),
+    ],
+)
+def test_mistakes_about_parameters_by_line(oracle, expected):
+    found = mistakes(GROUPED.replace("epsilon = 1.0", f"epsilon = 1.0\n{oracle}"))
+    assert [line for line, _ in found] == [line for line, _ in expected]
+    assert all(text.startswith(start) for (_, text), (_, start) in zip(found, expected, strict=True)), found
+
+
+def test_a_domain_that_the_oracle_refuses_has_the_line_of_the_oracle():
+    assert [line for line, _ in mistakes(GOOD.replace(', "safari", "edge", "other"', ""))] == [5]
+
+
 def test_mistakes_in_json_have_lines_too():
     text = json.dumps(parsed(GOOD).canonical, indent=1).replace('"fhr"', '"nope"').replace("100", "true")
     found = mistakes(text)

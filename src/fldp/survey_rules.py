@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from fldp.constraints import show
 from fldp.errors import FldpError, ParameterError
+from fldp.needs import required
 from fldp.oracle import MOST_VALUES, FrequencyOracle
 from fldp.oracles import get
 
@@ -159,23 +160,31 @@ def _oracle(fields: Any, size: int | None, found: _Findings) -> FrequencyOracle 
         return None
     wanted = {name: value for name, value in fields.items() if name != "name"}
     before = len(found)
+    _parameters(cls, wanted, found)
+    if size is None or len(found) > before:
+        return None
+    return _try(partial(cls, domain_size=size, **wanted), ("oracle",), found)
+
+
+def _parameters(cls: type[FrequencyOracle], wanted: dict[str, Any], found: _Findings) -> None:
+    """Find what is wrong with the parameters one by one; that of the domain is not among them."""
     for name in wanted.keys() - (cls.params.keys() - {"domain_size"}):
         found.append(Finding(("oracle", name), f"{name} is not a parameter of {cls.name}"))
-    if "epsilon" not in wanted:
-        found.append(Finding(("oracle", "epsilon"), "oracle.epsilon is missing"))
+    for name in required(cls):
+        if name != "domain_size" and name not in wanted:
+            found.append(Finding(("oracle", name), f"oracle.{name} is missing"))
     for name, value in wanted.items():
         if name in cls.params:
             _try(partial(cls.params[name], cls.__name__, name, value), ("oracle", name), found)
-    if size is None or len(found) > before:
-        return None
-    return _try(partial(cls, domain_size=size, **wanted), ("oracle", "epsilon"), found)
 
 
 def _try(action: Callable[[], T], path: tuple[str, ...], found: _Findings) -> T | None:
+    """Do something; an error is about the key of this path, or about the one in this table that it begins with."""
     try:
         return action()
     except FldpError as error:
-        found.append(Finding(path, str(error)))
+        said = re.match(r"\w+: (\w+)", str(error))  # who and what, such as "GRR: epsilon"
+        found.append(Finding((*path, said[1]) if said and len(path) == 1 else path, str(error)))
         return None
 
 

@@ -196,6 +196,14 @@ def test_mistakes_in_json_have_lines_too():
         (("closes = ", "opens = 5\ncloses = "), "collect.opens must be a time with its offset"),
         (("closes = ", 'origins = ["https://a.b/c"]\ncloses = '), "collect.origins must be a list of origins"),
         (("closes = ", 'origins = "https://a.b"\ncloses = '), "collect.origins must be a list of origins"),
+        (("closes = ", 'origins = ["https://Example.org"]\ncloses = '), "collect.origins must be a list of origins"),
+        (("closes = ", 'origins = ["https://user@a.b"]\ncloses = '), "collect.origins must be a list of origins"),
+        (
+            ("2027-01-01T01:00:00+01:00", '"0999-01-01T00:00:00Z"'),
+            "collect.closes must be a time from 1970 on, got '0999-",
+        ),
+        (("2027-01-01T01:00:00+01:00", "1970-01-01T00:00:00+01:00"), "collect.closes must be a time from 1970 on, got"),
+        (("2027-01-01T01:00:00+01:00", '"0001-01-01T00:00:00+01:00"'), "collect.closes must be a time with its offset"),
         (("closes = ", 'retention = "forever"\ncloses = '), "collect.retention must be 'raw' or 'tally'"),
         (('name = "browser"', "name = browser"), "is not TOML: Invalid value"),
     ],
@@ -211,6 +219,21 @@ def test_mistakes(change, message):
 def test_nonsense_is_refused(fields):
     with pytest.raises(SurveyError):
         Survey.from_dict(fields)
+
+
+@pytest.mark.parametrize("origin", ["https://a\ud800", "https://\ud800", "https://a:\ud800", None, ["https://a.b"]])
+def test_origins_that_are_no_text(origin):
+    with pytest.raises(SurveyError, match=r"collect\.origins must be a list of origins in their usual form") as error:
+        Survey.from_dict({**parsed(GOOD).canonical, "collect": {"origins": [origin]}})
+    assert str(error.value).isprintable()
+
+
+def test_origins_and_times():
+    rules = {"origins": ["https://example.org", "http://127.0.0.1:8000"], "opens": "1970-01-01T00:00:00Z"}
+    survey = Survey.from_dict({**parsed(GOOD).canonical, "collect": {**rules, "closes": "9999-12-31T23:59:59Z"}})
+    assert survey.collect["origins"] == rules["origins"]
+    assert (survey.collect["opens"], survey.collect["closes"]) == ("1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z")
+    assert len(survey.version) == 64
 
 
 def deep(levels):

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from fldp.errors import ParameterError
 from fldp.needs import required
 from fldp.oracle import MOST_VALUES, FrequencyOracle
 from fldp.oracles import get
+from fldp.origin import origin_of
 from fldp.survey_mistakes import Findings
 
 COLLECT_DEFAULTS: dict[str, Any] = {
@@ -161,7 +161,11 @@ def _collect(fields: Any, found: Findings) -> dict[str, Any]:
     if isinstance(minimum, bool) or not isinstance(minimum, int) or not 1 <= minimum <= 10**9:
         found.add(("collect", "minimum"), "an integer from 1 to 1000000000", minimum)
     if not isinstance(made["origins"], list) or not all(map(_is_origin, made["origins"])):
-        found.add(("collect", "origins"), "a list of origins such as https://example.org", made["origins"])
+        found.add(
+            ("collect", "origins"),
+            "a list of origins in their usual form, such as https://example.org",
+            made["origins"],
+        )
     for key in ("opens", "closes"):
         made[key] = _time(made[key], ("collect", key), found)
     if made["opens"] and made["closes"] and made["opens"] >= made["closes"]:
@@ -170,14 +174,10 @@ def _collect(fields: Any, found: Findings) -> dict[str, Any]:
 
 
 def _is_origin(value: Any) -> bool:
-    if not isinstance(value, str):
-        return False
+    """Tell whether this is an origin in the one form that browsers send, since another would never match."""
     try:
-        parts = urlsplit(value)
-        return (
-            parts.scheme in ("http", "https") and value == f"{parts.scheme}://{parts.netloc}" and bool(parts.hostname)
-        )
-    except ValueError:
+        return bool(origin_of(value) == value)
+    except ParameterError:
         return False
 
 
@@ -189,7 +189,11 @@ def _time(value: Any, path: tuple[str, ...], found: Findings) -> str | None:
         time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         if time.tzinfo is None:
             raise ValueError
-        return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        time = time.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         found.add(path, "a time with its offset, such as 2026-11-01T00:00:00Z", value)
         return None
+    if time.year < 1970:  # times are compared as text, and a year below 1000 has fewer digits
+        found.add(path, "a time from 1970 on", value)
+        return None
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")

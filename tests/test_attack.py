@@ -351,6 +351,12 @@ def test_new_answers_add_up_and_the_same_one_does_not():
             lambda o: bayes(o, [1, 2]),
             r"bayes: prior must be 5 numbers, one for each value, got 'int64 of shape \(2,\)'",
         ),
+        (
+            lambda o: bayes(o, [[1], [1, 2]]),
+            r"bayes: prior must be 5 numbers, one for each value, got \[\[1\], \[1, 2\]\]",
+        ),
+        (lambda o: bayes(o, [[1], 1, 1, 1, 1]), "bayes: prior must be 5 numbers, one for each value"),
+        (lambda o: bayes(o, draws=1), "bayes: draws must be an integer from 2 to "),
         (lambda o: bayes(o, "abcde"), "bayes: prior must be 5 numbers, one for each value"),
         (lambda o: bayes(o, [0] * 5), "bayes: prior must be finite, at least 0, and not 0 everywhere, got 0.0"),
         (lambda o: bayes(o, [1, 1, 1, 1, -1]), "bayes: prior must be finite, at least 0, and not 0 everywhere, got -1"),
@@ -369,6 +375,19 @@ def test_new_answers_add_up_and_the_same_one_does_not():
 def test_bad_input(call, message):
     with pytest.raises(fldp.ParameterError, match=message):
         call(fldp.FHR(1.0, 5))
+
+
+@pytest.mark.parametrize("oracle", [fldp.RR(1.0), fldp.FHR(1.0, 6), fldp.OLH(1.0, 5)], ids=str)
+def test_numbers_of_numpy_are_numbers(oracle):
+    """The same findings, and plain integers in them, which JSON can say."""
+    most, trials = np.int64(5), np.uint8(200)
+    found = averaging(oracle, most=most, trials=trials, rng=1)
+    plain = averaging(oracle, most=5, trials=200, rng=1)
+    assert found.success.tolist() == plain.success.tolist()
+    assert bayes(oracle, draws=trials, rng=1) == bayes(oracle, draws=200, rng=1)
+    ended = repeats(oracle, trials=trials, rng=1)
+    assert ended.known.tolist() == repeats(oracle, trials=200, rng=1).known.tolist()
+    assert json.dumps([found.trials, found.reports.tolist(), ended.trials])
 
 
 def test_the_shell_shows_what_an_attacker_gets():
@@ -419,7 +438,17 @@ def test_the_shell_for_machines_and_as_a_picture(tmp_path):
     [
         ((), "fldp: name an oracle"),
         (("--oracle", "rr", "--epsilon", "1", "--plot", "p.gif"), "fldp: the ending of --plot must be one of"),
-        (("--oracle", "rr", "--epsilon", "1", "--repeats", "0"), "averaging: most must be an integer from 1"),
+        (("--oracle", "rr", "--epsilon", "1", "--repeats", "0"), "fldp: --repeats must be an integer from 1"),
+        (
+            ("--oracle", "rr", "--epsilon", "1", "--draws", "0"),
+            "fldp: --draws must be an integer from 2 to 1073741824, got 0",
+        ),
+        (
+            ("--oracle", "rr", "--epsilon", "1", "--draws", "1"),
+            "fldp: --draws must be an integer from 2 to 1073741824, got 1",
+        ),
+        (("--oracle", "rr", "--epsilon", "1", "--draws", "-5"), "fldp: --draws must be an integer from 2"),
+        (("--oracle", "rr", "--epsilon", "1", "--column", "x"), "fldp: --column needs --prior"),
         (("--oracle", "rr", "--epsilon", "1", "--prior", "nowhere"), "nowhere: cannot be read"),
     ],
 )

@@ -206,6 +206,9 @@ def test_survey_init_and_check(folder):
     (folder / "bad.toml").write_text(SURVEY.replace("3.0", "-3").replace("chrome", "edge"))
     done = run("survey", "check", "bad.toml", code=1, cwd=folder)
     assert [line.split(":")[1].strip() for line in done.stderr.decode().splitlines()] == ["line 3", "line 6"]
+    (folder / "bad.toml").write_text(SURVEY.replace('"fhr"', '"grouped"\nbase = "oue"'))
+    done = run("survey", "check", "bad.toml", code=1, cwd=folder)
+    assert done.stderr == b"bad.toml: line 4: oracle.groups is missing\n"
 
 
 BAD_USE = [

@@ -201,6 +201,41 @@ def test_a_damaged_row_is_never_drawn_again(tmp_path, edit, message):
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END",
+        "CREATE TRIGGER answers BEFORE UPDATE ON answers BEGIN SELECT 1; END",
+        "CREATE TABLE other (number INTEGER)",
+        "CREATE VIEW other AS SELECT * FROM answers",
+        "CREATE INDEX other ON answers (topic)",
+        "ALTER TABLE answers ADD COLUMN note TEXT",
+        "ALTER TABLE answers RENAME TO old; CREATE VIEW answers AS SELECT * FROM old",
+        "CREATE TABLE new AS SELECT * FROM answers; DROP TABLE answers; ALTER TABLE new RENAME TO answers",
+    ],
+)
+def test_what_is_not_ours_in_the_file_is_damage(tmp_path, edit):
+    """At opening, and at the next use of what was opened before."""
+    path = tmp_path / "answers.db"
+    participant = Participant(path)
+    participant.answer(specification(), "firefox", origin=ORIGIN)
+    with edited(path) as connection:
+        connection.executescript(edit)
+    content = path.read_bytes()
+    for action in (participant.history, lambda: Participant(path)):
+        with pytest.raises(FldpError, match=rf"^{path}: is damaged; restore it from a copy$"):
+            action()
+    assert path.read_bytes() == content
+
+
+def test_a_file_that_was_made_compact_is_still_ours(tmp_path):
+    path = tmp_path / "answers.db"
+    first = answered(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("VACUUM")
+    assert answered(path).report == first.report
+
+
 def test_a_lost_entry_of_the_index_is_never_drawn_again(tmp_path):
     """The answer is in the table, and looking it up does not find it."""
     path = tmp_path / "answers.db"
@@ -246,6 +281,15 @@ def test_places_where_no_file_can_be(tmp_path):
     ):
         with pytest.raises(FldpError, match=rf"^{tmp_path / name}: {message}"):
             Participant(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800", "\0"])
+def test_names_that_no_file_can_have(tmp_path, name):
+    for path in (str(tmp_path / name), tmp_path / name):
+        with pytest.raises(FldpError, match=r"^FileStore: path must be a name that a file can have, got '") as error:
+            Participant(path)
+        assert str(error.value).isprintable()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_vanishes_is_not_made_anew(tmp_path):

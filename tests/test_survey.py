@@ -1,5 +1,6 @@
 import hashlib
 import json
+import time
 
 import numpy as np
 import pytest
@@ -133,9 +134,33 @@ def test_every_mistake_at_once_and_by_line():
         (3, "labels must be all different (label 2 is label 0 again), got 'chrome'"),
         (7, "FHR: epsilon must be a positive, finite number, got -1"),
         (10, "collect.submit must be 'open', 'token' or 'ticket', got 'anybody'"),
-        (12, "colour is not a rule of collecting"),
+        (12, "'colour' is not a rule of collecting"),
         (13, "collect.minimum must be an integer from 1 to 1000000000, got 0"),
     ]
+
+
+GROUPED = GOOD.replace('"fhr"', '"grouped"')
+
+
+@pytest.mark.parametrize(
+    ("oracle", "expected"),
+    [
+        ("", [(5, "oracle.base is missing"), (5, "oracle.groups is missing")]),
+        ('base = "oue"', [(5, "oracle.groups is missing")]),
+        ('groups = [3, 2]\nepsilonn = 1\nbase = "x"', [(9, "'epsilonn' is not"), (10, "Grouped: base must be one of")]),
+        ('base = "oue"\ngroups = [3, 3]', [(9, "Grouped: groups must be of 5 values in all, got [3, 3]")]),
+        ('base = "oue"\ngroups = [3, 0, 2]', [(9, "Grouped: a size in groups must be an integer from 1 to")]),
+        ('base = "oue"\ngroups = [4, 1]', [(9, "Grouped: groups must have at least 2 values, got one of 1")]),
+    ],
+)
+def test_mistakes_about_parameters_by_line(oracle, expected):
+    found = mistakes(GROUPED.replace("epsilon = 1.0", f"epsilon = 1.0\n{oracle}"))
+    assert [line for line, _ in found] == [line for line, _ in expected]
+    assert all(text.startswith(start) for (_, text), (_, start) in zip(found, expected, strict=True)), found
+
+
+def test_a_domain_that_the_oracle_refuses_has_the_line_of_the_oracle():
+    assert [line for line, _ in mistakes(GOOD.replace(', "safari", "edge", "other"', ""))] == [5]
 
 
 def test_mistakes_in_json_have_lines_too():
@@ -156,8 +181,8 @@ def test_mistakes_in_json_have_lines_too():
         (("[oracle]", "[oracles]"), "the table [oracle] is missing, with a name and its parameters"),
         (('name = "fhr"', ""), "oracle: the name must be one of fhr, "),
         (("epsilon = 1.0", ""), "oracle.epsilon is missing"),
-        (("epsilon = 1.0", "epsilon = 1.0\neta = 0.5"), "eta is not a parameter of fhr"),
-        (("epsilon = 1.0", "epsilon = 1.0\ndomain_size = 5"), "domain_size is not a parameter of fhr"),
+        (("epsilon = 1.0", "epsilon = 1.0\neta = 0.5"), "'eta' is not a parameter of fhr"),
+        (("epsilon = 1.0", "epsilon = 1.0\ndomain_size = 5"), "'domain_size' is not a parameter of fhr"),
         (("epsilon = 1.0", "epsilon = 1e300"), "FHR: epsilon must be neither so small nor so large"),
         (('"edge"', '" edge"'), "labels must be texts of 1 to 200 characters without blanks at the ends (label 3)"),
         (('"edge"', '""'), "labels must be texts"),
@@ -171,6 +196,14 @@ def test_mistakes_in_json_have_lines_too():
         (("closes = ", "opens = 5\ncloses = "), "collect.opens must be a time with its offset"),
         (("closes = ", 'origins = ["https://a.b/c"]\ncloses = '), "collect.origins must be a list of origins"),
         (("closes = ", 'origins = "https://a.b"\ncloses = '), "collect.origins must be a list of origins"),
+        (("closes = ", 'origins = ["https://Example.org"]\ncloses = '), "collect.origins must be a list of origins"),
+        (("closes = ", 'origins = ["https://user@a.b"]\ncloses = '), "collect.origins must be a list of origins"),
+        (
+            ("2027-01-01T01:00:00+01:00", '"0999-01-01T00:00:00Z"'),
+            "collect.closes must be a time from 1970 on, got '0999-",
+        ),
+        (("2027-01-01T01:00:00+01:00", "1970-01-01T00:00:00+01:00"), "collect.closes must be a time from 1970 on, got"),
+        (("2027-01-01T01:00:00+01:00", '"0001-01-01T00:00:00+01:00"'), "collect.closes must be a time with its offset"),
         (("closes = ", 'retention = "forever"\ncloses = '), "collect.retention must be 'raw' or 'tally'"),
         (('name = "browser"', "name = browser"), "is not TOML: Invalid value"),
     ],
@@ -186,6 +219,21 @@ def test_mistakes(change, message):
 def test_nonsense_is_refused(fields):
     with pytest.raises(SurveyError):
         Survey.from_dict(fields)
+
+
+@pytest.mark.parametrize("origin", ["https://a\ud800", "https://\ud800", "https://a:\ud800", None, ["https://a.b"]])
+def test_origins_that_are_no_text(origin):
+    with pytest.raises(SurveyError, match=r"collect\.origins must be a list of origins in their usual form") as error:
+        Survey.from_dict({**parsed(GOOD).canonical, "collect": {"origins": [origin]}})
+    assert str(error.value).isprintable()
+
+
+def test_origins_and_times():
+    rules = {"origins": ["https://example.org", "http://127.0.0.1:8000"], "opens": "1970-01-01T00:00:00Z"}
+    survey = Survey.from_dict({**parsed(GOOD).canonical, "collect": {**rules, "closes": "9999-12-31T23:59:59Z"}})
+    assert survey.collect["origins"] == rules["origins"]
+    assert (survey.collect["opens"], survey.collect["closes"]) == ("1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z")
+    assert len(survey.version) == 64
 
 
 def deep(levels):
@@ -212,6 +260,54 @@ def test_what_a_stranger_might_send_is_refused_in_a_line(change):
     with pytest.raises(SurveyError) as error:
         Survey.from_dict({**parsed(GOOD).canonical, **change})
     assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("path", [(), ("oracle",), ("collect",)], ids=["top", "oracle", "collect"])
+def test_a_strangers_keys_are_shown_short_and_harmless(path):
+    fields = {**parsed(GOOD).canonical, "collect": {}}
+    inner = fields
+    for key in path:
+        inner = inner[key]
+    inner.update({"\x1b[2J\ud800": 1, "x" * 5_000_000: 1, 10**5000: 1})
+    with pytest.raises(SurveyError) as error:
+        Survey.from_dict(fields)
+    text = str(error.value)
+    assert (len(error.value.mistakes), text.count("is not a"), len(text) < 300) == (3, 3, True)
+    assert text.isprintable()
+    assert r"'\x1b[2J\ud800' is not a" in text
+
+
+def test_a_strangers_syntax_error_is_short():
+    found = mistakes("".join(f"[{'x' * 1_000_000}]\n" for _ in range(2)))
+    assert found[0][1].startswith("is not TOML: Cannot declare")
+    assert len(found[0][1]) < 300
+
+
+def test_many_mistakes_are_counted_not_listed():
+    fields = {**parsed(GOOD).canonical, "labels": ["a"] * 1_000_000}
+    with pytest.raises(SurveyError) as error:
+        Survey.from_dict(fields)
+    assert len(error.value.mistakes) == 21
+    assert str(error.value).endswith("; and 999,979 more mistakes")
+    assert len(str(error.value)) < 2000
+
+
+def test_what_comes_after_many_mistakes_is_still_checked():
+    """Not built from parameters that are wrong, although no more is listed."""
+    text = "".join(f"x{number} = 1\n" for number in range(19, -1, -1)) + GROUPED
+    found = mistakes(text)
+    assert found[-1] == (None, "and 2 more mistakes")
+    assert [line for line, _ in found[:-1]] == list(range(1, 21))
+    assert mistakes(text.replace("x19 = 1\n", ""))[-1] == (None, "and 1 more mistake")
+
+
+def test_lines_of_a_strangers_text_take_no_long():
+    """Neither by lines times keys, nor by keys times depth: both would take minutes, or gigabytes."""
+    keys = ",\n".join(f'"{number}": 1' for number in range(100_000))
+    for text in ("{" + keys + "}", '{"a": ' + "[" * 500 + "{" + keys + "}" + "]" * 500 + "}"):
+        started = time.process_time()
+        assert mistakes(text)
+        assert time.process_time() - started < 10
 
 
 def test_a_number_of_too_many_digits():

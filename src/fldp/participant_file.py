@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from fldp.constraints import positive
+from fldp.constraints import fail, positive
 from fldp.errors import FldpError, ParameterError
 from fldp.privacy.ledger import Charge, Ledger
 from fldp.privacy.limits import Spent
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 _APPLICATION = 0x666C6470  # "fldp": SQLite keeps it in the file's header, so that other files are known as such
-_SCHEMA = f"""
-BEGIN;
-CREATE TABLE answers (
+_TABLE = """CREATE TABLE answers (
     number  INTEGER PRIMARY KEY,  -- the order of answering
     origin  TEXT NOT NULL,        -- whom it was given to
     topic   TEXT NOT NULL,
@@ -36,7 +34,11 @@ CREATE TABLE answers (
     day     TEXT NOT NULL,        -- in UTC
     kept    BLOB NOT NULL,        -- what is repeated: the batch that was sent and its key, never the true value
     UNIQUE (origin, version)
-);
+)"""
+_OBJECTS = {("answers", _TABLE), ("sqlite_autoindex_answers_1", None)}  # as SQLite keeps them: a change is a new schema
+_SCHEMA = f"""
+BEGIN;
+{_TABLE};
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
@@ -63,7 +65,7 @@ class FileStore:
     """
 
     def __init__(self, path: str | Path, *, patience: float = 10.0) -> None:
-        self.path, self._patience = Path(path).absolute(), positive("FileStore", "patience", patience)
+        self.path, self._patience = _named(path), positive("FileStore", "patience", patience)
         _create_if_missing(self.path)
         with self.exclusive() as rows:
             rows.check()
@@ -87,6 +89,16 @@ class FileStore:
         connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("PRAGMA fullfsync = ON")
         return connection
+
+
+def _named(path: str | Path) -> Path:
+    """Return where a file is, now and wherever the process goes; refuse a name that no file can have."""
+    try:
+        if b"\0" not in os.fsencode(path):
+            return Path(path).absolute()
+    except UnicodeEncodeError:  # half a character
+        pass
+    raise fail("FileStore", "path", "a name that a file can have", str(path))
 
 
 def _create_if_missing(path: Path) -> None:
@@ -139,6 +151,9 @@ class _Rows:
             raise FldpError(f"{self._path}: is not a ledger of fldp")
         if (found := self._number("user_version")) != SCHEMA_VERSION:
             raise FldpError(f"{self._path}: has schema {found}, this version of fldp reads {SCHEMA_VERSION}")
+        objects = self._connection.execute("SELECT name, sql FROM sqlite_master").fetchall()
+        if set(objects) != _OBJECTS:  # such as a trigger, which would change what we write
+            self._refuse()
 
     def _number(self, pragma: str) -> int:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])

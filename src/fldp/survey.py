@@ -21,12 +21,13 @@ from fldp.estimate import Estimate
 from fldp.oracle import FrequencyOracle
 from fldp.reports import Reports, Tally
 from fldp.stream import Stream
-from fldp.survey_rules import COLLECT_DEFAULTS, Mistake, check_survey, locate
+from fldp.survey_mistakes import Mistake
+from fldp.survey_rules import COLLECT_DEFAULTS, check_survey
 from fldp.wire import describe
 
 
 class SurveyError(ParameterError):
-    """A survey with mistakes in it, all of which are in ``mistakes``."""
+    """A survey with mistakes in it: the first of them are in ``mistakes``, and how many more there are."""
 
     def __init__(self, source: str, mistakes: list[Mistake]) -> None:
         self.source, self.mistakes = source, mistakes
@@ -94,10 +95,9 @@ class Survey:
 
     @classmethod
     def _made(cls, fields: Any, source: str, text: str, folder: Path | None) -> "Survey":
-        checked, mistakes = check_survey(fields, folder)
-        if mistakes:
-            placed = [Mistake(locate(text, mistake.path), mistake.message) for mistake in mistakes]
-            raise SurveyError(source, sorted(placed, key=lambda mistake: mistake.line or 0))
+        checked, found = check_survey(fields, folder)
+        if found.count:
+            raise SurveyError(source, found.placed(text))
         return cls(**checked)
 
     @cached_property
@@ -165,4 +165,4 @@ def _syntax(message: str) -> Mistake:
     """Take the line out of a message of the TOML parser."""
     text, _, place = message.partition(" (at line ")
     line = place.partition(",")[0]
-    return Mistake(int(line) if line.isdigit() else None, f"is not TOML: {text}")
+    return Mistake(int(line) if line.isdigit() else None, f"is not TOML: {text[:200]}")  # a key has any length

@@ -1,19 +1,18 @@
-"""The rules of a survey's file: every mistake found at once, each with its line."""
+"""The rules of a survey's file: every mistake found at once, each with its key."""
 
 import re
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from typing import Any
 
-from fldp.constraints import show
-from fldp.errors import FldpError, ParameterError
+from fldp.errors import ParameterError
+from fldp.needs import required
 from fldp.oracle import MOST_VALUES, FrequencyOracle
 from fldp.oracles import get
+from fldp.origin import origin_of
+from fldp.survey_mistakes import Findings
 
 COLLECT_DEFAULTS: dict[str, Any] = {
     "submit": "open",
@@ -24,47 +23,19 @@ COLLECT_DEFAULTS: dict[str, Any] = {
     "minimum": 100,
 }
 MOST_LABEL, MOST_TEXT, MOST_LABELS = 200, 2000, 1_000_000
-T = TypeVar("T")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
 _TEXTS = ("name", "question", "title", "description", "topic")
 _DOMAINS = ("labels", "domain_size", "labels_file")
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """What is wrong, and in which line where that is known."""
-
-    line: int | None
-    message: str
-
-    def __str__(self) -> str:
-        return self.message if self.line is None else f"line {self.line}: {self.message}"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What is wrong, and with which key."""
-
-    path: tuple[str, ...]
-    message: str
-
-
-class _Findings(list[Finding]):
-    def add(self, path: tuple[str, ...], rule: str, value: object) -> None:
-        shown = show(value)
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        self.append(Finding(path, f"{'.'.join(path)} must be {rule}, got {shown}"))
-
-
-def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], list[Finding]]:
+def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Findings]:
     """Return the arguments of a Survey and no findings, or findings."""
-    found = _Findings()
+    found = Findings()
     if not isinstance(fields, dict):
-        found.append(Finding((), f"a survey must be a table of keys, got {type(fields).__name__}"))
+        found.say((), f"a survey must be a table of keys, got {type(fields).__name__}")
         return {}, found
     fields = {key: value for key, value in fields.items() if (key, value) != ("format", "fldp-survey-1")}
-    for key in fields.keys() - {*_TEXTS, *_DOMAINS, "oracle", "collect"}:
-        found.append(Finding((str(key),), f"{key} is not a key of a survey"))
+    found.unknown((), fields, {*_TEXTS, *_DOMAINS, "oracle", "collect"}, "a key of a survey")
     made = _texts(fields, found)
     labels, size = _domain(fields, folder, found)
     oracle = _oracle(fields.get("oracle"), size, found)
@@ -72,10 +43,10 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], list
     return {**made, "labels": labels, "oracle": oracle, "collect": collect}, found
 
 
-def _texts(fields: dict[str, Any], found: _Findings) -> dict[str, Any]:
+def _texts(fields: dict[str, Any], found: Findings) -> dict[str, Any]:
     for key in ("name", "question"):
         if key not in fields:
-            found.append(Finding((key,), f"{key} is missing"))
+            found.say((key,), f"{key} is missing")
     made = {key: fields[key] for key in _TEXTS if key in fields}
     for key, value in made.items():
         if not _is_text(value, MOST_TEXT):
@@ -89,10 +60,10 @@ def _is_text(value: Any, most: int) -> bool:
     """Tell whether this is text without control characters, halves of characters, or blanks at its ends."""
     if not isinstance(value, str) or not 0 < len(value) <= most or value != value.strip():
         return False
-    return not any(unicodedata.category(c) in ("Cc", "Cs") and c != "\n" for c in value)
+    return value.isprintable() or not any(unicodedata.category(c) in ("Cc", "Cs") and c != "\n" for c in value)
 
 
-def _domain(fields: dict[str, Any], folder: Path | None, found: _Findings) -> tuple[tuple[str, ...] | None, int | None]:
+def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> tuple[tuple[str, ...] | None, int | None]:
     given = [key for key in _DOMAINS if key in fields]
     if len(given) != 1:
         what = (
@@ -100,7 +71,7 @@ def _domain(fields: dict[str, Any], folder: Path | None, found: _Findings) -> tu
             if not given
             else f"is given twice: {', '.join(given)}"
         )
-        found.append(Finding((given[-1] if given else "labels",), f"the domain {what}"))
+        found.say((given[-1] if given else "labels",), f"the domain {what}")
         return None, None
     if given == ["domain_size"]:
         size = fields["domain_size"]
@@ -113,7 +84,7 @@ def _domain(fields: dict[str, Any], folder: Path | None, found: _Findings) -> tu
     return _labels(key, labels, found)
 
 
-def _from_file(name: Any, folder: Path | None, found: _Findings) -> list[str] | None:
+def _from_file(name: Any, folder: Path | None, found: Findings) -> list[str] | None:
     if folder is None or not isinstance(name, str):
         found.add(("labels_file",), "the name of a file beside the survey's", name)
         return None
@@ -124,7 +95,7 @@ def _from_file(name: Any, folder: Path | None, found: _Findings) -> list[str] | 
         return None
 
 
-def _labels(key: str, labels: Any, found: _Findings) -> tuple[tuple[str, ...] | None, int | None]:
+def _labels(key: str, labels: Any, found: Findings) -> tuple[tuple[str, ...] | None, int | None]:
     if labels is None and key == "labels_file":  # a mistake that was found already
         return None, None
     if not isinstance(labels, list) or not 2 <= len(labels) <= MOST_LABELS:
@@ -144,9 +115,9 @@ def _labels(key: str, labels: Any, found: _Findings) -> tuple[tuple[str, ...] | 
     return tuple(map(str, labels)), len(labels)
 
 
-def _oracle(fields: Any, size: int | None, found: _Findings) -> FrequencyOracle | None:
+def _oracle(fields: Any, size: int | None, found: Findings) -> FrequencyOracle | None:
     if not isinstance(fields, dict):
-        found.append(Finding(("oracle",), "the table [oracle] is missing, with a name and its parameters"))
+        found.say(("oracle",), "the table [oracle] is missing, with a name and its parameters")
         return None
     name = fields.get("name", "")
     if not isinstance(name, str) or len(name) > MOST_LABEL:
@@ -155,36 +126,32 @@ def _oracle(fields: Any, size: int | None, found: _Findings) -> FrequencyOracle 
     try:
         cls = get(name)
     except ParameterError as error:
-        found.append(Finding(("oracle", "name"), str(error)))
+        found.say(("oracle", "name"), str(error))
         return None
     wanted = {name: value for name, value in fields.items() if name != "name"}
-    before = len(found)
-    for name in wanted.keys() - (cls.params.keys() - {"domain_size"}):
-        found.append(Finding(("oracle", name), f"{name} is not a parameter of {cls.name}"))
-    if "epsilon" not in wanted:
-        found.append(Finding(("oracle", "epsilon"), "oracle.epsilon is missing"))
+    before = found.count
+    _parameters(cls, wanted, found)
+    if size is None or found.count > before:
+        return None
+    return found.attempt(partial(cls, domain_size=size, **wanted), ("oracle",))
+
+
+def _parameters(cls: type[FrequencyOracle], wanted: dict[str, Any], found: Findings) -> None:
+    """Find what is wrong with the parameters one by one; that of the domain is not among them."""
+    found.unknown(("oracle",), wanted, cls.params.keys() - {"domain_size"}, f"a parameter of {cls.name}")
+    for name in required(cls):
+        if name != "domain_size" and name not in wanted:
+            found.say(("oracle", name), f"oracle.{name} is missing")
     for name, value in wanted.items():
         if name in cls.params:
-            _try(partial(cls.params[name], cls.__name__, name, value), ("oracle", name), found)
-    if size is None or len(found) > before:
-        return None
-    return _try(partial(cls, domain_size=size, **wanted), ("oracle", "epsilon"), found)
+            found.attempt(partial(cls.params[name], cls.__name__, name, value), ("oracle", name))
 
 
-def _try(action: Callable[[], T], path: tuple[str, ...], found: _Findings) -> T | None:
-    try:
-        return action()
-    except FldpError as error:
-        found.append(Finding(path, str(error)))
-        return None
-
-
-def _collect(fields: Any, found: _Findings) -> dict[str, Any]:
+def _collect(fields: Any, found: Findings) -> dict[str, Any]:
     if not isinstance(fields, dict):
         found.add(("collect",), "a table", fields)
         return {}
-    for key in fields.keys() - COLLECT_DEFAULTS.keys():
-        found.append(Finding(("collect", str(key)), f"{key} is not a rule of collecting"))
+    found.unknown(("collect",), fields, COLLECT_DEFAULTS, "a rule of collecting")
     made = {key: fields.get(key, default) for key, default in COLLECT_DEFAULTS.items()}
     if made["submit"] not in ("open", "token", "ticket"):
         found.add(("collect", "submit"), "'open', 'token' or 'ticket'", made["submit"])
@@ -194,7 +161,11 @@ def _collect(fields: Any, found: _Findings) -> dict[str, Any]:
     if isinstance(minimum, bool) or not isinstance(minimum, int) or not 1 <= minimum <= 10**9:
         found.add(("collect", "minimum"), "an integer from 1 to 1000000000", minimum)
     if not isinstance(made["origins"], list) or not all(map(_is_origin, made["origins"])):
-        found.add(("collect", "origins"), "a list of origins such as https://example.org", made["origins"])
+        found.add(
+            ("collect", "origins"),
+            "a list of origins in their usual form, such as https://example.org",
+            made["origins"],
+        )
     for key in ("opens", "closes"):
         made[key] = _time(made[key], ("collect", key), found)
     if made["opens"] and made["closes"] and made["opens"] >= made["closes"]:
@@ -203,18 +174,14 @@ def _collect(fields: Any, found: _Findings) -> dict[str, Any]:
 
 
 def _is_origin(value: Any) -> bool:
-    if not isinstance(value, str):
-        return False
+    """Tell whether this is an origin in the one form that browsers send, since another would never match."""
     try:
-        parts = urlsplit(value)
-        return (
-            parts.scheme in ("http", "https") and value == f"{parts.scheme}://{parts.netloc}" and bool(parts.hostname)
-        )
-    except ValueError:
+        return bool(origin_of(value) == value)
+    except ParameterError:
         return False
 
 
-def _time(value: Any, path: tuple[str, ...], found: _Findings) -> str | None:
+def _time(value: Any, path: tuple[str, ...], found: Findings) -> str | None:
     """Return a time as UTC in one form; TOML gives times, JSON gives text."""
     if value is None:
         return None
@@ -222,52 +189,11 @@ def _time(value: Any, path: tuple[str, ...], found: _Findings) -> str | None:
         time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         if time.tzinfo is None:
             raise ValueError
-        return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        time = time.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         found.add(path, "a time with its offset, such as 2026-11-01T00:00:00Z", value)
         return None
-
-
-def locate(text: str, path: tuple[str, ...]) -> int | None:
-    r"""Return the line of a key in TOML or JSON, that of its table where the key is missing, or None.
-
-    >>> locate('name = "x"\n[oracle]\nepsilon = 1', ("oracle", "epsilon"))
-    3
-    >>> locate('{"name": "x",\n "oracle": {}}', ("oracle", "epsilon"))
-    2
-    """
-    lines = _json_lines(text) if text.lstrip().startswith("{") else _toml_lines(text)
-    while path:
-        if path in lines:
-            return lines[path]
-        path = path[:-1]
-    return None
-
-
-def _toml_lines(text: str) -> dict[tuple[str, ...], int]:
-    found: dict[tuple[str, ...], int] = {}
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
-        if heading := re.match(r"\s*\[\s*([A-Za-z0-9_-]+)\s*\]", line):
-            table = (heading[1],)
-            found.setdefault(table, number)
-        elif key := re.match(r"""\s*["']?([A-Za-z0-9_-]+)["']?\s*=""", line):
-            found.setdefault((*table, key[1]), number)
-    return found
-
-
-def _json_lines(text: str) -> dict[tuple[str, ...], int]:
-    found: dict[tuple[str, ...], int] = {}
-    open_keys: list[str] = []
-    last = ""
-    for token in re.finditer(r'"(?:\\.|[^"\\])*"|[\[\]{}:]', text):
-        match token[0]:
-            case "{" | "[":
-                open_keys.append(last)
-            case "}" | "]":
-                open_keys = open_keys[:-1]
-            case ":":
-                found.setdefault((*open_keys[1:], last), text.count("\n", 0, token.start()) + 1)
-            case quoted:
-                last = quoted[1:-1]
-    return found
+    if time.year < 1970:  # times are compared as text, and a year below 1000 has fewer digits
+        found.add(path, "a time from 1970 on", value)
+        return None
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")

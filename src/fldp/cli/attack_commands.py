@@ -9,6 +9,7 @@ import typer
 from fldp.cli import app
 from fldp.cli.options import Subject, needed, note, progress, takes_oracle
 from fldp.constraints import one_of
+from fldp.errors import ParameterError
 
 
 @app.command()
@@ -30,11 +31,12 @@ def attack(
     """Attack: how often a guess is right after one report and after many, and when the value is known for certain."""
     from fldp import attack_view, render
 
+    _check(repeats, draws, prior, column)
     if plot is not None:
         one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
     about = needed(subject)
     known = None if prior is None else _population(about, prior, column)
-    found = _attacked(about, known, repeats, draws or _affordable(about, repeats), seed)
+    found = _attacked(about, known, repeats, _affordable(about, repeats) if draws is None else draws, seed)
     if as_json:
         typer.echo(attack_view.as_json(found))
     else:
@@ -43,6 +45,17 @@ def attack(
     if plot is not None:
         attack_view.save_picture(found, plot)
         note(f"saved {plot}")
+
+
+def _check(repeats: int, draws: int | None, prior: str | None, column: str | None) -> None:
+    """Refuse what the attacks would refuse, by the names of the options."""
+    from fldp.privacy.attack import draws_of, most_of
+
+    most_of("fldp", "--repeats", repeats)
+    if draws is not None:
+        draws_of("fldp", "--draws", draws)
+    if column is not None and prior is None:
+        raise ParameterError("fldp: --column needs --prior")
 
 
 def _attacked(about: Subject, prior: Any, most: int, draws: int, seed: int) -> Any:

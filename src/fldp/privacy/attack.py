@@ -24,7 +24,7 @@ from fldp.stream import Stream
 CELLS = 1 << 18  # likelihoods held at a time: 2 MiB
 MOST_VALUES = 1 << 24
 Progress = Callable[[int], None]
-draws_of = integer(2, 1 << 30)
+draws_of, most_of = integer(2, 1 << 30), integer(1, 1 << 20)
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,10 @@ def bayes(
     >>> round(guess.before, 3), round(guess.after, 3), guess.left, guess.exact
     (0.143, 0.337, 4.0, True)
     """
-    shares = checked_prior("bayes", oracle, prior)
+    shares, draws = checked_prior("bayes", oracle, prior), draws_of("bayes", "draws", draws)
     before = float(shares.max())
     if enumerable(oracle) and oracle.publics_are_all:
         return Guess(oracle, before, *_enumerated(oracle, shares), exact=True, stderr=0.0)
-    draws_of("bayes", "draws", draws)
     sure, left = np.empty(draws), np.empty(draws)
     for part, values, stream in trials_of(oracle, shares, draws, rng):
         likely = oracle.likelihoods(oracle.privatize(values, rng=stream).data)
@@ -129,8 +128,7 @@ def averaging(
     [0.4, 0.5, 0.7]
     """
     shares = checked_prior("averaging", oracle, prior)
-    integer(1, 1 << 20)("averaging", "most", most)
-    draws_of("averaging", "trials", trials)
+    most, trials = most_of("averaging", "most", most), draws_of("averaging", "trials", trials)
     steps = (round(2 ** (k / 8)) for k in range(8 * most.bit_length()))
     counts = sorted({most, *(count for count in steps if count < most)})
     sure = np.empty((trials, len(counts)))
@@ -179,9 +177,12 @@ def checked_prior(who: str, oracle: FrequencyOracle, prior: Any) -> Floats:
     size = integer(2, MOST_VALUES)(who, "domain_size", oracle.domain_size)
     if prior is None:
         return np.full(size, 1 / size)
-    given = np.asarray(prior)
+    rule = f"{size} numbers, one for each value"
+    try:
+        given = np.asarray(prior)
+    except (ValueError, TypeError):  # such as lists of different lengths
+        raise fail(who, "prior", rule, prior) from None
     if given.dtype.kind not in "iuf" or given.shape != (size,):
-        rule = f"{size} numbers, one for each value"
         raise fail(who, "prior", rule, f"{given.dtype} of shape {given.shape}")
     shares = given.astype(np.float64)
     if not (np.isfinite(shares).all() and shares.min() >= 0 and shares.max() > 0):

@@ -118,7 +118,7 @@ def repeats(
     >>> found.within(0.5), found.within(0.99), round(found.mean, 1), found.exact
     (11, 17, 11.6, True)
     """
-    draws_of("repeats", "trials", trials)
+    trials = draws_of("repeats", "trials", trials)
     if oracle.anonymity == oracle.domain_size:
         return Repeats(oracle, np.zeros(1), exact=True, trials=0)
     formula = _formula(oracle)

@@ -165,7 +165,8 @@ def test_a_file_without_a_survey_needs_one(service, folder):
 def test_a_bad_file_is_refused_before_anything_is_sent(service, folder):
     published(service, folder)
     good = (folder / "reports.fldp").read_bytes()
-    for bad in (good[:-1], good[: len(good) // 2], good[:9000] + b"\0" + good[9001:], b"", b"FLDP", b"PAR1"):
+    nothing = wire.encode(made(folder).oracle.privatize([0])[:0], made(folder).version)
+    for bad in (nothing, good[:-1], good[: len(good) // 2], good[:9000] + b"\0" + good[9001:], b"", b"FLDP", b"PAR1"):
         (folder / "bad.fldp").write_bytes(bad)
         if bad != good:
             _, said = run(service, "send", folder / "bad.fldp", "--piece", "1024", code=2)

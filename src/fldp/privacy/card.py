@@ -9,7 +9,7 @@ from typing import Any
 from fldp.constraints import fail
 from fldp.errors import ParameterError
 from fldp.estimate import z_score
-from fldp.needs import plain_epsilon, standard_error, users_constraint
+from fldp.needs import even_error, plain_epsilon_of, users_constraint
 from fldp.oracle import FrequencyOracle
 from fldp.oracles.grouped import Grouped
 from fldp.oracles.unary import OUE
@@ -21,7 +21,8 @@ from fldp.survey import Survey
 
 LEVEL = 0.95
 MOST_REPEATS = 64
-_WORK = 1 << 27  # likelihoods that an attack may look at: a few seconds
+_WORK = 1 << 26  # likelihoods that an attack may look at: a few seconds
+_LEAST_TRIALS = 24  # on large domains; what they leave open is in the standard errors
 Progress = Callable[[float], None]
 
 
@@ -29,8 +30,10 @@ Progress = Callable[[float], None]
 class Deal:
     """One way to decode: how exact it is, and the plain LDP that is as exact.
 
-    ``reach`` is half the length of the 95 % interval of a rare value's share. ``plain_epsilon`` is the epsilon at which
-    OUE has the same error, and ``plain_guess`` the attacker's success against that; None if no epsilon does.
+    ``reach`` is half the length of the 95 % interval of the share of a value that nobody holds, in a population that
+    holds all others equally often; for Grouped, it is one of the values whose error is largest. ``plain_epsilon`` is
+    the epsilon at which OUE has the same error, and ``plain_guess`` the attacker's success against that; None if no
+    epsilon does.
     """
 
     decoder: str | None
@@ -114,8 +117,9 @@ def _ignore(share: float) -> None:
 
 
 def _trials(oracle: FrequencyOracle, reports: int) -> int:
-    """Return how many users to draw, so that large domains do not take forever."""
-    return max(100, min(10_000 if reports == 1 else 1000, _WORK // (reports * oracle.domain_size)))
+    """Return how many users to draw, so that large domains do not take forever: fewer of one report, of less work."""
+    most, work = (10_000, _WORK // 4) if reports == 1 else (1000, _WORK)
+    return max(_LEAST_TRIALS, min(most, work // (reports * oracle.domain_size)))
 
 
 def _guess(oracle: FrequencyOracle, prior: Any, stream: Stream) -> Guess:
@@ -123,9 +127,9 @@ def _guess(oracle: FrequencyOracle, prior: Any, stream: Stream) -> Guess:
 
 
 def _deal(oracle: FrequencyOracle, decoder: str | None, users: int, prior: Any, stream: Stream) -> Deal:
-    reach = z_score(LEVEL) * standard_error(oracle, users, decoder=decoder)
+    error = even_error(oracle, users, decoder)
+    reach, epsilon = z_score(LEVEL) * error, plain_epsilon_of(error, users)
     try:
-        epsilon = plain_epsilon(oracle, decoder)
         plain = OUE(epsilon=epsilon, domain_size=oracle.domain_size)
     except ParameterError:
         return Deal(decoder, reach, None, None)

@@ -14,6 +14,7 @@ from fldp.constraints import fail, fraction
 from fldp.oracle import Floats, FrequencyOracle
 from fldp.oracles.fhr import FHR
 from fldp.oracles.fwr import FWR
+from fldp.oracles.grouped import Grouped
 from fldp.oracles.walsh import WalshOracle
 from fldp.privacy.attack import CELLS, Progress, checked_prior, draws_of, trials_of
 from fldp.reports import Reports
@@ -110,8 +111,9 @@ def repeats(
 ) -> Repeats:
     """Return how many independent reports it takes until only one value can have produced them all.
 
-    Exact where no report rules anything out, and for FHR and FWR where the items in use are all there are (FHR: ``d``
-    or ``d + 1`` a power of two; FWR: ``d``). Else from ``trials``, of which ``progress`` hears when they end.
+    Exact where no report rules anything out, for Grouped, and for FHR and FWR where the items in use are all there are
+    (FHR: ``d`` or ``d + 1`` a power of two; FWR: ``d``). Else from ``trials``, of which ``progress`` hears when they
+    end.
 
     >>> import fldp
     >>> found = repeats(fldp.FHR(epsilon=1.0, domain_size=1023))
@@ -121,6 +123,9 @@ def repeats(
     draws_of("repeats", "trials", trials)
     if oracle.anonymity == oracle.domain_size:
         return Repeats(oracle, np.zeros(1), exact=True, trials=0)
+    if isinstance(oracle, Grouped):  # one report rules out all other groups, and no more rule out anything else
+        alone = oracle.groups.count(1) / oracle.domain_size
+        return Repeats(oracle, np.array([0.0, alone]), exact=True, trials=0)
     formula = _formula(oracle)
     if formula is not None:
         bits, each, idle = formula

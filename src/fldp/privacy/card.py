@@ -13,6 +13,7 @@ from fldp.needs import even_error, plain_epsilon_of, users_constraint
 from fldp.oracle import FrequencyOracle
 from fldp.oracles.grouped import Grouped
 from fldp.oracles.unary import OUE
+from fldp.oracles.walsh import WalshOracle
 from fldp.privacy.attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination import Repeats, repeats
 from fldp.privacy.verify import verifiable, verify
@@ -22,7 +23,10 @@ from fldp.survey import Survey
 LEVEL = 0.95
 MOST_REPEATS = 64
 _WORK = 1 << 26  # likelihoods that an attack may look at: a few seconds
-_LEAST_TRIALS = 24  # on large domains; what they leave open is in the standard errors
+_MOST_TRIALS, _LEAST_TRIALS = (
+    1000,
+    24,
+)  # the least are for large domains; what they leave open is in the standard errors
 Progress = Callable[[float], None]
 
 
@@ -69,10 +73,12 @@ class Card:
         """Whether a report rules anything out for certain."""
         return self.least_left < self.oracle.domain_size
 
-    @property
-    def fresh_for_half(self) -> int | None:
-        """After how many fresh reports the best guess is right half of the time; None if that takes more than 64."""
-        enough = self.averaging.reports[self.averaging.success >= 0.5]
+    def fresh_for(self, share: float) -> int | None:
+        """Return after how many fresh reports the best guess is right so often; None if that takes more than 64."""
+        if self.guess.after >= share:
+            return 1
+        later = self.averaging.reports > 1  # a simulated success on one report may lie above the exact one
+        enough = self.averaging.reports[later & (self.averaging.success >= share)]
         return int(enough[0]) if len(enough) else None
 
 
@@ -102,7 +108,7 @@ def card(
     advance, stream = progress or _ignore, Stream.of(rng)
     guess = _guess(oracle, prior, stream)
     advance(0.1)
-    known = repeats(oracle, trials=_trials(oracle, 40), rng=stream)
+    known = _repeats(oracle, stream)
     advance(0.3)
     averaged = averaging(oracle, prior, most=MOST_REPEATS, trials=_trials(oracle, MOST_REPEATS), rng=stream)
     advance(0.4)
@@ -118,8 +124,13 @@ def _ignore(share: float) -> None:
 
 def _trials(oracle: FrequencyOracle, reports: int) -> int:
     """Return how many users to draw, so that large domains do not take forever: fewer of one report, of less work."""
-    most, work = (10_000, _WORK // 4) if reports == 1 else (1000, _WORK)
+    most, work = (10 * _MOST_TRIALS, _WORK // 4) if reports == 1 else (_MOST_TRIALS, _WORK)
     return max(_LEAST_TRIALS, min(most, work // (reports * oracle.domain_size)))
+
+
+def _repeats(oracle: FrequencyOracle, stream: Stream) -> Repeats:
+    quick = isinstance(oracle, WalshOracle)  # elimination does not look at all values
+    return repeats(oracle, trials=_MOST_TRIALS if quick else _trials(oracle, MOST_REPEATS), rng=stream)
 
 
 def _guess(oracle: FrequencyOracle, prior: Any, stream: Stream) -> Guess:

@@ -245,13 +245,15 @@ def enumerated_repeats(oracle, most):
         fldp.FHR(1.0, 15),
         fldp.FWR(1.0, 8, 0.5, 1),
         fldp.FWR(1.0, 8, 0.25, 1),
+        fldp.Grouped(1.0, base="grr", groups=(2, 3)),
+        fldp.Grouped(1.0, base="hr", groups=(1, 3, 1), allow_exposure=True),
     ],
     ids=str,
 )
 def test_the_formula_is_the_law(oracle):
     found = repeats(oracle)
     assert found.exact
-    np.testing.assert_allclose(found.known[:21], enumerated_repeats(oracle, 20), atol=1e-12)
+    np.testing.assert_allclose(padded(found.known, 21), enumerated_repeats(oracle, 20), atol=1e-12)
 
 
 def assert_shares(shares, law, trials):

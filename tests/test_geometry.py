@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import naive
-from fldp.geometry import Space, best_space, hyperplane_sums
+from fldp.geometry import Space, best_space, hyperplane_sums, opposite
 
 SPACES = [(2, 2), (2, 3), (2, 9), (3, 2), (3, 3), (3, 6), (5, 4), (7, 3), (11, 3), (31, 2), (211, 2)]
 
@@ -15,23 +15,35 @@ def matrix(order, digits):
 
 @pytest.mark.parametrize(("order", "digits"), SPACES)
 def test_sizes(order, digits):
-    opposite, space = matrix(order, digits), Space(order, digits)
-    assert opposite.shape == (space.size, space.size)
-    assert set(opposite.sum(axis=1).tolist()) == {space.set_size}
-    assert set((~opposite).sum(axis=1).tolist()) == {space.rest_size}
-    meets = opposite.astype(int) @ opposite.T
+    truth, space = matrix(order, digits), Space(order, digits)
+    assert truth.shape == (space.size, space.size)
+    assert set(truth.sum(axis=1).tolist()) == {space.set_size}
+    assert set((~truth).sum(axis=1).tolist()) == {space.rest_size}
+    meets = truth.astype(int) @ truth.T
     assert set(meets[~np.eye(space.size, dtype=bool)].tolist()) == {space.meet_size}
-    assert np.array_equal(opposite, opposite.T)
+    assert np.array_equal(truth, truth.T)
+
+
+@pytest.mark.parametrize(("order", "digits"), SPACES)
+def test_which_are_opposite(order, digits):
+    """For the first others of every number, and for some in any order."""
+    truth, space = matrix(order, digits), Space(order, digits)
+    points = np.arange(space.size)
+    assert opposite(points, points[:0], space).shape == (space.size, 0)
+    for last in {0, 1, order, order + 1, space.size // 2, space.size - 2, space.size - 1}:
+        assert np.array_equal(opposite(points, points[: last + 1], space), truth[:, : last + 1])
+    some = np.random.default_rng(1).permutation(points)[:20]
+    assert np.array_equal(opposite(some, some[::-1], space), truth[np.ix_(some, some[::-1])])
 
 
 @pytest.mark.parametrize(("order", "digits"), SPACES)
 def test_sums_are_exact(order, digits):
-    opposite, space = matrix(order, digits), Space(order, digits)
+    truth, space = matrix(order, digits), Space(order, digits)
     weights = np.random.default_rng(order).integers(-(2**50), 2**50, space.size)
     kept = weights.copy()
-    assert np.array_equal(hyperplane_sums(weights, space), opposite.astype(np.int64) @ weights)
+    assert np.array_equal(hyperplane_sums(weights, space), truth.astype(np.int64) @ weights)
     assert np.array_equal(weights, kept)
-    np.testing.assert_allclose(hyperplane_sums(weights / 3, space), opposite @ (weights / 3), rtol=1e-9)
+    np.testing.assert_allclose(hyperplane_sums(weights / 3, space), truth @ (weights / 3), rtol=1e-9)
 
 
 @pytest.mark.parametrize("least", [2, 3, 4, 14, 100, 200])

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.needs import LEAST_EPSILON, curve, epsilon_needed, plain_epsilon, users_needed
+from cases import CASES
+from fldp.needs import LEAST_EPSILON, curve, epsilon_needed, even_error, plain_epsilon, standard_error, users_needed
 from fldp.oracles import _registry, names
 from fldp.plan import FREQUENT, Row
 from test_cli import SURVEY, run
@@ -271,3 +272,20 @@ def test_bad_use_of_the_shell(arguments, message):
     text = run("plan", *arguments, code=2).stderr.decode()
     assert text.startswith(message)
     assert text.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][1].domain_size <= 129])
+def test_the_error_in_an_even_population(name):
+    """It is that of the value whose error is largest, where that value is rare and the others are even."""
+    oracle = CASES[name][1]
+    for decoder in oracle.decoders or (None,):
+        options = {} if decoder is None else {"decoder": decoder}
+        counts = np.full((oracle.domain_size,) * 2, 1000 / (oracle.domain_size - 1))
+        np.fill_diagonal(counts, 0)
+        every = [oracle.variance(1000, row, **options)[value] for value, row in enumerate(counts)]
+        found = even_error(oracle, 1000, decoder)
+        assert found == pytest.approx(max(every) ** 0.5 / 1000, rel=1e-9)
+        if oracle.name != "grouped" and getattr(oracle, "blocks", 1) == 1:
+            assert found == pytest.approx(standard_error(oracle, 1000, decoder=decoder), rel=1e-9)
+        else:
+            assert found <= standard_error(oracle, 1000) * (1 + 1e-9)

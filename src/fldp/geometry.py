@@ -8,6 +8,7 @@ Points ``u`` and ``v`` are *opposite* if ``v`` is orthogonal to ``u`` read backw
 backwards makes the last digit other than zero a 1, so that no client needs an inverse.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -119,16 +120,37 @@ def digits_of(points: NDArray[Any], space: Space) -> NDArray[np.uint64]:
 
 
 def opposite(points: NDArray[Any], others: NDArray[Any], space: Space) -> NDArray[np.bool_]:
-    """Tell which points are opposite to which others, a row for each point.
+    """Tell which points are opposite to which others, a row for each point. Work grows with the largest of the others.
 
-    Pre-condition: ``dimension * order^2 < 2^64``, as in the best space of any domain.
+    Pre-condition: ``2 * order^2 < 2^64``, as in the best space of any domain.
 
     >>> opposite(np.array([0, 2]), np.arange(4), Space(order=3, dimension=2))
     array([[ True, False, False, False],
            [False, False, False,  True]])
     """
-    product = digits_of(points, space) @ digits_of(others, space)[:, ::-1].T
-    return np.asarray(product % np.uint64(space.order) == 0)
+    if len(others) == 0:
+        return np.zeros((len(points), 0), np.bool_)
+    parts = _sums_in_order(digits_of(points, space), int(others.max()) + 1, space)
+    return np.asarray(np.concatenate([part == 0 for part in parts], axis=1)[:, others])
+
+
+def _sums_in_order(digits: NDArray[np.uint64], wanted: int, space: Space) -> Iterator[NDArray[np.uint64]]:
+    """Yield the sums, modulo the order, of the products of digits with those of the points below ``wanted``, in order.
+
+    Points come in runs: a 1, then all numbers of so many digits. The sums of these are those of one digit less, for
+    every digit before them: so all of them take an addition each, not one for each of their digits.
+    """
+    order, done = np.uint64(space.order), 0
+    tails = np.zeros((len(digits), 1), np.uint64)
+    for length in range(space.dimension):
+        own = digits[:, length, None]  # the digit that meets the one in front of the tails
+        part = (own + tails[:, : wanted - done]) % order
+        done += part.shape[1]
+        yield part
+        if done == wanted:
+            return
+        fronts = np.arange(min(space.order, -(-(wanted - done) // tails.shape[1])), dtype=np.uint64)
+        tails = ((own * fronts)[:, :, None] + tails[:, None]).reshape(len(digits), -1) % order
 
 
 @Kernel

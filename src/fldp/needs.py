@@ -33,6 +33,27 @@ def standard_error(oracle: FrequencyOracle, users: int, frequency: float = 0.0, 
     return math.sqrt(oracle.variance(users, frequency * users, **options)) / users
 
 
+def even_error(oracle: FrequencyOracle, users: int, decoder: str | None = None) -> float:
+    """Return the standard error of a value that nobody holds, where all others are equally frequent.
+
+    For most oracles the others do not matter. Where they do (HR with several blocks, Grouped), the value is one of
+    those whose error is largest if all are equally frequent, and the others are spread over all blocks or groups. So
+    this is the error in an even population, where ``standard_error`` is the largest in any.
+
+    >>> import fldp
+    >>> oracle = fldp.HR(epsilon=5.0, domain_size=1024, blocks=128)
+    >>> round(standard_error(oracle, 10_000), 4), round(even_error(oracle, 10_000), 4)
+    (0.0167, 0.0024)
+    """
+    options = {} if decoder is None else {"decoder": decoder}
+    oracle.check_options(options)
+    counts = np.full(oracle.domain_size, users / oracle.domain_size)
+    rare = int(np.argmax(oracle.variance(users, counts, **options)))
+    counts[:] = users / (oracle.domain_size - 1)
+    counts[rare] = 0
+    return math.sqrt(oracle.variance(users, counts, **options)[rare]) / users
+
+
 def users_needed(oracle: FrequencyOracle, error: float, decoder: str | None = None) -> int:
     """Return the least number of users with which the error of a rare value is at most ``error``.
 
@@ -82,7 +103,16 @@ def plain_epsilon(oracle: FrequencyOracle, decoder: str | None = None) -> float:
     >>> round(plain_epsilon(fldp.FHR(epsilon=1.0, domain_size=1023)), 2)
     2.03
     """
-    return 2 * math.asinh(1 / standard_error(oracle, 1, decoder=decoder))
+    return plain_epsilon_of(standard_error(oracle, 1, decoder=decoder))
+
+
+def plain_epsilon_of(error: float, users: int = 1) -> float:
+    """Return the epsilon at which OUE has this error of a rare value with so many users.
+
+    >>> round(plain_epsilon_of(0.0192, users=10_000), 2)
+    1.0
+    """
+    return 2 * math.asinh(1 / (error * math.sqrt(users)))
 
 
 def curve(

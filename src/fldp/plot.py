@@ -27,6 +27,15 @@ COLOURS = {
 INK, FAINT = "#222222", "#b8b8b8"
 
 
+def literal(text: str) -> str:
+    r"""Return text that is drawn as it is: a dollar sign would begin a formula.
+
+    >>> print(literal("from $1 to $2"))
+    from \$1 to \$2
+    """
+    return text.replace("$", r"\$")
+
+
 def figure(width: float, height: float) -> tuple[Any, Any]:
     """Return a figure and its axes in the house's look; needs the extra ``plot``."""
     made, (axes,) = figures(width, height, 1)
@@ -71,7 +80,8 @@ def save_bars(
             label="true count",
         )
     axes.axhline(0, color=INK, linewidth=0.8)
-    axes.set_xticks(places, [_short(estimate, int(value)) for value in rows["value"]], rotation=0 if k <= 25 else 90)
+    names = [literal(_short(estimate, int(value))) for value in rows["value"]]
+    axes.set_xticks(places, names, rotation=0 if k <= 25 else 90)
     if estimate.labels is not None:
         axes.tick_params(axis="x", rotation=45)
     axes.set_ylabel("people")
@@ -79,7 +89,7 @@ def save_bars(
     axes.yaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
     oracle = estimate.oracle
     axes.set_title(
-        title or f"{estimate.n:,} reports, {oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}",
+        literal(title or f"{estimate.n:,} reports, {oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}"),
         loc="left",
         fontsize=10,
         color=INK,

@@ -8,9 +8,10 @@ from typing import Any
 from fldp.constraints import fail
 from fldp.errors import ParameterError
 from fldp.estimate import z_score
-from fldp.needs import plain_epsilon, standard_error, users_constraint
+from fldp.needs import even_error, plain_epsilon_of, users_constraint
 from fldp.oracle import FrequencyOracle
 from fldp.oracles.unary import OUE
+from fldp.oracles.walsh import WalshOracle
 from fldp.privacy.attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination import Repeats, repeats
 from fldp.privacy.verify import verifiable, verify
@@ -19,7 +20,11 @@ from fldp.survey import Survey
 
 LEVEL = 0.95
 MOST_REPEATS = 64
-_WORK = 1 << 27  # likelihoods that an attack may look at: a few seconds
+_WORK = 1 << 26  # likelihoods that an attack may look at: a few seconds
+_MOST_TRIALS, _LEAST_TRIALS = (
+    1000,
+    24,
+)  # the least are for large domains; what they leave open is in the standard errors
 Progress = Callable[[float], None]
 
 
@@ -27,8 +32,10 @@ Progress = Callable[[float], None]
 class Deal:
     """One way to decode: how exact it is, and the plain LDP that is as exact.
 
-    ``reach`` is half the length of the 95 % interval of a rare value's share. ``plain_epsilon`` is the epsilon at which
-    OUE has the same error, and ``plain_guess`` the attacker's success against that; None if no epsilon does.
+    ``reach`` is half the length of the 95 % interval of the share of a value that nobody holds, in a population that
+    holds all others equally often; for Grouped, it is one of the values whose error is largest. ``plain_epsilon`` is
+    the epsilon at which OUE has the same error, and ``plain_guess`` the attacker's success against that; None if no
+    epsilon does.
     """
 
     decoder: str | None
@@ -64,10 +71,12 @@ class Card:
         """Whether a report rules anything out for certain."""
         return self.least_left < self.oracle.domain_size
 
-    @property
-    def fresh_for_half(self) -> int | None:
-        """After how many fresh reports the best guess is right half of the time; None if that takes more than 64."""
-        enough = self.averaging.reports[self.averaging.success >= 0.5]
+    def fresh_for(self, share: float) -> int | None:
+        """Return after how many fresh reports the best guess is right so often; None if that takes more than 64."""
+        if self.guess.after >= share:
+            return 1
+        later = self.averaging.reports > 1  # a simulated success on one report may lie above the exact one
+        enough = self.averaging.reports[later & (self.averaging.success >= share)]
         return int(enough[0]) if len(enough) else None
 
 
@@ -97,7 +106,7 @@ def card(
     advance, stream = progress or _ignore, Stream.of(rng)
     guess = _guess(oracle, prior, stream)
     advance(0.1)
-    known = repeats(oracle, trials=_trials(oracle, 40), rng=stream)
+    known = _repeats(oracle, stream)
     advance(0.3)
     averaged = averaging(oracle, prior, most=MOST_REPEATS, trials=_trials(oracle, MOST_REPEATS), rng=stream)
     advance(0.4)
@@ -112,8 +121,14 @@ def _ignore(share: float) -> None:
 
 
 def _trials(oracle: FrequencyOracle, reports: int) -> int:
-    """Return how many users to draw, so that large domains do not take forever."""
-    return max(100, min(10_000 if reports == 1 else 1000, _WORK // (reports * oracle.domain_size)))
+    """Return how many users to draw, so that large domains do not take forever: fewer of one report, of less work."""
+    most, work = (10 * _MOST_TRIALS, _WORK // 4) if reports == 1 else (_MOST_TRIALS, _WORK)
+    return max(_LEAST_TRIALS, min(most, work // (reports * oracle.domain_size)))
+
+
+def _repeats(oracle: FrequencyOracle, stream: Stream) -> Repeats:
+    quick = isinstance(oracle, WalshOracle)  # elimination does not look at all values
+    return repeats(oracle, trials=_MOST_TRIALS if quick else _trials(oracle, MOST_REPEATS), rng=stream)
 
 
 def _guess(oracle: FrequencyOracle, prior: Any, stream: Stream) -> Guess:
@@ -121,9 +136,9 @@ def _guess(oracle: FrequencyOracle, prior: Any, stream: Stream) -> Guess:
 
 
 def _deal(oracle: FrequencyOracle, decoder: str | None, users: int, prior: Any, stream: Stream) -> Deal:
-    reach = z_score(LEVEL) * standard_error(oracle, users, decoder=decoder)
+    error = even_error(oracle, users, decoder)
+    reach, epsilon = z_score(LEVEL) * error, plain_epsilon_of(error, users)
     try:
-        epsilon = plain_epsilon(oracle, decoder)
         plain = OUE(epsilon=epsilon, domain_size=oracle.domain_size)
     except ParameterError:
         return Deal(decoder, reach, None, None)

@@ -14,6 +14,7 @@ from fldp.constraints import fail, fraction
 from fldp.oracle import Floats, FrequencyOracle
 from fldp.oracles.fhr import FHR
 from fldp.oracles.fwr import FWR
+from fldp.oracles.grouped import Grouped
 from fldp.oracles.walsh import WalshOracle
 from fldp.privacy.attack import CELLS, Progress, checked_prior, draws_of, trials_of
 from fldp.reports import Reports
@@ -56,11 +57,15 @@ def _echelon(equations: Iterable[int]) -> list[int]:
     """Reduce equations, each a mask followed by a bit for its parity, until no two have the same highest bit."""
     rows: list[int] = []
     for equation in equations:
-        for row in rows:
-            equation = min(equation, equation ^ row)
-        if equation:
-            rows = sorted([*rows, equation], reverse=True)
+        rows = _reduced(rows, equation)
     return rows
+
+
+def _reduced(rows: list[int], equation: int) -> list[int]:
+    """Add an equation to reduced ones; the same list if it follows from them."""
+    for row in rows:
+        equation = min(equation, equation ^ row)
+    return sorted([*rows, equation], reverse=True) if equation else rows
 
 
 def _solutions(rows: list[int], bits: int) -> NDArray[np.uint64]:
@@ -110,8 +115,9 @@ def repeats(
 ) -> Repeats:
     """Return how many independent reports it takes until only one value can have produced them all.
 
-    Exact where no report rules anything out, and for FHR and FWR where the items in use are all there are (FHR: ``d``
-    or ``d + 1`` a power of two; FWR: ``d``). Else from ``trials``, of which ``progress`` hears when they end.
+    Exact where no report rules anything out, for Grouped, and for FHR and FWR where the items in use are all there are
+    (FHR: ``d`` or ``d + 1`` a power of two; FWR: ``d``). Else from ``trials``, of which ``progress`` hears when they
+    end.
 
     >>> import fldp
     >>> found = repeats(fldp.FHR(epsilon=1.0, domain_size=1023))
@@ -121,6 +127,9 @@ def repeats(
     trials = draws_of("repeats", "trials", trials)
     if oracle.anonymity == oracle.domain_size:
         return Repeats(oracle, np.zeros(1), exact=True, trials=0)
+    if isinstance(oracle, Grouped):  # one report rules out all other groups, and no more rule out anything else
+        alone = oracle.groups.count(1) / oracle.domain_size
+        return Repeats(oracle, np.array([0.0, alone]), exact=True, trials=0)
     formula = _formula(oracle)
     if formula is not None:
         bits, each, idle = formula
@@ -169,15 +178,48 @@ def _ends(
     """Draw values and reports of them, and yield how many left the value alone; one more than tried if none did."""
     shares = checked_prior("repeats", oracle, None)
     for _, values, stream in trials_of(oracle, shares, trials, rng):
-        ends, still = np.full(len(values), _most(oracle) + 1), np.arange(len(values))
-        possible = np.ones((len(values), oracle.domain_size), np.bool_)
-        for count in range(1, _most(oracle) + 1):
-            possible &= oracle.likelihoods(oracle.privatize(values[still], rng=stream).data) > 0
-            alone = possible.sum(axis=1) == 1
-            ends[still[alone]] = count
-            still, possible = still[~alone], possible[~alone]
-            if len(still) == 0:
-                break
+        if isinstance(oracle, WalshOracle):
+            yield _count_parities(oracle, values, stream)
+        else:
+            yield _count_likelihoods(oracle, values, stream)
         if progress is not None:
             progress(len(values))
-        yield ends
+
+
+def _count_likelihoods(oracle: FrequencyOracle, values: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
+    """Count the reports that leave each value alone, by the likelihoods: for any oracle."""
+    ends, still = np.full(len(values), _most(oracle) + 1), np.arange(len(values))
+    possible = np.ones((len(values), oracle.domain_size), np.bool_)
+    for count in range(1, _most(oracle) + 1):
+        possible &= oracle.likelihoods(oracle.privatize(values[still], rng=stream).data) > 0
+        alone = possible.sum(axis=1) == 1
+        ends[still[alone]] = count
+        still, possible = still[~alone], possible[~alone]
+        if len(still) == 0:
+            break
+    return ends
+
+
+def _count_parities(oracle: WalshOracle, values: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
+    """Count the same by elimination: its work hardly grows with the domain."""
+    most = _most(oracle)
+    masks, parities = oracle.leak(oracle.privatize(np.repeat(values, most), rng=stream).data)
+    shape = len(values), most * masks.shape[1]
+    equations = zip(masks.reshape(shape).tolist(), parities.reshape(shape).tolist(), strict=True)
+    holders = np.bincount(oracle.value_items.astype(np.int64), minlength=oracle.walsh_order)
+    needed = [_equations_needed(zip(*row, strict=True), holders) for row in equations]
+    return np.array([most + 1 if count is None else -(-count // masks.shape[1]) for count in needed])
+
+
+def _equations_needed(equations: Iterable[tuple[int, int]], holders: NDArray[np.int64]) -> int | None:
+    """Return how many equations leave a single value; ``holders`` are the values of each item. None if all do not.
+
+    While there are more solutions than items without a value and one more, some two of them have values.
+    """
+    rows, bits = list[int](), len(holders).bit_length() - 1
+    spare = int((holders == 0).sum()) + 1
+    for count, (mask, parity) in enumerate(equations, 1):
+        before, rows = rows, _reduced(rows, int(mask) << 1 | int(parity))
+        if rows is not before and 1 << (bits - len(rows)) <= spare and holders[_solutions(rows, bits)].sum() == 1:
+            return count
+    return None

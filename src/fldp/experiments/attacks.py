@@ -8,14 +8,14 @@ import numpy as np
 
 from fldp.errors import ParameterError
 from fldp.experiments.population import Population
-from fldp.needs import build
+from fldp.needs import build, plain_epsilon
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import Grouped, names
 from fldp.privacy.attack import Guess, bayes
 from fldp.stream import Stream
 
 EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
-ETAS = (Fraction(1), Fraction(1, 2), Fraction(1, 4))
+ETAS = tuple(Fraction(1, 1 << k) for k in range(6))
 GROUPS = 8
 
 
@@ -32,13 +32,22 @@ class Attack:
     errors: Mapping[str, float]
 
 
-def subjects(domain_size: int, epsilon: float) -> list[FrequencyOracle]:
+@dataclass(frozen=True)
+class Match:
+    """An oracle with a smaller eta, decoded in one way, and OUE, which is plain LDP, with the same error."""
+
+    weak: Attack
+    decoder: str
+    plain: Attack
+
+
+def subjects(domain_size: int, epsilon: float, etas: tuple[Fraction, ...] = ETAS) -> list[FrequencyOracle]:
     """Return every oracle that takes such a domain: FWR with several eta, Grouped with OUE inside eight groups.
 
     >>> {"fhr", "fwr", "grouped", "olh", "oue", "pgr"} <= {oracle.name for oracle in subjects(1023, 1.0)}
     True
     """
-    made = [_built(name, domain_size, epsilon, eta) for name in names() for eta in (ETAS if name == "fwr" else (None,))]
+    made = [_built(name, domain_size, epsilon, eta) for name in names() for eta in (etas if name == "fwr" else (None,))]
     groups = tuple((domain_size + place) // GROUPS for place in range(GROUPS))
     return [*(oracle for oracle in made if oracle), Grouped(epsilon=epsilon, base="oue", groups=groups)]
 
@@ -63,11 +72,26 @@ def attacks(
         chosen = subjects(population.domain_size, epsilon)
         for oracle in chosen:
             child = stream.child("attack", oracle.name, str(oracle.eta), str(epsilon))
-            blind = bayes(oracle, draws=draws, rng=child.child("blind"))
-            informed = bayes(oracle, population.counts, draws=draws, rng=child.child("informed"))
-            yield Attack(oracle, blind, informed, errors_of(oracle, population))
+            yield _attack(oracle, population, draws, child)
             if advance is not None:
                 advance(1 / len(chosen) / len(epsilons))
+
+
+def matches(population: Population, draws: int, stream: Stream, epsilon: float) -> Iterator[Match]:
+    """Attack FHR and FWR at eta 1/2, and OUE with the same error as each."""
+    for name in ("fhr", "fwr"):
+        oracle = build(name, population.domain_size, epsilon, Fraction(1, 2))
+        weak = _attack(oracle, population, draws, stream.child("weak", name))
+        for decoder in weak.errors:
+            same = plain_epsilon(oracle, decoder if oracle.decoders else None)
+            plain = build("oue", population.domain_size, same)
+            yield Match(weak, decoder, _attack(plain, population, draws, stream.child("plain", name, decoder)))
+
+
+def _attack(oracle: FrequencyOracle, population: Population, draws: int, stream: Stream) -> Attack:
+    blind = bayes(oracle, draws=draws, rng=stream.child("blind"))
+    informed = bayes(oracle, population.counts, draws=draws, rng=stream.child("informed"))
+    return Attack(oracle, blind, informed, errors_of(oracle, population))
 
 
 def errors_of(oracle: FrequencyOracle, population: Population) -> dict[str, float]:

@@ -86,9 +86,9 @@ def duration(seconds: float) -> str:
     """Return a time in the unit that people would use.
 
     >>> duration(1.5e-9), duration(0.0000632), duration(2.0)
-    ('1.5 ns', '63.2 us', '2 s')
+    ('1.5 ns', '63.2 µs', '2 s')
     """
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"

@@ -9,7 +9,7 @@ from time import process_time
 from typing import Any
 
 from fldp import canonical
-from fldp.experiments.attacks import EPSILONS, Attack, attacks, subjects
+from fldp.experiments.attacks import EPSILONS, ETAS, Attack, Match, attacks, matches, subjects
 from fldp.experiments.cells import Plan
 from fldp.experiments.costs import Clock, Cost, measure
 from fldp.experiments.evaluation import Evaluation
@@ -22,6 +22,8 @@ from fldp.oracles import get
 from fldp.progress import progress
 from fldp.stream import Stream
 
+Note = Callable[[str], None]
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -33,6 +35,7 @@ class Evidence:
     etas: Table
     costs: tuple[Cost, ...]
     attacks: tuple[Attack, ...]
+    matches: tuple[Match, ...] = ()
     oracles: Mapping[str, type[FrequencyOracle]] = field(default_factory=dict)
 
     @property
@@ -69,7 +72,8 @@ def first_population(evaluation: Evaluation) -> Population:
     return evaluation.main.datasets[0].load(evaluation.main.seed)
 
 
-def _say_nothing(line: str) -> None:
+def say_nothing(line: str) -> None:
+    """Ignore what is noted."""
     del line
 
 
@@ -80,7 +84,7 @@ def gather(
     jobs: int = 1,
     full: bool = False,
     clock: Clock = process_time,
-    note: Callable[[str], None] = _say_nothing,
+    note: Note = say_nothing,
 ) -> Evidence:
     """Measure everything. Tables are kept in ``folder``, so that after an interruption it goes on where it was."""
 
@@ -94,8 +98,9 @@ def gather(
     with progress("attacking", 1.0) as advance:
         stream = Stream(evaluation.main.seed).child("evidence")
         attacked = tuple(attacks(people, evaluation.draws, stream, EPSILONS, advance))
-    timed = tuple(measure(subjects(people.domain_size, evaluation.epsilon), evaluation.timed, clock))
-    return Evidence(evaluation, main, users, etas, timed, attacked)
+        matched = tuple(matches(people, evaluation.draws, stream, evaluation.epsilon))
+    timed = tuple(measure(subjects(people.domain_size, evaluation.epsilon, ETAS[:2]), evaluation.timed, clock))
+    return Evidence(evaluation, main, users, etas, timed, attacked, matched)
 
 
 def kept(specification: Specification, folder: Path, name: str, *, jobs: int, full: bool) -> Table:

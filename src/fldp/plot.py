@@ -101,8 +101,19 @@ def save(drawn: Any, path: Path) -> None:
     kind = path.suffix.removeprefix(".").lower()
     if kind not in ("png", "svg"):
         raise FldpError(f"{path}: a picture must end in .png or .svg")
+    _settle(drawn)
     with load("matplotlib", "plot").rc_context({"svg.hashsalt": "fldp"}), written(str(path)) as file:
         drawn.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
+
+
+def _settle(drawn: Any) -> None:
+    """Lay a figure out once, and round the places: the solver's last digits differ from run to run."""
+    if isinstance(drawn.get_layout_engine(), load("matplotlib.layout_engine", "plot").PlaceHolderLayoutEngine):
+        return
+    drawn.draw_without_rendering()
+    drawn.set_layout_engine("none")
+    for axes in drawn.axes:
+        axes.set_position([round(float(edge), 5) for edge in axes.get_position().bounds])
 
 
 def _short(estimate: Estimate, value: int) -> str:

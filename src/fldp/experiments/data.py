@@ -62,8 +62,8 @@ def geometric(seed: int, users: int = 100_000, values: int = 1_000, ratio: float
 def power(seed: int, users: int = 100_000, values: int = 1_000, exponent: float = 1.12) -> Population:
     """Each value less likely by a power of its rank: Zipf's law, for any number of users.
 
-    >>> power(0, users=1_000_000, values=3, exponent=1.0).counts.round(-4)
-    array([550000, 270000, 180000])
+    >>> power(0, users=1_000_000, values=2, exponent=1.0).counts.round(-4)
+    array([670000, 330000])
     """
     ranks = np.arange(1, _values("power", "values", values) + 1, dtype=np.float64)
     return _drawn("power", seed, users, np.power(ranks, -positive("power", "exponent", exponent)))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from fldp.experiments.attacks import ETAS
+from fldp.experiments.attacks import EPSILONS, ETAS
 from fldp.experiments.choices import Contender, Source, pairs
 from fldp.experiments.spec import EXTENDED, Specification
 
@@ -17,8 +17,8 @@ class Evaluation:
     """Three experiments, and how hard the rest is looked at.
 
     ``main`` is the paper's evaluation, extended; ``users`` varies the number of users, ``etas`` the eta of FWR. The
-    attacker sees ``draws`` reports for every point, ``timed`` users are timed, and a simulation that a claim needs is
-    repeated ``trials`` times.
+    attacker sees ``draws`` reports of every oracle at each epsilon of ``attacked``, ``timed`` users are timed, and a
+    simulation that a claim needs is repeated ``trials`` times.
 
     >>> Evaluation.of().main.cells, Evaluation.quick().main.cells
     (1620, 36)
@@ -27,6 +27,7 @@ class Evaluation:
     main: Specification
     users: Specification
     etas: Specification
+    attacked: tuple[float, ...] = EPSILONS
     draws: int = 5_000
     timed: int = 100_000
     trials: int = 400

@@ -9,7 +9,7 @@ from time import process_time
 from typing import Any
 
 from fldp import canonical
-from fldp.experiments.attacks import EPSILONS, ETAS, Attack, Match, attacks, matches, subjects
+from fldp.experiments.attacks import ETAS, Attack, Match, attacks, matches, subjects
 from fldp.experiments.cells import Plan
 from fldp.experiments.costs import Clock, Cost, measure
 from fldp.experiments.evaluation import Evaluation
@@ -97,7 +97,7 @@ def gather(
     people = first_population(evaluation)
     with progress("attacking", 1.0) as advance:
         stream = Stream(evaluation.main.seed).child("evidence")
-        attacked = tuple(attacks(people, evaluation.draws, stream, EPSILONS, advance))
+        attacked = tuple(attacks(people, evaluation.draws, stream, evaluation.attacked, advance))
         matched = tuple(matches(people, evaluation.draws, stream, evaluation.epsilon))
     timed = tuple(measure(subjects(people.domain_size, evaluation.epsilon, ETAS[:2]), evaluation.timed, clock))
     return Evidence(evaluation, main, users, etas, timed, attacked, matched)

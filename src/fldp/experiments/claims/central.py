@@ -59,10 +59,14 @@ def _excess(one: Floats, other: Floats, epsilon: float) -> float:
 
 
 def _law(own: Floats, holders: int, other: Floats, others: int) -> Floats:
-    """Return the law of the sum over all users, from -users to users: a product of as many polynomials."""
+    """Return the law of the sum over all users, from -users to users: a product of as many polynomials.
+
+    What the transform leaves of an exact zero is cut off; so is what is less likely than one in 1e14.
+    """
     size = 2 * (holders + others) + 1
     powers = np.fft.rfft(own, size) ** holders * np.fft.rfft(other, size) ** others
-    return np.asarray(np.fft.irfft(powers, size))
+    made = np.fft.irfft(powers, size)
+    return np.where(made < 1e-14, 0.0, made)
 
 
 def parity_seen(oracle: FrequencyOracle, users: int, trials: int, stream: Stream) -> tuple[float, float]:

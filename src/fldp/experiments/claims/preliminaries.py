@@ -47,8 +47,8 @@ def generalized_response(evidence: Evidence) -> Finding:
         found.epsilon <= evidence.epsilon and found.eta == 1 and bias < EXACT and same < EXACT,
         False,
         f"epsilon {found.epsilon:g}, eta {found.eta}",
-        f"Enumerated for 7 values: epsilon {found.epsilon:g}, eta {found.eta}, bias {tiny(bias)}; the probabilities "
-        f"differ from the formula by {tiny(same)}.",
+        f"Enumerated for 7 values: epsilon {found.epsilon:g}, eta {found.eta}, bias {tiny(bias)}, difference from the "
+        f"formula {tiny(same)}.",
     )
 
 

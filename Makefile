@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 export UV_COMPILE_BYTECODE := 1
 
-.PHONY: help demo test lint bench soak vectors constraints clean
+.PHONY: help demo test lint bench figures soak vectors constraints clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -34,6 +34,9 @@ test: lint  ## style, types and all tests
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 	@status=0; for part in core oracles; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status
+
+figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures, a few minutes
+	@$(BIN)/fldp experiment paper --output docs
 
 soak: $(READY)  ## long runs: a million mutated batches, ten million rows
 	$(BIN)/python tests/soak.py

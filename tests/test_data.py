@@ -100,6 +100,7 @@ def test_zipf():
     [
         ("uniform", {"values": 4}, [0.25] * 4),
         ("geometric", {"values": 3, "ratio": 0.5}, [4 / 7, 2 / 7, 1 / 7]),
+        ("power", {"values": 3, "exponent": 1.0}, [6 / 11, 3 / 11, 2 / 11]),
         ("step", {"values": 5, "heavy": 2, "share": 0.7}, [0.35, 0.35, 0.1, 0.1, 0.1]),
     ],
 )
@@ -119,6 +120,7 @@ def test_shapes(name, parameters, shares):
         ("uniform", {"values": 1}, "uniform: values must be an integer from 2 to 16777216, got 1"),
         ("uniform", {"users": 0}, "uniform: users must be an integer from 1 to 1099511627776, got 0"),
         ("geometric", {"ratio": 1.0}, "geometric: ratio must be a number between 0 and 1, got 1.0"),
+        ("power", {"exponent": 0}, "power: exponent must be a positive, finite number, got 0"),
         ("step", {"values": 5, "heavy": 5}, "step: heavy must be an integer from 1 to 4, got 5"),
         ("step", {"share": 0}, "step: share must be a positive, finite number, got 0"),
     ],

@@ -44,10 +44,18 @@ def figure(width: float, height: float) -> tuple[Any, Any]:
 
 def figures(width: float, height: float, panels: int, *, above: float = 0.0) -> tuple[Any, list[Any]]:
     """Return a figure and the axes of its panels side by side, with so many inches ``above`` them left free."""
+    made, (every,) = grid(width, height, 1, panels, above=above)
+    return made, every
+
+
+def grid(
+    width: float, height: float, rows: int, columns: int, *, above: float = 0.0, **sharing: Any
+) -> tuple[Any, list[list[Any]]]:
+    """Return a figure and the axes of its panels, row by row; ``sharing`` is what matplotlib's subplots take."""
     made = load("matplotlib.figure", "plot").Figure(figsize=(width, height), dpi=150, layout="constrained")
     made.get_layout_engine().set(rect=(0.005, 0.005, 0.99, 0.99 - above / height))
-    every = list(made.subplots(1, panels, squeeze=False)[0])
-    for axes in every:
+    every = [list(row) for row in made.subplots(rows, columns, squeeze=False, **sharing)]
+    for axes in (axes for row in every for axes in row):
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(FAINT)
         axes.tick_params(color=FAINT, labelcolor=INK, labelsize=9)
@@ -103,8 +111,19 @@ def save(drawn: Any, path: Path) -> None:
     kind = path.suffix.removeprefix(".").lower()
     if kind not in ("png", "svg"):
         raise FldpError(f"{path}: a picture must end in .png or .svg")
+    _settle(drawn)
     with load("matplotlib", "plot").rc_context({"svg.hashsalt": "fldp"}), written(str(path)) as file:
         drawn.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
+
+
+def _settle(drawn: Any) -> None:
+    """Lay a figure out once, and round the places: the solver's last digits differ from run to run."""
+    if isinstance(drawn.get_layout_engine(), load("matplotlib.layout_engine", "plot").PlaceHolderLayoutEngine):
+        return
+    drawn.draw_without_rendering()
+    drawn.set_layout_engine("none")
+    for axes in drawn.axes:
+        axes.set_position([round(float(edge), 5) for edge in axes.get_position().bounds])
 
 
 def _short(estimate: Estimate, value: int) -> str:

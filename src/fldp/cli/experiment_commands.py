@@ -43,6 +43,34 @@ def run(
     note(f"{len(table):,} measurements of {spec.cells:,} tallies in {target}")
 
 
+@experiments.command()
+def paper(
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write into.")] = Path("figures"),
+    jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core unless told.")] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Send every user's own report through the wire; slow but for zipf.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two runs, three epsilons, zipf: to see that it works.")
+    ] = False,
+    dataset: Annotated[
+        list[str] | None, typer.Option("--dataset", help="A dataset instead of the paper's three; repeatable.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another seed, another draw.")] = 0,
+) -> None:
+    """Reproduce the paper: its figures, and a verdict on each of its claims; goes on after an interruption."""
+    from fldp import render
+    from fldp.experiments.evaluation import Evaluation
+    from fldp.experiments.paper import PAGE, reproduce
+    from fldp.experiments.view import verdicts_table
+
+    chosen = tuple(dataset or ())
+    evaluation = Evaluation.quick(chosen, seed) if quick else Evaluation.of(chosen, seed)
+    found = reproduce(output, evaluation, jobs=_cores() if jobs is None else jobs, full=full, note=note)
+    render.show(verdicts_table(found))
+    note(f"the page is {output / PAGE}")
+
+
 def _cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.constraints import fraction, integer
+from fldp.constraints import fraction, integer, positive
 from fldp.experiments.population import Population, dataset
 
 ZIPF_USERS, ZIPF_VALUES, ZIPF_EXPONENT = 593_358, 1023, 1.12
@@ -56,6 +56,17 @@ def geometric(seed: int, users: int = 100_000, values: int = 1_000, ratio: float
     """
     powers = np.arange(_values("geometric", "values", values), dtype=np.float64)
     return _drawn("geometric", seed, users, np.power(fraction("geometric", "ratio", ratio), powers))
+
+
+@dataset("power")
+def power(seed: int, users: int = 100_000, values: int = 1_000, exponent: float = 1.12) -> Population:
+    """Each value less likely by a power of its rank: Zipf's law, for any number of users.
+
+    >>> power(0, users=1_000_000, values=2, exponent=1.0).counts.round(-4)
+    array([670000, 330000])
+    """
+    ranks = np.arange(1, _values("power", "values", values) + 1, dtype=np.float64)
+    return _drawn("power", seed, users, np.power(ranks, -positive("power", "exponent", exponent)))
 
 
 @dataset("step")

@@ -128,11 +128,11 @@ def dataset(
 
     Further parameters of the function are parameters of the dataset.
 
-    >>> @dataset("coins")
-    ... def coins(seed, users=100):
-    ...     return Population("coins", [users // 2, users - users // 2], ("heads", "tails"))
-    >>> load("coins", seed=1, users=50).n
-    50
+    >>> @dataset("coins", users=100, values=2)
+    ... def coins(seed, heads=50):
+    ...     return Population("coins", [heads, 100 - heads], ("heads", "tails"))
+    >>> load("coins", seed=1, heads=30).counts
+    array([30, 70])
     """
 
     def register(make: Maker) -> Maker:

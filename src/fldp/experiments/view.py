@@ -1,11 +1,14 @@
-"""The datasets as people and machines see them."""
+"""The datasets as people and machines see them; the verdicts on the paper, in short."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
 from fldp.experiments import population
+
+if TYPE_CHECKING:
+    from fldp.experiments.claims import Verdict
 
 
 def facts_of(name: str) -> dict[str, Any]:
@@ -46,4 +49,14 @@ def datasets_table() -> Table:
         takes = f" Takes {', '.join(facts['parameters'])}." if facts["parameters"] else ""
         where = f" {facts['where']}" if facts["where"] else ""
         table.add_row(facts["name"], *totals, f"{facts['about']}{takes}{where}")
+    return table
+
+
+def verdicts_table(found: "list[Verdict]") -> Table:
+    """Return every claim with its verdict and the number that decides it."""
+    table = Table(title="The paper's claims", title_justify="left")
+    for heading in ("claim", "where", "verdict", "the number that decides"):
+        table.add_column(heading)
+    for verdict in found:
+        table.add_row(verdict.name, verdict.where, verdict.outcome.value, verdict.number)
     return table

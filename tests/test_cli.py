@@ -183,7 +183,7 @@ def test_verify():
     assert facts["values left"] == "at least 512, 512 in the mean, of 1,023"
     assert "holds" in run("verify", "--oracle", "rr", "--epsilon", "1").stdout.decode()
     large = run("verify", "--oracle", "olh", "--epsilon", "1", "--domain", "99999", "--claim", "LDP(0.5)", code=1)
-    assert b"on 8 values, which have the same coins as the 99,999 asked for" in large.stdout
+    assert b"on 8 values, with the same coin: the law of 99,999 is too large" in large.stdout
 
 
 def test_verify_a_law_of_ones_own(tmp_path):

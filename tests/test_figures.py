@@ -117,8 +117,8 @@ def test_the_variance_crosses_where_the_paper_says(evidence, drawn):
 
 def test_points_lie_on_the_lines_of_theory(evidence, drawn):
     """Six runs of 127 values: the points are within five standard errors of the lines."""
-    for name, places in (("variance", 3), ("users", 2)):
-        axes = drawn(name).axes[0]
+    for name, panel, places in (("variance", 0, 3), ("variance", 1, 3), ("users", 0, 2)):
+        axes = drawn(name).axes[panel]
         drawn_lines = [
             line for line in axes.get_lines() if line.get_marker() in ("", "None") and len(line.get_xdata()) > 1
         ]

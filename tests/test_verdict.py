@@ -382,8 +382,8 @@ def test_the_page_has_every_claim_figure_and_panel(evidence):
         assert one.says.replace("|", "\\|") in row
         assert sum(outcome.value in row for outcome in Outcome) >= 1
         assert f"**`{name}`** ({one.where}): " in page
-    for name in PICTURES:
-        assert f"](pictures/{name}.svg)" in page
+    for name, picture in PICTURES.items():
+        assert f"![{picture.caption}](pictures/{name}.svg)" in page
     for metric in ("KLD", "SE", "RE", "NCR"):
         assert f"| {metric} | step | power |" in page
     assert len(re.findall(r"^\| top \d+ \|", page, re.MULTILINE)) == 4 * 2

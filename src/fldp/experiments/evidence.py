@@ -1,7 +1,7 @@
 """Evidence: all that was measured to judge the paper, and the means to ask for more."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -116,7 +116,10 @@ def unfinished(folder: Path) -> Iterator[Path]:
     """Keep what is measured in a folder of its own, until all is done; an interruption leaves it there."""
     place = folder / ".unfinished"
     place.mkdir(parents=True, exist_ok=True)
-    yield place
-    for path in place.iterdir():
-        path.unlink()
-    place.rmdir()
+    try:
+        yield place
+        for path in place.iterdir():
+            path.unlink()
+    finally:
+        with suppress(OSError):  # there is something in it, to go on from
+            place.rmdir()

@@ -41,7 +41,7 @@ class Ticks:
         self.now = 0.0
 
     def __call__(self):
-        self.now += 0.001 + self.now * 1e-6
+        self.now += 0.02 + self.now * 1e-6
         return self.now
 
 

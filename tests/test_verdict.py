@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 from math import log
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,45 +19,16 @@ from fldp.experiments.claims.measured import agreement, measured
 from fldp.experiments.claims.mechanism import true_position_first
 from fldp.experiments.claims.panels import Panel, lead, panels, together
 from fldp.experiments.costs import Cost
-from fldp.experiments.document import PARTS, document, verdicts
+from fldp.experiments.document import PARTS
 from fldp.experiments.figures import PICTURES
 from fldp.experiments.table import Summary
 from fldp.oracles import get
 from fldp.privacy.attack import bayes
 from fldp.privacy.verify import verify
-from reproduction import changed
+from reproduction import SETTLED, changed, with_lines
 
 HOLDS, CORRECTED, FAILS, OPEN = Outcome
-PAGE = Path(__file__).parent.parent / "docs" / "reproduction.md"
 
-# what does not depend on the size of a run
-SETTLED = {
-    "rr": CORRECTED,
-    "grr": HOLDS,
-    "oue": HOLDS,
-    "olh-symbols": CORRECTED,
-    "olh-variance": CORRECTED,
-    "lemma-1": HOLDS,
-    "lemma-2": FAILS,
-    "grouping": CORRECTED,
-    "sfldp": CORRECTED,
-    "special-cases": FAILS,
-    "hidden": CORRECTED,
-    "order": CORRECTED,
-    "balance": HOLDS,
-    "message": CORRECTED,
-    "theorem-1": HOLDS,
-    "theorem-2": HOLDS,
-    "ranges": CORRECTED,
-    "variance": HOLDS,
-    "variance-bound": CORRECTED,
-    "lemma-3": CORRECTED,
-    "best-below-1.76": CORRECTED,
-    "large-epsilon": HOLDS,
-    "reasonable-range": FAILS,
-    "communication": CORRECTED,
-    "communication-table": CORRECTED,
-}
 OF_THE_RUN = {
     "server-work", "run-time", "datasets",
     *(f"{metric}-{what}" for metric in ("kld", "se", "re", "ncr") for what in ("best", "trend")),
@@ -186,17 +156,6 @@ def test_wrong_variances_are_noticed(evidence):
         assert judged(name, evidence, main=louder).outcome is FAILS
     only_oue = changed(evidence.main, value=lambda row: row["value"] / (3 if row["oracle"] == "oue" else 1))
     assert judged("best-below-1.76", evidence, main=only_oue).outcome is FAILS
-
-
-def with_lines(evidence, best, others):
-    """Return the evidence with lines that are straight: of FHR as published, and of all others, by the epsilon."""
-
-    def value(row):
-        worth = (best if row["series"] == "FHR, paper" else others)(row["epsilon"])
-        better_is_more = row["metric"] in ("ncr",)
-        return (1 - worth if better_is_more else worth) + 0.001 * row["run"]
-
-    return replace(evidence, main=changed(evidence.main, value=value))
 
 
 @pytest.mark.parametrize("metric", ["kld", "se", "re", "ncr"])
@@ -361,52 +320,3 @@ def test_matches_have_the_same_error(evidence):
         assert match.plain.oracle.eta == 1
     guess = bayes(evidence.matches[0].weak.oracle, draws=4000, rng=1)
     assert guess.gain == pytest.approx(evidence.matches[0].weak.blind.gain, rel=0.1)
-
-
-# The page
-
-
-def test_the_page_is_the_same_for_the_same_evidence(evidence):
-    found = verdicts(evidence)
-    page = document(evidence, found, full=False, folder="pictures")
-    assert page == document(evidence, verdicts(evidence), full=False, folder="pictures")
-    assert page != document(replace(evidence, costs=evidence.costs[:3]), found, full=False, folder="pictures")
-    assert "every user's own report" in document(evidence, found, full=True, folder="pictures")
-    assert page.isascii() or set(re.findall(r"[^\x00-\x7f]", page)) == {"µ"}
-
-
-def test_the_page_has_every_claim_figure_and_panel(evidence):
-    page = document(evidence, verdicts(evidence), full=False, folder="pictures")
-    for name, one in CLAIMS.items():
-        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
-        assert one.says.replace("|", "\\|") in row
-        assert sum(outcome.value in row for outcome in Outcome) >= 1
-        assert f"**`{name}`** ({one.where}): " in page
-    for name, picture in PICTURES.items():
-        assert f"![{picture.caption}](pictures/{name}.svg)" in page
-    for metric in ("KLD", "SE", "RE", "NCR"):
-        assert f"| {metric} | step | power |" in page
-    assert len(re.findall(r"^\| top \d+ \|", page, re.MULTILINE)) == 4 * 2
-    assert "| OUE of the same error |" in page
-    widths = [len(re.split(r"(?<!\\)\|", line)) for line in page.splitlines() if line.startswith("|")]
-    assert min(widths) > 3
-
-
-def test_a_wrong_table_changes_the_page(evidence):
-    worse = with_lines(evidence, lambda e: 0.6 - 0.1 * e, lambda e: 0.3 - 0.1 * e)
-    rows = [line for line in document(worse, verdicts(worse), full=False, folder="x").splitlines() if "-best`" in line]
-    assert all("**does not hold**" in row for row in rows if row.startswith("|"))
-
-
-def test_the_committed_page_is_of_the_whole_run():
-    page = PAGE.read_text()
-    for name, one in CLAIMS.items():
-        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
-        assert one.says.replace("|", "\\|") in row
-        assert OPEN.value not in row, "the whole run decides every claim"
-    for name, outcome in SETTLED.items():
-        assert f"**`{name}`** ({CLAIMS[name].where}): {outcome.value}." in page
-    for name in ("zipf", "online", "brown"):
-        assert re.search(rf"^\| {name} \| [\d,]+ \| [\d,]+ \|$", page, re.MULTILINE)
-    assert "10 runs, epsilon from 0.4 to 2" in page
-    assert len(re.findall(r"^\| top \d+ \|( [^|]+\|){3}$", page, re.MULTILINE)) == 4 * 3

@@ -207,7 +207,7 @@ def _costs(evidence: Evidence) -> list[str]:
         "## Complexity, measured",
         "",
         f"{evidence.population.domain_size:,} values, epsilon {evidence.epsilon:g}, {users:,} users in a batch, one "
-        "core, the least of three, seconds of the processor. These times are the only figures on this page that "
+        "core, the least of several, seconds of the processor. These times are the only figures on this page that "
         "differ from run to run.",
         "",
         *table(["oracle", "bits", "client, a report", "server, a report", "server, all values", "server's work"], rows),

@@ -456,6 +456,7 @@ def test_a_bar_shows_on_a_terminal(folders, server, monkeypatch):
         def isatty(self):
             return True
 
+    monkeypatch.setenv("TERM", "xterm")  # a dumb terminal has no bars
     monkeypatch.setattr(sys, "stderr", Terminal())
     fetch(original(server))
     assert "fetching x.zip" in sys.stderr.getvalue()

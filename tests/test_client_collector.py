@@ -10,10 +10,8 @@ import fldp
 from fldp import AsyncClient, Client, CollectorError, Participant, parquet
 from fldp.client import derived_key
 from fldp.participant_store import MemoryStore
-from serving import collector, has_collector, shell
+from serving import collector, shell
 from test_client import survey
-
-pytestmark = pytest.mark.skipif(not has_collector(), reason="this tree has no collector yet")
 
 
 @pytest.fixture(scope="module")

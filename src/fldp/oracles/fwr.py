@@ -315,11 +315,9 @@ class FWR(WalshOracle):
         del value, other
         K, g, p, q = 1 << self.leaks, 1 << self.bits, self.coin.p, self.coin.q
         cells = self.rows**self.masks // (K * g)  # masks for each way in which the parities of two items differ
-        agree, differ = Fraction(1, K * g), Fraction(g - 1, K * g)
-        bands = [Band(cells, agree * p, agree * p), Band(cells * (g - 1), agree * (g - 1) * q, agree * (g - 1) * q)]
-        bands += [Band(cells * (g - 1), differ * a, differ * b) for a, b in ((p, q), (q, p))]
-        rest = differ * (g - 2) * q
-        bands.append(Band(cells * (g - 1) * (g - 2), rest, rest))
+        ways = ((1, p, p), (g - 1, p, q), (g - 1, q, p), ((g - 1) ** 2, q, q))
+        each = Fraction(1, K * g)
+        bands = [Band(cells * count, each * count * a, each * count * b) for count, a, b in ways]
         bands.append(Band(cells * (K - 1) * g * g, 1 - Fraction(1, K), Fraction(0)))
         return Profile.of(bands, self.rows**self.masks * g)
 

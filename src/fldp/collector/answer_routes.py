@@ -62,7 +62,7 @@ async def export(collector: Collector, request: Request, token: Token) -> Respon
 
 
 async def _asked(collector: Collector, request: Request, token: Token) -> Published:
-    published = await collector.published(request.path_params["id"])
+    published = await collector.current(request.path_params["id"])
     permit(token, published.entry.name)
     return published
 
@@ -124,7 +124,7 @@ def _parquet(made: Estimate, query: Query) -> bytes:
 
 def _exported(collector: Collector, published: Published, days: Days) -> IO[bytes]:
     """Write reports into a file without a name: the database must not wait for a slow reader."""
-    file = tempfile.TemporaryFile(dir=collector.settings.data)  # noqa: SIM115
+    file = tempfile.TemporaryFile(dir=collector.settings.scratch)  # noqa: SIM115
     number, oracle = published.entry.number, published.survey.oracle
     try:
         with collector.store.snapshot() as snapshot:

@@ -81,7 +81,9 @@ class Folder:
                 if not purged:
                     self._store.purge()
                     purged = True
-                self.round()
+                with self._store.folding() as mine:
+                    if mine:
+                        self.round()
             except FldpError as error:  # reports are safe where they are; the next round tries again
                 log.error("folding failed", extra={"error": str(error)})
             if self._stop.wait(self._pause):

@@ -123,7 +123,7 @@ async def _versions(collector: Collector, name: str, version: str | None) -> lis
     found = [entry for entry in entries if version in (None, entry.version)]
     if not found:
         raise not_found("survey")
-    return [await collector.published(entry.version) for entry in found]
+    return [await collector.read(entry) for entry in found]
 
 
 async def close(collector: Collector, request: Request, token: Token) -> Response:
@@ -134,7 +134,7 @@ async def close(collector: Collector, request: Request, token: Token) -> Respons
     numbers = [published.entry.number for published in found]
     await collector.quick(collector.store.close_surveys, numbers, collector.now)
     collector.forget()
-    closed = await collector.published(found[0].entry.version)
+    closed = await collector.current(found[0].entry.version)
     return JSONResponse(_facts(closed, collector.now))
 
 
@@ -156,7 +156,7 @@ async def delete(collector: Collector, request: Request, token: Token) -> Respon
 async def tickets(collector: Collector, request: Request, token: Token) -> Response:
     """Make single-use tickets; this is the only time that they are seen."""
     parameters(request)
-    published = await collector.published(request.path_params["id"])
+    published = await collector.current(request.path_params["id"])
     permit(token, published.entry.name)
     fields = await json_of(collector, request)
     count = fields.get("count")

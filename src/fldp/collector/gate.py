@@ -18,11 +18,12 @@ from fldp.collector.store import StoreError
 from fldp.errors import FldpError
 
 HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "Server": "fldp",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "server": "fldp",
 }
+_RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 _UNLIMITED = ("/healthz", "/readyz", "/metrics")
 _METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH")
 
@@ -74,9 +75,8 @@ class _Passage:
         """Send a part of the answer, with the headers that all answers have."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(raw=message.setdefault("headers", []))
-            for name, value in HEADERS.items():
-                headers[name] = value
+            raw = message["headers"] = [*message.get("headers", ()), *_RAW_HEADERS]
+            headers = MutableHeaders(raw=raw)
             headers.setdefault("Cache-Control", "no-store")
             headers.update(allowed(self._scope))
         await self._send(message)

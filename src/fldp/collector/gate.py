@@ -11,6 +11,7 @@ from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from fldp.collector.collector import Collector
+from fldp.collector.forwarded import scheme, sender
 from fldp.collector.logs import log
 from fldp.collector.origins import allowed, preflight
 from fldp.collector.problem import Problem, busy
@@ -79,6 +80,8 @@ class _Passage:
             headers = MutableHeaders(raw=raw)
             headers.setdefault("Cache-Control", "no-store")
             headers.update(allowed(self._scope))
+            if scheme(self._scope, self._collector.settings.trusted_proxies) == "https":
+                headers["Strict-Transport-Security"] = "max-age=31536000"
         await self._send(message)
 
     async def refuse(self, error: Exception, receive: Receive) -> None:
@@ -94,12 +97,9 @@ class _Passage:
         self._collector.metrics.request(route, method, self.status, seconds)
         fields = {"route": route, "method": method, "status": self.status, "milliseconds": round(1000 * seconds, 1)}
         if self._collector.settings.log_senders:
-            fields |= _sender(self._scope)
+            fields["peer"] = str(sender(self._scope, self._collector.settings.trusted_proxies) or "unknown")
+            fields["agent"] = Headers(scope=self._scope).get("user-agent", "")[:200]
         log.info("request", extra=fields)
-
-
-def _sender(scope: Scope) -> dict[str, Any]:
-    return {"peer": (scope.get("client") or ("?",))[0], "agent": Headers(scope=scope).get("user-agent", "")[:200]}
 
 
 def _problem(error: Exception) -> Problem:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
@@ -48,7 +48,8 @@ async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
         loop.add_signal_handler(number, stopped.set)
     serving = loop.create_task(server.serve())
     await _listening(settings, serving)
-    say(f"listening on http://{_shown(settings.host)}:{settings.port}")
+    protocol = "https" if settings.tls_certificate else "http"
+    say(f"listening on {protocol}://{_shown(settings.host)}:{settings.port}")
     if secret:
         say(f"admin token, shown this once: {secret}")
     waiting = loop.create_task(stopped.wait())
@@ -76,6 +77,9 @@ def _server(collector: Collector) -> Server:
         http1_settings=HTTP1Settings(
             header_read_timeout=round(1000 * settings.header_seconds), max_buffer_size=settings.max_header
         ),
+        ssl_cert=settings.tls_certificate,
+        ssl_key=settings.tls_key,
+        ssl_protocol_min=SSLProtocols.tls12,
         log_enabled=False,
     )
 

@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import os
+import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -25,10 +26,13 @@ from fldp.collector.store import StoreError
 
 Say = Callable[[str], None]
 
+_OTHER_FILES = 256  # that a collector has open beside its connections
+
 
 def run(settings: Settings, say: Say, clock: Clock = system) -> None:
     """Serve until SIGTERM or SIGINT; then take no more requests, finish those that came, and end."""
     logs.configure(settings.log)
+    _allow_connections(settings.max_connections)
     settings = replace(settings, host=_bindable(settings.host, settings.port))
     with _alone(settings.data):
         store = SqliteStore(settings.data / FILE)
@@ -38,6 +42,17 @@ def run(settings: Settings, say: Say, clock: Clock = system) -> None:
             asyncio.run(_serve(collector, say, secret))
         finally:
             collector.stop()
+
+
+def _allow_connections(count: int) -> None:
+    """Have the system permit as many open files as the connections need; many systems begin with 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count + _OTHER_FILES
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        logs.log.warning("the system permits fewer connections", extra={"files": hard, "wanted": wanted})
+        wanted = hard
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _serve(collector: Collector, say: Say, secret: str | None) -> None:

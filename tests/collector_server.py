@@ -52,7 +52,7 @@ class Server:
 
     def start(self):
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if 'tls_key' in self.settings else 'http'}://127.0.0.1:{self.port}"
         flags = [part for name, value in self.settings.items() for part in (f"--{name.replace('_', '-')}", str(value))]
         command = [sys.executable, "-m", "fldp", "serve", "--data", str(self.folder), "--port", str(self.port), *flags]
         self.log = (self.folder / "log").open("ab")

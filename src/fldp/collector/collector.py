@@ -15,8 +15,9 @@ from fldp.collector.metrics import Metrics
 from fldp.collector.problem import Problem, busy, not_found
 from fldp.collector.segments import packed
 from fldp.collector.settings import Settings
-from fldp.collector.store import Entry, Outcome, Store, Submission, Verdict
+from fldp.collector.store import Entry, Outcome, Store, StoreError, Submission, Verdict
 from fldp.collector.writer import BusyError, Writer
+from fldp.errors import FldpError
 from fldp.oracles import RR
 from fldp.survey import Survey
 
@@ -36,7 +37,10 @@ class Published:
     @classmethod
     def read(cls, entry: Entry) -> "Published":
         """Make a survey from what is stored."""
-        return cls(entry, Survey.from_dict(json.loads(entry.specification)))
+        try:
+            return cls(entry, Survey.from_dict(json.loads(entry.specification)))
+        except (FldpError, ValueError):
+            raise StoreError(f"store: the specification of version {entry.version} cannot be read") from None
 
     def state(self, now: str) -> str:
         """Return whether reports are taken: ``open``, ``closed``, or ``scheduled`` to open."""
@@ -178,6 +182,11 @@ class Collector:
         self.metrics.count("fldp_reports_total", accepted)
         return outcomes
 
+    @property
+    def alive(self) -> bool:
+        """Whether reports are written and folded."""
+        return self._writer.alive and self._folder.alive
+
     def gauges(self) -> dict[str, float]:
         """Return what is the case now, for the metrics."""
         return {
@@ -185,6 +194,7 @@ class Collector:
             "fldp_waiting": len(self._writer),
             "fldp_buffered_bytes": self.buffered.used,
             "fldp_folded_reports": self._folder.folded,
+            "fldp_fold_failures": self._folder.failures,
             "fldp_pending_reports": sum(count for _, _, count in self.store.pending()),
             "fldp_store_bytes": self.store.size(),
         }

@@ -112,6 +112,9 @@ def _problem(error: Exception) -> Problem:
         case StoreError():
             log.error("the store failed", extra={"error": str(error)})
             return busy("the store does not answer, try again")
+        case MemoryError():
+            log.error("out of memory", exc_info=error)
+            return busy("the collector has no memory left, try again")
         case FldpError():
             return Problem(422, "malformed", str(error))
         case ClientDisconnect():

@@ -3,7 +3,8 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 
 from fldp.collector.store import Outcome, StoreError, Submission
 
@@ -43,6 +44,11 @@ class Writer:
     def __len__(self) -> int:
         return len(self._queue)
 
+    @property
+    def alive(self) -> bool:
+        """Whether submissions are written."""
+        return self._thread.is_alive()
+
     def submit(self, submission: Submission) -> "Future[Outcome]":
         """Queue a submission; its result is there after the commit."""
         future: Future[Outcome] = Future()
@@ -61,10 +67,23 @@ class Writer:
         self._thread.join()
 
     def _run(self) -> None:
-        while batch := self._next():
+        try:
+            while batch := self._next():
+                self._answer(batch)
+        finally:  # only a mistake leaves something here; it must be told, and nothing more be taken
+            with self._changed:
+                self._stopping = True
+                left = list(self._queue)
+                self._queue.clear()
+            _fail(left, BusyError("collector: the writer has ended"))
+
+    def _answer(self, batch: list[Waiting]) -> None:
+        try:
             live = [(submission, future) for submission, future in batch if future.set_running_or_notify_cancel()]
             if live:
                 self._write(live)
+        except BaseException as error:  # nobody may wait for ever, and the next must be served
+            _fail(batch, error)
 
     def _next(self) -> list[Waiting]:
         """Wait for submissions and take them, or return nothing at the end."""
@@ -79,11 +98,12 @@ class Writer:
             return taken
 
     def _write(self, batch: list[Waiting]) -> None:
-        try:
-            outcomes = self._commit([submission for submission, _ in batch])
-        except BaseException as error:
-            for _, future in batch:
-                future.set_exception(error)
-            return
+        outcomes = self._commit([submission for submission, _ in batch])
         for (_, future), outcome in zip(batch, outcomes, strict=True):
             future.set_result(outcome)
+
+
+def _fail(batch: list[Waiting], error: BaseException) -> None:
+    for _, future in batch:
+        with suppress(InvalidStateError):  # it was answered before, or nobody waits for it
+            future.set_exception(error)

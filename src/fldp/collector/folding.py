@@ -86,7 +86,9 @@ class Folder:
                 if not purged:
                     self._store.purge()
                     purged = True
-                self.round()
+                with self._store.folding() as mine:
+                    if mine:
+                        self.round()
             except Exception as error:
                 self._failed(error)
             if self._stop.wait(self._pause):

@@ -29,6 +29,9 @@ class PostgresSnapshot:
     def entries(self) -> list[Entry]:
         return [Entry(*row) for row in self._rows(f"SELECT {ENTRY} FROM surveys ORDER BY number DESC")]  # noqa: S608
 
+    def has(self, survey: int) -> bool:
+        return self._connection.execute("SELECT 1 FROM surveys WHERE number = %s", (survey,)).fetchone() is not None
+
     def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
         query = "SELECT day, n, state FROM tallies WHERE survey = %s AND day BETWEEN %s AND %s ORDER BY day"
         for day, n, state in self._rows(query, (survey, *days)):

@@ -74,7 +74,7 @@ async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
     server.stop()  # type: ignore[no-untyped-call]
     await asyncio.wait((serving,), timeout=settings.stop_seconds)
     waiting.cancel()
-    logs.log.info("stopped", extra={"dropped": collector.in_flight})
+    logs.log.info("stopped", extra={"dropped": collector.open})
 
 
 def _server(collector: Collector) -> Server:

@@ -46,6 +46,8 @@ class SqliteStore:
         with self._lock, sqlite_file.plainly(self.path):
             if self._closed:
                 raise StoreError(f"{self.path}: is closed")
+            if self._writer.in_transaction:  # one that could not be undone when it failed
+                self._writer.execute("ROLLBACK")
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer

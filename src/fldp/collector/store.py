@@ -125,6 +125,9 @@ class Snapshot(Protocol):
     def entries(self) -> list[Entry]:
         """Return all surveys, the newest first."""
 
+    def has(self, survey: int) -> bool:
+        """Tell whether there is a survey of this number."""
+
     def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
         """Yield the day, number and state of every folded day."""
 

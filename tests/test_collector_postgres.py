@@ -11,7 +11,7 @@ import pytest
 from collector_server import Server, batch, key
 from collector_store import DAY, publish, rows, submission, whole
 from fldp import FldpError
-from fldp.collector import auth, migrations, postgres, postgres_schema
+from fldp.collector import auth, migrations, postgres_schema, postgres_writes
 from fldp.collector.database import Database
 from fldp.collector.folding import Folder, fold_day
 from fldp.collector.fsck import fsck
@@ -82,7 +82,7 @@ def test_a_commit_that_is_overtaken_is_decided_anew(stores, monkeypatch):
     """The other one commits after we have looked and before we write, which a race seldom does."""
     survey, number = publish(stores[0])
     same, other = submission(survey, number, b"k"), submission(survey, number, b"k", body=b"else")
-    known, turns = postgres._known, []
+    known, turns = postgres_writes._known, []
 
     def late(connection, submissions):
         found = known(connection, submissions)
@@ -91,7 +91,7 @@ def test_a_commit_that_is_overtaken_is_decided_anew(stores, monkeypatch):
             assert stores[1].commit([same], DAY)[0].verdict is Verdict.ACCEPTED
         return found
 
-    monkeypatch.setattr(postgres, "_known", late)
+    monkeypatch.setattr(postgres_writes, "_known", late)
     outcomes = stores[0].commit([same, other, submission(survey, number, b"new")], DAY)
     assert [outcome.verdict for outcome in outcomes] == [Verdict.REPEATED, Verdict.CONFLICT, Verdict.ACCEPTED]
     assert whole(stores[0], survey, number).n == 2
@@ -224,7 +224,7 @@ def test_an_unknown_outcome_is_an_error_and_the_same_key_is_repeated(stores, mon
     """The connection is cut after PostgreSQL has committed and before it could say so."""
     survey, number = publish(stores[0])
     new = submission(survey, number, b"k")
-    write = postgres._write
+    write = postgres_writes._write
 
     def cut(connection, admission, day):
         write(connection, admission, day)
@@ -233,7 +233,7 @@ def test_an_unknown_outcome_is_an_error_and_the_same_key_is_repeated(stores, mon
         server().ask("SELECT pg_terminate_backend(%s)", pid)
         time.sleep(0.2)
 
-    monkeypatch.setattr(postgres, "_write", cut)
+    monkeypatch.setattr(postgres_writes, "_write", cut)
     with pytest.raises(StoreError):
         stores[0].commit([new], DAY)
     monkeypatch.undo()

@@ -11,7 +11,7 @@ import pytest
 from collector_server import Server, batch, key
 from collector_store import DAY, publish, rows, submission, whole
 from fldp import FldpError
-from fldp.collector import auth, migrations, postgres_schema, postgres_writes
+from fldp.collector import auth, migrations, postgres, postgres_schema, postgres_writes
 from fldp.collector.database import Database
 from fldp.collector.folding import Folder, fold_day
 from fldp.collector.fsck import fsck
@@ -172,6 +172,31 @@ def test_one_collector_folds_at_a_time(stores):
         time.sleep(0.01)
     folder.stop()
     assert folder.folded == 1
+
+
+def held(store, table):
+    """Return how many versions of rows are in the pages of a table, deleted ones included."""
+    rows(store, "CREATE EXTENSION IF NOT EXISTS pageinspect SCHEMA public")
+    (pages,) = rows(store, f"SELECT (pg_relation_size('{table}') / 8192)::integer")[0]
+    query = f"SELECT count(t_data) FROM generate_series(0, {pages - 1}) AS page, LATERAL public.heap_page_items("
+    return rows(store, f"{query}public.get_raw_page('fldp.{table}', page))")[0][0]
+
+
+def test_after_folding_no_number_of_a_transaction_joins_reports_to_keys(stores, monkeypatch):
+    """The server notes on every row which transaction wrote it. Folding writes reports anew, and clears the old away."""
+    monkeypatch.setattr(postgres, "_TIDY", 0.0)
+    survey, number = publish(stores[0])
+    for k in range(30):
+        stores[0].commit([submission(survey, number, b"%d" % k, [k % 5])], DAY)
+    joined = "SELECT count(*) FROM keys JOIN segments ON keys.xmin = segments.xmin"
+    assert rows(stores[0], joined) == [(30,)]
+    with stores[0].folding():
+        fold_day(stores[0], number, DAY, survey)
+        assert held(stores[0], "segments") > 30
+    assert rows(stores[0], joined) == [(0,)]
+    assert held(stores[0], "segments") == 1
+    stores[0].delete_surveys([number])
+    assert [held(stores[0], table) for table in ("segments", "tallies", "keys", "tickets")] == [0] * 4
 
 
 def test_two_that_start_at_once_make_the_tables_once(url):

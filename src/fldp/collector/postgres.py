@@ -19,6 +19,7 @@ from fldp.collector.tables import COLUMNS, OWNED, counted
 _PURGED = 500  # rows deleted in one transaction
 _TRIES = 10  # at a commit that another one gets in the way of
 _PATIENCE, _PAUSE = 2.0, 0.5  # seconds to wait for a connection, and to refuse at once after that was in vain
+_TIDY = 30.0  # seconds between two rounds of clearing away
 _TOKEN = COLUMNS["tokens"]
 
 
@@ -31,7 +32,7 @@ class PostgresStore:
     def __init__(self, database: Database, *, connections: int = 16, make: bool = True) -> None:
         self.database = database
         schema.prepare(database, make=make)
-        self._down = 0.0
+        self._down = self._untidy = 0.0
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             kwargs=schema.parameters(database),
             configure=schema.configure,
@@ -136,9 +137,13 @@ class PostgresStore:
 
     def purge(self) -> None:
         for table in OWNED:
-            for number in self._orphans(table):
+            numbers = self._orphans(table)
+            for number in numbers:
                 while self._purge_some(table, number):
                     pass
+            if numbers:
+                with self._connected() as connection:
+                    connection.execute(f"VACUUM (SKIP_LOCKED) {table}")
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
@@ -201,9 +206,17 @@ class PostgresStore:
             (mine,) = rows(connection, "SELECT pg_try_advisory_lock(%s, %s)", [LOCKS, ROUND])[0]
             try:
                 yield mine
+                if mine:
+                    self._tidy(connection)
             finally:
                 if mine:
                     _unlock(connection)
+
+    def _tidy(self, connection: Connection) -> None:
+        """Have the server clear away what folding has deleted; by itself it takes its time."""
+        if time.monotonic() >= self._untidy:
+            connection.execute("VACUUM (SKIP_LOCKED) segments")
+            self._untidy = time.monotonic() + _TIDY
 
     def fold(self, step: Fold) -> bool:
         try:

@@ -224,10 +224,13 @@ class Collector:
 
     async def count(self, submission: Submission) -> int:
         """Have a submission committed; return the answer to it."""
+        self.buffered.take(submission.size)  # reports take more as arrays than they did as bytes
         try:
             outcome = await asyncio.wrap_future(self._writer.submit(submission))
         except BusyError as error:
             raise busy(str(error)) from None
+        finally:
+            self.buffered.give(submission.size)
         if outcome.verdict in _REFUSED:
             raise Problem(*_REFUSED[outcome.verdict])
         return outcome.accepted

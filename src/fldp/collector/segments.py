@@ -23,18 +23,23 @@ def in_order(reports: Reports) -> Reports:
     """
     if len(reports) < 2:
         return reports
-    return Reports.trusted(reports.oracle, reports.data[_order(reports.data)])
+    return Reports.trusted(reports.oracle, _sorted(reports.data))
 
 
-def _order(data: Array) -> Array:
-    """Return how to sort rows: as numbers if they fit into one, else by their bytes."""
+def _sorted(data: Array) -> Array:
+    """Sort rows, as numbers if they fit into one, else by their bytes; no index is made, which would be larger."""
     rows = np.ascontiguousarray(data).view(np.uint8).reshape(len(data), -1)
     width = rows.shape[1]
     if width > 8:
-        return np.argsort(rows.view(np.dtype((np.void, width))).ravel(), kind="stable")
-    padded = np.zeros((len(rows), 8), np.uint8)
-    padded[:, :width] = rows
-    return np.argsort(padded.view("<u8").ravel(), kind="stable")
+        numbers = np.sort(rows.view(np.dtype((np.void, width))).ravel())
+    elif width in (1, 2, 4, 8):
+        numbers = np.sort(rows.view(f"<u{width}").ravel())
+    else:
+        padded = np.zeros((len(rows), 8), np.uint8)
+        padded[:, :width] = rows
+        padded.view("<u8").ravel().sort()
+        numbers = np.ascontiguousarray(padded[:, :width])
+    return numbers.view(np.uint8).reshape(rows.shape).view(data.dtype).reshape(data.shape)
 
 
 def packed(batches: Sequence[Reports]) -> list[Segment]:

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 
 from collector_server import specification
 from fldp import Survey
@@ -36,3 +37,11 @@ def damage(store, statement, *values):
     connection.execute(statement, values)
     connection.commit()
     connection.close()
+
+
+def until(found, seconds=20):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.01)

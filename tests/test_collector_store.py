@@ -10,7 +10,7 @@ import pytest
 
 import cases
 from collector_server import specification
-from collector_store import DAY, damage, publish, rows, submission, whole
+from collector_store import DAY, damage, publish, rows, submission, until, whole
 from fldp import Reports, Survey, Tally
 from fldp.collector import auth, sqlite_file
 from fldp.collector.folding import Folder, fold_day
@@ -349,3 +349,37 @@ def test_tallies_add_up_over_windows(store):
         assert Window(number).count(snapshot) == 15
         parts = [Window(number, (day, day)).tally(snapshot, survey.oracle) for day in days]
         assert sum(parts, Tally.empty(survey.oracle)) == Window(number).tally(snapshot, survey.oracle)
+
+
+def everything_on_disk(store):
+    return b"".join(file.read_bytes() for file in sorted(store.path.parent.iterdir()))
+
+
+def test_nothing_is_left_on_the_disk_of_how_reports_came(store):
+    """In the log of the database every commit stands by itself, the report beside its key: it must be emptied."""
+    survey, number = publish(store, retention="tally", oracle={"name": "oue", "epsilon": 1.0})
+    sent = [submission(survey, number, bytes([k]) * 32, [1] * 50) for k in range(3)]
+    for new in sent:
+        store.commit([new], DAY)
+    rows_sent = [packed([new.content])[0].data for new in sent]
+    assert all(row in everything_on_disk(store) for row in rows_sent)
+    with store.snapshot() as snapshot:
+        expected = Window(number).tally(snapshot, survey.oracle)
+        folder = Folder(store, {number: survey}.get, 0.01)
+        until(lambda: folder.folded)
+        later = submission(survey, number, b"later", [1] * 50)
+        assert store.commit([later], DAY)[0].accepted == 50  # who reads does not keep others from writing
+    until(lambda: not any(row in everything_on_disk(store) for row in [*rows_sent, packed([later.content])[0].data]))
+    folder.stop()
+    assert store.path.with_name("fldp.db-wal").stat().st_size == 0
+    assert whole(store, survey, number) == expected + survey.oracle.tally(later.content)
+
+
+def test_nothing_is_left_on_the_disk_of_a_deleted_survey(store):
+    survey, number = publish(store, name="deleted", oracle={"name": "oue", "epsilon": 1.0})
+    store.commit([submission(survey, number, b"k" * 32, [1] * 50)], DAY)
+    assert b"deleted" in everything_on_disk(store)
+    store.delete_surveys([number])
+    left = everything_on_disk(store)
+    assert b"deleted" not in left
+    assert b"k" * 32 not in left

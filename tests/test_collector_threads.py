@@ -3,13 +3,12 @@
 import asyncio
 import sqlite3
 import threading
-import time
 
 import httpx
 import pytest
 
 from collector_server import batch, key
-from collector_store import DAY, damage, publish, rows, submission, whole
+from collector_store import DAY, damage, publish, rows, submission, until, whole
 from fldp.collector.app import create_app
 from fldp.collector.collector import Collector
 from fldp.collector.folding import Folder
@@ -26,13 +25,6 @@ def store(tmp_path):
     made = SqliteStore(tmp_path / "fldp.db")
     yield made
     made.close()
-
-
-def until(found, seconds=20):
-    end = time.monotonic() + seconds
-    while not found():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda error: type(error).__name__)

@@ -156,6 +156,7 @@ class SqliteStore:
             for number in self._orphans(table):
                 while self._purge_some(table, number):
                     pass
+        self.scrub()
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
@@ -232,6 +233,12 @@ class SqliteStore:
             _insert(connection, step.survey, step.day, step.added, folded=True)
             _gain(connection, step)
         return True
+
+    def scrub(self) -> None:
+        """Empty the write-ahead log: in it stands what each commit wrote, one after the other, reports beside keys."""
+        with self._lock, sqlite_file.plainly(self.path):
+            if not self._closed:
+                sqlite_file.empty_log(self._writer)
 
     # ------------------------------------------------------------------------------------- tickets and tokens
 

@@ -15,10 +15,10 @@ from fldp import Reports, Survey, Tally
 from fldp.collector import auth, sqlite_file
 from fldp.collector.folding import Folder, fold_day
 from fldp.collector.fsck import fsck
-from fldp.collector.segments import MOST_BYTES, in_order, packed, reports_of
+from fldp.collector.segments import MOST_BYTES, in_order, mixed, packed, reports_of
 from fldp.collector.sqlite import SqliteStore
 from fldp.collector.store import StoreError, Submission, Verdict
-from fldp.collector.windows import Window
+from fldp.collector.windows import ALL, Window
 from fldp.collector.writer import BusyError, Writer
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -349,6 +349,25 @@ def test_tallies_add_up_over_windows(store):
         assert Window(number).count(snapshot) == 15
         parts = [Window(number, (day, day)).tally(snapshot, survey.oracle) for day in days]
         assert sum(parts, Tally.empty(survey.oracle)) == Window(number).tally(snapshot, survey.oracle)
+
+
+@pytest.mark.parametrize("size", [1, 300, 10**9])
+def test_an_export_does_not_show_which_reports_came_together(store, monkeypatch, size):
+    monkeypatch.setattr("fldp.collector.segments._MIXED_BYTES", size)
+    survey, number = publish(store)
+    sent = [submission(survey, number, bytes([k]), np.arange(20 + k) % 5) for k in range(9)]
+    for k, new in enumerate(sent):
+        store.commit([new], DAY if k < 8 else "2026-11-02")  # a day of few reports
+        if k == 4:
+            fold_day(store, number, DAY, survey)
+    with store.snapshot() as snapshot:
+        rows_of = [part for folded in (True, False) for part in snapshot.segments(number, ALL, folded=folded)]
+        parts = list(mixed(survey.oracle, rows_of, 50))
+    assert len(parts) == {1: 3, 300: 1, 10**9: 1}[size]
+    assert all(len(part) >= 50 for part in parts)
+    assert all(in_order(part) == part for part in parts)
+    everything = in_order(Reports.concatenate([new.content for new in sent]))
+    assert in_order(Reports.concatenate(parts)) == everything
 
 
 def everything_on_disk(store):

@@ -15,7 +15,7 @@ from fldp.collector.access import permit
 from fldp.collector.collector import Collector, Published
 from fldp.collector.problem import Problem
 from fldp.collector.query import FORMATS, Query, days_of, parameters
-from fldp.collector.segments import batches
+from fldp.collector.segments import mixed
 from fldp.collector.store import Days, Snapshot, Token
 from fldp.collector.windows import Window
 from fldp.estimate import Estimate
@@ -159,7 +159,8 @@ def _exported(collector: Collector, published: Published, days: Days) -> IO[byte
         with collector.store.snapshot() as snapshot:
             _enough(snapshot.count_reports(number, days), published)
             for_all = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
-            parquet.write(file, oracle, batches(oracle, for_all), published.entry.version)
+            parts = mixed(oracle, for_all, published.survey.collect["minimum"])
+            parquet.write(file, oracle, parts, published.entry.version)
     except BaseException:
         file.close()
         raise

@@ -11,6 +11,7 @@ from fldp.packing import pack, packed_size, unpack
 from fldp.reports import Array, Reports, Tally
 
 MOST_BYTES = 1 << 20  # of one row
+_MIXED_BYTES = 1 << 24
 
 
 def in_order(reports: Reports) -> Reports:
@@ -105,3 +106,25 @@ def batches(oracle: FrequencyOracle, segments: Iterable[Segment]) -> Iterator[Re
     for segment in segments:
         if segment.kind == REPORTS:
             yield reports_of(oracle, segment)
+
+
+def mixed(oracle: FrequencyOracle, segments: Iterable[Segment], least: int) -> Iterator[Reports]:
+    """Yield all reports in sorted parts, each of ``least`` at least: which of them came together, or on which day,
+    is not to be seen.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    >>> rows = [packed([Reports(oracle, np.array([symbol], np.uint8))])[0] for symbol in (3, 1, 2)]
+    >>> [part.data.tolist() for part in mixed(oracle, rows, 2)]
+    [[1, 2, 3]]
+    """
+    ready: list[Reports] = []
+    part: list[Reports] = []
+    for batch in batches(oracle, segments):
+        part.append(batch)
+        if sum(len(found) for found in part) >= least and sum(found.nbytes for found in part) >= _MIXED_BYTES:
+            if ready:  # one part is held back, so that the last reports are not on their own
+                yield in_order(Reports.concatenate(ready))
+            ready, part = part, []
+    if ready or part:
+        yield in_order(Reports.concatenate(ready + part))

@@ -169,7 +169,7 @@ CHECKED = (
 
 
 def described_answers(server, chosen, prepare):
-    """Send what the document allows and what it does not to the chosen operations; return the statuses of the answers."""
+    """Send what the document allows and what it does not to the chosen operations; return the statuses."""
     schema = schemathesis.openapi.from_dict({**DOCUMENT, "servers": [{"url": server.url}]})
     schema.config.update(base_url=server.url)
     checks = [check for check in schemathesis.checks.CHECKS.get_all() if check.__name__ in CHECKED]

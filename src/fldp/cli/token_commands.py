@@ -51,8 +51,12 @@ class _Folder:
 
         one_of(*auth.SCOPES)("token", "scope", scope)
         until = None if expires is None else clock.parse_time(expires)
-        if expires is not None and until is None:
-            raise ParameterError(f"token: expires must be a time such as 2030-01-01T00:00:00Z, got {expires!r:.60}")
+        if expires is not None and (until is None or until <= clock.system()):
+            raise ParameterError(
+                f"token: expires must be a time to come such as 2030-01-01T00:00:00Z, got {expires!r:.60}"
+            )
+        if survey is not None and not auth.NAME.fullmatch(survey):
+            raise ParameterError(f"token: survey must be the name of a survey, got {survey!r:.60}")
         secret, made = auth.create_token(self._store, clock.system(), scope, survey, until)
         return Token(made.id, scope, survey, made.created, made.expires, token=secret)
 

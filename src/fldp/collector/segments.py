@@ -109,8 +109,7 @@ def batches(oracle: FrequencyOracle, segments: Iterable[Segment]) -> Iterator[Re
 
 
 def mixed(oracle: FrequencyOracle, segments: Iterable[Segment], least: int) -> Iterator[Reports]:
-    """Yield all reports in sorted parts, each of ``least`` at least: which of them came together, or on which day,
-    is not to be seen.
+    """Yield all reports in sorted parts of ``least`` or more, so that nobody sees which came together, or on which day.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)

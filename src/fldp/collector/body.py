@@ -19,10 +19,10 @@ _KEY = re.compile(r"[A-Za-z0-9_-]{22,128}")
 @asynccontextmanager
 async def body_of(collector: Collector, request: Request, most: int) -> AsyncIterator[bytes]:
     """Read a body; its bytes are accounted for until the block ends."""
-    _check_claims(request, most)
+    length = _claimed(request, most)
     slot: Slot = request.scope["fldp.slot"]
     slot.leave()
-    body = await _read(collector, request, most)
+    body = await _read(collector, request, most, length)
     try:
         slot.take()
         yield body
@@ -30,21 +30,24 @@ async def body_of(collector: Collector, request: Request, most: int) -> AsyncIte
         collector.buffered.give(len(body))
 
 
-def _check_claims(request: Request, most: int) -> None:
-    """Refuse at once what says of itself that it is too large; what it does not say is counted as it comes."""
-    length = request.headers.get("content-length", "0")
-    if length.isascii() and length.isdigit() and int(length[:20]) > most:
-        raise _too_large(most)
+def _claimed(request: Request, most: int) -> int | None:
+    """Return the length that a body says it has; refuse at once one that says it is too large, or compressed."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", ""):
         raise Problem(415, "encoding", "the body must not be compressed")
+    length = request.headers.get("content-length", "")
+    if not (length.isascii() and length.isdigit()):
+        return None
+    if int(length[:20]) > most:
+        raise _too_large(most)
+    return int(length)
 
 
 def _too_large(most: int) -> Problem:
     return Problem(413, "too-large", f"the body must have at most {most} bytes")
 
 
-async def _read(collector: Collector, request: Request, most: int) -> bytes:
+async def _read(collector: Collector, request: Request, most: int, length: int | None) -> bytes:
     """Read a body as it comes, while it comes fast enough. Pieces are not kept as such: they may be tiny, and many."""
     body = bytearray()
     try:
@@ -54,6 +57,8 @@ async def _read(collector: Collector, request: Request, most: int) -> bytes:
                     raise _too_large(most)
                 collector.buffered.take(len(piece))
                 body += piece
+                if len(body) == length:
+                    break
                 heard()
         return bytes(body)
     except BaseException as error:

@@ -4,10 +4,9 @@ import asyncio
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar
 
 from fldp.collector.clock import Clock, day, system, text
@@ -20,6 +19,7 @@ from fldp.collector.store import Entry, Outcome, Store, StoreError, Submission, 
 from fldp.collector.writer import BusyError, Writer
 from fldp.errors import FldpError
 from fldp.oracles import RR
+from fldp.reports import Reports
 from fldp.survey import Survey
 
 P = ParamSpec("P")
@@ -107,8 +107,6 @@ class Collector:
         self.in_flight = self.open = 0
         self.stopping = False
         self._known: OrderedDict[str, Published] = OrderedDict()
-        self._leaving: set[int] = set()
-        self._changes = 0
         self._rates: dict[str, tuple[float, float]] = {}
         self._quick = ThreadPoolExecutor(4, "fldp-quick")
         self._heavy = ThreadPoolExecutor(settings.threads, "fldp-heavy")
@@ -118,7 +116,7 @@ class Collector:
         self._heavy.submit(_warm)
 
     def stop(self) -> None:
-        """Write what waits, end all threads, close the store."""
+        """End all threads and close the store; whoever still waits to be counted has had no answer."""
         self._writer.stop()
         self._folder.stop()
         self._quick.shutdown()
@@ -151,35 +149,30 @@ class Collector:
     # ----------------------------------------------------------------------------------------------- surveys
 
     async def published(self, version: str) -> Published:
-        """Return a survey by its version."""
-        known = await self._find(version)
-        if known.entry.number in self._leaving:
-            raise not_found("version")
-        return known
+        """Return a survey by its version, as it is known here; it may have been closed or deleted since.
 
-    @contextmanager
-    def leaving(self, numbers: Sequence[int]) -> Iterator[None]:
-        """Show nothing of surveys while they are deleted piece by piece, and forget them then."""
-        self._leaving.update(numbers)
-        try:
-            yield
-        finally:
-            self._leaving.difference_update(numbers)
-            self.forget()
-
-    async def _find(self, version: str) -> Published:
+        That is enough for what ends in a commit, which decides by what is stored.
+        """
         known = self._known.get(version)
         if known is None:
-            moment = self._changes
-            entry = await self.quick(self.store.find, version)
-            if entry is None:
-                raise not_found("version")
-            known = await self.heavy(self._read, entry)
-            if moment == self._changes:  # nothing was closed or deleted meanwhile
-                self._known[version] = known
+            return await self.current(version)
+        self._known.move_to_end(version)
+        return known
+
+    async def current(self, version: str) -> Published:
+        """Return a survey by its version, as it is stored now, whoever changed it."""
+        entry = await self.quick(self.store.find, version)
+        if entry is None:
+            self._known.pop(version, None)
+            raise not_found("version")
+        return await self.read(entry)
+
+    async def read(self, entry: Entry) -> Published:
+        """Return a survey as it was just found in the store, read only if it is new here."""
+        known = self._known.get(entry.version)
+        if known is None or known.entry != entry:
+            known = self._known[entry.version] = await self.heavy(self._read, entry)
             self._make_room()
-        else:
-            self._known.move_to_end(version)
         return known
 
     def _read(self, entry: Entry) -> Published:
@@ -196,7 +189,6 @@ class Collector:
 
     def forget(self) -> None:
         """Look everything up anew: a survey was closed or deleted."""
-        self._changes += 1
         self._known.clear()
         self._rates.clear()
 
@@ -222,18 +214,26 @@ class Collector:
             wait = max(1, round((1 - left) / rate))
             raise Problem(429, "rate", "too many requests with reports, try again later", {"Retry-After": str(wait)})
 
-    async def count(self, submission: Submission) -> int:
+    async def count(self, submission: Submission, version: str) -> int:
         """Have a submission committed; return the answer to it."""
-        self.buffered.take(submission.size)  # reports take more as arrays than they did as bytes
-        try:
-            outcome = await asyncio.wrap_future(self._writer.submit(submission))
-        except BusyError as error:
-            raise busy(str(error)) from None
-        finally:
-            self.buffered.give(submission.size)
+        outcome = await self._counted(submission)
+        if outcome.verdict is Verdict.GONE:  # or another collector has deleted the survey, and published it anew
+            found = await self.current(version)
+            closed = isinstance(submission.content, Reports) and found.state(self.now) != "open"
+            outcome = await self._counted(replace(submission, survey=found.entry.number, closed=closed))
         if outcome.verdict in _REFUSED:
             raise Problem(*_REFUSED[outcome.verdict])
         return outcome.accepted
+
+    async def _counted(self, submission: Submission) -> Outcome:
+        size = submission.size  # reports take more as arrays than they did as bytes
+        self.buffered.take(size)
+        try:
+            return await self._writer.write(submission)
+        except BusyError as error:
+            raise busy(str(error)) from None
+        finally:
+            self.buffered.give(size)
 
     def _commit(self, submissions: Sequence[Submission]) -> list[Outcome]:
         outcomes = self.store.commit(submissions, self.today)

@@ -86,7 +86,9 @@ class Folder:
                 if not purged:
                     self._store.purge()
                     purged = True
-                self.round()
+                with self._store.folding() as mine:
+                    if mine:
+                        self.round()
             except Exception as error:
                 self._failed(error)
             if self._stop.wait(self._pause):
@@ -94,10 +96,8 @@ class Folder:
 
     def round(self) -> None:
         """Fold every survey and day that has something to fold, and leave no trace of how it came."""
-        before = self.folded
         self._fold_all()
-        if self.folded != before:
-            self._store.scrub()
+        self._store.scrub()
 
     def _fold_all(self) -> None:
         for number, day, _ in self._store.pending():

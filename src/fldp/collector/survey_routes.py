@@ -119,10 +119,10 @@ async def shown(collector: Collector, name: str, version: str | None = None) -> 
     entries = await _versions(collector, name, version)
     for entry in entries:
         if entry.closed is None:
-            published = await collector.published(entry.version)
+            published = await collector.read(entry)
             if published.state(collector.now) == "open":
                 return published
-    return await collector.published(entries[0].version)
+    return await collector.read(entries[0])
 
 
 async def _versions(collector: Collector, name: str, version: str | None) -> list[Entry]:
@@ -142,7 +142,7 @@ async def close(collector: Collector, request: Request, token: Token) -> Respons
     numbers = [entry.number for entry in found]
     await collector.quick(collector.store.close_surveys, numbers, collector.now)
     collector.forget()
-    closed = await collector.published(found[0].version)
+    closed = await collector.current(found[0].version)
     return JSONResponse(_facts(closed, collector.now))
 
 
@@ -154,15 +154,15 @@ async def delete(collector: Collector, request: Request, token: Token) -> Respon
         raise bad_parameter("give version=ID to delete one version, or all=true")
     found = await _versions(collector, request.path_params["name"], given.get("version"))
     numbers = [entry.number for entry in found]
-    with collector.leaving(numbers):
-        await collector.answer(collector.store.delete_surveys, numbers)
+    await collector.answer(collector.store.delete_surveys, numbers)
+    collector.forget()
     return Response(status_code=204)
 
 
 async def tickets(collector: Collector, request: Request, token: Token) -> Response:
     """Make single-use tickets; this is the only time that they are seen."""
     parameters(request)
-    published = await collector.published(request.path_params["id"])
+    published = await collector.current(request.path_params["id"])
     permit(token, published.entry.name)
     fields = await json_of(collector, request)
     count = fields.get("count")

@@ -360,7 +360,7 @@ class Untrusted:
         self.folder = folder
 
     def __enter__(self):
-        key, certificate = _certificate()
+        key, certificate = self_signed()
         (self.folder / "both.pem").write_bytes(key + certificate)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.folder / "both.pem")
@@ -386,7 +386,7 @@ class Untrusted:
         self.socket.close()
 
 
-def _certificate():
+def self_signed():
     from datetime import UTC, datetime, timedelta
     from ipaddress import ip_address
 

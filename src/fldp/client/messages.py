@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 from fldp.errors import CollectorError
 
 MOST_JSON = 1 << 25  # bytes of an answer that is kept in memory
-MOST_SECONDS = 600.0  # for the whole of such an answer, however slowly it drips
+MOST_SECONDS = 600.0  # for the whole of a request and such an answer, however slowly it drips
+LEAST_SPEED = 4096  # bytes a second of what is sent, and of an answer that is saved: these get more time
 Query = Mapping[str, str]
 
 
@@ -56,12 +57,27 @@ class UnreachableError(Exception):
 class Receiver:
     """Takes an answer as it comes, and stops at its limits."""
 
-    def __init__(self, request: Request, status: int, headers: Mapping[str, str], started: float) -> None:
-        self._request, self._started = request, started
+    def __init__(self, request: Request) -> None:
+        self._request, self._started = request, time.monotonic()
+        self._reply, self._sink = Reply(0, {}), request.sink
+        self._parts, self._size, self._most = list[bytes](), 0, request.most
+
+    @property
+    def ends(self) -> float:
+        """When the answer must be complete; nobody waits longer."""
+        size = len(self._request.body) + (self._size if self._sink else 0)
+        return self._started + MOST_SECONDS + size / LEAST_SPEED
+
+    @property
+    def late(self) -> str:
+        """What to say when it is not."""
+        return f"the answer is not complete after {self.ends - self._started:.3g} s"
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> None:
+        """Take what comes before the first piece."""
         self._reply = Reply(status, {name.lower(): value for name, value in headers.items()})
-        self._sink = request.sink if status == 200 else None
-        self._most = request.most if status < 400 else min(request.most, MOST_JSON)
-        self._parts, self._size = list[bytes](), 0
+        self._sink = self._request.sink if status == 200 else None
+        self._most = self._request.most if status < 400 else min(self._request.most, MOST_JSON)
         if self._reply.headers.get("content-encoding", "identity") != "identity":
             raise CollectorError("the answer is compressed, which was not asked for", status=status)
         length = self._reply.headers.get("content-length", "0")
@@ -75,10 +91,8 @@ class Receiver:
         self._bounded(self._size)
         if self._sink:
             self._sink(part)
-            return
-        self._parts.append(part)
-        if time.monotonic() - self._started > MOST_SECONDS:
-            raise UnreachableError(f"the answer is not complete after {MOST_SECONDS:g} s")
+        else:
+            self._parts.append(part)
 
     def reply(self) -> Reply:
         """Return the whole of it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fldp.client.address import Address
 from fldp.client.messages import Receiver, Reply, Request, UnreachableError, clean
+from fldp.client.watch import Sockets, Watch
 from fldp.errors import CollectorError
 from fldp.extras import load
 
@@ -96,11 +97,13 @@ class BlockingTransport:
         httpx = load("httpx", "client")
         self._settings = settings
         self._http = httpx.Client(**settings.options(httpx.HTTPTransport))
+        self._sockets = Sockets()
 
     async def request(self, request: Request) -> Reply:
-        started = time.monotonic()
-        with self._settings.failures(), self._http.stream(**self._settings.arguments(request)) as response:
-            receiver = Receiver(request, response.status_code, response.headers, started)
+        receiver = Receiver(request)
+        arguments = {**self._settings.arguments(request), "extensions": {"trace": self._sockets.trace}}
+        with self._settings.failures(), Watch(receiver, self._sockets.cut), self._http.stream(**arguments) as response:
+            receiver.begin(response.status_code, response.headers)
             for part in response.iter_raw():
                 receiver.add(part)
             return receiver.reply()
@@ -125,12 +128,24 @@ class AsyncTransport:
         self._http = httpx.AsyncClient(**settings.options(httpx.AsyncHTTPTransport))
 
     async def request(self, request: Request) -> Reply:
-        started = time.monotonic()
+        receiver = Receiver(request)
         with self._settings.failures():
+            try:
+                return await self._received(request, receiver)
+            except TimeoutError:
+                raise UnreachableError(receiver.late) from None
+
+    async def _received(self, request: Request, receiver: Receiver) -> Reply:
+        import asyncio
+
+        shift = asyncio.get_running_loop().time() - time.monotonic()
+        async with asyncio.timeout_at(receiver.ends + shift) as limit:
             async with self._http.stream(**self._settings.arguments(request)) as response:
-                receiver = Receiver(request, response.status_code, response.headers, started)
+                receiver.begin(response.status_code, response.headers)
                 async for part in response.aiter_raw():
                     receiver.add(part)
+                    if not limit.expired():
+                        limit.reschedule(receiver.ends + shift)
                 return receiver.reply()
 
     async def pause(self, seconds: float) -> None:

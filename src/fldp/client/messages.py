@@ -6,7 +6,7 @@ Nothing in here touches the network. A collector is not trusted: its answers are
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -138,10 +138,25 @@ def parse(reply: Reply) -> Any:
         raise CollectorError("the answer is not JSON", status=reply.status) from None
 
 
-def problem(reply: Reply) -> CollectorError:
+def hidden(text: object, secrets: Iterable[str | None]) -> str:
+    """Return somebody else's text without what must not be shown, to be done before any of it is cut off.
+
+    >>> hidden("Bearer abc is wrong", ["abc", None])
+    'Bearer [secret] is wrong'
+    """
+    shown = str(text)
+    for secret in secrets:
+        shown = shown.replace(secret, "[secret]") if secret else shown
+    return shown
+
+
+def problem(reply: Reply, secrets: Iterable[str | None] = ()) -> CollectorError:
     """Make an error of an answer that is not what was asked for; RFC 9457 says how it tells why."""
+    secrets = tuple(secrets)
+    if reply.status == 304:
+        return CollectorError("says that nothing has changed, which was not asked", status=reply.status)
     if 300 <= reply.status < 400:
-        place = clean(reply.headers.get("location", "elsewhere"), 200)
+        place = clean(hidden(reply.headers.get("location", "elsewhere"), secrets), 200)
         return CollectorError(
             f"answers with a redirect to {place}, which is not followed; use that address", status=reply.status
         )
@@ -150,14 +165,15 @@ def problem(reply: Reply) -> CollectorError:
     except (ValueError, RecursionError):
         found = None
     found = found if isinstance(found, dict) else {}
-    said = clean(found.get("detail") or found.get("title") or "no reason given")
+    said = clean(hidden(found.get("detail") or found.get("title") or "no reason given", secrets))
     index, mistakes = found.get("index"), found.get("mistakes")
+    mistakes = mistakes[:100] if isinstance(mistakes, list) else []
     return CollectorError(
         f"{said} (status {reply.status})",
         status=reply.status,
-        kind=clean(found["type"], 100) if isinstance(found.get("type"), str) else None,
+        kind=clean(hidden(found["type"], secrets), 100) if isinstance(found.get("type"), str) else None,
         index=index if isinstance(index, int) and not isinstance(index, bool) else None,
-        mistakes=tuple(clean(mistake) for mistake in mistakes[:100]) if isinstance(mistakes, list) else (),
+        mistakes=tuple(clean(hidden(mistake, secrets)) for mistake in mistakes),
     )
 
 
@@ -168,8 +184,14 @@ def fields(thing: Any, **kinds: Any) -> dict[str, Any]:
     for name, kind in kinds.items():
         value = thing.get(name)
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
-            _odd(f"{name} is expected, got {clean(json.dumps(value), 60)}")
+            _odd(f"{name} is expected, got {_short(value)}")
     return thing
+
+
+def _short(value: Any) -> str:
+    """Return a value if it is short; a part of it could be a part of a secret."""
+    shown = json.dumps(value)
+    return shown if len(shown) <= 60 else f"something else, a {type(value).__name__}"
 
 
 def rows(thing: Any, **kinds: Any) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from fldp import parquet, wire
@@ -34,8 +34,8 @@ class Piece:
 
     offset: int
     count: int
-    body: bytes
-    key: str
+    body: bytes = field(repr=False)
+    key: str = field(repr=False)
 
 
 @dataclass(frozen=True)

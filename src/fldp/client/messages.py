@@ -23,6 +23,7 @@ Query = Mapping[str, str]
 class Request:
     """One request. ``repeatable``: that it came twice makes no difference. ``token``: whether the token goes along.
 
+    ``remembered``: whether a client may keep the answer, and ask next time only whether it has changed.
     A ``sink`` takes a good answer piece by piece instead of memory; None comes before the first one of an attempt.
     """
 
@@ -33,6 +34,7 @@ class Request:
     body: bytes = field(default=b"", repr=False)
     repeatable: bool = True
     token: bool = True
+    remembered: bool = False
     most: int = MOST_JSON
     sink: Callable[[bytes | None], object] | None = None
 

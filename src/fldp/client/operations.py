@@ -179,7 +179,7 @@ class Operations:
     ) -> dict[str, Any]:
         """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read."""
         asked = calls.query(top=top, level=level, decoder=decoder, post=post, since=since, until=until, format="json")
-        request = Request("GET", calls.of_version(survey, "estimates"), asked)
+        request = Request("GET", calls.of_version(survey, "estimates"), asked, remembered=True)
         return await self._line.ask(request, replies.estimated)
 
     @Operation
@@ -194,7 +194,7 @@ class Operations:
         """Return the tally of some UTC days or all; ``survey.estimate`` makes estimates of it."""
         known = survey.oracle if isinstance(survey, Survey) else oracle
         asked = calls.query(since=since, until=until)
-        request = Request("GET", calls.of_version(survey, "tally"), asked, most=calls.MOST_TALLY)
+        request = Request("GET", calls.of_version(survey, "tally"), asked, remembered=True, most=calls.MOST_TALLY)
         return await self._line.ask(request, lambda reply: replies.tally_of(reply, version_of(survey), known))
 
     @Operation

@@ -27,11 +27,19 @@ class Handler(socketserver.StreamRequestHandler):
         while line := self.rfile.readline().strip():
             asked.append(line.decode("latin-1"))
         self.server.seen.append(asked)
+        script = self.server.script
+        if getattr(script, "takes_body", False):
+            script = script(asked, self.rfile.read(length(asked)))
         try:
-            for part in self.server.script(asked) if callable(self.server.script) else self.server.script:
+            for part in script(asked) if callable(script) else script:
                 time.sleep(part) if isinstance(part, float) else self.wfile.write(part)
         except OSError:  # the client has had enough
             pass
+
+
+def length(asked):
+    """Return how long the body of a request is."""
+    return sum(int(line.split(":")[1]) for line in asked if line.lower().startswith("content-length:"))
 
 
 @contextmanager

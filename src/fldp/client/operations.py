@@ -19,6 +19,7 @@ from fldp.client.exchange import Line
 from fldp.client.keys import checked_key
 from fldp.client.messages import Request, clean, parse, rows
 from fldp.client.replies import Published, Token
+from fldp.client.resuming import Run
 from fldp.client.uploads import PIECE_BYTES, Piece, Progress, Sent, Upload, upload
 from fldp.constraints import fail, integer
 from fldp.errors import CollectorError, FldpError
@@ -120,20 +121,29 @@ class Operations:
         sender: str = "",
         piece_bytes: int = PIECE_BYTES,
         progress: Progress = lambda _: None,
+        resume: str | Path | None = None,
+        from_start: bool = False,
     ) -> Sent:
         """Send a file of reports in pieces. Call it again after an interruption: nothing counts twice.
 
         The keys of the pieces follow from the file, and from ``sender``: two small files can hold the same by chance,
         and count both only if their senders differ. ``progress`` is told how many more reports were accepted.
+        ``resume`` is a folder in which it is noted how far this came: then the next call goes on from there, unless
+        ``from_start`` is true, which a collector needs that has lost what it acknowledged.
         """
+        work = self._line.transport.work
         with ExitStack() as stack:
             if not isinstance(path, Upload):
-                path = await self._line.transport.work(lambda: stack.enter_context(upload(str(path), survey)))
-            pieces, sent = path.pieces(piece_bytes, sender), 0
-            while piece := await self._line.transport.work(lambda: next(pieces, None)):
+                path = await work(lambda: stack.enter_context(upload(str(path), survey)))
+            run = Run(path, str(self._line.address), sender, piece_bytes, resume)
+            sent, resumed = 0, await work(lambda: run.begin(from_start))
+            progress(resumed)
+            while piece := await work(run.next):
                 progress(await self._post(path.version, piece, None))
                 sent += 1
-            return Sent(path.total, sent, path.version)
+                await work(run.acknowledged)
+            await work(run.end)
+            return Sent(path.total, sent, path.version, resumed)
 
     @Operation
     async def answer(

@@ -160,7 +160,9 @@ def test_old_numbers_are_cleared_away(tmp_path):
     old, fresh, other = (Acknowledged(tmp_path, name) for name in ("old", "fresh", "other"))
     for record in (old, fresh, other):
         record.write(7)
-    os.utime(old._path, (1.0, 1.0))
+    (tmp_path / ".upload-half").write_text("")
+    for path in (old._path, tmp_path / ".upload-half"):
+        os.utime(path, (1.0, 1.0))
     other.remove()
     assert [path.name for path in tmp_path.iterdir()] == [fresh._path.name]
 

@@ -65,7 +65,7 @@ class Acknowledged:
         """Forget the number, and those that are too old to be believed."""
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
-            for other in self._path.parent.glob("upload-*"):
+            for other in self._path.parent.glob("*upload-*"):  # and what a crash left half written
                 if time.time() - other.stat().st_mtime > TRUSTED_SECONDS:
                     other.unlink(missing_ok=True)
 

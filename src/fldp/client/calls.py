@@ -67,6 +67,20 @@ def query(**given: Any) -> dict[str, str]:
     }
 
 
+def estimates(
+    form: str,
+    *,
+    top: int | None = None,
+    level: float | None = None,
+    decoder: str | None = None,
+    post: str | None = None,
+    since: Day | None = None,
+    until: Day | None = None,
+) -> dict[str, str]:
+    """Return the query for estimates."""
+    return query(top=top, level=level, decoder=decoder, post=post, since=since, until=until, format=form)
+
+
 def post_json(path: str, thing: Any, *, repeatable: bool) -> Request:
     """Return the request that posts JSON."""
     return Request("POST", path, headers=_JSON, body=canonical.dumps(thing), repeatable=repeatable)

@@ -8,8 +8,9 @@ import functools
 import io
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from fldp import wire
 from fldp.client import calls, replies
@@ -20,9 +21,10 @@ from fldp.client.keys import checked_key
 from fldp.client.messages import Request, clean, parse, rows
 from fldp.client.replies import Published, Token
 from fldp.client.resuming import Run
+from fldp.client.saving import MOST_ESTIMATES, MOST_EXPORT, Saved, format_of
 from fldp.client.uploads import PIECE_BYTES, Piece, Progress, Sent, Upload, upload
 from fldp.constraints import fail, integer
-from fldp.errors import CollectorError, FldpError
+from fldp.errors import CollectorError
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
 from fldp.participant import Answer, Confirm, Participant
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-MOST_EXPORT = 1 << 40
 
 
 class Operation(Generic[P, T]):
@@ -188,7 +189,7 @@ class Operations:
         until: Day | None = None,
     ) -> dict[str, Any]:
         """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read."""
-        asked = calls.query(top=top, level=level, decoder=decoder, post=post, since=since, until=until, format="json")
+        asked = calls.estimates("json", top=top, level=level, decoder=decoder, post=post, since=since, until=until)
         request = Request("GET", calls.of_version(survey, "estimates"), asked, remembered=True)
         return await self._line.ask(request, replies.estimated)
 
@@ -208,15 +209,43 @@ class Operations:
         return await self._line.ask(request, lambda reply: replies.tally_of(reply, version_of(survey), known))
 
     @Operation
+    async def save_estimates(
+        self,
+        /,
+        survey: Survey | str,
+        path: str | Path,
+        *,
+        format: str | None = None,  # noqa: A002
+        progress: Progress = lambda _: None,
+        **asked: Any,
+    ) -> int:
+        """Save estimates in a file, as CSV, Parquet or JSON by its name or by ``format``; return how many bytes.
+
+        Other options are those of ``estimates``. ``progress`` is told how many more bytes came. A path of ``-`` is
+        standard output.
+        """
+        form = format_of(path, format)
+        request = Request("GET", calls.of_version(survey, "estimates"), calls.estimates(form, **asked))
+        return await self._saved(replace(request, most=MOST_ESTIMATES), path, form, progress)
+
+    @Operation
     async def export(
-        self, survey: Survey | str, path: str | Path, *, since: Day | None = None, until: Day | None = None
+        self,
+        survey: Survey | str,
+        path: str | Path,
+        *,
+        since: Day | None = None,
+        until: Day | None = None,
+        progress: Progress = lambda _: None,
     ) -> int:
         """Save the raw reports of some UTC days or all as Parquet, and return how many bytes that took."""
-        asked = calls.query(since=since, until=until)
+        request = Request("GET", calls.of_version(survey, "export"), calls.query(since=since, until=until))
+        return await self._saved(replace(request, most=MOST_EXPORT), path, "parquet", progress)
+
+    async def _saved(self, request: Request, path: str | Path, form: str, progress: Progress) -> int:
         with written(str(path)) as file:
-            saved = Saved(file)
-            where = calls.of_version(survey, "export")
-            await self._line.ask(Request("GET", where, asked, most=MOST_EXPORT, sink=saved), lambda _: saved.check())
+            saved = Saved(file, form, progress)
+            await self._line.ask(replace(request, sink=saved), lambda _: saved.check())
         return saved.size
 
     @Operation
@@ -276,35 +305,6 @@ class Operations:
 
     def _checked_ticket(self, ticket: str | None) -> None:
         secret("a ticket", ticket, self._line.address, self._allow_insecure)
-
-
-class Saved:
-    """A file that an answer is saved in, from its beginning at every attempt."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self.size, self._end = file, 0, b""
-
-    def __call__(self, part: bytes | None) -> None:
-        if part is None:
-            self._restart()
-            return
-        try:
-            self._file.write(part)
-        except OSError as error:  # not to be taken for one of the network
-            raise FldpError(f"{self._file.name}: cannot be written: {error.strerror}") from None
-        self.size += len(part)
-        self._end = (self._end + part[-4:])[-4:]
-
-    def _restart(self) -> None:
-        if self.size:
-            self._file.seek(0)
-            self._file.truncate()
-        self.size, self._end = 0, b""
-
-    def check(self) -> None:
-        """Refuse what does not end as Parquet does."""
-        if self._end != b"PAR1":
-            raise CollectorError("the answer is not a Parquet file")
 
 
 def _batch(reports: Reports | bytes, survey: Survey | str | None) -> tuple[int, bytes, str]:

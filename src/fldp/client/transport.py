@@ -110,11 +110,12 @@ class BlockingTransport:
         self._settings = settings
         self._http = settings.made(httpx.Client, httpx.HTTPTransport)
         self._sockets = Sockets()
+        self._watch = Watch(self._sockets.cut)
 
     async def request(self, request: Request) -> Reply:
         receiver = Receiver(request)
         arguments = {**self._settings.arguments(request), "extensions": {"trace": self._sockets.trace}}
-        with self._settings.failures(self._http), Watch(receiver, self._sockets.cut):
+        with self._settings.failures(self._http), self._watch.over(receiver):
             with self._http.stream(**arguments) as response:
                 receiver.begin(response.status_code, response.headers)
                 for part in response.iter_raw():
@@ -130,6 +131,7 @@ class BlockingTransport:
     def disconnect(self) -> None:
         """Let go of all connections."""
         self._http.close()
+        self._watch.end()
 
 
 class AsyncTransport:

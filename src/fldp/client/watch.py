@@ -8,10 +8,11 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
+from fldp.client import messages
 from fldp.client.messages import Receiver, UnreachableError
 
 
@@ -36,26 +37,52 @@ class Sockets:
 
 
 class Watch:
-    """A block that is cut when an answer takes too long."""
+    """Cuts what takes too long. One thread for all exchanges of a client: starting one for each costs milliseconds.
 
-    def __init__(self, receiver: Receiver, cut: Callable[[], None]) -> None:
-        self._receiver, self._cut = receiver, cut
-        self._done, self._late = threading.Event(), False
-        self._thread = threading.Thread(target=self._look, name="fldp watch", daemon=True)
+    Nobody wakes it: an exchange ends at the earliest ``MOST_SECONDS`` after its start, and it never sleeps longer.
+    """
 
-    def __enter__(self) -> None:
-        self._thread.start()
+    def __init__(self, cut: Callable[[], None]) -> None:
+        self._cut, self._lock, self._over = cut, threading.Lock(), threading.Event()
+        self._running, self._late = set[Receiver](), weakref.WeakSet[Receiver]()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def over(self, receiver: Receiver) -> Iterator[None]:
+        """Watch a block; say so if it was cut, whatever that looked like: an answer without a length just ends."""
+        self._begin(receiver)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(receiver)
+            if receiver in self._late:
+                raise UnreachableError(receiver.late) from None
+
+    def _begin(self, receiver: Receiver) -> None:
+        with self._lock:
+            self._running.add(receiver)
+            if self._thread is None or not self._thread.is_alive():  # such as in a forked process
+                self._thread = threading.Thread(target=self._look, name="fldp watch", daemon=True)
+                self._thread.start()
 
     def _look(self) -> None:
-        while not self._done.wait(max(0.0, self._receiver.ends - time.monotonic())):
-            if time.monotonic() >= self._receiver.ends:
-                self._late = True
+        while not self._over.wait(self._seconds()):
+            with self._lock:
+                late = {receiver for receiver in self._running if receiver.ends <= time.monotonic()}
+                self._late |= late
+                self._running -= late
+                if not (late or self._running):  # nothing goes on: the next exchange starts another thread
+                    self._thread = None
+                    return
+            if late:
                 self._cut()
-                return
 
-    def __exit__(self, *error: object) -> None:
-        """Say so if it was cut, whatever that looked like: an answer without a length just ends."""
-        self._done.set()
-        self._thread.join()
-        if self._late:
-            raise UnreachableError(self._receiver.late) from None
+    def _seconds(self) -> float:
+        with self._lock:
+            ends = [receiver.ends - time.monotonic() for receiver in self._running]
+        return max(0.0, min([*ends, messages.MOST_SECONDS]))
+
+    def end(self) -> None:
+        """Stop watching."""
+        self._over.set()

@@ -15,7 +15,7 @@ from fldp.cli.serve_commands import Data, Url, open_store
 from fldp.errors import FldpError, ParameterError
 
 if TYPE_CHECKING:
-    from fldp.client.calls import Token
+    from fldp.client.replies import Token
 
 tokens = typer.Typer(help="Make, list and revoke the tokens of a collector.", no_args_is_help=True)
 app.add_typer(tokens, name="token")
@@ -42,7 +42,7 @@ class _Stored:
         self._store = store
 
     def create_token(self, scope: str, *, survey: str | None, expires: str | None) -> "Token":
-        from fldp.client.calls import Token
+        from fldp.client.replies import Token
         from fldp.collector import auth, clock
         from fldp.constraints import one_of
 
@@ -58,7 +58,7 @@ class _Stored:
         return Token(made.id, scope, survey, made.created, made.expires, token=secret)
 
     def tokens(self) -> "list[Token]":
-        from fldp.client.calls import Token
+        from fldp.client.replies import Token
 
         return [Token(*(getattr(token, name) for name in COLUMNS)) for token in self._store.tokens()]
 

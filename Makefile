@@ -30,6 +30,7 @@ lint: $(READY)  ## style and types
 	$(BIN)/mypy
 
 test: lint  ## style, types and all tests
+	@tools/need.sh postgresql
 	$(BIN)/python -m pytest -n auto
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run

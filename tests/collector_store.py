@@ -41,6 +41,11 @@ def opened(kind, folder):
     return SqliteStore(folder / "fldp.db") if kind == "sqlite" else PostgresStore(Database(server().database()))
 
 
+def stored_in(kind):
+    """Return the settings of a collector that keeps its data in a new store of a kind."""
+    return {} if kind == "sqlite" else {"database": server().database()}
+
+
 def _asked(store, statement, values):
     if isinstance(store, SqliteStore):
         connection = sqlite3.connect(store.path)

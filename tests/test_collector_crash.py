@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from collector_server import Server, batch, key
+from collector_store import STORES, stored_in
 from fldp import FldpError
 from fldp.collector.server import run
 from fldp.collector.settings import Settings
@@ -61,9 +62,9 @@ class Senders:
             thread.join()
 
 
-@pytest.mark.parametrize("retention", ["raw", "tally"])
-def test_after_a_kill_everything_acknowledged_is_there_once(tmp_path, retention):
-    server = Server(tmp_path, fold_seconds=0.05)
+@pytest.mark.parametrize(("kind", "retention"), [("sqlite", "raw"), ("sqlite", "tally"), ("postgres", "raw")])
+def test_after_a_kill_everything_acknowledged_is_there_once(tmp_path, kind, retention):
+    server = Server(tmp_path, fold_seconds=0.05, **stored_in(kind))
     survey = server.publish(retention=retention, minimum=1)
     sent, acknowledged = {}, {}
     for _ in range(3):
@@ -87,8 +88,9 @@ def test_after_a_kill_everything_acknowledged_is_there_once(tmp_path, retention)
     server.stop()
 
 
-def test_a_stop_under_load_drops_nothing_that_was_accepted(tmp_path):
-    server = Server(tmp_path)
+@pytest.mark.parametrize("kind", STORES)
+def test_a_stop_under_load_drops_nothing_that_was_accepted(tmp_path, kind):
+    server = Server(tmp_path, **stored_in(kind))
     survey = server.publish(minimum=1)
     senders = Senders(server, survey)
     senders.wait_for(60)

@@ -8,6 +8,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
 from collector_server import Server, batch, key, specification
+from collector_store import STORES, stored_in
 from fldp import wire
 from fldp.collector.app import OPERATIONS
 from fldp.collector.gate import HEADERS
@@ -18,9 +19,9 @@ PUBLIC = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/openapi.json"), ("G
 SCOPES = {(method, path): DOCUMENT["paths"][path][method.lower()]["x-scope"] for method, path in DESCRIBED}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), trusted_proxies="127.0.0.0/8")
+@pytest.fixture(scope="module", params=STORES)
+def server(request, tmp_path_factory):
+    made = Server(tmp_path_factory.mktemp("collector"), trusted_proxies="127.0.0.0/8", **stored_in(request.param))
     yield made
     assert made.stop() == 0
 
@@ -62,6 +63,7 @@ def test_the_document_describes_exactly_the_routes_that_there_are():
         assert who in ("own", SCOPES[route])
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_the_document_is_served_to_all_and_names_no_survey(server, survey):
     with server.client() as client:
         answer = client.get("/openapi.json")
@@ -117,6 +119,7 @@ def test_a_token_of_one_survey_is_good_for_that_one(server, survey, tokens):
     assert server.send(survey, Authorization=f"Bearer {tokens['own']['send']}").status_code == 200
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_metrics_are_for_the_machine_itself_unless_it_is_behind_a_proxy(server, tmp_path):
     with server.client() as client:
         assert client.get("/metrics").status_code == 401
@@ -132,6 +135,7 @@ def test_metrics_are_for_the_machine_itself_unless_it_is_behind_a_proxy(server, 
         alone.stop()
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("route", DESCRIBED, ids=" ".join)
 def test_every_answer_has_the_security_headers(server, survey, route):
     for token in (None, server.token):
@@ -146,6 +150,7 @@ def test_every_answer_has_the_security_headers(server, survey, route):
             assert answer.json()["status"] == answer.status_code
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_unknown_paths_and_methods(server):
     with server.admin as client:
         for path in ("/", "/v1", "/v1/surveys/", "/V1/surveys", "/v1/surveys/a/b", "/healthz/", "//v1/surveys"):
@@ -197,6 +202,7 @@ def ends_something(operation):
     return operation.method.upper() == "DELETE" or operation.path.endswith("close")
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_the_document_tells_the_truth(server, survey):
     before = server.counts()[survey.version]
 
@@ -258,6 +264,7 @@ def test_versions_of_a_survey(server):
         assert client.get("/v1/surveys/versions").status_code == 404
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_a_bad_survey_is_told_all_its_mistakes(server):
     with server.admin as client:
         answer = client.post("/v1/surveys", json={**specification(minimum=0), "question": ""})
@@ -293,6 +300,7 @@ def test_senders_are_logged_if_that_is_switched_on(tmp_path):
     assert (line["peer"], line["agent"]) == ("127.0.0.1", "somebody")
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_origins(server):
     survey = server.publish(name="pages", origins=["https://a.example", "https://b.example"])
     plain = server.publish(name="plain")

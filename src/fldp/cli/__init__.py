@@ -14,6 +14,7 @@ from fldp.errors import FldpError
 COMMANDS = (
     "attack_commands",
     "audit_commands",
+    "backup_commands",
     "client_commands",
     "commands",
     "experiment_commands",

@@ -3,7 +3,7 @@
 import functools
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import cast
 from fldp.collector import sqlite_file
 from fldp.collector.admission import Admission, gained
 from fldp.collector.sqlite_snapshot import SqliteSnapshot, entry, segment
-from fldp.collector.store import OWNED, Entry, Fold, Outcome, Segment, StoreError, Submission, Token
+from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
+from fldp.collector.tables import COLUMNS, OWNED, counted
 
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
 
@@ -260,6 +261,19 @@ class SqliteStore:
                 "UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?", (now, identifier)
             )
             return done.rowcount == 1
+
+    # ------------------------------------------------------------------------------------------------- copies
+
+    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+        with self._writing() as connection:
+            for table, columns in COLUMNS.items():
+                if connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():  # noqa: S608
+                    raise StoreError(f"{self.path}: must be empty, and holds {table}")
+                marks = ", ".join("?" * len(columns.split(", ")))
+                rows = counted(snapshot.rows(table), advance)
+                connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)  # noqa: S608
+            connection.execute("DELETE FROM sqlite_sequence WHERE name = 'surveys'")
+            connection.execute("INSERT INTO sqlite_sequence VALUES ('surveys', ?)", (snapshot.last_number(),))
 
 
 def _one(connection: sqlite3.Connection, version: str) -> Entry | None:

@@ -90,6 +90,15 @@ def check(path: Path, connection: sqlite3.Connection) -> None:
         raise StoreError(f"{path}: has schema {found}, this version of fldp reads {known}")
 
 
+def seal(path: Path) -> None:
+    """Make a file that needs no other beside it, to be read and not written any more."""
+    connection = connect(path, writes=True)
+    try:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    finally:
+        connection.close()
+
+
 def _check_kind(path: Path, connection: sqlite3.Connection) -> None:
     kind, schema = _pragma(connection, "application_id"), _pragma(connection, "user_version")
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fldp.collector.store import REPORTS, Days, Entry, Segment, State
+from fldp.collector.tables import number_of, rows_of
 
 
 def entry(row: Any) -> Entry:
@@ -60,6 +61,15 @@ class SqliteSnapshot:
     def _sum(self, what: str, values: tuple[Any, ...], column: str = "n") -> int:
         row = self._connection.execute(f"SELECT coalesce(sum({column}), 0) FROM {what}", values)  # noqa: S608
         return int(row.fetchone()[0])
+
+    def amount(self, table: str) -> int:
+        return int(self._connection.execute(number_of(table)).fetchone()[0])
+
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        return iter(self._connection.execute(rows_of(table, "rowid")))
+
+    def last_number(self) -> int:
+        return self._sum("sqlite_sequence WHERE name = ?", ("surveys",), "seq")
 
     def damage(self) -> list[str]:
         found = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check(20)")]

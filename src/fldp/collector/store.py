@@ -3,11 +3,11 @@
 A store knows bytes and numbers. What they mean to an oracle is in ``segments``, ``windows`` and ``folding``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from fldp.errors import CollectorError
 from fldp.reports import Reports, Tally
 
 REPORTS, TALLY = 1, 2
-OWNED = ("segments", "tallies", "keys", "tickets")  # tables whose rows belong to a survey
 State = NDArray[np.int64]
 
 
@@ -143,6 +142,15 @@ class Snapshot(Protocol):
     def acknowledged(self, survey: int) -> int:
         """Return the sum of all answers given."""
 
+    def amount(self, table: str) -> int:
+        """Return how many rows of a table belong to somebody."""
+
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield these rows, as ``tables`` says."""
+
+    def last_number(self) -> int:
+        """Return the largest number that a survey ever had, 0 if there was none."""
+
     def damage(self) -> list[str]:
         """Return what the database finds wrong with itself."""
 
@@ -215,6 +223,9 @@ class Store(Protocol):
 
     def revoke_token(self, identifier: str, now: str) -> bool:
         """Revoke a token; False if there is none of this identifier."""
+
+    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+        """Take over all that another store holds, in one transaction, if this one holds nothing."""
 
     def size(self) -> int:
         """Return the bytes that the database takes."""

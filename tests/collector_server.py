@@ -41,7 +41,7 @@ def batch(survey, count=1, label=None):
 
 
 class Server:
-    """A running collector."""
+    """A running collector. With ``database=`` it uses PostgreSQL, and the folder only for its log."""
 
     def __init__(self, folder, **settings):
         self.folder, self.settings, self.token = Path(folder), settings, None
@@ -131,5 +131,7 @@ class Server:
 
     def shell(self, *arguments):
         """Run a command on the database, as those do who look after it."""
-        command = [sys.executable, "-m", "fldp", *arguments, "--data", str(self.data)]
+        database = self.settings.get("database")
+        where = ["--database", database] if database else ["--data", str(self.data)]
+        command = [sys.executable, "-m", "fldp", *arguments, *where]
         return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ})

@@ -4,6 +4,7 @@ import pytest
 
 from faults import durable, runs
 from faults.content import Content, surveys, tally_of
+from faults.disk import disks
 from faults.judge import explain
 
 
@@ -15,7 +16,8 @@ def test_after_kills_everything_acknowledged_is_there_once(tmp_path):
 
 
 def test_other_faults(tmp_path):
-    result = runs.mixed(runs.sqlite(tmp_path), 2, 1, tmp_path)
+    with disks(tmp_path) as kinds:
+        result = runs.mixed(runs.sqlite(tmp_path), 2, 1, kinds)
     assert result.problems == []
     assert result.counted["refused"] >= 20
 

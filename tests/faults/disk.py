@@ -45,6 +45,8 @@ class SmallFiles:
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 
     def empty(self, server):
+        if server.process.poll() is not None:
+            return  # the limit is that of the process
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
@@ -60,14 +62,46 @@ def _written(file, piece):
 @contextmanager
 def disks(folder):
     """Give the kinds of disk that can be had here, both with their data in the same folder."""
-    made = Path(folder) / "disk"
-    made.mkdir()
-    mounted = _mount(made)
+    with mounted(Path(folder) / "disk") as made:
+        yield [*([SmallDisk(made)] if made.is_mount() else []), SmallFiles(made)]
+
+
+@contextmanager
+def postgres_disk(folder, cluster):
+    """Give the address of a database whose tables are on a small file system, and its disk; None and no disk else.
+
+    Only the tables are: where PostgreSQL cannot write its log it stops, which is the fault of another scenario.
+    """
+    with mounted(Path(folder)) as made:
+        if not made.is_mount():
+            yield None, []
+            return
+        owner = cluster.data.stat()
+        os.chown(made, owner.st_uid, owner.st_gid)
+        tables = made / "tables"
+        tables.mkdir(mode=0o700)
+        os.chown(tables, owner.st_uid, owner.st_gid)
+        cluster.ask(f"CREATE TABLESPACE small LOCATION '{tables}'")
+        url = cluster.database()
+        name = url.rpartition("/")[2]
+        cluster.ask(f"ALTER DATABASE {name} SET TABLESPACE small")
+        try:
+            yield url, [SmallDisk(made)]
+        finally:
+            cluster.ask(f"DROP DATABASE {name} WITH (FORCE)")
+            cluster.ask("DROP TABLESPACE small")
+
+
+@contextmanager
+def mounted(folder):
+    """Give a folder, on a small file system if that is permitted."""
+    folder.mkdir()
+    done = _mount(folder)
     try:
-        yield [*([SmallDisk(made)] if mounted else []), SmallFiles(made)]
+        yield folder
     finally:
-        if mounted:
-            subprocess.run(["umount", "--lazy", str(made)], check=True)
+        if done:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def _mount(folder):

@@ -34,7 +34,7 @@ class Watched(Server):
     """
 
     def __init__(self, folder, *, data=None, token=None, sabotage=None, killed=(), traced=None, **settings):
-        self.known = token
+        self.known, self.seen = token, []
         self.elsewhere, self.sabotage, self.killed, self.traced = data, sabotage, killed, traced
         self.page = Page(Path(folder) / "page")
         super().__init__(folder, **settings)
@@ -48,7 +48,7 @@ class Watched(Server):
         self.token = self.token or self.known
         for seconds in first:
             self.launch()
-            self.kill(seconds, "opening")
+            self.seen += self.kill(seconds, "opening")[1]
             self.stop(signal.SIGKILL)
         if first:  # the token was made and perhaps never shown
             self.token = "unknown"

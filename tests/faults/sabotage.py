@@ -78,17 +78,33 @@ def _doubled(content):
 
 
 class DoesNotSync(Sabotage):
-    """Commits without waiting for the disk: no kill shows it, only a power cut, or whoever watches system calls."""
+    """SQLite: commits without waiting for the disk. A kill does not show it; a power cut does, and a trace of calls."""
 
     def __init__(self, store):
         super().__init__(store)
         store._writer.execute("PRAGMA synchronous = NORMAL")
 
 
+class DoesNotFlush(Sabotage):
+    """PostgreSQL: the same. A crash of the database server shows it."""
+
+    def __init__(self, store):
+        super().__init__(store)
+        configure = store._pool._configure
+
+        def wrongly(connection):
+            configure(connection)
+            connection.execute("SET synchronous_commit TO off")
+
+        store._pool._configure = wrongly
+        store._pool.drain()
+
+
 KINDS = {
     "acknowledges first": AcknowledgesFirst,
     "forgets keys": ForgetsKeys,
     "commits keys apart": CommitsKeysApart,
+    "does not flush": DoesNotFlush,
     "does not sync": DoesNotSync,
     "folds twice": FoldsTwice,
     "swaps reports": SwapsReports,

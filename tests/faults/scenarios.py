@@ -89,14 +89,15 @@ async def trial(name, servers, seed, **options):
 # --------------------------------------------------------------------------------------------------------- faults
 
 
-async def kills(made, times, *, every=0):
+async def kills(made, times, *, every=0, most=20):
     """Kill -9 under load, at any moment, or within a commit or a fold; ``every`` so often as it starts again too.
 
-    After each one, and before anything is sent again, all that was acknowledged must be there.
+    Before each one 10 to ``most`` more items are acknowledged. After it, and before anything is sent again, all that
+    was acknowledged must be there.
     """
     for number in range(times):
         aim = AIMS[number % len(AIMS)]
-        await made.load.reach(10)
+        await made.load.reach(made.rng.randint(10, most))
         flying, phases = await asyncio.to_thread(
             made.server.kill, moment(made.rng, aim), aim, lambda: made.load.in_flight
         )
@@ -175,15 +176,38 @@ async def races(made, items):
 async def full_disks(made, disk, times):
     """The disk is full under load: nothing is acknowledged that is not kept, and it goes on when there is space."""
     for _ in range(times):
-        await made.load.reach(10)
-        refused = made.load.counted["refused"]
-        await asyncio.sleep(moment(made.rng, None))
-        disk.fill(made.server, made.rng)
-        while made.load.counted["refused"] < refused + 20:
-            made.load.check()
-            await asyncio.sleep(0.005)
-        made.result.counted[f"disk full ({disk.name})"] += 1
+        await _fill(made, disk)
         disk.empty(made.server)
         await made.load.reach(10)
         await made.compare("after the disk was full")
     made.result.require(made.server.process.poll() is None, "the collector did not survive a full disk")
+
+
+async def _fill(made, disk):
+    """Fill it at any moment, and wait until that was felt."""
+    await made.load.reach(10)
+    await asyncio.sleep(moment(made.rng, None))
+    before = made.load.counted["refused"]
+    disk.fill(made.server, made.rng)
+    while made.load.counted["refused"] < before + 20:
+        made.load.check()
+        await asyncio.sleep(0.005)
+    made.result.counted[f"disk full ({disk.name})"] += 1
+
+
+async def kills_when_full(made, disk, times):
+    """Kill -9 while the disk is full. It may refuse to start again until there is space, and has lost nothing."""
+    for _ in range(times):
+        await _fill(made, disk)
+        await asyncio.to_thread(made.server.kill, 0)
+        await made.load.quiet()
+        made.result.counted["kills when full"] += 1
+        try:
+            await asyncio.to_thread(made.server.restart, signal.SIGKILL)
+        except RuntimeError:
+            made.result.counted["starts refused"] += 1
+            disk.empty(made.server)
+            await asyncio.to_thread(made.server.start)
+        else:
+            disk.empty(made.server)
+        await made.compare("killed when the disk was full")

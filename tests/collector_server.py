@@ -62,7 +62,7 @@ class Server:
     def launch(self):
         """Start the process, and do not wait for it to listen."""
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if 'tls_key' in self.settings else 'http'}://127.0.0.1:{self.port}"
         self.log = (self.folder / "log").open("ab")
         self.process = subprocess.Popen(
             self.command(), stdout=subprocess.PIPE, stderr=self.log, text=True, env=self.environment()

@@ -20,7 +20,7 @@ SCOPES = {(method, path): DOCUMENT["paths"][path][method.lower()]["x-scope"] for
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("collector"), proxied=True)
+    made = Server(tmp_path_factory.mktemp("collector"), trusted_proxies="127.0.0.0/8")
     yield made
     assert made.stop() == 0
 

@@ -40,10 +40,10 @@ def fldp(*arguments, code=0, **environment):
 
 def test_flags_come_before_the_environment_and_that_before_the_file(tmp_path):
     file = tmp_path / "collector.toml"
-    file.write_text('port = 1\nhost = "file"\nrate = 1\nproxied = true\n')
+    file.write_text('port = 1\nhost = "file"\nrate = 1\nlog_senders = true\n')
     environment = {"FLDP_PORT": "2", "FLDP_HOST": "environment", "FLDP_CONFIG": str(file), "FLDP_ELSE": "x"}
     found = Settings.load({"port": "3", "host": None}, environment)
-    assert (found.port, found.host, found.rate, found.proxied) == (3, "environment", 1.0, True)
+    assert (found.port, found.host, found.rate, found.log_senders) == (3, "environment", 1.0, True)
     assert Settings.load({}, {}) == Settings()
     assert Settings.load({}, {}, file).port == 1
 

@@ -1,7 +1,6 @@
 """The store: counts once, keeps nothing that joins reports to senders, folds without losing, and notices damage."""
 
 import sqlite3
-import threading
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -19,7 +18,6 @@ from fldp.collector.segments import MOST_BYTES, in_order, packed, reports_of
 from fldp.collector.sqlite import SqliteStore
 from fldp.collector.store import StoreError, Submission, Verdict
 from fldp.collector.windows import Window
-from fldp.collector.writer import BusyError, Writer
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -254,53 +252,6 @@ def test_commits_are_durable_and_the_file_is_private(store):
     assert store._writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert store._writer.execute("PRAGMA secure_delete").fetchone() == (1,)
     assert store.path.stat().st_mode & 0o777 == 0o600
-
-
-def test_the_writer_shares_commits_and_answers_after_them(store):
-    survey, number = publish(store)
-    gate, sizes = threading.Event(), []
-
-    def commit(batch):
-        gate.wait(10)
-        sizes.append(len(batch))
-        return store.commit(batch, DAY)
-
-    writer = Writer(commit, most_waiting=100)
-    futures = [writer.submit(submission(survey, number, bytes([k]))) for k in range(50)]
-    assert not any(future.done() for future in futures)
-    gate.set()
-    assert [future.result(10).accepted for future in futures] == [1] * 50
-    writer.stop()
-    assert len(sizes) <= 2
-    assert whole(store, survey, number).n == 50
-
-
-def test_a_full_queue_refuses_and_a_stopped_one_has_written_everything(store):
-    survey, number = publish(store)
-    gate = threading.Event()
-    writer = Writer(lambda batch: gate.wait(10) and store.commit(batch, DAY), most_waiting=3)
-    futures = [writer.submit(submission(survey, number, b"first"))]
-    while len(writer):
-        pass
-    futures += [writer.submit(submission(survey, number, bytes([k]))) for k in range(3)]
-    with pytest.raises(BusyError):
-        writer.submit(submission(survey, number, b"late"))
-    cancelled = futures.pop()
-    assert cancelled.cancel()
-    gate.set()
-    writer.stop()
-    assert [future.result(0).accepted for future in futures] == [1] * 3
-    assert whole(store, survey, number).n == 3
-    with pytest.raises(BusyError):
-        writer.submit(submission(survey, number, b"after"))
-
-
-def test_a_commit_that_fails_fails_all_its_requests(store):
-    survey, number = publish(store)
-    writer = Writer(lambda batch: (_ for _ in ()).throw(StoreError("no")), most_waiting=3)
-    with pytest.raises(StoreError, match="no"):
-        writer.submit(submission(survey, number, b"a")).result(10)
-    writer.stop()
 
 
 def test_tokens_are_kept_as_hashes_and_end(store):

@@ -72,9 +72,8 @@ def _synced():
     for wrong in (None, "does not sync"):
         with fresh() as folder:
             found = durable.watch(folder, 200, sabotage=wrong)
-        print(
-            f"SQLite{', synchronous = NORMAL' if wrong else ''}: {found.durable} of {found.answers} answers after a sync"
-        )
+        how = "synchronous = NORMAL" if wrong else "as it is"
+        print(f"SQLite, {how}: {found.durable} of {found.answers} answers after their commit was synced", flush=True)
         yield found.answers == 200 and found.durable == (0 if wrong else 200)
 
 

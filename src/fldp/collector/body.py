@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
-from fldp.collector.collector import Collector
+from fldp.collector.collector import Budget, Collector
 from fldp.collector.problem import Problem
 
 JSON_BYTES, SURVEY_BYTES = 1 << 16, 1 << 24
@@ -19,57 +19,68 @@ _KEY = re.compile(r"[A-Za-z0-9_-]{22,128}")
 @asynccontextmanager
 async def body_of(collector: Collector, request: Request, most: int) -> AsyncIterator[bytes]:
     """Read a body; its bytes are accounted for until the block ends."""
-    _check_claims(request, most)
-    pieces: list[bytes] = []
-    held = 0
+    length = _claimed(request, most)
+    held = _Held(collector.buffered, most)
     try:
-        async for piece in _pieces(collector, request):
-            held += len(piece)
-            if held > most:
-                held -= len(piece)
-                raise _too_large(most)
-            try:
-                collector.buffered.take(len(piece))
-            except Problem:
-                held -= len(piece)
-                raise
-            pieces.append(piece)
-        yield b"".join(pieces)
+        await _read(collector, request, held, length)
+        yield b"".join(held.pieces)
     finally:
-        collector.buffered.give(held)
+        held.release()
 
 
-def _check_claims(request: Request, most: int) -> None:
-    """Refuse at once what says of itself that it is too large; what it does not say is counted as it comes."""
-    length = request.headers.get("content-length", "0")
-    if length.isascii() and length.isdigit() and int(length[:20]) > most:
-        raise _too_large(most)
+class _Held:
+    """The pieces of a body, accounted for."""
+
+    def __init__(self, budget: Budget, most: int) -> None:
+        self._budget, self._most = budget, most
+        self.pieces: list[bytes] = []
+        self.size = 0
+
+    def add(self, piece: bytes) -> None:
+        """Take one more, if the body and all bodies together may be as large."""
+        if self.size + len(piece) > self._most:
+            raise _too_large(self._most)
+        self._budget.take(len(piece))
+        self.size += len(piece)
+        self.pieces.append(piece)
+
+    def release(self) -> None:
+        """Give the room back."""
+        self._budget.give(self.size)
+
+
+def _claimed(request: Request, most: int) -> int | None:
+    """Return the length that a body says it has; refuse at once one that says it is too large, or compressed."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", ""):
         raise Problem(415, "encoding", "the body must not be compressed")
+    length = request.headers.get("content-length", "")
+    if not (length.isascii() and length.isdigit()):
+        return None
+    if int(length[:20]) > most:
+        raise _too_large(most)
+    return int(length)
 
 
 def _too_large(most: int) -> Problem:
     return Problem(413, "too-large", f"the body must have at most {most} bytes")
 
 
-async def _pieces(collector: Collector, request: Request) -> AsyncIterator[bytes]:
-    """Yield a body as it comes, while it comes fast enough."""
-    stream = request.stream()
-    loop = asyncio.get_running_loop()
-    end = loop.time() + collector.settings.body_seconds
-    while True:
-        patience = min(collector.settings.idle_seconds, end - loop.time())
-        try:
-            piece = await asyncio.wait_for(anext(stream), max(0.0, patience))
-        except StopAsyncIteration:
-            return
-        except TimeoutError:
-            raise Problem(408, "slow", "the body came too slowly", {"Connection": "close"}) from None
-        except ClientDisconnect:
-            raise Problem(400, "malformed", "the connection ended within the body") from None
-        if piece:
-            yield piece
+async def _read(collector: Collector, request: Request, held: _Held, length: int | None) -> None:
+    """Read a body as it comes, while it comes fast enough."""
+    settings, now = collector.settings, asyncio.get_running_loop().time
+    end = now() + settings.body_seconds
+    try:
+        async with asyncio.timeout_at(min(now() + settings.idle_seconds, end)) as patience:
+            async for piece in request.stream():
+                held.add(piece)
+                if held.size == length:
+                    return
+                patience.reschedule(min(now() + settings.idle_seconds, end))
+    except TimeoutError:
+        raise Problem(408, "slow", "the body came too slowly", {"Connection": "close"}) from None
+    except ClientDisconnect:
+        raise Problem(400, "malformed", "the connection ended within the body") from None
 
 
 def media_type(request: Request, wanted: str) -> None:

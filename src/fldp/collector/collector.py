@@ -83,7 +83,7 @@ class Collector:
         self._heavy.submit(_warm)
 
     def stop(self) -> None:
-        """Write what waits, end all threads, close the store."""
+        """End all threads and close the store; whoever still waits to be counted has had no answer."""
         self._writer.stop()
         self._folder.stop()
         self._quick.shutdown()
@@ -163,7 +163,7 @@ class Collector:
     async def count(self, submission: Submission) -> int:
         """Have a submission committed; return the answer to it."""
         try:
-            outcome = await asyncio.wrap_future(self._writer.submit(submission))
+            outcome = await self._writer.write(submission)
         except BusyError as error:
             raise busy(str(error)) from None
         if outcome.verdict in _REFUSED:

@@ -11,6 +11,7 @@ from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from fldp.collector.collector import Collector
+from fldp.collector.forwarded import scheme, sender
 from fldp.collector.logs import log
 from fldp.collector.origins import allowed, preflight
 from fldp.collector.problem import Problem, busy
@@ -18,11 +19,12 @@ from fldp.collector.store import StoreError
 from fldp.errors import FldpError
 
 HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "Server": "fldp",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "server": "fldp",
 }
+_RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 _UNLIMITED = ("/healthz", "/readyz", "/metrics")
 _METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH")
 
@@ -74,11 +76,12 @@ class _Passage:
         """Send a part of the answer, with the headers that all answers have."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(raw=message.setdefault("headers", []))
-            for name, value in HEADERS.items():
-                headers[name] = value
+            raw = message["headers"] = [*message.get("headers", ()), *_RAW_HEADERS]
+            headers = MutableHeaders(raw=raw)
             headers.setdefault("Cache-Control", "no-store")
             headers.update(allowed(self._scope))
+            if scheme(self._scope, self._collector.settings.trusted_proxies) == "https":
+                headers["Strict-Transport-Security"] = "max-age=31536000"
         await self._send(message)
 
     async def refuse(self, error: Exception, receive: Receive) -> None:
@@ -94,12 +97,9 @@ class _Passage:
         self._collector.metrics.request(route, method, self.status, seconds)
         fields = {"route": route, "method": method, "status": self.status, "milliseconds": round(1000 * seconds, 1)}
         if self._collector.settings.log_senders:
-            fields |= _sender(self._scope)
+            fields["peer"] = str(sender(self._scope, self._collector.settings.trusted_proxies) or "unknown")
+            fields["agent"] = Headers(scope=self._scope).get("user-agent", "")[:200]
         log.info("request", extra=fields)
-
-
-def _sender(scope: Scope) -> dict[str, Any]:
-    return {"peer": (scope.get("client") or ("?",))[0], "agent": Headers(scope=scope).get("user-agent", "")[:200]}
 
 
 def _problem(error: Exception) -> Problem:

@@ -7,10 +7,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from fldp.collector import auth
-from fldp.collector.access import is_local, permit, require, token_of
+from fldp.collector.access import permit, require, token_of
 from fldp.collector.body import json_of
 from fldp.collector.clock import parse_time
 from fldp.collector.collector import Collector
+from fldp.collector.forwarded import is_local
 from fldp.collector.problem import Problem, busy, not_found
 from fldp.collector.query import parameters
 from fldp.collector.store import StoreError, Token
@@ -80,7 +81,7 @@ async def metrics(collector: Collector, request: Request, token: None) -> Respon
     """Return counters for Prometheus, to this machine or to a token."""
     del token
     parameters(request)
-    if not is_local(collector, request) or "authorization" in request.headers:
+    if not is_local(request.scope, collector.settings.trusted_proxies) or "authorization" in request.headers:
         found = await token_of(collector, request)
         require(found, "read")
         permit(found, None)

@@ -21,6 +21,7 @@ from fldp.errors import WireError
 from fldp.reports import Reports, Tally
 
 BYTES = "application/octet-stream"
+_SMALL = 1024  # bytes of a body
 _MOST_MERGED, _MOST_EACH = 10**12, 1 << 12  # reports of a merged tally; what one of them can add to a number of it
 
 
@@ -36,7 +37,7 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
     collector.check_rate(published.entry.version)
     async with body_of(collector, request, collector.settings.max_body) as body:
         most = 1 if ticket else collector.settings.max_reports
-        reports = await collector.heavy(_decoded, published, body, most)
+        reports = await _read(collector, published, body, most)
         submission = Submission(
             published.entry.number,
             *_hashes(b"reports", key, body),
@@ -55,10 +56,17 @@ def _hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
     return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
 
 
+async def _read(collector: Collector, published: Published, body: bytes, most: int) -> Reports:
+    """Read a batch; handing a small one to a thread would take longer than reading it."""
+    if len(body) <= _SMALL:
+        return _decoded(published, body, most)
+    return await collector.heavy(_decoded, published, body, most)
+
+
 def _decoded(published: Published, body: bytes, most: int) -> Reports:
     """Read a batch, every report of it checked, and put it into an order that says nothing."""
     oracle = published.survey.oracle
-    parts = [Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))]
+    parts: list[Reports] = []
     try:
         reader = wire.Reader(io.BytesIO(body), oracle, published.entry.version)
         for part in reader:
@@ -67,7 +75,8 @@ def _decoded(published: Published, body: bytes, most: int) -> Reports:
             parts.append(part)
     except WireError as error:
         raise malformed(error) from None
-    return in_order(Reports.concatenate(parts))
+    empty = Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))
+    return in_order(parts[0] if len(parts) == 1 else Reports.concatenate([empty, *parts]))
 
 
 def malformed(error: WireError) -> Problem:

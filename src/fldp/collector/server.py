@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import os
+import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
@@ -25,10 +26,13 @@ from fldp.collector.store import StoreError
 
 Say = Callable[[str], None]
 
+_OTHER_FILES = 256  # that a collector has open beside its connections
+
 
 def run(settings: Settings, say: Say, clock: Clock = system) -> None:
     """Serve until SIGTERM or SIGINT; then take no more requests, finish those that came, and end."""
     logs.configure(settings.log)
+    _allow_connections(settings.max_connections)
     settings = replace(settings, host=_bindable(settings.host, settings.port))
     with _alone(settings.data):
         store = SqliteStore(settings.data / FILE)
@@ -40,6 +44,17 @@ def run(settings: Settings, say: Say, clock: Clock = system) -> None:
             collector.stop()
 
 
+def _allow_connections(count: int) -> None:
+    """Have the system permit as many open files as the connections need; many systems begin with 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count + _OTHER_FILES
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        logs.log.warning("the system permits fewer connections", extra={"files": hard, "wanted": wanted})
+        wanted = hard
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
     settings, server = collector.settings, _server(collector)
     loop = asyncio.get_running_loop()
@@ -48,7 +63,8 @@ async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
         loop.add_signal_handler(number, stopped.set)
     serving = loop.create_task(server.serve())
     await _listening(settings, serving)
-    say(f"listening on http://{_shown(settings.host)}:{settings.port}")
+    protocol = "https" if settings.tls_certificate else "http"
+    say(f"listening on {protocol}://{_shown(settings.host)}:{settings.port}")
     if secret:
         say(f"admin token, shown this once: {secret}")
     waiting = loop.create_task(stopped.wait())
@@ -76,6 +92,9 @@ def _server(collector: Collector) -> Server:
         http1_settings=HTTP1Settings(
             header_read_timeout=round(1000 * settings.header_seconds), max_buffer_size=settings.max_header
         ),
+        ssl_cert=settings.tls_certificate,
+        ssl_key=settings.tls_key,
+        ssl_protocol_min=SSLProtocols.tls12,
         log_enabled=False,
     )
 

@@ -1,12 +1,14 @@
 """Settings: flags, then the environment, then a TOML file, then what stands here."""
 
 import os
+import ssl
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from fldp.collector.forwarded import Network, networks
 from fldp.constraints import show
 from fldp.errors import ParameterError
 
@@ -73,6 +75,22 @@ def _folder() -> tuple[Reader, str]:
     return read, "a folder"
 
 
+def _file() -> tuple[Reader, str]:
+    def read(value: Any) -> Path:
+        if not isinstance(value, str | Path) or not os.access(value, os.R_OK) or not Path(value).is_file():
+            raise ValueError
+        return Path(value)
+
+    return read, "a file that can be read"
+
+
+def _networks() -> tuple[Reader, str]:
+    def read(value: Any) -> tuple[Network, ...]:
+        return networks(",".join(value) if isinstance(value, list) else value)
+
+    return read, "addresses or networks, such as 127.0.0.1, 10.0.0.0/8"
+
+
 def _setting(default: Any, kind: tuple[Reader, str], about: str) -> Any:
     return field(default=default, metadata={"read": kind[0], "rule": kind[1], "about": about})
 
@@ -106,7 +124,11 @@ class Settings:
     fold_seconds: float = _setting(2.0, _seconds(0.01, 3600), "between two rounds of folding")
     rate: float = _setting(0.0, _seconds(0, 1e9), "requests with reports per second and survey; 0 is no limit")
     threads: int = _setting(4, _whole(1, 256), "threads that check reports, and as many that estimate")
-    proxied: bool = _setting(False, _flag(), "behind a proxy: then /metrics needs a token from everywhere")
+    tls_certificate: Path | None = _setting(None, _file(), "a PEM file: the certificate and its chain")  # noqa: RUF009
+    tls_key: Path | None = _setting(None, _file(), "a PEM file: the key of the certificate")  # noqa: RUF009
+    trusted_proxies: tuple[Network, ...] = _setting(
+        (), _networks(), "proxies whose X-Forwarded-For and -Proto are believed; /metrics then needs a token"
+    )
     log: bool = _setting(True, _flag(), "log requests, as JSON lines on standard error")
     log_senders: bool = _setting(False, _flag(), "log addresses and user agents too: this identifies people")
 
@@ -127,6 +149,7 @@ class Settings:
                 if value is not None:
                     chosen[setting.name] = _read(setting, place, value, mistakes)
                     break
+        mistakes += [] if mistakes else _tls_mistakes(chosen.get("tls_certificate"), chosen.get("tls_key"))
         if mistakes:
             raise SettingsError(mistakes)
         return cls(**chosen)
@@ -135,11 +158,24 @@ class Settings:
 def _read(setting: Any, place: str, value: Any, mistakes: list[str]) -> Any:
     try:
         return setting.metadata["read"](value)
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, AttributeError, OverflowError):
         mistakes.append(
             f"serve: {setting.name} must be {setting.metadata['rule']}, got {show(value)[:60]} from {place}"
         )
         return None
+
+
+def _tls_mistakes(certificate: Path | None, key: Path | None) -> list[str]:
+    """Return what is wrong with the two files together."""
+    if certificate is None and key is None:
+        return []
+    if certificate is None or key is None:
+        return ["serve: tls_certificate and tls_key must be given together"]
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: b"")
+    except (OSError, ValueError):
+        return [f"serve: {certificate} and {key} cannot be used as a certificate and its key, without a password"]
+    return []
 
 
 def _from_file(file: Path, mistakes: list[str]) -> dict[str, Any]:
@@ -166,7 +202,9 @@ def described() -> list[tuple[str, str, str]]:
 
 
 def _shown(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None or value == () else f"{value}"
 
 
 def writable(folder: Path) -> bool:

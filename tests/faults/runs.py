@@ -77,6 +77,7 @@ WRONG = {
     "acknowledges first": lambda made: scenarios.kills(made, 1),
     "forgets keys": lambda made: scenarios.races(made, 20),
     "commits keys apart": lambda made: scenarios.kills(made, 4),
+    "folds in two steps": lambda made: scenarios.kills(made, 4),
     "folds twice": lambda made: scenarios.races(made, 20),
     "swaps reports": lambda made: scenarios.races(made, 20),
 }

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from fldp import Tally
 from fldp.collector.store import Outcome, Verdict
 
 
@@ -63,6 +64,16 @@ class FoldsTwice(Sabotage):
         return self._store.fold(replace(step, gained=step.gained + step.gained))
 
 
+class FoldsInTwoSteps(Sabotage):
+    """Takes reports away in one transaction and adds them to the tally in the next one."""
+
+    def fold(self, step):
+        nothing = Tally.empty(step.gained.oracle)
+        done = self._store.fold(replace(step, added=(), gained=nothing))
+        time.sleep(0.005)
+        return done and self._store.fold(replace(step, removed=()))
+
+
 class SwapsReports(Sabotage):
     """Counts the right number of reports, and not the right ones: of two that come together it keeps one twice."""
 
@@ -106,6 +117,7 @@ KINDS = {
     "commits keys apart": CommitsKeysApart,
     "does not flush": DoesNotFlush,
     "does not sync": DoesNotSync,
+    "folds in two steps": FoldsInTwoSteps,
     "folds twice": FoldsTwice,
     "swaps reports": SwapsReports,
 }

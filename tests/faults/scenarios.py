@@ -60,7 +60,8 @@ class Trial:
             code = await asyncio.to_thread(server.stop)
             self.result.require(code == 0, f"the collector ended with {code}")
         done = await asyncio.to_thread(self.server.fsck)
-        self.result.require(done.returncode == 0, f"fsck: {done.stdout}{done.stderr}")
+        wrong = [line for line in done.stdout.splitlines() if line.startswith("BAD")] or done.stderr
+        self.result.require(done.returncode == 0, f"fsck ended with {done.returncode}: {wrong}")
         self._summarize()
 
     def _summarize(self):

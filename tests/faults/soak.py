@@ -88,5 +88,5 @@ def _found_out(cluster):
 
 
 def _caught(kind, result):
-    print(f"a collector that {kind}: {result.problems[0] if result.problems else 'NOT FOUND OUT'}", flush=True)
+    print(f"a collector that {kind}: {'; '.join(result.problems) or 'NOT FOUND OUT'}", flush=True)
     return bool(result.problems)

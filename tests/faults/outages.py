@@ -5,8 +5,7 @@ import signal
 
 from faults import scenarios
 
-races = scenarios.races
-HOW = (signal.SIGINT, signal.SIGQUIT)  # stopped in good order, or as in a crash
+HOW = (signal.SIGQUIT, signal.SIGINT)  # as in a crash, or in good order
 
 
 async def restarts(made, cluster, times):
@@ -54,9 +53,9 @@ async def kills_in_turn(made, times):
     """Kill -9 of one collector while the other one serves the same keys."""
     for number in range(times):
         await made.load.reach(10)
-        victim = made.servers[number % len(made.servers)]
+        victim, aim = made.servers[number % len(made.servers)], scenarios.AIMS[number % len(scenarios.AIMS)]
         flying, phases = await asyncio.to_thread(
-            victim.kill, scenarios.moment(made.rng, None), None, lambda: made.load.in_flight
+            victim.kill, scenarios.moment(made.rng, aim), aim, lambda: made.load.in_flight
         )
         made.result.in_flight.append(flying)
         made.result.phases.update(phases)

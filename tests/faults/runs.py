@@ -59,13 +59,14 @@ def mixed(make, seed, times, kinds):
     return asyncio.run(run())
 
 
-def pair(make, seed, times, cluster):
+def pair(make, seed, times, cluster, *, killed=()):
     """Two collectors on one database race on the same keys, are killed in turn, and the database goes away."""
 
     async def run():
-        async with trial("two collectors, outages", [make(), make()], seed, copies=2) as made:
-            await outages.races(made, 50 * times)
-            await outages.kills_in_turn(made, times)
+        async with trial("two collectors, outages", [make(killed=killed), make()], seed, copies=2) as made:
+            made.result.phases.update(made.server.seen)
+            await scenarios.races(made, 50 * times)
+            await outages.kills_in_turn(made, 2 * times)
             await outages.restarts(made, cluster, times)
             await outages.cuts(made, cluster, times)
         return made.result

@@ -23,7 +23,7 @@ def fresh():
 
 
 def main():
-    cluster = postgres_server.server()
+    cluster = postgres_server.server()  # thrown away when this process ends
     print("| run | " + " | ".join(COLUMNS) + " | reports | longest silence, s |")
     print("|---|" + "---:|" * (len(COLUMNS) + 2), flush=True)
     results = [show(store, result) for store, result in _runs(cluster)]

@@ -41,10 +41,13 @@ def batch(survey, count=1, label=None):
 
 
 class Server:
-    """A running collector. With ``database=`` it uses PostgreSQL, and the folder only for its log."""
+    """A running collector. With ``database=`` it uses PostgreSQL, and the folder only for its log.
 
-    def __init__(self, folder, **settings):
-        self.folder, self.settings, self.token = Path(folder), settings, None
+    The first on a database prints its token; the others are told it.
+    """
+
+    def __init__(self, folder, *, token=None, **settings):
+        self.folder, self.settings, self.token = Path(folder), settings, token
         self.start()
 
     @property

@@ -12,7 +12,7 @@ def test_after_kills_everything_acknowledged_is_there_once(tmp_path):
     result = runs.kills(runs.sqlite(tmp_path), 1, 3, every=3, killed=[0.002])
     assert result.problems == []
     assert result.counted["kills"] == 3
-    assert {"commit", "fold", "opening"} <= result.phases.keys()
+    assert {"answer", "fold", "opening"} <= result.phases.keys()
 
 
 def test_other_faults(tmp_path):

@@ -5,11 +5,12 @@
 
 import json
 import sys
+import time
 from datetime import timedelta
 from pathlib import Path
 
 from faults import sabotage
-from faults.page import COMMIT, FOLD, OPENING, SERVING, STAGE, Page
+from faults.page import ANSWER, COMMIT, FOLD, LINGER, OPENING, SERVING, STAGE, Page
 from fldp import FldpError
 from fldp.collector import server
 from fldp.collector.clock import system
@@ -27,7 +28,10 @@ class Marked:
         return getattr(self._store, name)
 
     def commit(self, *given):
-        return self._within(COMMIT, self._store.commit, given)
+        outcomes = self._within(COMMIT, self._store.commit, given)
+        if self._page[LINGER]:
+            self._within(ANSWER, time.sleep, [0.05])
+        return outcomes
 
     def fold(self, *given):
         return self._within(FOLD, self._store.fold, given)

@@ -3,13 +3,17 @@
 import mmap
 from pathlib import Path
 
-COMMIT, FOLD, STAGE = range(3)
+COMMIT, FOLD, ANSWER, STAGE, LINGER = range(5)
 STARTING, OPENING, SERVING = range(3)  # stages: imports; the store is opened and migrated; requests are answered
 SIZE = 16
+_PHASES = ((COMMIT, "commit"), (FOLD, "fold"), (ANSWER, "answer"))
 
 
 class Page:
-    """``page[COMMIT]`` and ``page[FOLD]`` are 1 within such a transaction, ``page[STAGE]`` is how far the start got."""
+    """``page[COMMIT]`` and ``page[FOLD]`` are 1 within such a transaction, ``page[STAGE]`` is how far the start got.
+
+    If its watcher sets ``page[LINGER]``, the collector waits after every commit before it answers: ``page[ANSWER]``.
+    """
 
     def __init__(self, path):
         path = Path(path)
@@ -32,4 +36,4 @@ class Page:
         """What was going on, in words."""
         if self[STAGE] != SERVING:
             return ["opening" if self[STAGE] == OPENING else "starting"]
-        return [name for place, name in ((COMMIT, "commit"), (FOLD, "fold")) if self[place]] or ["between"]
+        return [name for place, name in _PHASES if self[place]] or ["between"]

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from collector_server import Server
-from faults.page import COMMIT, FOLD, OPENING, STAGE, Page
+from faults.page import ANSWER, COMMIT, FOLD, LINGER, OPENING, STAGE, Page
 
 _TESTS = Path(__file__).parents[1]
 STRACE = (
@@ -23,18 +23,18 @@ STRACE = (
     "-e",
     "trace=pwrite64,fdatasync,fsync,write,writev,sendto,sendmsg",
 )
-_AIMS = {"commit": (COMMIT, 1), "fold": (FOLD, 1), "opening": (STAGE, OPENING)}
+_AIMS = {"answer": (ANSWER, 1), "commit": (COMMIT, 1), "fold": (FOLD, 1), "opening": (STAGE, OPENING)}
 
 
 class Watched(Server):
     """A collector with a page. ``data``: where its database is, if not beside its log and its page.
 
-    ``token``: that of the database, where another collector was the first to start. ``killed``: how many seconds after
-    it begins to open its store the first starts of all are killed. ``traced``: a file for the system calls that matter.
+    ``killed``: how many seconds after it begins to open its store the first starts of all are killed.
+    ``traced``: a file for the system calls that matter.
     """
 
-    def __init__(self, folder, *, data=None, token=None, sabotage=None, killed=(), traced=None, **settings):
-        self.known, self.seen = token, []
+    def __init__(self, folder, *, data=None, sabotage=None, killed=(), traced=None, **settings):
+        self.seen = []
         self.elsewhere, self.sabotage, self.killed, self.traced = data, sabotage, killed, traced
         self.page = Page(Path(folder) / "page")
         super().__init__(folder, **settings)
@@ -45,7 +45,6 @@ class Watched(Server):
 
     def start(self):
         first, self.killed = self.killed, ()
-        self.token = self.token or self.known
         for seconds in first:
             self.launch()
             self.seen += self.kill(seconds, "opening")[1]
@@ -82,6 +81,7 @@ class Watched(Server):
         This blocks, and is meant for a thread: the moment does not depend on what the load does.
         """
         time.sleep(seconds)
+        self.page[LINGER] = aim == "answer"
         while aim and not self._caught(aim, seconds) and aim != "opening":  # that one does not come again
             self.process.send_signal(signal.SIGCONT)
         found = seen()

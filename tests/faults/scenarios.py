@@ -13,7 +13,7 @@ from faults.judge import Judge, tally
 from faults.load import Load
 from faults.process import moment
 
-AIMS = ("commit", "fold", None, None)  # half of the kills are aimed, half are not
+AIMS = ("answer", "fold", None, "commit", None, None)  # half of the kills are aimed, half are not
 SHORT = {"stop_seconds": 20, "fold_seconds": 0.02}  # folding all the time, so that faults meet it
 
 
@@ -112,6 +112,8 @@ async def kills(made, times, *, every=0, most=20):
         await made.compare(f"kill {number + 1}, within {' and '.join(phases)}")
     hit = sum(flying > 0 for flying in made.result.in_flight)
     made.result.require(2 * hit >= times, f"only {hit} of {times} kills met requests in flight")
+    unanswered = made.judge.committed or made.result.phases["answer"] < 4
+    made.result.require(unanswered, "no request was counted and not answered, though kills were aimed at that")
 
 
 async def kill_at_start(made, aim):

@@ -23,18 +23,24 @@ def in_order(reports: Reports) -> Reports:
     """
     if len(reports) < 2:
         return reports
-    return Reports.trusted(reports.oracle, reports.data[_order(reports.data)])
+    return Reports.trusted(reports.oracle, _sorted(reports.data))
 
 
-def _order(data: Array) -> Array:
-    """Return how to sort rows: as numbers if they fit into one, else by their bytes."""
+def _sorted(data: Array) -> Array:
+    """Return sorted rows: as numbers if they fit into one, else by their bytes."""
     rows = np.ascontiguousarray(data).view(np.uint8).reshape(len(data), -1)
     width = rows.shape[1]
     if width > 8:
-        return np.argsort(rows.view(np.dtype((np.void, width))).ravel(), kind="stable")
-    padded = np.zeros((len(rows), 8), np.uint8)
+        return data[np.argsort(rows.view(np.dtype((np.void, width))).ravel(), kind="stable")]
+    wide = next(size for size in (1, 2, 4, 8) if size >= width)
+    padded = np.zeros((len(rows), wide), np.uint8)
     padded[:, :width] = rows
-    return np.argsort(padded.view("<u8").ravel(), kind="stable")
+    numbers = np.sort(
+        padded.view(f"<u{wide}").ravel()
+    )  # equal reports are the same, so where each goes does not matter
+    return (
+        np.ascontiguousarray(numbers.view(np.uint8).reshape(-1, wide)[:, :width]).view(data.dtype).reshape(data.shape)
+    )
 
 
 def packed(batches: Sequence[Reports]) -> list[Segment]:

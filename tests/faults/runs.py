@@ -90,6 +90,7 @@ def wrong(make, kind, seed=3):
     async def run():
         async with trial(kind, [make(sabotage=kind)], seed, copies=2) as made:
             await WRONG[kind](made)
+            made.give_up()
         return made.result
 
     return asyncio.run(run())
@@ -100,7 +101,11 @@ def unflushed(make, cluster, seed=3):
 
     async def run():
         async with trial("does not flush", [make(sabotage="does not flush")], seed) as made:
-            await outages.restarts(made, cluster, 4)
+            for _ in range(8):
+                await outages.restarts(made, cluster, 1)
+                made.give_up()
+                if made.given_up:
+                    break
         return made.result
 
     return asyncio.run(run())

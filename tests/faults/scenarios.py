@@ -45,12 +45,18 @@ class Trial:
             self.server.publish(survey.canonical)
         self.load = Load(servers, asked, seed, **options)
         self.judge = Judge(self.load)
+        self.given_up = False
 
     async def compare(self, when, **options):
         """Compare at this moment: nothing is in flight, and every worker waits."""
         await self.load.quiet()
         self.load.check()
         await asyncio.to_thread(self.judge.look, self.server, when=when, **options)
+
+    def give_up(self):
+        """End here if something is wrong already."""
+        self.result.problems += self.judge.problems
+        self.given_up = bool(self.result.problems)
 
     async def close(self):
         """Have everything acknowledged, compare with what the seed says, count again, and stop in good order."""
@@ -79,7 +85,8 @@ async def trial(name, servers, seed, **options):
     try:
         made = Trial(name, servers, seed, **options)
         yield made
-        await made.close()
+        if not made.given_up:
+            await made.close()
     finally:
         if made:
             await made.load.end()

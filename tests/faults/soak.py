@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import postgres_server
-
 from faults import durable, runs
 from faults.disk import disks, postgres_disk
 
@@ -51,10 +50,10 @@ def show(store, result):
     figures = " | ".join(f"{result.counted[name]:,}" for name in COLUMNS)
     print(f"| {store}: {result.name} | {figures} | {result.reports:,} | {result.silence:.1f} |")
     done = [f"{name} {count}" for name, count in result.counted.items() if name not in KNOWN]
-    flying = result.in_flight
-    if flying:
+    if flying := result.in_flight:
+        met = sum(count > 0 for count in flying)
         done.append(
-            f"in flight at a fault {min(flying)} to {max(flying)}, {sum(flying)} in all, none at {flying.count(0)}"
+            f"{met} of {len(flying)} met requests in flight, {min(flying)} to {max(flying)}, {sum(flying)} in all"
         )
     if result.phases:
         done.append("killed within " + ", ".join(f"{name} {count}" for name, count in sorted(result.phases.items())))

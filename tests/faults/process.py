@@ -12,17 +12,8 @@ from collector_server import Server
 from faults.page import ANSWER, COMMIT, FOLD, LINGER, OPENING, STAGE, Page
 
 _TESTS = Path(__file__).parents[1]
-STRACE = (
-    "strace",
-    "-D",
-    "-f",
-    "-y",
-    "-qq",
-    "-s",
-    "24",
-    "-e",
-    "trace=pwrite64,fdatasync,fsync,write,writev,sendto,sendmsg",
-)
+CALLS = "pwrite64,fdatasync,fsync,write,writev,sendto,sendmsg"
+STRACE = f"strace -D -f -y -qq -s 24 -e trace={CALLS}".split()
 _AIMS = {"answer": (ANSWER, 1), "commit": (COMMIT, 1), "fold": (FOLD, 1), "opening": (STAGE, OPENING)}
 
 

@@ -28,7 +28,7 @@ class AcknowledgesFirst(Sabotage):
         return [Outcome(Verdict.ACCEPTED, new.n) for new in submissions]
 
     def _later(self, submissions, day):
-        time.sleep(0.05)
+        time.sleep(1)
         self._store.commit(submissions, day)
 
 
@@ -70,7 +70,7 @@ class FoldsInTwoSteps(Sabotage):
     def fold(self, step):
         nothing = Tally.empty(step.gained.oracle)
         done = self._store.fold(replace(step, added=(), gained=nothing))
-        time.sleep(0.005)
+        time.sleep(0.05)
         return done and self._store.fold(replace(step, removed=()))
 
 

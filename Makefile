@@ -39,7 +39,7 @@ bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures, a few minutes
 	@$(BIN)/fldp experiment paper --output docs
 
-soak: $(READY)  ## long runs: mutated batches, many rows, faults of the collector; PART=rows, bytes or faults for one
+soak: $(READY)  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults or hostile for one
 	$(BIN)/python tests/soak.py $(PART)
 
 vectors: $(READY)  ## write the test vectors anew

@@ -2,6 +2,7 @@
 
 ``rows``: ten million rows through the shell in bounded memory. ``bytes``: a million mutated batches.
 ``faults``: a collector that is killed, stopped and starved again and again loses nothing and counts nothing twice.
+``hostile``: a hundred thousand hostile requests and a siege change no count and do not make it grow.
 """
 
 import json
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import fuzz_wire
+import hostile_soak
 from faults import soak as faults
 
 ROWS = 10_000_000
@@ -47,6 +49,7 @@ PARTS = {
     "rows": ten_million_rows,
     "bytes": lambda: fuzz_wire.main(1_000_000),
     "faults": faults.main,
+    "hostile": hostile_soak.main,
 }
 
 

@@ -146,7 +146,7 @@ class PostgresStore:
                     connection.execute(f"VACUUM (SKIP_LOCKED) {table}")
 
     def scrub(self) -> None:
-        """Do nothing: the log and the dead rows of PostgreSQL are its own to keep, and go when it vacuums."""
+        """Do nothing: folding has its rows cleared away by itself, and the log is the server's own to keep."""
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""

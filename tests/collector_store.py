@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 from contextlib import closing
 
 import psycopg
@@ -64,3 +65,11 @@ def rows(store, query, *values):
 
 def damage(store, statement, *values):
     _asked(store, statement, values)
+
+
+def until(found, seconds=20):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.01)

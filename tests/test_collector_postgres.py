@@ -218,7 +218,7 @@ def held(store, table):
 
 
 def test_after_folding_no_number_of_a_transaction_joins_reports_to_keys(stores, monkeypatch):
-    """The server notes on every row which transaction wrote it; folding writes reports anew and clears the old away."""
+    """The server notes on every row which transaction wrote it. Folding writes reports anew and clears the old away."""
     monkeypatch.setattr(postgres, "_TIDY", 0.0)
     survey, number = publish(stores[0])
     for k in range(30):

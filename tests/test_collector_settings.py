@@ -62,6 +62,12 @@ def test_all_mistakes_are_told_at_once(tmp_path):
     ]
 
 
+def test_what_one_body_takes_must_fit_into_what_may_be_buffered():
+    with pytest.raises(SettingsError, match="max_buffered must be at least 4 times max_body, which is 1024, got 4095"):
+        Settings.load({"max_body": "1024", "max_buffered": "4095"}, {})
+    assert Settings.load({"max_body": "1024", "max_buffered": "4096"}, {}).max_buffered == 4096
+
+
 @pytest.mark.parametrize("value", ["", "x", "-1", "1e400", "\x00", "[]", "9" * 5000])
 def test_no_value_of_any_setting_is_a_surprise(value):
     for name, _, _ in described():
@@ -106,6 +112,10 @@ def test_tokens_on_the_folder_itself_and_at_once(tmp_path):
     finally:
         server.stop()
     assert "scope must be one of" in fldp("token", "create", "root", "--data", tmp_path, code=2).stderr
+    late = fldp("token", "create", "read", "--data", tmp_path, "--expires", "2020-01-01T00:00:00Z", code=2)
+    assert "expires must be a time to come" in late.stderr
+    named = fldp("token", "create", "read", "--data", tmp_path, "--survey", "No Name", code=2)
+    assert "survey must be the name of a survey" in named.stderr
     assert "there is none" in fldp("token", "revoke", "x", "--data", tmp_path, code=2).stderr
     assert "is not there" in fldp("token", "list", "--data", tmp_path / "none", code=2).stderr
     assert "is not there" in fldp("fsck", "--data", tmp_path / "none", code=2).stderr

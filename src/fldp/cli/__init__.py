@@ -21,6 +21,7 @@ COMMANDS = (
     "plan_commands",
     "privacy_commands",
     "published_commands",
+    "results_commands",
     "serve_commands",
     "survey_commands",
     "token_commands",

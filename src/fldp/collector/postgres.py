@@ -145,6 +145,9 @@ class PostgresStore:
                 with self._connected() as connection:
                     connection.execute(f"VACUUM (SKIP_LOCKED) {table}")
 
+    def scrub(self) -> None:
+        """Do nothing: folding has its rows cleared away by itself, and the log is the server's own to keep."""
+
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
         found = self._select(

@@ -111,7 +111,7 @@ def _merge_day(given: str | None, today: str) -> str:
 
 
 def _tally(published: Published, body: bytes) -> Tally:
-    """Read a tally, with numbers so small that no sum of such tallies overflows."""
+    """Read a tally, with numbers so small that a thousand such tallies add up; a sum that is too large is refused."""
     try:
         tally = wire.decode_tally(body, published.survey.oracle, published.entry.version)
     except WireError as error:

@@ -11,6 +11,7 @@ from fldp.packing import pack, packed_size, unpack
 from fldp.reports import Array, Reports, Tally
 
 MOST_BYTES = 1 << 20  # of one row
+_MIXED_BYTES = 1 << 24
 
 
 def in_order(reports: Reports) -> Reports:
@@ -27,20 +28,19 @@ def in_order(reports: Reports) -> Reports:
 
 
 def _sorted(data: Array) -> Array:
-    """Return sorted rows: as numbers if they fit into one, else by their bytes."""
+    """Sort rows, as numbers if they fit into one, else by their bytes; no index is made, which would be larger."""
     rows = np.ascontiguousarray(data).view(np.uint8).reshape(len(data), -1)
     width = rows.shape[1]
     if width > 8:
-        return data[np.argsort(rows.view(np.dtype((np.void, width))).ravel(), kind="stable")]
-    wide = next(size for size in (1, 2, 4, 8) if size >= width)
-    padded = np.zeros((len(rows), wide), np.uint8)
-    padded[:, :width] = rows
-    numbers = np.sort(
-        padded.view(f"<u{wide}").ravel()
-    )  # equal reports are the same, so where each goes does not matter
-    return (
-        np.ascontiguousarray(numbers.view(np.uint8).reshape(-1, wide)[:, :width]).view(data.dtype).reshape(data.shape)
-    )
+        numbers = np.sort(rows.view(np.dtype((np.void, width))).ravel())
+    elif width in (1, 2, 4, 8):
+        numbers = np.sort(rows.view(f"<u{width}").ravel())
+    else:
+        padded = np.zeros((len(rows), 8), np.uint8)
+        padded[:, :width] = rows
+        padded.view("<u8").ravel().sort()
+        numbers = np.ascontiguousarray(padded[:, :width])
+    return numbers.view(np.uint8).reshape(rows.shape).view(data.dtype).reshape(data.shape)
 
 
 def packed(batches: Sequence[Reports]) -> list[Segment]:
@@ -106,3 +106,24 @@ def batches(oracle: FrequencyOracle, segments: Iterable[Segment]) -> Iterator[Re
     for segment in segments:
         if segment.kind == REPORTS:
             yield reports_of(oracle, segment)
+
+
+def mixed(oracle: FrequencyOracle, segments: Iterable[Segment], least: int) -> Iterator[Reports]:
+    """Yield all reports in sorted parts of ``least`` or more, so that nobody sees which came together, or on which day.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    >>> rows = [packed([Reports(oracle, np.array([symbol], np.uint8))])[0] for symbol in (3, 1, 2)]
+    >>> [part.data.tolist() for part in mixed(oracle, rows, 2)]
+    [[1, 2, 3]]
+    """
+    ready: list[Reports] = []
+    part: list[Reports] = []
+    for batch in batches(oracle, segments):
+        part.append(batch)
+        if sum(len(found) for found in part) >= least and sum(found.nbytes for found in part) >= _MIXED_BYTES:
+            if ready:  # one part is held back, so that the last reports are not on their own
+                yield in_order(Reports.concatenate(ready))
+            ready, part = part, []
+    if ready or part:
+        yield in_order(Reports.concatenate(ready + part))

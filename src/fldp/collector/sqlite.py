@@ -34,7 +34,7 @@ class SqliteStore:
         sqlite_file.prepare(path)
         self._lock = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
-        self._closed = False
+        self._closed, self._traces = False, True
         with sqlite_file.plainly(path):
             self._writer = sqlite_file.connect(path, writes=True)
             sqlite_file.check(path, self._writer)
@@ -144,6 +144,8 @@ class SqliteStore:
             for number in self._orphans(table):
                 while self._purge_some(table, number):
                     pass
+        self._traces = True
+        self.scrub()
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
@@ -219,7 +221,14 @@ class SqliteStore:
                 return False
             _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
             _gain(connection, step)
+        self._traces = True
         return True
+
+    def scrub(self) -> None:
+        """Empty the write-ahead log: in it stands what each commit wrote, one after the other, reports beside keys."""
+        with self._lock, sqlite_file.plainly(self.path):
+            if self._traces and not self._closed:
+                self._traces = not sqlite_file.empty_log(self._writer)
 
     # ------------------------------------------------------------------------------------- tickets and tokens
 

@@ -40,6 +40,15 @@ def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
     return made
 
 
+def empty_log(connection: sqlite3.Connection) -> bool:
+    """Write the log into the file and cut it to nothing; False if somebody reads from it just now."""
+    connection.execute("PRAGMA busy_timeout = 0")  # commits must not wait for a long export
+    try:
+        return bool(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {round(1000 * _PATIENCE)}")
+
+
 def prepare(path: Path) -> None:
     """Make the file if there is none, and its tables; refuse a file that is something else, or newer than this code."""
     with plainly(path):

@@ -203,6 +203,9 @@ class Store(Protocol):
     def fold(self, step: Fold) -> bool:
         """Do a step of folding in one transaction; False if its rows are not there any more."""
 
+    def scrub(self) -> None:
+        """Leave no trace beside the tables of what was folded or deleted, as far as the database can just now."""
+
     def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> None:
         """Add tickets, by their hashes."""
 

@@ -109,7 +109,7 @@ class PostgresStore:
         return self._entries("name = %s", name)
 
     def _entries(self, where: str, value: str | int) -> list[Entry]:
-        if "\0" in str(value):  # PostgreSQL has no such text
+        if not _possible(str(value)):
             return []
         found = self._select(f"SELECT {ENTRY} FROM surveys WHERE {where} ORDER BY number DESC", [value])  # noqa: S608
         return [Entry(*row) for row in found]
@@ -255,7 +255,7 @@ class PostgresStore:
         return [Token(*row) for row in self._select(f"SELECT {_TOKEN} FROM tokens ORDER BY place")]  # noqa: S608
 
     def revoke_token(self, identifier: str, now: str) -> bool:
-        if "\0" in identifier:
+        if not _possible(identifier):
             return False
         with self._writing() as connection:
             statement = "UPDATE tokens SET revoked = coalesce(revoked, %s) WHERE id = %s"
@@ -272,6 +272,14 @@ class PostgresStore:
                 fill(connection, table, counted(snapshot.rows(table), advance))
             last = snapshot.last_number()
             connection.execute("SELECT setval('surveys_number_seq', %s, %s)", (max(1, last), last > 0))
+
+
+def _possible(text: str) -> bool:
+    """Tell whether PostgreSQL can hold a text at all: it has no character 0, and no halves of characters."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def _unlock(connection: Connection) -> None:

@@ -4,6 +4,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import psycopg
 import pytest
@@ -305,6 +306,9 @@ def test_an_unknown_outcome_is_an_error_and_the_same_key_is_repeated(stores, mon
 def test_connections_that_were_cut_are_replaced_without_an_error(stores, url):
     survey, number = publish(stores[0])
     for k in range(5):
+        with ExitStack() as stack:  # several connections, so that several are cut
+            for _ in range(6):
+                stack.enter_context(stores[0].snapshot())
         server().cut(url)
         assert stores[0].commit([submission(survey, number, bytes([k]))], DAY)[0].verdict is Verdict.ACCEPTED
     assert whole(stores[1], survey, number).n == 5

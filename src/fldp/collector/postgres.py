@@ -36,7 +36,7 @@ class PostgresStore:
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             kwargs=schema.parameters(database),
             configure=schema.configure,
-            check=ConnectionPool.check_connection,
+            check=self._check,
             min_size=1,
             max_size=max(4, connections),
             timeout=_PATIENCE,
@@ -45,6 +45,14 @@ class PostgresStore:
         )
 
     # ------------------------------------------------------------------------------------------- connections
+
+    def _check(self, connection: Connection) -> None:
+        """See that a connection is good before it is used; if it is not, what broke it broke the others too."""
+        try:
+            ConnectionPool.check_connection(connection)
+        except Exception:
+            self._pool.drain()
+            raise
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:

@@ -87,6 +87,7 @@ def tokens(server):
     return {"bad": bad, "good": good, "other": other, "own": own}
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("route", DESCRIBED, ids=" ".join)
 def test_who_may_do_what(server, survey, tokens, route):
     server.publish(name="doomed")
@@ -108,6 +109,7 @@ def test_who_may_do_what(server, survey, tokens, route):
     assert request(server, survey, *route, tokens["good"][scope]).status_code < 300 or "tokens/{id}" in route[1]
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_a_token_of_one_survey_is_good_for_that_one(server, survey, tokens):
     with server.client(tokens["own"]["read"]) as client:
         assert client.get(f"/v1/versions/{survey.version}/estimates").status_code == 200

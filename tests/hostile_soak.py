@@ -24,7 +24,7 @@ def stormed(server, survey, requests, seed):
 
 
 async def besieged(siege):
-    """Every kind of siege, one after the other, beside an honest client; return what became of them, and of that one."""
+    """Every kind of siege, one after the other, beside an honest client; return what became of them and of it."""
     found = Counter()
     async with honest(siege) as client:
         for attack, count in ((siege.drip_bodies, 900), (siege.drip_headers, 300), (siege.idle, 1000)):

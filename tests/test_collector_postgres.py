@@ -1,4 +1,4 @@
-"""PostgreSQL: several collectors on one database, migrations, outages, and a password that nobody sees."""
+"""PostgreSQL: several collectors on one database, migrations, and outages."""
 
 import signal
 import threading
@@ -10,10 +10,9 @@ import pytest
 
 from collector_server import Server, batch, key
 from collector_store import DAY, publish, rows, submission, whole
-from fldp import FldpError
-from fldp.collector import auth, migrations, postgres, postgres_schema, postgres_writes
+from fldp.collector import auth, migrations, postgres, postgres_writes
 from fldp.collector.database import Database
-from fldp.collector.folding import Folder, fold_day
+from fldp.collector.folding import Folder, fold_day, fold_step
 from fldp.collector.fsck import fsck
 from fldp.collector.postgres import PostgresStore
 from fldp.collector.store import StoreError, Verdict
@@ -139,6 +138,42 @@ def test_nothing_is_counted_after_another_collector_has_ended_a_survey(stores, w
         assert fsck(stores[0])[1] == []
     else:
         assert [rows(stores[0], f"SELECT count(*) FROM {table}")[0][0] for table in ("keys", "segments")] == [0, 0]
+
+
+@pytest.mark.parametrize("what", ["close", "delete"])
+def test_ending_a_survey_waits_for_commits_that_have_looked_at_it(stores, monkeypatch, what):
+    survey, number = publish(stores[0])
+    known, ending = postgres_writes._known, []
+
+    def late(connection, submissions):
+        end = (lambda: stores[1].close_surveys([number], "2026")) if what == "close" else None
+        ending.append(threading.Thread(target=end or (lambda: stores[1].delete_surveys([number]))))
+        ending[0].start()
+        ending[0].join(0.4)
+        assert ending[0].is_alive()
+        return known(connection, submissions)
+
+    monkeypatch.setattr(postgres_writes, "_known", late)
+    assert stores[0].commit([submission(survey, number, b"a")], DAY)[0].verdict is Verdict.ACCEPTED
+    ending[0].join()
+    monkeypatch.undo()
+    assert stores[0].commit([submission(survey, number, b"b")], DAY)[0].verdict in (Verdict.CLOSED, Verdict.GONE)
+
+
+def test_two_steps_of_folding_at_once_both_count(stores, monkeypatch):
+    survey, number = publish(stores[0])
+    for k in range(2):
+        stores[0].commit([submission(survey, number, bytes([k]), [k])], DAY)
+    expected = whole(stores[0], survey, number)
+    steps = [fold_step(stores[0], number, DAY, survey, [part]) for part in stores[0].tail(number, DAY, 1 << 20)]
+    replaced = postgres_writes.gained
+    monkeypatch.setattr(postgres_writes, "gained", lambda *given: time.sleep(0.4) or replaced(*given))
+    assert (
+        at_once(*[lambda store=store, step=step: store.fold(step) for store, step in zip(stores, steps, strict=True)])
+        == [True] * 2
+    )
+    assert whole(stores[1], survey, number) == expected
+    assert fsck(stores[0])[1] == []
 
 
 def test_two_collectors_fold_and_nothing_is_folded_twice(stores):
@@ -344,69 +379,3 @@ def test_two_collectors_know_at_once_what_the_other_did(tmp_path, url):
                 client.delete("/v1/surveys/browser", params={"all": "true"})
     finally:
         assert (one.stop(), two.stop()) == (0, 0)
-
-
-SECRET_ADDRESSES = [
-    "postgresql://u:{}@127.0.0.1:1/x",
-    "postgresql://127.0.0.1:1/x?user=u&password={}",
-    "postgresql://u:{}/x",
-    "postgresql://u:{}@h:port/x",
-    "postgresql://u:{}%zz@127.0.0.1:1/x",
-    "postgresql://u:a/{}@127.0.0.1:1/x",
-    "postgresql://u:a#{}@127.0.0.1:1/x",
-    "postgresql://u:a?{}@127.0.0.1:1/x",
-    "postgresql://u:{}@127.0.0.1:1/x?nonsense=1",
-    "mysql://u:{}@127.0.0.1/x",
-    "u:{}@127.0.0.1/x",
-    "postgresql://u:{}\n@127.0.0.1:1/x",
-    "host=127.0.0.1 port=1 password={}",
-]
-
-
-@pytest.mark.parametrize("address", SECRET_ADDRESSES)
-def test_the_password_is_in_no_message(tmp_path, address):
-    secret = "correct-horse"
-    given = address.format(secret)
-    (tmp_path / "c.toml").write_text(f"database = {given!r}\n".replace("\\n", " "))
-    for arguments, code in (
-        (("serve", "--database", given), 2),
-        (("--debug", "serve", "--database", given), 2),
-        (("serve", "--config", tmp_path / "c.toml"), 2),
-        (("fsck", "--database", given), 2),
-        (("token", "list", "--database", given), 2),
-    ):
-        done = fldp(*arguments, code=code)
-        assert done.stderr
-        assert secret not in done.stdout + done.stderr
-        assert "--debug" in arguments or len(done.stderr.splitlines()) == 1
-    checked = fldp("serve", "--check", "--database", given, code=None)
-    assert secret not in checked.stdout + checked.stderr
-
-
-def test_a_wrong_password_is_one_line(url):
-    wrong = url.replace(ENCODED, "wr0ng")
-    said = fldp("fsck", "--database", wrong, code=2).stderr
-    assert "password authentication failed" in said
-    assert "wr0ng" not in said
-
-
-def test_commands_on_a_database(tmp_path, url, monkeypatch):
-    store = PostgresStore(Database(url))
-    publish(store)
-    made = fldp("token", "create", "read", "--database", url).stdout.strip()
-    assert auth.find_token(store, made, auth.datetime.now().astimezone()) is not None
-    store.close()
-    assert "read" in fldp("token", "list", FLDP_DATABASE=url).stdout
-    assert "survey browser" in fldp("fsck", FLDP_DATABASE=url).stdout
-    assert "is not there" in fldp("fsck", "--data", tmp_path, code=2, FLDP_DATABASE=url).stderr
-    assert "not both" in fldp("fsck", "--data", tmp_path, "--database", url, code=2).stderr
-    assert "one of them" in fldp("token", "list", "--to", "http://127.0.0.1:1", "--database", url, code=2).stderr
-
-
-def test_an_address_shows_no_secret():
-    shown = str(Database(f"postgres://u:{ENCODED}@a:1,b:2/x?sslpassword=y&host=c"))
-    assert shown == "postgres://u@a:1,b:2/x?host=c"
-    assert repr(Database("postgresql:///x")) == "Database('postgresql:///x')"
-    assert Database("postgresql://[::1]:5432/x") != Database("postgresql:///x")
-    with pytest.raises(FldpError, match="understands"):
-        postgres_schema.parameters(Database("postgresql://u:p%zz@h/x"))

@@ -88,7 +88,8 @@ def test_check_prints_the_settings_or_what_is_wrong_with_them(tmp_path):
 
 def test_neither_import_nor_help_loads_the_server(tmp_path):
     program = "import sys, fldp.cli; sys.argv = ['fldp', '--help']\ntry: fldp.cli.main()\nexcept SystemExit: pass\n"
-    program += "print([name for name in sys.modules if name in ('starlette', 'granian', 'httpx', 'sqlite3', 'numba')])"
+    names = ("starlette", "granian", "httpx", "sqlite3", "psycopg", "numba")
+    program += f"print([name for name in sys.modules if name in {names}])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
 

@@ -306,6 +306,18 @@ def test_start_does_not_grow_with_the_reports(tmp_path):
     store.close()
 
 
+def test_a_snapshot_is_of_one_moment(store):
+    survey, number = publish(store)
+    store.commit([submission(survey, number, b"a")], DAY)
+    with store.snapshot() as snapshot:
+        assert Window(number).count(snapshot) == 1
+        store.commit([submission(survey, number, b"b")], DAY)
+        fold_day(store, number, DAY, survey)
+        assert Window(number).tally(snapshot, survey.oracle).n == Window(number).count(snapshot) == 1
+        assert snapshot.acknowledged(number) == 1
+    assert whole(store, survey, number).n == 2
+
+
 def test_tallies_add_up_over_windows(store):
     survey, number = publish(store)
     days = [f"2026-11-{k:02}" for k in range(1, 6)]

@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from fldp.collector.postgres_schema import SCHEMA, Connection
-from fldp.collector.store import REPORTS, Days, Entry, Segment, State
+from fldp.collector.store import REPORTS, Days, Entry, Segment
 from fldp.collector.tables import COLUMNS, number_of, rows_of
 
 ENTRY = COLUMNS["surveys"]
@@ -33,10 +31,10 @@ class PostgresSnapshot:
     def has(self, survey: int) -> bool:
         return self._connection.execute("SELECT 1 FROM surveys WHERE number = %s", (survey,)).fetchone() is not None
 
-    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
+    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
         query = "SELECT day, n, state FROM tallies WHERE survey = %s AND day BETWEEN %s AND %s ORDER BY day"
         for day, n, state in self._rows(query, (survey, *days)):
-            yield day, n, np.frombuffer(state, "<i8")
+            yield day, n, bytes(state)
 
     def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
         rows = self._rows(

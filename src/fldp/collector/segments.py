@@ -1,5 +1,6 @@
 """Segments: reports as they are stored, sorted by their own bytes, so that no order of arrival is left."""
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from fldp.packing import pack, packed_size, unpack
 from fldp.reports import Array, Reports, Tally
 
 MOST_BYTES = 1 << 20  # of one row
+_DIGEST = 16
 _MIXED_BYTES = 1 << 24
 
 
@@ -85,8 +87,35 @@ def tally_of(oracle: FrequencyOracle, segment: Segment) -> Tally:
     return state_tally(oracle, np.frombuffer(segment.data, "<i8"), segment.n)
 
 
+def sealed(n: int, state: Array) -> bytes:
+    """Return the state of a tally as it is stored, and a digest: where reports are forgotten, nothing else tells.
+
+    >>> opened(3, sealed(3, np.array([1, 2])))
+    array([1, 2])
+    """
+    data = state.astype("<i8").tobytes()
+    return data + _digest(n, data)
+
+
+def opened(n: int, stored: bytes) -> Array:
+    """Return the state of a stored tally, or say that it is not as it was written."""
+    data, digest = stored[:-_DIGEST], stored[-_DIGEST:]
+    if digest != _digest(n, data):
+        raise StoreError("store: a tally is not as it was written")
+    return np.frombuffer(data, "<i8")
+
+
+def _digest(n: int, data: bytes) -> bytes:
+    return hashlib.sha256(n.to_bytes(8, "little") + data).digest()[:_DIGEST]
+
+
+def stored_tally(oracle: FrequencyOracle, n: int, stored: bytes) -> Tally:
+    """Return a stored tally, or say what is wrong with it."""
+    return state_tally(oracle, opened(n, stored), n)
+
+
 def state_tally(oracle: FrequencyOracle, state: Array, n: int) -> Tally:
-    """Return a stored state as a tally, or say that it cannot be one."""
+    """Return a state as a tally, or say that it cannot be one."""
     try:
         return Tally(oracle, state.reshape(oracle.tally_shape), n)
     except (FldpError, ValueError):

@@ -4,9 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from fldp.collector.store import REPORTS, Days, Entry, Segment, State
+from fldp.collector.store import REPORTS, Days, Entry, Segment
 from fldp.collector.tables import number_of, rows_of
 
 
@@ -33,11 +31,11 @@ class SqliteSnapshot:
         row = self._connection.execute("SELECT 1 FROM surveys WHERE number = ?", (survey,))
         return row.fetchone() is not None
 
-    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
+    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
         for day, n, state in self._connection.execute(
             "SELECT day, n, state FROM tallies WHERE survey = ? AND day BETWEEN ? AND ? ORDER BY day", (survey, *days)
         ):
-            yield day, n, np.frombuffer(state, "<i8")
+            yield day, n, bytes(state)
 
     def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
         rows = self._connection.execute(

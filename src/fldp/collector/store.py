@@ -9,14 +9,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fldp.errors import CollectorError
 from fldp.reports import Reports, Tally
 
 REPORTS, TALLY = 1, 2
-State = NDArray[np.int64]
 
 
 class StoreError(CollectorError):
@@ -127,8 +123,8 @@ class Snapshot(Protocol):
     def has(self, survey: int) -> bool:
         """Tell whether there is a survey of this number."""
 
-    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
-        """Yield the day, number and state of every folded day."""
+    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
+        """Yield the day, number and stored state of every folded day."""
 
     def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
         """Yield the segments that are folded already, or those that are not, day by day."""

@@ -235,6 +235,19 @@ def test_after_folding_no_number_of_a_transaction_joins_reports_to_keys(stores, 
     assert [held(stores[0], table) for table in ("segments", "tallies", "keys", "tickets")] == [0] * 4
 
 
+def test_tallies_that_were_replaced_take_no_room(stores, monkeypatch):
+    """Folding writes the tally of a day anew. By itself the server clears up after fifty of them, and a minute."""
+    monkeypatch.setattr(postgres, "_TIDY", 0.0)
+    survey, number = publish(stores[0], labels=[f"label {k}" for k in range(2000)])
+    sizes = []
+    for k in range(30):
+        stores[0].commit([submission(survey, number, b"%d" % k, range(2000))], DAY)
+        with stores[0].folding():
+            fold_day(stores[0], number, DAY, survey)
+        sizes += rows(stores[0], "SELECT pg_total_relation_size('tallies')")[0]
+    assert sizes[-1] <= 2 * sizes[4]
+
+
 def test_two_that_start_at_once_make_the_tables_once(url):
     made = at_once(*[lambda: PostgresStore(Database(url))] * 4)
     for store in made:

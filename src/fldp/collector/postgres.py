@@ -224,9 +224,9 @@ class PostgresStore:
                     _unlock(connection)
 
     def _tidy(self, connection: Connection) -> None:
-        """Have the server clear away what folding has deleted; by itself it takes its time."""
+        """Have the server clear away what folding has deleted or replaced; by itself it takes its time."""
         if time.monotonic() >= self._untidy:
-            connection.execute("VACUUM (SKIP_LOCKED) segments")
+            connection.execute("VACUUM (SKIP_LOCKED) segments, tallies")
             self._untidy = time.monotonic() + _TIDY
 
     def fold(self, step: Fold) -> bool:

@@ -47,7 +47,7 @@ export class FHR extends Oracle {
     const last = this.first + this.domainSize;
     const spread = last === this.rows;
     this.anonymity = spread ? this.rows / 2 - oddCounts(this.first, bits)[1] : oddCounts(last, bits)[0];
-    this.settleExposure(`items='${this.settings.items}'`);
+    this.settleExposure(`items ${this.settings.items}`);
   }
 
   /** Word 0 holds a position and a mask, which is made odd; word 1 is the coin. */

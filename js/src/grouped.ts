@@ -1,5 +1,5 @@
 /** Grouped: the group of a value in clear, the value inside its group by another oracle. */
-import { ParameterError, fail } from "./errors.js";
+import { fail } from "./errors.js";
 import { HRR } from "./fwr.js";
 import { GRR, RR } from "./grr.js";
 import { HR } from "./hadamard.js";
@@ -82,10 +82,7 @@ export class Grouped extends Oracle {
   private settle(sizes: readonly number[]): void {
     if (this.anonymity > 1) this.settings.allow_exposure = false; // the same oracle, allowed or not
     else if (!this.settings.allow_exposure) {
-      throw new ParameterError(
-        `${this.title}: groups must have at least 2 values, got one of 1, which every report of it ` +
-          "publishes in clear (allow_exposure: true accepts that)",
-      );
+      throw fail(this.title, "groups", "of at least 2 values, or with allow_exposure, since one of 1 is published", sizes);
     }
     if (Math.max(...sizes) === 1) throw fail(this.title, "groups", "of more than one value, at least one of them", sizes);
   }

@@ -1,5 +1,5 @@
 /** Oracle: parameters and nothing else. It says how random words become a report, and what a report tells. */
-import { ParameterError, fail } from "./errors.js";
+import { fail } from "./errors.js";
 import { randomWords } from "./random.js";
 
 /** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
@@ -59,11 +59,10 @@ export abstract class Oracle {
   constructor(fields: Fields) {
     const { id, rules } = new.target as unknown as OracleClass;
     this.name = id;
-    this.title = id.length > 4 ? id[0].toUpperCase() + id.slice(1) : id.toUpperCase();
+    this.title = id.toUpperCase();
     this.rules = rules;
-    for (const key of Object.keys(fields)) {
-      if (!Object.hasOwn(rules, key)) throw fail(this.title, "a parameter", `one of ${Object.keys(rules)}`, key);
-    }
+    const odd = Object.keys(fields).find((key) => !Object.hasOwn(rules, key));
+    if (odd !== undefined) throw fail(this.title, "a parameter", `one of ${Object.keys(rules)}`, odd);
     for (const [key, { rule, check, initial }] of Object.entries(rules)) {
       const value = fields[key] === undefined ? initial : fields[key];
       if (!check(value)) throw fail(this.title, key, rule, value);
@@ -112,9 +111,8 @@ export abstract class Oracle {
 
   /** Draw a report of a value, with randomness from WebCrypto. */
   draw(value: number): Report {
-    if (!Number.isInteger(value) || value < 0 || value >= this.domainSize) {
-      throw fail(this.title, "a value", `an integer from 0 to ${this.domainSize - 1}`, value);
-    }
+    const { rule, check } = integer(0, this.domainSize - 1);
+    if (!check(value)) throw fail(this.title, "a value", rule, value);
     return this.perturb(value, randomWords(this.words));
   }
 
@@ -122,10 +120,8 @@ export abstract class Oracle {
   protected settleExposure(given: string): void {
     if (this.anonymity >= 2) this.settings.allow_exposure = false;
     else if (!this.settings.allow_exposure) {
-      throw new ParameterError(
-        `${this.title}: domain_size with ${given} must be one where no single report can give a value away, ` +
-          `got ${this.domainSize}; to do it all the same, say allow_exposure: true`,
-      );
+      const rule = `one where no report gives a value away, or with allow_exposure, ${given}`;
+      throw fail(this.title, "domain_size", rule, this.domainSize);
     }
   }
 }

@@ -6,9 +6,7 @@ const MOST_BYTES = 65_536; // that one call of getRandomValues gives
 /** Return so many random bytes; without WebCrypto there are none. */
 export function randomBytes(count: number): Uint8Array<ArrayBuffer> {
   const source = globalThis.crypto;
-  if (typeof source?.getRandomValues !== "function") {
-    throw new FldpError("random: crypto.getRandomValues is missing here, and nothing else is good enough");
-  }
+  if (!source?.getRandomValues) throw new FldpError("fldp: crypto.getRandomValues must be there, nothing else will do");
   const made = new Uint8Array(count);
   for (let start = 0; start < count; start += MOST_BYTES) {
     source.getRandomValues(made.subarray(start, start + MOST_BYTES));

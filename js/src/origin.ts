@@ -1,0 +1,29 @@
+/** Origins: whom an answer is given to, as scheme, host and port in one form. */
+import { fail } from "./errors.js";
+
+const MAPPED = /^\[::ffff:(\w+):(\w+)\]$/;
+
+/** A collector's address: an origin, and a path where it does not live at the top. */
+export interface Address {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/**
+ * Read a URL; one with a user, a query or a fragment is refused.
+ *
+ * `URL` has one form for every spelling of a host but two: a final dot, and an address of IPv4 within one of IPv6.
+ */
+export function addressOf(url: string): Address {
+  const plain = /^https?:\/\/[^?#@\\\s]+$/i.test(url) && URL.canParse(url);
+  if (!plain) throw fail("collector", "its address", "one such as https://collector.example", url.replace(/\/\/.*@/, "//...@"));
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const mapped = MAPPED.exec(hostname)?.slice(1).map((part) => parseInt(part, 16)) ?? [];
+  const host = mapped.flatMap((part) => [part >> 8, part & 255]).join(".") || hostname.replace(/\.+$/, "");
+  return { origin: `${protocol}//${host}${port && `:${port}`}`, path: pathname.replace(/\/+$/, "") };
+}
+
+/** Whether nobody can listen on the way: TLS, or this machine. */
+export function isPrivate(origin: string): boolean {
+  return /^https:|^http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|$)/.test(origin);
+}

@@ -41,10 +41,13 @@ def batch(survey, count=1, label=None):
 
 
 class Server:
-    """A running collector."""
+    """A running collector. With ``database=`` it uses PostgreSQL, and the folder only for its log.
 
-    def __init__(self, folder, **settings):
-        self.folder, self.settings, self.token = Path(folder), settings, None
+    The first on a database prints its token; the others are told it.
+    """
+
+    def __init__(self, folder, *, token=None, **settings):
+        self.folder, self.settings, self.token = Path(folder), settings, token
         self.start()
 
     def start(self):
@@ -112,5 +115,7 @@ class Server:
             return {row["version"]: row["n"] for row in client.get("/v1/surveys").json()}
 
     def fsck(self):
-        command = [sys.executable, "-m", "fldp", "fsck", "--data", str(self.folder)]
+        database = self.settings.get("database")
+        where = ["--database", database] if database else ["--data", str(self.folder)]
+        command = [sys.executable, "-m", "fldp", "fsck", *where]
         return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ})

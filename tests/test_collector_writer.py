@@ -7,7 +7,7 @@ import pytest
 
 from collector_store import DAY, publish, submission, whole
 from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import StoreError
+from fldp.collector.store import Outcome, StoreError, Verdict
 from fldp.collector.writer import BusyError, Writer
 
 
@@ -75,22 +75,60 @@ def test_a_full_queue_refuses_and_who_stops_waiting_hurts_nobody(store):
     assert whole(store, survey, number).n in (4, 5)  # what was no longer waited for may be counted
 
 
-def test_a_commit_that_fails_fails_all_its_requests_and_no_later_ones(store):
+FAILURES = [StoreError("x"), KeyError("x"), MemoryError(), SystemExit(1), KeyboardInterrupt(), RecursionError("x")]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda error: type(error).__name__)
+def test_a_commit_that_fails_fails_all_its_requests_and_no_later_ones(store, failure):
     survey, number = publish(store)
-    failing = [StoreError("no"), ZeroDivisionError("a mistake of ours")]
+    failing = [failure]
 
     def commit(batch):
         if failing:
-            raise failing.pop(0)
+            raise failing.pop()
         return store.commit(batch, DAY)
 
     async def main():
         writer = Writer(commit, most_waiting=3)
-        for kind in (StoreError, ZeroDivisionError):
-            answers = await asyncio.gather(*begun(writer, survey, number, [b"a", b"b"]), return_exceptions=True)
-            assert {type(answer) for answer in answers} == {kind}
+        answers = await asyncio.gather(*begun(writer, survey, number, [b"a", b"b"]), return_exceptions=True)
+        assert {type(answer) for answer in answers} <= {type(failure), StoreError}
         assert (await writer.write(submission(survey, number, b"a"))).accepted == 1
         writer.stop()
+        with pytest.raises(BusyError):
+            await writer.write(submission(survey, number, b"b"))
 
     asyncio.run(main())
     assert whole(store, survey, number).n == 1
+
+
+def test_a_commit_that_answers_too_few_leaves_nobody_waiting(store):
+    survey, number = publish(store)
+
+    async def main():
+        writer = Writer(lambda batch: [Outcome(Verdict.ACCEPTED, 1)], most_waiting=9)
+        first, *others = await asyncio.gather(
+            *begun(writer, survey, number, [b"a", b"b", b"c"]), return_exceptions=True
+        )
+        assert first.accepted == 1
+        assert [type(other) for other in others] == [ValueError, ValueError]
+        assert (await writer.write(submission(survey, number, b"d"))).accepted == 1
+        writer.stop()
+
+    asyncio.run(main())
+
+
+def test_who_waits_when_the_loop_ends_is_told(store):
+    survey, number = publish(store)
+    commit = Gated(store)
+
+    async def main():
+        writer = Writer(commit, most_waiting=9)
+        waiting = begun(writer, survey, number, [b"a"])
+        await asyncio.sleep(0.01)
+        writer._running.cancel()
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
+        commit.gate.set()
+        writer.stop()
+        return answers
+
+    assert [type(answer) for answer in asyncio.run(main())] == [BusyError]

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 from starlette.requests import Request
@@ -13,7 +14,7 @@ import fldp
 from fldp import parquet, render, wire
 from fldp.collector.access import permit
 from fldp.collector.collector import Collector, Published
-from fldp.collector.problem import Problem
+from fldp.collector.problem import Problem, not_found
 from fldp.collector.query import FORMATS, Query, days_of, parameters
 from fldp.collector.segments import batches
 from fldp.collector.store import Days, Snapshot, Token
@@ -62,13 +63,22 @@ async def export(collector: Collector, request: Request, token: Token) -> Respon
 
 
 async def _asked(collector: Collector, request: Request, token: Token) -> Published:
-    published = await collector.published(request.path_params["id"])
+    published = await collector.current(request.path_params["id"])
     permit(token, published.entry.name)
     return published
 
 
-def _tag(collector: Collector, published: Published, days: Days, asked: str) -> str:
+@contextmanager
+def _moment(collector: Collector, published: Published) -> Iterator[Snapshot]:
+    """Open a view of the store in which the survey still is: of one that is being deleted, no pieces are shown."""
     with collector.store.snapshot() as snapshot:
+        if not snapshot.has(published.entry.number):
+            raise not_found("version")
+        yield snapshot
+
+
+def _tag(collector: Collector, published: Published, days: Days, asked: str) -> str:
+    with _moment(collector, published) as snapshot:
         return _tag_of(snapshot, published, days, asked)
 
 
@@ -97,7 +107,7 @@ def _unchanged(tag: str) -> Response:
 
 def _tallied(collector: Collector, published: Published, days: Days, asked: str) -> tuple[str, Tally]:
     """Return a tally and the tag that belongs to exactly this one."""
-    with collector.store.snapshot() as snapshot:
+    with _moment(collector, published) as snapshot:
         tag = _tag_of(snapshot, published, days, asked)
         return tag, Window(published.entry.number, days).tally(snapshot, published.survey.oracle)
 
@@ -124,10 +134,10 @@ def _parquet(made: Estimate, query: Query) -> bytes:
 
 def _exported(collector: Collector, published: Published, days: Days) -> IO[bytes]:
     """Write reports into a file without a name: the database must not wait for a slow reader."""
-    file = tempfile.TemporaryFile(dir=collector.settings.data)  # noqa: SIM115
+    file = tempfile.TemporaryFile(dir=collector.settings.scratch)  # noqa: SIM115
     number, oracle = published.entry.number, published.survey.oracle
     try:
-        with collector.store.snapshot() as snapshot:
+        with _moment(collector, published) as snapshot:
             _enough(snapshot.count_reports(number, days), published)
             for_all = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
             parquet.write(file, oracle, batches(oracle, for_all), published.entry.version)

@@ -1,6 +1,5 @@
 """Bodies: read with a limit on their size, on the time they take, and on all of them together."""
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -9,7 +8,8 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
-from fldp.collector.collector import Budget, Collector
+from fldp.collector.collector import Collector, Slot
+from fldp.collector.patience import patience
 from fldp.collector.problem import Problem
 
 JSON_BYTES, SURVEY_BYTES = 1 << 16, 1 << 24
@@ -20,33 +20,14 @@ _KEY = re.compile(r"[A-Za-z0-9_-]{22,128}")
 async def body_of(collector: Collector, request: Request, most: int) -> AsyncIterator[bytes]:
     """Read a body; its bytes are accounted for until the block ends."""
     length = _claimed(request, most)
-    held = _Held(collector.buffered, most)
+    slot: Slot = request.scope["fldp.slot"]
+    slot.leave()
+    body = await _read(collector, request, most, length)
     try:
-        await _read(collector, request, held, length)
-        yield b"".join(held.pieces)
+        slot.take()
+        yield body
     finally:
-        held.release()
-
-
-class _Held:
-    """The pieces of a body, accounted for."""
-
-    def __init__(self, budget: Budget, most: int) -> None:
-        self._budget, self._most = budget, most
-        self.pieces: list[bytes] = []
-        self.size = 0
-
-    def add(self, piece: bytes) -> None:
-        """Take one more, if the body and all bodies together may be as large."""
-        if self.size + len(piece) > self._most:
-            raise _too_large(self._most)
-        self._budget.take(len(piece))
-        self.size += len(piece)
-        self.pieces.append(piece)
-
-    def release(self) -> None:
-        """Give the room back."""
-        self._budget.give(self.size)
+        collector.buffered.give(len(body))
 
 
 def _claimed(request: Request, most: int) -> int | None:
@@ -66,21 +47,33 @@ def _too_large(most: int) -> Problem:
     return Problem(413, "too-large", f"the body must have at most {most} bytes")
 
 
-async def _read(collector: Collector, request: Request, held: _Held, length: int | None) -> None:
-    """Read a body as it comes, while it comes fast enough."""
-    settings, now = collector.settings, asyncio.get_running_loop().time
-    end = now() + settings.body_seconds
+async def _read(collector: Collector, request: Request, most: int, length: int | None) -> bytes:
+    """Read a body as it comes, while it comes fast enough. Pieces are not kept as such: they may be tiny, and many."""
+    body = bytearray()
     try:
-        async with asyncio.timeout_at(min(now() + settings.idle_seconds, end)) as patience:
+        async with patience(collector, collector.settings.body_seconds) as heard:
             async for piece in request.stream():
-                held.add(piece)
-                if held.size == length:
-                    return
-                patience.reschedule(min(now() + settings.idle_seconds, end))
-    except TimeoutError:
-        raise Problem(408, "slow", "the body came too slowly", {"Connection": "close"}) from None
-    except ClientDisconnect:
-        raise Problem(400, "malformed", "the connection ended within the body") from None
+                if len(body) + len(piece) > most:
+                    raise _too_large(most)
+                collector.buffered.take(len(piece))
+                body += piece
+                if len(body) == length:
+                    break
+                heard()
+        return bytes(body)
+    except BaseException as error:
+        collector.buffered.give(len(body))
+        raise _broken(error) from None
+
+
+def _broken(error: BaseException) -> BaseException:
+    """Return what to answer when a body did not come as it should."""
+    match error:
+        case TimeoutError():
+            return Problem(408, "slow", "the body came too slowly", {"Connection": "close"})
+        case ClientDisconnect():
+            return Problem(400, "malformed", "the connection ended within the body")
+    return error
 
 
 def media_type(request: Request, wanted: str) -> None:

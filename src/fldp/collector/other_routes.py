@@ -66,10 +66,12 @@ async def healthz(collector: Collector, request: Request, token: None) -> Respon
 
 
 async def readyz(collector: Collector, request: Request, token: None) -> Response:
-    """Say whether the store answers."""
+    """Say whether the store answers, and reports are written and folded."""
     del request, token
     if collector.stopping:
         raise busy("the collector is stopping")
+    if not collector.alive:
+        raise busy("the collector must be started again")
     try:
         await collector.quick(collector.store.find, "")
     except StoreError:

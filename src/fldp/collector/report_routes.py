@@ -30,6 +30,8 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
     del token
     parameters(request)
     published = await collector.published(request.path_params["id"])
+    if published.survey.collect["submit"] == "ticket":  # a ticket belongs to a survey as it is stored
+        published = await collector.current(request.path_params["id"])
     request.scope["fldp.origins"] = published.survey.collect["origins"]
     ticket = await sender(collector, request, published)
     key = idempotency_key(request)
@@ -45,7 +47,7 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
             ticket=ticket,
             closed=published.state(collector.now) != "open",
         )
-        accepted = await collector.count(submission)
+        accepted = await collector.count(submission, published.entry.version)
     return JSONResponse({"accepted": accepted})
 
 
@@ -88,7 +90,7 @@ def malformed(error: WireError) -> Problem:
 async def merge(collector: Collector, request: Request, token: Token) -> Response:
     """Count a tally of another collector, once."""
     given = parameters(request, "day")
-    published = await collector.published(request.path_params["id"])
+    published = await collector.current(request.path_params["id"])
     permit(token, published.entry.name)
     day = _merge_day(given.get("day"), collector.today)
     key = idempotency_key(request)
@@ -97,7 +99,7 @@ async def merge(collector: Collector, request: Request, token: Token) -> Respons
         tally = await collector.heavy(_tally, published, body)
         kind = b"merge " + given.get("day", "").encode()
         submission = Submission(published.entry.number, *_hashes(kind, key, body), tally, day=day)
-        accepted = await collector.count(submission)
+        accepted = await collector.count(submission, published.entry.version)
     return JSONResponse({"accepted": accepted})
 
 

@@ -7,7 +7,7 @@ import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,9 +20,9 @@ from fldp.collector.app import create_app
 from fldp.collector.clock import Clock, system
 from fldp.collector.collector import Collector
 from fldp.collector.settings import Settings
-from fldp.collector.sqlite import SqliteStore
 from fldp.collector.sqlite_file import FILE
 from fldp.collector.store import StoreError
+from fldp.collector.stores import serve_store
 
 Say = Callable[[str], None]
 
@@ -34,8 +34,8 @@ def run(settings: Settings, say: Say, clock: Clock = system) -> None:
     logs.configure(settings.log)
     _allow_connections(settings.max_connections)
     settings = replace(settings, host=_bindable(settings.host, settings.port))
-    with _alone(settings.data):
-        store = SqliteStore(settings.data / FILE)
+    with _alone(settings.data) if settings.database is None else nullcontext():
+        store = serve_store(settings)
         secret = None if auth.has_admin(store, clock()) else auth.create_token(store, clock(), "admin")[0]
         collector = Collector(settings, store, clock)
         try:
@@ -74,7 +74,7 @@ async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
     server.stop()  # type: ignore[no-untyped-call]
     await asyncio.wait((serving,), timeout=settings.stop_seconds)
     waiting.cancel()
-    logs.log.info("stopped", extra={"dropped": collector.in_flight})
+    logs.log.info("stopped", extra={"dropped": collector.open})
 
 
 def _server(collector: Collector) -> Server:

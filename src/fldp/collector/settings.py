@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from fldp.collector.database import Database
 from fldp.collector.forwarded import Network, networks
 from fldp.constraints import show
 from fldp.errors import ParameterError
@@ -75,6 +76,15 @@ def _folder() -> tuple[Reader, str]:
     return read, "a folder"
 
 
+def _database() -> tuple[Reader, str]:
+    def read(value: Any) -> Database:
+        if not isinstance(value, str):
+            raise ValueError
+        return Database(value)
+
+    return read, "an address such as postgresql://user@host/name, its password percent-encoded"
+
+
 def _file() -> tuple[Reader, str]:
     def read(value: Any) -> Path:
         if not isinstance(value, str | Path) or not os.access(value, os.R_OK) or not Path(value).is_file():
@@ -107,12 +117,14 @@ class Settings:
     """
 
     data: Path = _setting(Path("."), _folder(), "the folder of the database")  # noqa: RUF009
+    database: Database | None = _setting(None, _database(), "a PostgreSQL database, instead")  # noqa: RUF009
     host: str = _setting("127.0.0.1", _text(), "the address to listen on")
     port: int = _setting(8080, _whole(1, 65535), "the port to listen on")
     max_body: int = _setting(64 * MiB, _whole(1024, 1 << 30), "bytes of the body of one request")
     max_reports: int = _setting(2_000_000, _whole(1, 10**8), "reports in one batch")
     max_buffered: int = _setting(256 * MiB, _whole(1024, 1 << 36), "bytes of all bodies that are being read or checked")
     max_in_flight: int = _setting(512, _whole(1, 100_000), "requests at the same time")
+    max_slow: int = _setting(256, _whole(1, 100_000), "clients that take more than a second to send or to read")
     max_waiting: int = _setting(512, _whole(1, 100_000), "requests that wait for a commit")
     max_connections: int = _setting(1024, _whole(1, 100_000), "connections; others wait until one is free")
     max_header: int = _setting(16 << 10, _whole(8192, MiB), "bytes of the header of a request")
@@ -131,6 +143,11 @@ class Settings:
     )
     log: bool = _setting(True, _flag(), "log requests, as JSON lines on standard error")
     log_senders: bool = _setting(False, _flag(), "log addresses and user agents too: this identifies people")
+
+    @property
+    def scratch(self) -> Path | None:
+        """The folder for files that are gone when they are closed; None for that of the system."""
+        return self.data if self.database is None else None
 
     @classmethod
     def load(cls, flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None) -> "Settings":
@@ -159,9 +176,8 @@ def _read(setting: Any, place: str, value: Any, mistakes: list[str]) -> Any:
     try:
         return setting.metadata["read"](value)
     except (ValueError, TypeError, AttributeError, OverflowError):
-        mistakes.append(
-            f"serve: {setting.name} must be {setting.metadata['rule']}, got {show(value)[:60]} from {place}"
-        )
+        got = "another" if setting.name == "database" else show(value)[:60]  # which may hold a password
+        mistakes.append(f"serve: {setting.name} must be {setting.metadata['rule']}, got {got} from {place}")
         return None
 
 
@@ -195,7 +211,7 @@ def _from_file(file: Path, mistakes: list[str]) -> dict[str, Any]:
 def described() -> list[tuple[str, str, str]]:
     """Return the name, default and meaning of every setting.
 
-    >>> described()[1]
+    >>> described()[2]
     ('host', '127.0.0.1', 'the address to listen on')
     """
     return [(setting.name, _shown(setting.default), setting.metadata["about"]) for setting in fields(Settings)]

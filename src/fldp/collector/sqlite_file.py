@@ -4,9 +4,9 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 
+from fldp.collector.migrations import steps
 from fldp.collector.store import StoreError
 
 FILE = "fldp.db"
@@ -28,8 +28,7 @@ def migrations() -> list[str]:
     >>> len(migrations()) >= 1
     True
     """
-    folder = resources.files("fldp.collector") / "migrations"
-    return [step.read_text(encoding="utf-8") for step in sorted(folder.iterdir(), key=lambda file: file.name)]
+    return steps("sqlite")
 
 
 def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
@@ -61,8 +60,7 @@ def prepare(path: Path) -> None:
 def migrate(path: Path, connection: sqlite3.Connection) -> None:
     """Do the steps that are missing, each with its number in one transaction."""
     _check_kind(path, connection)
-    steps = migrations()
-    for number, step in enumerate(steps, 1):
+    for number, step in enumerate(migrations(), 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
             if number > _pragma(connection, "user_version"):

@@ -28,6 +28,10 @@ class SqliteSnapshot:
     def entries(self) -> list[Entry]:
         return [entry(row) for row in self._connection.execute("SELECT * FROM surveys ORDER BY number DESC")]
 
+    def has(self, survey: int) -> bool:
+        row = self._connection.execute("SELECT 1 FROM surveys WHERE number = ?", (survey,))
+        return row.fetchone() is not None
+
     def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
         for day, n, state in self._connection.execute(
             "SELECT day, n, state FROM tallies WHERE survey = ? AND day BETWEEN ? AND ? ORDER BY day", (survey, *days)

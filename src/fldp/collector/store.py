@@ -1,4 +1,4 @@
-"""Store: what the collector asks of a database. One file implements it for SQLite; another can for another one.
+"""Store: what the collector asks of a database. ``sqlite`` and ``postgres`` are two of them.
 
 A store knows bytes and numbers. What they mean to an oracle is in ``segments``, ``windows`` and ``folding``.
 """
@@ -16,6 +16,7 @@ from fldp.errors import CollectorError
 from fldp.reports import Reports, Tally
 
 REPORTS, TALLY = 1, 2
+OWNED = ("segments", "tallies", "keys", "tickets")  # tables whose rows belong to a survey
 State = NDArray[np.int64]
 
 
@@ -124,6 +125,9 @@ class Snapshot(Protocol):
     def entries(self) -> list[Entry]:
         """Return all surveys, the newest first."""
 
+    def has(self, survey: int) -> bool:
+        """Tell whether there is a survey of this number."""
+
     def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
         """Yield the day, number and state of every folded day."""
 
@@ -184,6 +188,9 @@ class Store(Protocol):
 
     def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
         """Return folded segments that are small enough to take more, and the merged tally of the day."""
+
+    def folding(self) -> AbstractContextManager[bool]:
+        """Take the work of folding, if no other collector has it: twice would be right, but in vain."""
 
     def fold(self, step: Fold) -> bool:
         """Do a step of folding in one transaction; False if its rows are not there any more."""

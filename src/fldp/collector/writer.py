@@ -39,6 +39,7 @@ class Writer:
         self._queue: deque[Waiting] = deque()
         self._thread = ThreadPoolExecutor(1, "fldp-writer")
         self._running: asyncio.Task[None] | None = None
+        self.alive = True
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -48,7 +49,7 @@ class Writer:
 
         Whoever stops waiting does not take it back: it may be counted all the same.
         """
-        if len(self._queue) >= self._most:
+        if not self.alive or len(self._queue) >= self._most:
             raise BusyError("collector: too much waits to be written, try again")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
@@ -59,6 +60,7 @@ class Writer:
 
     def stop(self) -> None:
         """End after the commit that is being done."""
+        self.alive = False
         self._thread.shutdown()
 
     async def _run(self) -> None:
@@ -77,15 +79,21 @@ class Writer:
         return taken
 
     async def _write(self, batch: list[Waiting]) -> None:
-        """Commit and answer. An answer that nobody waits for any more has been cancelled."""
+        """Commit and answer. Whatever goes wrong, nobody waits for ever, and the next batch is served."""
         submissions = [submission for submission, _ in batch]
         try:
             outcomes = await asyncio.get_running_loop().run_in_executor(self._thread, self._commit, submissions)
-        except Exception as error:
-            for _, future in batch:
-                if not future.done():
-                    future.set_exception(error)
-            return
-        for (_, future), outcome in zip(batch, outcomes, strict=True):
-            if not future.done():
-                future.set_result(outcome)
+            for (_, future), outcome in zip(batch, outcomes, strict=True):
+                if not future.done():  # else nobody waits for it any more
+                    future.set_result(outcome)
+        except asyncio.CancelledError:
+            _fail(batch, BusyError("collector: the writer has ended"))
+            raise
+        except BaseException as error:
+            _fail(batch, error if isinstance(error, Exception) else StoreError(f"collector: {type(error).__name__}"))
+
+
+def _fail(batch: list[Waiting], error: Exception) -> None:
+    for _, future in batch:
+        if not future.done():
+            future.set_exception(error)

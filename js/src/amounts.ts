@@ -16,7 +16,8 @@ export interface Spent {
 export interface Limit {
   readonly maxEpsilon: number;
   readonly minEta: number;
-  readonly maxAnswers: number;
+  /** 100 unless it is given: it bounds what a server can make a device store. */
+  readonly maxAnswers?: number;
 }
 
 /** Limits that are all there. */
@@ -48,11 +49,12 @@ export function fullLimits(given: Limits = {}): FullLimits {
     minLabels: 3,
     ...given,
   };
-  for (const { maxEpsilon, minEta, maxAnswers } of [made.topic, made.origin, made.total]) {
-    const good = maxEpsilon > 0 && maxEpsilon < Infinity && minEta >= 0 && minEta <= 1 && maxAnswers >= 1;
-    if (!good) throw fail("limits", "a limit", "positive and complete", limit(maxEpsilon, minEta, maxAnswers));
+  const { topic, origin, total, minAnonymity, minLabels } = made;
+  for (const { maxEpsilon, minEta, maxAnswers = 1 } of [topic, origin, total]) {
+    const numbers = [maxEpsilon, minEta, maxAnswers, minAnonymity, minLabels].every(Number.isFinite);
+    const good = maxEpsilon > 0 && minEta >= 0 && minEta <= 1 && Math.min(maxAnswers, minAnonymity, minLabels) >= 1;
+    if (!numbers || !good) throw fail("participant", "limits", "positive numbers, with a minEta of at most 1", given);
   }
-  if (!(made.minAnonymity >= 1 && made.minLabels >= 1)) throw fail("limits", "each least number", "at least 1", given);
   return made;
 }
 
@@ -88,7 +90,7 @@ export function together(costs: readonly Cost[]): Spent {
 }
 
 /** Say which parts of a limit do not cover what would be spent; nothing if all do. */
-export function breaches({ maxEpsilon, minEta, maxAnswers }: Limit, costs: readonly Cost[]): string[] {
+export function breaches({ maxEpsilon, minEta, maxAnswers = 100 }: Limit, costs: readonly Cost[]): string[] {
   const { epsilon, eta, answers } = together(costs);
   const epsilons = costs.map((cost) => cost.epsilon);
   const found = [];

@@ -106,5 +106,5 @@ export function setCoin(owner: string, epsilon: number, inside: bigint, outside:
 
 /** Return a ratio of integers as a double, for what people are shown. */
 export function quotient(a: bigint, b: bigint): number {
-  return Number((a << 64n) / b) / 2 ** 64;
+  return Number(a) / Number(b);
 }

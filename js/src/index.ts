@@ -1,7 +1,7 @@
 /** fldp: answer surveys under local differential privacy, in the browser and in Node. */
 export type { FullLimits, Limit, Limits, Spent } from "./amounts.js";
 export { type Bytes, dumps, identifier } from "./canonical.js";
-export * from "./errors.js";
+export { BudgetError, CollectorError, DomainError, FldpError, ParameterError, WireError } from "./errors.js";
 export { every } from "./every.js";
 export { type Card, type Explanation, card, explain } from "./explain.js";
 export { expLower } from "./exponential.js";

@@ -52,6 +52,11 @@ export interface Answer {
   readonly spent: Spent;
 }
 
+/** What a look at the ledger found: an answer, old or new, or what must be confirmed first. */
+interface Found extends Pick<Answer, "repeated" | "notices"> {
+  readonly done: boolean;
+}
+
 /** Change the ledger in a store by replacing it as a whole, as often as others come in between. */
 async function change<T>(store: Store, step: (rows: readonly Row[]) => Promise<[readonly Row[], T]>): Promise<T> {
   for (;;) {
@@ -160,20 +165,17 @@ export class Participant {
     const value = survey.encode(label);
     const blank = await this.blank();
     for (let agreed: readonly string[] = []; ; ) {
-      let notices: readonly string[] = [];
-      let repeated = true;
-      const found = await change<Row | null>(this.store, async (rows) => {
-        const known = rows.find(answers(survey));
-        if (known) return [rows, known];
-        notices = this.examined(rows, blank);
-        if (!notices.every((notice) => agreed.includes(notice))) return [rows, null];
+      const { done, repeated, notices } = await change<Found>(this.store, async (rows) => {
+        if (rows.some(answers(survey))) return [rows, { done: true, repeated: true, notices: [] }];
+        const notices = this.examined(rows, blank);
+        const done = notices.every((notice) => agreed.includes(notice));
+        if (!done) return [rows, { done, repeated: false, notices }];
         const key = hex(randomBytes(32)); // not computed from the report: many people send the same one
         const batch = hex(await encode(survey.oracle, [survey.oracle.draw(value)], survey.version));
         const row = { ...blank, key, batch, check: await checkOf(key, batch) };
-        repeated = false;
-        return [[...rows, row], row];
+        return [[...rows, row], { done, repeated: false, notices }];
       });
-      if (found) return { ...((await this.recall()) as Answer), repeated, notices };
+      if (done) return { ...((await this.recall()) as Answer), repeated, notices };
       const said = `participant: survey ${survey.name} must be confirmed (${notices.join("; ")})`;
       if (!confirm) throw new BudgetError(`${said}, got nobody to ask; pass confirm`);
       if ((await confirm(notices)) !== true) throw new BudgetError(`${said}, got a no`); // a person takes time

@@ -150,7 +150,7 @@ export async function load(
   { version }: { version?: string } = {},
 ): Promise<Survey> {
   const address = addressOf(url);
-  require(NAME.test(name), "name", "the name of a survey", name);
+  require(typeof name === "string" && NAME.test(name), "name", "the name of a survey", name);
   const query = version === undefined ? "" : `?version=${encodeURIComponent(version)}`;
   const { survey, version: claimed, state } = Object(await exchange(address, `/v1/surveys/${name}${query}`));
   if (survey?.name !== name || (version ?? claimed) !== claimed) {

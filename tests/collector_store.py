@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 from contextlib import closing
 
 import psycopg
@@ -19,8 +20,9 @@ STORES = ("sqlite", "postgres")
 DAY = "2026-11-01"
 
 
-def publish(store, **collect):
-    survey = Survey.from_dict(specification(**collect))
+def publish(store, labels=None, **collect):
+    fields = specification(**collect)
+    survey = Survey.from_dict({**fields, "labels": labels or fields["labels"]})
     entry, _ = store.publish(Entry(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None))
     return survey, entry.number
 
@@ -38,6 +40,11 @@ def whole(store, survey, number):
 def opened(kind, folder):
     """Open a new store of a kind."""
     return SqliteStore(folder / "fldp.db") if kind == "sqlite" else PostgresStore(Database(server().database()))
+
+
+def stored_in(kind):
+    """Return the settings of a collector that keeps its data in a new store of a kind."""
+    return {} if kind == "sqlite" else {"database": server().database()}
 
 
 def _asked(store, statement, values):
@@ -59,3 +66,11 @@ def rows(store, query, *values):
 
 def damage(store, statement, *values):
     _asked(store, statement, values)
+
+
+def until(found, seconds=20):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -33,7 +33,7 @@ BREAKAGES = {
         "raw tally",
         "tally is of 81|82|121 reports|acknowledged",
     ),
-    "a bit of the tally": ("flip tallies state", "raw", "differs"),
+    "a bit of the tally": ("flip tallies state", "raw tally", "differs|not as it was written"),
     "a row of reports lost": ("DELETE FROM segments WHERE folded = 1", "raw", "0 are stored"),
     "a row of the tail lost": (
         "DELETE FROM segments WHERE id = (SELECT max(id) FROM segments)",
@@ -53,7 +53,7 @@ BREAKAGES = {
         "acknowledged",
     ),
     "a bit of the reports": ("flip segments data", "raw", "differs|cannot produce"),
-    "a state that cannot be": ("UPDATE tallies SET state = ?", "raw tally", "cannot be one|differs"),
+    "a state that cannot be": ("UPDATE tallies SET state = ?", "raw tally", "not as it was written|differs"),
     "another specification": ("UPDATE surveys SET specification = '{}'", "raw tally", "cannot be read"),
     "reports that were to be forgotten": ("UPDATE segments SET folded = 1", "tally", "forgotten"),
 }

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from collector_server import Server, batch, key, specification
+from collector_store import until
 
 SLOTS, FLIGHTS = 3, 8
 
@@ -23,13 +24,6 @@ def server(tmp_path_factory):
 def gauge(server, name):
     with server.client() as client:
         return int(re.search(rf"^fldp_{name} (\d+)$", client.get("/metrics").text, re.MULTILINE)[1])
-
-
-def until(found, seconds=20):
-    end = time.monotonic() + seconds
-    while not found():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def connections(server, stack, count):

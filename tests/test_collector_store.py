@@ -9,15 +9,15 @@ import pytest
 
 import cases
 from collector_server import specification
-from collector_store import DAY, STORES, damage, opened, publish, rows, submission, whole
+from collector_store import DAY, STORES, damage, opened, publish, rows, submission, until, whole
 from fldp import Reports, Survey, Tally
 from fldp.collector import auth, sqlite_file
 from fldp.collector.folding import Folder, fold_day
 from fldp.collector.fsck import fsck
-from fldp.collector.segments import MOST_BYTES, in_order, packed, reports_of
+from fldp.collector.segments import MOST_BYTES, in_order, mixed, packed, reports_of
 from fldp.collector.sqlite import SqliteStore
 from fldp.collector.store import StoreError, Submission, Verdict
-from fldp.collector.windows import Window
+from fldp.collector.windows import ALL, Window
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -306,6 +306,18 @@ def test_start_does_not_grow_with_the_reports(tmp_path):
     store.close()
 
 
+def test_a_snapshot_is_of_one_moment(store):
+    survey, number = publish(store)
+    store.commit([submission(survey, number, b"a")], DAY)
+    with store.snapshot() as snapshot:
+        assert Window(number).count(snapshot) == 1
+        store.commit([submission(survey, number, b"b")], DAY)
+        fold_day(store, number, DAY, survey)
+        assert Window(number).tally(snapshot, survey.oracle).n == Window(number).count(snapshot) == 1
+        assert snapshot.acknowledged(number) == 1
+    assert whole(store, survey, number).n == 2
+
+
 def test_tallies_add_up_over_windows(store):
     survey, number = publish(store)
     days = [f"2026-11-{k:02}" for k in range(1, 6)]
@@ -319,3 +331,57 @@ def test_tallies_add_up_over_windows(store):
         assert Window(number).count(snapshot) == 15
         parts = [Window(number, (day, day)).tally(snapshot, survey.oracle) for day in days]
         assert sum(parts, Tally.empty(survey.oracle)) == Window(number).tally(snapshot, survey.oracle)
+
+
+@pytest.mark.parametrize("size", [1, 300, 10**9])
+def test_an_export_does_not_show_which_reports_came_together(store, monkeypatch, size):
+    monkeypatch.setattr("fldp.collector.segments._MIXED_BYTES", size)
+    survey, number = publish(store)
+    sent = [submission(survey, number, bytes([k]), np.arange(20 + k) % 5) for k in range(9)]
+    for k, new in enumerate(sent):
+        store.commit([new], DAY if k < 8 else "2026-11-02")  # a day of few reports
+        if k == 4:
+            fold_day(store, number, DAY, survey)
+    with store.snapshot() as snapshot:
+        rows_of = [part for folded in (True, False) for part in snapshot.segments(number, ALL, folded=folded)]
+        parts = list(mixed(survey.oracle, rows_of, 50))
+    assert len(parts) == {1: 3, 300: 1, 10**9: 1}[size]
+    assert all(len(part) >= 50 for part in parts)
+    assert all(in_order(part) == part for part in parts)
+    everything = in_order(Reports.concatenate([new.content for new in sent]))
+    assert in_order(Reports.concatenate(parts)) == everything
+
+
+def everything_on_disk(store):
+    return b"".join(file.read_bytes() for file in sorted(store.path.parent.iterdir()))
+
+
+def test_nothing_is_left_on_the_disk_of_how_reports_came(sqlite_store):
+    """In the log of the database every commit stands by itself, the report beside its key: it must be emptied."""
+    survey, number = publish(sqlite_store, retention="tally", oracle={"name": "oue", "epsilon": 1.0})
+    sent = [submission(survey, number, bytes([k]) * 32, [1] * 50) for k in range(3)]
+    for new in sent:
+        sqlite_store.commit([new], DAY)
+    rows_sent = [packed([new.content])[0].data for new in sent]
+    assert all(row in everything_on_disk(sqlite_store) for row in rows_sent)
+    folder = Folder(sqlite_store, {number: survey}.get, 0.01)
+    with sqlite_store.snapshot() as snapshot:
+        expected = Window(number).tally(snapshot, survey.oracle)
+        later = submission(survey, number, b"later", [1] * 50)
+        assert sqlite_store.commit([later], DAY)[0].accepted == 50  # who reads does not keep others from writing
+        until(lambda: folder.folded == 200)  # nothing more is folded when the reader ends
+    rows_sent += [packed([later.content])[0].data]
+    until(lambda: not any(row in everything_on_disk(sqlite_store) for row in rows_sent))
+    folder.stop()
+    assert sqlite_store.path.with_name("fldp.db-wal").stat().st_size == 0
+    assert whole(sqlite_store, survey, number) == expected + survey.oracle.tally(later.content)
+
+
+def test_nothing_is_left_on_the_disk_of_a_deleted_survey(sqlite_store):
+    survey, number = publish(sqlite_store, name="deleted", oracle={"name": "oue", "epsilon": 1.0})
+    sqlite_store.commit([submission(survey, number, b"k" * 32, [1] * 50)], DAY)
+    assert b"deleted" in everything_on_disk(sqlite_store)
+    sqlite_store.delete_surveys([number])
+    left = everything_on_disk(sqlite_store)
+    assert b"deleted" not in left
+    assert b"k" * 32 not in left

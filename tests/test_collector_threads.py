@@ -2,13 +2,12 @@
 
 import asyncio
 import sqlite3
-import time
 
 import httpx
 import pytest
 
 from collector_server import batch, key
-from collector_store import DAY, damage, publish, rows, submission, whole
+from collector_store import DAY, damage, publish, rows, submission, until, whole
 from fldp.collector.app import create_app
 from fldp.collector.collector import Collector
 from fldp.collector.folding import Folder
@@ -23,13 +22,6 @@ def store(tmp_path):
     made = SqliteStore(tmp_path / "fldp.db")
     yield made
     made.close()
-
-
-def until(found, seconds=20):
-    end = time.monotonic() + seconds
-    while not found():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def test_a_transaction_that_could_not_be_undone_does_not_block_the_next(store):

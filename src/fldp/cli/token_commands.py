@@ -15,7 +15,7 @@ from fldp.cli.serve_commands import Data, Url, open_store
 from fldp.errors import FldpError, ParameterError
 
 if TYPE_CHECKING:
-    from fldp.client.calls import Token
+    from fldp.client.replies import Token
 
 tokens = typer.Typer(help="Make, list and revoke the tokens of a collector.", no_args_is_help=True)
 app.add_typer(tokens, name="token")
@@ -42,19 +42,23 @@ class _Stored:
         self._store = store
 
     def create_token(self, scope: str, *, survey: str | None, expires: str | None) -> "Token":
-        from fldp.client.calls import Token
+        from fldp.client.replies import Token
         from fldp.collector import auth, clock
         from fldp.constraints import one_of
 
         one_of(*auth.SCOPES)("token", "scope", scope)
         until = None if expires is None else clock.parse_time(expires)
-        if expires is not None and until is None:
-            raise ParameterError(f"token: expires must be a time such as 2030-01-01T00:00:00Z, got {expires!r:.60}")
+        if expires is not None and (until is None or until <= clock.system()):
+            raise ParameterError(
+                f"token: expires must be a time to come such as 2030-01-01T00:00:00Z, got {expires!r:.60}"
+            )
+        if survey is not None and not auth.NAME.fullmatch(survey):
+            raise ParameterError(f"token: survey must be the name of a survey, got {survey!r:.60}")
         secret, made = auth.create_token(self._store, clock.system(), scope, survey, until)
         return Token(made.id, scope, survey, made.created, made.expires, token=secret)
 
     def tokens(self) -> "list[Token]":
-        from fldp.client.calls import Token
+        from fldp.client.replies import Token
 
         return [Token(*(getattr(token, name) for name in COLUMNS)) for token in self._store.tokens()]
 

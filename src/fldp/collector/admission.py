@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from fldp.collector.segments import kept, packed
+from fldp.collector.segments import kept, opened, packed, sealed
 from fldp.collector.store import Outcome, Segment, Submission, Verdict
 from fldp.reports import Reports, Tally
 
@@ -75,11 +73,11 @@ def gained(before: tuple[int, bytes] | None, more: Tally) -> tuple[int, bytes]:
     """Return the number and state of a stored tally with more added to it.
 
     >>> import fldp
-    >>> tally = Tally(fldp.RR(epsilon=1.0), np.array([1, 0]), 1)
+    >>> tally = Tally(fldp.RR(epsilon=1.0), [1, 0], 1)
     >>> gained(gained(None, tally), tally)[0]
     2
     """
-    state = more.state.astype("<i8").ravel()
-    if before is None:
-        return more.n, state.tobytes()
-    return before[0] + more.n, (np.frombuffer(before[1], "<i8") + state).tobytes()
+    n, state = more.n, more.state.astype("<i8").ravel()
+    if before is not None:
+        n, state = before[0] + n, opened(*before) + state
+    return n, sealed(n, state)

@@ -16,7 +16,7 @@ from fldp.collector.access import permit
 from fldp.collector.collector import Collector, Published
 from fldp.collector.problem import Problem, not_found
 from fldp.collector.query import FORMATS, Query, days_of, parameters
-from fldp.collector.segments import batches
+from fldp.collector.segments import mixed
 from fldp.collector.store import Days, Snapshot, Token
 from fldp.collector.windows import Window
 from fldp.estimate import Estimate
@@ -25,6 +25,7 @@ from fldp.postprocess import postprocess
 from fldp.reports import Tally
 
 _PIECE = 1 << 18
+Made = tuple[str, bytes | IO[bytes]]  # the entity tag, and what it is the tag of
 _ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
 
 
@@ -35,9 +36,8 @@ async def estimates(collector: Collector, request: Request, token: Token) -> Res
     tag = await collector.quick(_tag, collector, published, query.days, repr(query))
     if _matches(request, tag):
         return _unchanged(tag)
-    tag, tally = await collector.answer(_tallied, collector, published, query.days, repr(query))
-    content = await collector.answer(_rendered, published, tally, query)
-    return Response(content, headers={"ETag": tag, **_ENVELOPE}, media_type=FORMATS[query.format])
+    made = await collector.answer(_estimated, collector, published, query)
+    return _answer(collector, made, FORMATS[query.format])
 
 
 async def tally(collector: Collector, request: Request, token: Token) -> Response:
@@ -47,9 +47,8 @@ async def tally(collector: Collector, request: Request, token: Token) -> Respons
     tag = await collector.quick(_tag, collector, published, days, "tally")
     if _matches(request, tag):
         return _unchanged(tag)
-    tag, found = await collector.answer(_tallied, collector, published, days, "tally")
-    content = await collector.answer(wire.encode_tally, found, published.entry.version)
-    return Response(content, headers={"ETag": tag, **_ENVELOPE}, media_type="application/octet-stream")
+    made = await collector.answer(_encoded, collector, published, days)
+    return _answer(collector, made, "application/octet-stream")
 
 
 async def export(collector: Collector, request: Request, token: Token) -> Response:
@@ -112,6 +111,36 @@ def _tallied(collector: Collector, published: Published, days: Days, asked: str)
         return tag, Window(published.entry.number, days).tally(snapshot, published.survey.oracle)
 
 
+def _estimated(collector: Collector, published: Published, query: Query) -> Made:
+    """Do all of it in one go: between two steps, a tally would wait in memory for a thread."""
+    tag, found = _tallied(collector, published, query.days, repr(query))
+    return tag, _kept(collector, _rendered(published, found, query))
+
+
+def _encoded(collector: Collector, published: Published, days: Days) -> Made:
+    tag, found = _tallied(collector, published, days, "tally")
+    return tag, _kept(collector, wire.encode_tally(found, published.entry.version))
+
+
+def _kept(collector: Collector, content: bytes) -> bytes | IO[bytes]:
+    """Put a large answer into a file without a name, since it may be read slowly."""
+    if len(content) <= _PIECE:
+        return content
+    file = tempfile.TemporaryFile(dir=collector.settings.data)  # noqa: SIM115
+    file.write(content)
+    return file
+
+
+def _answer(collector: Collector, made: Made, media_type: str) -> Response:
+    tag, content = made
+    headers = {"ETag": tag, **_ENVELOPE}
+    if isinstance(content, bytes):
+        return Response(content, headers=headers, media_type=media_type)
+    headers["Content-Length"] = str(content.tell())
+    content.seek(0)
+    return StreamingResponse(_streamed(collector, content), headers=headers, media_type=media_type)
+
+
 def _rendered(published: Published, found: Tally, query: Query) -> bytes:
     made = published.survey.estimate(found, **query.options)
     if query.post:
@@ -140,7 +169,8 @@ def _exported(collector: Collector, published: Published, days: Days) -> IO[byte
         with _moment(collector, published) as snapshot:
             _enough(snapshot.count_reports(number, days), published)
             for_all = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
-            parquet.write(file, oracle, batches(oracle, for_all), published.entry.version)
+            parts = mixed(oracle, for_all, published.survey.collect["minimum"])
+            parquet.write(file, oracle, parts, published.entry.version)
     except BaseException:
         file.close()
         raise

@@ -226,10 +226,14 @@ class Collector:
         return outcome.accepted
 
     async def _counted(self, submission: Submission) -> Outcome:
+        size = submission.size  # reports take more as arrays than they did as bytes
+        self.buffered.take(size)
         try:
             return await self._writer.write(submission)
         except BusyError as error:
             raise busy(str(error)) from None
+        finally:
+            self.buffered.give(size)
 
     def _commit(self, submissions: Sequence[Submission]) -> list[Outcome]:
         outcomes = self.store.commit(submissions, self.today)

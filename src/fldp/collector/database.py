@@ -1,7 +1,7 @@
 """Database: the address of a PostgreSQL database, which shows itself without its secrets."""
 
 import re
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 SCHEMES = ("postgresql", "postgres")
 _HARMLESS = ("host", "hostaddr", "port", "dbname", "user", "sslmode", "target_session_attrs", "application_name")
@@ -26,7 +26,7 @@ class Database:
             raise ValueError
         query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name in _HARMLESS])
         self.url = url
-        self._shown = urlunsplit((parts.scheme, user.partition(":")[0] + at + hosts, parts.path, query, ""))
+        self._shown = f"{parts.scheme}://{user.partition(':')[0]}{at}{hosts}{parts.path}{'?' if query else ''}{query}"
 
     def __str__(self) -> str:
         return self._shown

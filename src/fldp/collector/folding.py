@@ -95,7 +95,11 @@ class Folder:
                 return
 
     def round(self) -> None:
-        """Fold every survey and day that has something to fold."""
+        """Fold every survey and day that has something to fold, and leave no trace of how it came."""
+        self._fold_all()
+        self._store.scrub()
+
+    def _fold_all(self) -> None:
         for number, day, _ in self._store.pending():
             if self._stop.is_set():
                 return

@@ -1,6 +1,5 @@
 """The other routes: tokens, health, metrics, and the description of them all."""
 
-import re
 from typing import Any
 
 from starlette.requests import Request
@@ -15,8 +14,6 @@ from fldp.collector.forwarded import is_local
 from fldp.collector.problem import Problem, busy, not_found
 from fldp.collector.query import parameters
 from fldp.collector.store import StoreError, Token
-
-_NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
 
 
 def token_facts(token: Token) -> dict[str, Any]:
@@ -41,7 +38,7 @@ async def create_token(collector: Collector, request: Request, token: Token) -> 
         raise Problem(422, "malformed", "the keys of a token are scope, survey and expires")
     if scope not in auth.SCOPES:
         raise Problem(422, "malformed", f"scope must be one of {', '.join(auth.SCOPES)}")
-    if survey is not None and not (isinstance(survey, str) and _NAME.fullmatch(survey)):
+    if survey is not None and not (isinstance(survey, str) and auth.NAME.fullmatch(survey)):
         raise Problem(422, "malformed", "survey must be the name of a survey")
     until = parse_time(expires) if isinstance(expires, str) else None
     if expires is not None and (until is None or until <= collector.clock()):

@@ -1,7 +1,7 @@
 """PostgresStore: everything in one schema of a PostgreSQL database, for any number of collectors at the same time."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from typing import Any, cast
@@ -9,20 +9,18 @@ from typing import Any, cast
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from fldp.collector import postgres_schema as schema
-from fldp.collector.admission import Admission, gained
 from fldp.collector.database import Database
 from fldp.collector.postgres_schema import FOLDING, LOCKS, ROUND, Connection, lock
 from fldp.collector.postgres_snapshot import ENTRY, PostgresSnapshot
-from fldp.collector.store import OWNED, Entry, Fold, Outcome, Segment, StoreError, Submission, Token
+from fldp.collector.postgres_writes import Overtaken, commit, fill, fold, rows
+from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
+from fldp.collector.tables import COLUMNS, OWNED, counted
 
 _PURGED = 500  # rows deleted in one transaction
 _TRIES = 10  # at a commit that another one gets in the way of
 _PATIENCE, _PAUSE = 2.0, 0.5  # seconds to wait for a connection, and to refuse at once after that was in vain
-_TOKEN = "id, hash, scope, survey, created, expires, revoked"  # noqa: S105
-
-
-class _Overtaken(Exception):  # noqa: N818 - not a mistake
-    """Another collector committed one of our keys first."""
+_TIDY = 30.0  # seconds between two rounds of clearing away
+_TOKEN = COLUMNS["tokens"]
 
 
 class PostgresStore:
@@ -34,11 +32,11 @@ class PostgresStore:
     def __init__(self, database: Database, *, connections: int = 16, make: bool = True) -> None:
         self.database = database
         schema.prepare(database, make=make)
-        self._down = 0.0
+        self._down = self._untidy = 0.0
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             kwargs=schema.parameters(database),
             configure=schema.configure,
-            check=ConnectionPool.check_connection,
+            check=self._check,
             min_size=1,
             max_size=max(4, connections),
             timeout=_PATIENCE,
@@ -47,6 +45,14 @@ class PostgresStore:
         )
 
     # ------------------------------------------------------------------------------------------- connections
+
+    def _check(self, connection: Connection) -> None:
+        """See that a connection is good before it is used; if it is not, what broke it broke the others too."""
+        try:
+            ConnectionPool.check_connection(connection)
+        except Exception:
+            self._pool.drain()
+            raise
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
@@ -72,7 +78,7 @@ class PostgresStore:
 
     def _select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self._connected() as connection:
-            return _rows(connection, query, values)
+            return rows(connection, query, values)
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:
@@ -96,7 +102,7 @@ class PostgresStore:
                 " ON CONFLICT (version) DO NOTHING",
                 (new.version, new.name, new.specification, new.created),
             ).rowcount
-            found = _rows(connection, f"SELECT {ENTRY} FROM surveys WHERE version = %s", [new.version])  # noqa: S608
+            found = rows(connection, f"SELECT {ENTRY} FROM surveys WHERE version = %s", [new.version])  # noqa: S608
         if not found:
             raise StoreError(f"{self.database}: the survey was deleted as it was published, try again")
         return Entry(*found[0]), fresh == 1
@@ -111,10 +117,10 @@ class PostgresStore:
         return self._entries("name = %s", name)
 
     def _entries(self, where: str, value: str | int) -> list[Entry]:
-        if "\0" in str(value):  # PostgreSQL has no such text
+        if not _possible(str(value)):
             return []
-        rows = self._select(f"SELECT {ENTRY} FROM surveys WHERE {where} ORDER BY number DESC", [value])  # noqa: S608
-        return [Entry(*row) for row in rows]
+        found = self._select(f"SELECT {ENTRY} FROM surveys WHERE {where} ORDER BY number DESC", [value])  # noqa: S608
+        return [Entry(*row) for row in found]
 
     def counts(self) -> dict[int, int]:
         return dict(
@@ -139,18 +145,25 @@ class PostgresStore:
 
     def purge(self) -> None:
         for table in OWNED:
-            for number in self._orphans(table):
+            numbers = self._orphans(table)
+            for number in numbers:
                 while self._purge_some(table, number):
                     pass
+            if numbers:
+                with self._connected() as connection:
+                    connection.execute(f"VACUUM (SKIP_LOCKED) {table}")
+
+    def scrub(self) -> None:
+        """Do nothing: folding has its rows cleared away by itself, and the log is the server's own to keep."""
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
-        rows = self._select(
+        found = self._select(
             f"WITH RECURSIVE leap AS (SELECT min(survey) AS survey FROM {table} UNION ALL"  # noqa: S608
             f" SELECT (SELECT min(survey) FROM {table} WHERE survey > leap.survey) FROM leap WHERE survey IS NOT NULL)"
             " SELECT survey FROM leap WHERE survey IS NOT NULL AND survey NOT IN (SELECT number FROM surveys)"
         )
-        return [row[0] for row in rows]
+        return [row[0] for row in found]
 
     def _purge_some(self, table: str, number: int) -> bool:
         statement = (
@@ -167,8 +180,8 @@ class PostgresStore:
         for _ in range(_TRIES):
             try:
                 with self._writing() as connection:
-                    return _commit(connection, submissions, day)
-            except _Overtaken:  # the key is there now, and decides
+                    return commit(connection, submissions, day)
+            except Overtaken:  # the key is there now, and decides
                 continue
         raise StoreError(f"{self.database}: other collectors commit the same keys, try again")
 
@@ -182,43 +195,47 @@ class PostgresStore:
         )
 
     def tail(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
-        rows = self._select(
+        found = self._select(
             "SELECT kind, n, data, id, day FROM segments WHERE id IN (SELECT id FROM (SELECT id,"
             " sum(octet_length(data)) OVER (ORDER BY id) - octet_length(data) AS before FROM segments"
             " WHERE survey = %s AND folded = 0 AND day = %s) AS sized WHERE before < %s)",
             (survey, day, most_bytes),
         )
-        return [Segment(*row) for row in rows]
+        return [Segment(*row) for row in found]
 
     def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
-        rows = self._select(
+        found = self._select(
             "SELECT kind, n, data, id, day FROM segments WHERE survey = %s AND folded = 1 AND day = %s"
             " AND (kind = 2 OR octet_length(data) < %s)",
             (survey, day, most_bytes),
         )
-        return [Segment(*row) for row in rows]
+        return [Segment(*row) for row in found]
 
     @contextmanager
     def folding(self) -> Iterator[bool]:
         with self._connected() as connection:
-            (mine,) = _rows(connection, "SELECT pg_try_advisory_lock(%s, %s)", [LOCKS, ROUND])[0]
+            (mine,) = rows(connection, "SELECT pg_try_advisory_lock(%s, %s)", [LOCKS, ROUND])[0]
             try:
                 yield mine
+                if mine:
+                    self._tidy(connection)
             finally:
                 if mine:
                     _unlock(connection)
+
+    def _tidy(self, connection: Connection) -> None:
+        """Have the server clear away what folding has deleted or replaced; by itself it takes its time."""
+        if time.monotonic() >= self._untidy:
+            connection.execute("VACUUM (SKIP_LOCKED) segments, tallies")
+            self._untidy = time.monotonic() + _TIDY
 
     def fold(self, step: Fold) -> bool:
         try:
             with self._writing() as connection:
                 lock(connection, FOLDING)  # that of a round is lost with its connection; this one never is
                 lock(connection, step.survey, shared=True)
-                done = connection.execute("DELETE FROM segments WHERE id = ANY(%s)", (list(step.removed),))
-                if done.rowcount != len(step.removed):  # the survey was deleted meanwhile
-                    raise _Overtaken
-                _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
-                _gain(connection, step)
-        except _Overtaken:
+                fold(connection, step)
+        except Overtaken:
             return False
         return True
 
@@ -239,23 +256,38 @@ class PostgresStore:
             connection.execute(statement, astuple(token))
 
     def find_token(self, digest: bytes) -> Token | None:
-        rows = self._select(f"SELECT {_TOKEN} FROM tokens WHERE hash = %s", [digest])  # noqa: S608
-        return Token(*rows[0]) if rows else None
+        found = self._select(f"SELECT {_TOKEN} FROM tokens WHERE hash = %s", [digest])  # noqa: S608
+        return Token(*found[0]) if found else None
 
     def tokens(self) -> list[Token]:
         return [Token(*row) for row in self._select(f"SELECT {_TOKEN} FROM tokens ORDER BY place")]  # noqa: S608
 
     def revoke_token(self, identifier: str, now: str) -> bool:
-        if "\0" in identifier:
+        if not _possible(identifier):
             return False
         with self._writing() as connection:
             statement = "UPDATE tokens SET revoked = coalesce(revoked, %s) WHERE id = %s"
             return connection.execute(statement, (now, identifier)).rowcount == 1
 
+    # ------------------------------------------------------------------------------------------------- copies
 
-def _rows(connection: Connection, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor(binary=True) as cursor:
-        return cursor.execute(query, values).fetchall()
+    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+        with self._writing() as connection:
+            connection.execute(f"LOCK TABLE {', '.join(COLUMNS)} IN EXCLUSIVE MODE")
+            for table in COLUMNS:
+                if rows(connection, f"SELECT 1 FROM {table} LIMIT 1", []):  # noqa: S608
+                    raise StoreError(f"{self.database}: must be empty, and holds {table}")
+                fill(connection, table, counted(snapshot.rows(table), advance))
+            last = snapshot.last_number()
+            connection.execute("SELECT setval('surveys_number_seq', %s, %s)", (max(1, last), last > 0))
+
+
+def _possible(text: str) -> bool:
+    """Tell whether PostgreSQL can hold a text at all: it has no character 0, and no halves of characters."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def _unlock(connection: Connection) -> None:
@@ -264,78 +296,3 @@ def _unlock(connection: Connection) -> None:
     except BaseException:
         connection.close()  # and with it the lock
         raise
-
-
-def _commit(connection: Connection, submissions: Sequence[Submission], day: str) -> list[Outcome]:
-    """Decide and write. Locks keep what was read true: surveys are neither closed nor deleted, tickets not spent."""
-    surveys = [new.survey for new in submissions]
-    lock(connection, *surveys, shared=True)
-    rows = _rows(connection, "SELECT number, closed IS NOT NULL FROM surveys WHERE number = ANY(%s)", [surveys])
-    closed: dict[int, bool] = dict(rows)
-    unspent = _unspent(connection, [(new.survey, new.ticket) for new in submissions if new.ticket is not None])
-    known = _known(connection, submissions)
-    admission = Admission(
-        lambda survey, key: known.get((survey, key)), closed.get, lambda survey, ticket: (survey, ticket) in unspent
-    )
-    outcomes = [admission.admit(new) for new in submissions]
-    _write(connection, admission, day)
-    return outcomes
-
-
-def _unspent(connection: Connection, tickets: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
-    if not tickets:
-        return set()
-    rows = _rows(
-        connection,
-        "SELECT survey, ticket, spent FROM tickets WHERE (survey, ticket) IN"
-        " (SELECT * FROM unnest(%s::integer[], %b::bytea[])) ORDER BY survey, ticket FOR UPDATE",
-        [list(column) for column in zip(*tickets, strict=True)],
-    )
-    return {(survey, ticket) for survey, ticket, spent in rows if not spent}
-
-
-def _known(connection: Connection, submissions: Sequence[Submission]) -> dict[tuple[int, bytes], tuple[bytes, int]]:
-    rows = _rows(
-        connection,
-        "SELECT survey, key, body, accepted FROM keys WHERE (survey, key) IN"
-        " (SELECT * FROM unnest(%s::integer[], %b::bytea[]))",
-        [[new.survey for new in submissions], [new.key for new in submissions]],
-    )
-    return {(survey, key): (body, accepted) for survey, key, body, accepted in rows}
-
-
-def _write(connection: Connection, admission: Admission, day: str) -> None:
-    if keys := admission.keys:
-        done = connection.execute(
-            "INSERT INTO keys SELECT * FROM unnest(%s::integer[], %b::bytea[], %b::bytea[], %s::bigint[])"
-            " ON CONFLICT DO NOTHING",
-            [list(column) for column in zip(*keys, strict=True)],
-        )
-        if done.rowcount != len(keys):
-            raise _Overtaken
-    if tickets := admission.tickets:
-        connection.execute(
-            "UPDATE tickets SET spent = 1 WHERE (survey, ticket) IN (SELECT * FROM unnest(%s::integer[], %b::bytea[]))",
-            [list(column) for column in zip(*tickets, strict=True)],
-        )
-    _insert(connection, admission.segments(day), folded=False)
-
-
-def _insert(connection: Connection, parts: Sequence[tuple[int, str, Segment]], *, folded: bool) -> None:
-    rows = [(survey, day, part.kind, part.n, int(folded), part.data) for survey, day, part in parts]
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            "INSERT INTO segments (survey, day, kind, n, folded, data) VALUES (%s, %s, %s, %s, %s, %b)", rows
-        )
-
-
-def _gain(connection: Connection, step: Fold) -> None:
-    """Add to the tally of a day; the lock on folding lets nobody else do so."""
-    where = [step.survey, step.day]
-    row = _rows(connection, "SELECT n, state FROM tallies WHERE survey = %s AND day = %s", where)
-    n, state = gained((row[0][0], row[0][1]) if row else None, step.gained)
-    connection.execute(
-        "INSERT INTO tallies (survey, day, n, state) VALUES (%s, %s, %s, %b)"
-        " ON CONFLICT (survey, day) DO UPDATE SET n = excluded.n, state = excluded.state",
-        (*where, n, state),
-    )

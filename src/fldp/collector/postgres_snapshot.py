@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from fldp.collector.postgres_schema import SCHEMA, Connection
-from fldp.collector.store import REPORTS, Days, Entry, Segment, State
+from fldp.collector.store import REPORTS, Days, Entry, Segment
+from fldp.collector.tables import COLUMNS, number_of, rows_of
 
-ENTRY = "number, version, name, specification, created, closed"
+ENTRY = COLUMNS["surveys"]
 _AT_ONCE = 16  # rows of up to a MiB
 
 
@@ -19,11 +18,11 @@ class PostgresSnapshot:
         self._connection = connection
         self._cursors = 0
 
-    def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, query: str, values: tuple[Any, ...] = (), *, at_once: int = _AT_ONCE) -> Iterator[tuple[Any, ...]]:
         """Yield rows as they are needed: all of them may be more than fits into memory."""
         self._cursors += 1
         with self._connection.cursor(f"rows{self._cursors}", binary=True) as cursor:
-            cursor.itersize = _AT_ONCE
+            cursor.itersize = at_once
             yield from cursor.execute(query, values)
 
     def entries(self) -> list[Entry]:
@@ -32,10 +31,10 @@ class PostgresSnapshot:
     def has(self, survey: int) -> bool:
         return self._connection.execute("SELECT 1 FROM surveys WHERE number = %s", (survey,)).fetchone() is not None
 
-    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
+    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
         query = "SELECT day, n, state FROM tallies WHERE survey = %s AND day BETWEEN %s AND %s ORDER BY day"
         for day, n, state in self._rows(query, (survey, *days)):
-            yield day, n, np.frombuffer(state, "<i8")
+            yield day, n, bytes(state)
 
     def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
         rows = self._rows(
@@ -61,6 +60,16 @@ class PostgresSnapshot:
         query = f"SELECT coalesce(sum({column}), 0)::bigint FROM {what}"  # noqa: S608
         row = self._connection.execute(query, values).fetchone()
         return int(row[0]) if row else 0
+
+    def amount(self, table: str) -> int:
+        row = self._connection.execute(number_of(table)).fetchone()
+        return int(row[0]) if row else 0
+
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        return self._rows(rows_of(table, "place"), at_once=_AT_ONCE if table == "segments" else 1000)
+
+    def last_number(self) -> int:
+        return self._sum("last_value", "surveys_number_seq WHERE is_called", ())
 
     def damage(self) -> list[str]:
         """Return indexes that are not good; damaged pages are noticed as everything is read."""

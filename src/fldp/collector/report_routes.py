@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from fldp.errors import WireError
 from fldp.reports import Reports, Tally
 
 BYTES = "application/octet-stream"
-_SMALL = 1024  # bytes of a body
+_SMALL = 1024  # bytes of a body that is read sooner than it could be handed to a thread
 _MOST_MERGED, _MOST_EACH = 10**12, 1 << 12  # reports of a merged tally; what one of them can add to a number of it
 
 
@@ -39,10 +40,11 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
     collector.check_rate(published.entry.version)
     async with body_of(collector, request, collector.settings.max_body) as body:
         most = 1 if ticket else collector.settings.max_reports
-        reports = await _read(collector, published, body, most)
+        work = partial(_read, published, key, body, most)
+        hashes, reports = work() if len(body) <= _SMALL else await collector.heavy(work)
         submission = Submission(
             published.entry.number,
-            *_hashes(b"reports", key, body),
+            *hashes,
             reports,
             ticket=ticket,
             closed=published.state(collector.now) != "open",
@@ -58,11 +60,8 @@ def _hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
     return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
 
 
-async def _read(collector: Collector, published: Published, body: bytes, most: int) -> Reports:
-    """Read a batch; handing a small one to a thread would take longer than reading it."""
-    if len(body) <= _SMALL:
-        return _decoded(published, body, most)
-    return await collector.heavy(_decoded, published, body, most)
+def _read(published: Published, key: bytes, body: bytes, most: int) -> tuple[tuple[bytes, bytes], Reports]:
+    return _hashes(b"reports", key, body), _decoded(published, body, most)
 
 
 def _decoded(published: Published, body: bytes, most: int) -> Reports:
@@ -97,8 +96,8 @@ async def merge(collector: Collector, request: Request, token: Token) -> Respons
     media_type(request, BYTES)
     async with body_of(collector, request, collector.settings.max_body) as body:
         tally = await collector.heavy(_tally, published, body)
-        kind = b"merge " + given.get("day", "").encode()
-        submission = Submission(published.entry.number, *_hashes(kind, key, body), tally, day=day)
+        hashes = await collector.heavy(_hashes, b"merge " + given.get("day", "").encode(), key, body)
+        submission = Submission(published.entry.number, *hashes, tally, day=day)
         accepted = await collector.count(submission, published.entry.version)
     return JSONResponse({"accepted": accepted})
 
@@ -111,7 +110,7 @@ def _merge_day(given: str | None, today: str) -> str:
 
 
 def _tally(published: Published, body: bytes) -> Tally:
-    """Read a tally, with numbers so small that no sum of such tallies overflows."""
+    """Read a tally, with numbers so small that a thousand such tallies add up; a sum that is too large is refused."""
     try:
         tally = wire.decode_tally(body, published.survey.oracle, published.entry.version)
     except WireError as error:

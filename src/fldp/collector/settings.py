@@ -169,7 +169,11 @@ class Settings:
         mistakes += [] if mistakes else _tls_mistakes(chosen.get("tls_certificate"), chosen.get("tls_key"))
         if mistakes:
             raise SettingsError(mistakes)
-        return cls(**chosen)
+        made = cls(**chosen)
+        if made.max_buffered < 4 * made.max_body:  # a body, and its reports as arrays, must fit in at once
+            rule = f"at least 4 times max_body, which is {made.max_body}"
+            raise SettingsError([f"serve: max_buffered must be {rule}, got {made.max_buffered}"])
+        return made
 
 
 def _read(setting: Any, place: str, value: Any, mistakes: list[str]) -> Any:

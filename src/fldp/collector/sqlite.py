@@ -3,7 +3,7 @@
 import functools
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import cast
 from fldp.collector import sqlite_file
 from fldp.collector.admission import Admission, gained
 from fldp.collector.sqlite_snapshot import SqliteSnapshot, entry, segment
-from fldp.collector.store import OWNED, Entry, Fold, Outcome, Segment, StoreError, Submission, Token
+from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
+from fldp.collector.tables import COLUMNS, OWNED, counted
 
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
 
@@ -33,7 +34,7 @@ class SqliteStore:
         sqlite_file.prepare(path)
         self._lock = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
-        self._closed = False
+        self._closed, self._traces = False, True
         with sqlite_file.plainly(path):
             self._writer = sqlite_file.connect(path, writes=True)
             sqlite_file.check(path, self._writer)
@@ -143,6 +144,8 @@ class SqliteStore:
             for number in self._orphans(table):
                 while self._purge_some(table, number):
                     pass
+        self._traces = True
+        self.scrub()
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
@@ -218,7 +221,14 @@ class SqliteStore:
                 return False
             _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
             _gain(connection, step)
+        self._traces = True
         return True
+
+    def scrub(self) -> None:
+        """Empty the write-ahead log: in it stands what each commit wrote, one after the other, reports beside keys."""
+        with self._lock, sqlite_file.plainly(self.path):
+            if self._traces and not self._closed:
+                self._traces = not sqlite_file.empty_log(self._writer)
 
     # ------------------------------------------------------------------------------------- tickets and tokens
 
@@ -251,6 +261,19 @@ class SqliteStore:
                 "UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?", (now, identifier)
             )
             return done.rowcount == 1
+
+    # ------------------------------------------------------------------------------------------------- copies
+
+    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+        with self._writing() as connection:
+            for table, columns in COLUMNS.items():
+                if connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():  # noqa: S608
+                    raise StoreError(f"{self.path}: must be empty, and holds {table}")
+                marks = ", ".join("?" * len(columns.split(", ")))
+                rows = counted(snapshot.rows(table), advance)
+                connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)  # noqa: S608
+            connection.execute("DELETE FROM sqlite_sequence WHERE name = 'surveys'")
+            connection.execute("INSERT INTO sqlite_sequence VALUES ('surveys', ?)", (snapshot.last_number(),))
 
 
 def _one(connection: sqlite3.Connection, version: str) -> Entry | None:

@@ -40,6 +40,15 @@ def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
     return made
 
 
+def empty_log(connection: sqlite3.Connection) -> bool:
+    """Write the log into the file and cut it to nothing; False if somebody reads from it just now."""
+    connection.execute("PRAGMA busy_timeout = 0")  # commits must not wait for a long export
+    try:
+        return bool(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {round(1000 * _PATIENCE)}")
+
+
 def prepare(path: Path) -> None:
     """Make the file if there is none, and its tables; refuse a file that is something else, or newer than this code."""
     with plainly(path):
@@ -79,6 +88,15 @@ def check(path: Path, connection: sqlite3.Connection) -> None:
     found, known = _pragma(connection, "user_version"), len(migrations())
     if found != known:
         raise StoreError(f"{path}: has schema {found}, this version of fldp reads {known}")
+
+
+def seal(path: Path) -> None:
+    """Make a file that needs no other beside it, to be read and not written any more."""
+    connection = connect(path, writes=True)
+    try:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    finally:
+        connection.close()
 
 
 def _check_kind(path: Path, connection: sqlite3.Connection) -> None:

@@ -17,10 +17,10 @@ def serve_store(settings: Settings) -> Store:
     return _postgres(settings.database, connections=2 * settings.threads + 8, make=True)
 
 
-def open_store(data: Path, database: Database | None = None) -> Store:
-    """Open a store that is there; none is made."""
+def open_store(data: Path, database: Database | None = None, *, make: bool = False) -> Store:
+    """Open a store that is there; in a database, one can be made."""
     if database is not None:
-        return _postgres(database, connections=4, make=False)
+        return _postgres(database, connections=4, make=make)
     if not (data / FILE).is_file():
         raise StoreError(f"{data / FILE}: is not there; name the folder of a collector with --data, or its --database")
     return SqliteStore(data / FILE)

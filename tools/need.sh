@@ -1,0 +1,42 @@
+#!/bin/sh
+# Installs what the tests need and Python cannot bring, where it is missing: tools/need.sh postgresql
+set -eu
+
+say() { echo "need: $*"; }
+
+give_up() { say "$1 is missing: install it, and try again" >&2; exit 1; }
+
+# Do something as root, without asking for a password.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+# Say what is missing, once, and see that it can be installed.
+begin() {
+    command -v apt-get >/dev/null 2>&1 && as_root true 2>/dev/null || give_up "$1"
+    say "$1 is missing, installing it with apt-get"
+    as_root apt-get -qq update >/dev/null 2>&1 || true
+}
+
+install() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o=Dpkg::Use-Pty=0 install -y --no-install-recommends "$@" >/dev/null
+}
+
+have_postgresql() { command -v postgres >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; }
+
+need_postgresql() {
+    have_postgresql && return
+    begin PostgreSQL
+    # Debian makes and starts a cluster of its own unless it is told not to; the tests start theirs.
+    install postgresql-common &&
+        as_root sed -ri 's/#?(create_main_cluster) .*$/\1 = false/' /etc/postgresql-common/createcluster.conf &&
+        install postgresql || give_up PostgreSQL
+    have_postgresql || give_up PostgreSQL
+}
+
+for name in "$@"; do
+    case $name in
+        postgresql) need_postgresql ;;
+        *) say "unknown: $name" >&2; exit 2 ;;
+    esac
+done

@@ -1,4 +1,4 @@
-"""The participant in JavaScript beside that in Python: the same answers allowed, the same refused, for the same reasons."""
+"""The participant in JavaScript beside that in Python: the same is answered, the same refused, for the same reasons."""
 
 import random
 from fractions import Fraction
@@ -42,7 +42,9 @@ def drawn(chance):
 
 
 def limits_of(chance):
-    scopes = [(chance.choice([0.5, 1, 2]), chance.choice([0, 0.0625, 0.5, 1]), chance.choice([2, 100])) for _ in range(3)]
+    scopes = [
+        (chance.choice([0.5, 1, 2]), chance.choice([0, 0.0625, 0.5, 1]), chance.choice([2, 100])) for _ in range(3)
+    ]
     return [(3 * k * epsilon or epsilon, eta, answers) for k, (epsilon, eta, answers) in enumerate(scopes)]
 
 
@@ -70,7 +72,13 @@ def in_javascript(told):
             yield one["error"]
         else:
             spent = one["spent"]
-            yield (one["repeated"], one["notices"], Fraction(spent["epsilon"]), Fraction(spent["eta"]), spent["answers"])
+            yield (
+                one["repeated"],
+                one["notices"],
+                Fraction(spent["epsilon"]),
+                Fraction(spent["eta"]),
+                spent["answers"],
+            )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -78,7 +86,10 @@ def test_the_same_is_answered_and_the_same_refused(seed):
     chance = random.Random(seed)
     asked, scopes = drawn(chance), limits_of(chance)
     names = ("maxEpsilon", "minEta", "maxAnswers")
-    limits = {name: dict(zip(names, scope, strict=True)) for name, scope in zip(("topic", "origin", "total"), scopes, strict=True)}
+    limits = {
+        name: dict(zip(names, scope, strict=True))
+        for name, scope in zip(("topic", "origin", "total"), scopes, strict=True)
+    }
     agrees, anonymity = seed % 3 > 0, 1 + seed % 2
     request = {"do": "sequence", "asked": asked, "limits": {**limits, "minAnonymity": anonymity}, "agrees": agrees}
     expected = in_python(asked, scopes, agrees, anonymity)
@@ -94,7 +105,10 @@ def test_the_defaults_are_those_of_python():
 
 
 def _defaults():
-    return [(limit.max_epsilon, limit.min_eta, limit.max_answers) for limit in (Limits().topic, Limits().origin, Limits().total)]
+    return [
+        (limit.max_epsilon, limit.min_eta, limit.max_answers)
+        for limit in (Limits().topic, Limits().origin, Limits().total)
+    ]
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1e-3, 0.7])
@@ -103,7 +117,11 @@ def test_epsilons_are_added_as_they_are_written(epsilon):
     most = round(1 / epsilon)
     oracle = {"name": "grr", "epsilon": epsilon}
     asked = [
-        {"survey": {"name": "s", "question": f"Q {k}?", "labels": list("abc"), "oracle": oracle}, "label": "a", "url": URLS[0]}
+        {
+            "survey": {"name": "s", "question": f"Q {k}?", "labels": list("abc"), "oracle": oracle},
+            "label": "a",
+            "url": URLS[0],
+        }
         for k in range(min(most, 60) + 1)
     ]
     total = float(Fraction(str(epsilon)) * (len(asked) - 1))

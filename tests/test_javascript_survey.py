@@ -25,7 +25,19 @@ def survey(**changes):
 GOOD = [
     survey(),
     survey(title="Browsers 🦊", description="Line one.\nLine two: “quotes” \\ / \u2028 \x7e", topic="web-2026_a"),
-    survey(labels=["ä", "ö", "Ａ", "\U0001f98a fox", "zażółć", "\ufeffmark", 'a"b', "a\\b", "<script>alert(1)</script>"]),
+    survey(
+        labels=[
+            "ä",
+            "ö",
+            "\uff21",
+            "\U0001f98a fox",
+            "zażółć",
+            "\ufeffmark",
+            'a"b',
+            "a\\b",
+            "<script>alert(1)</script>",
+        ]
+    ),
     survey(labels=["x" * 200, "\U0001f98a" * 200, "y"]),
     survey(question="q" * 2000),
     survey(labels=None, domain_size=1023),
@@ -137,7 +149,8 @@ def test_canonical_json_is_that_of_python():
         ("http://[::ffff:7f00:1]", None),
         ("http://[::FFFF:127.0.0.1]:81", None),
         ("http://localhost:80", None),
-        ("http://127.1", "http://127.0.0.1"),  # Python refuses other spellings of an address; either way there is one form
+        # Python refuses other spellings of an address; either way there is one form.
+        ("http://127.1", "http://127.0.0.1"),
         ("http://0x7f000001:80", "http://127.0.0.1"),
         ("https://user:secret@collector.example", "refused"),
         ("https://collector.example?a=b", "refused"),

@@ -20,7 +20,8 @@ const actions = {
     const likelihoods = reports.map((report) => [...oracle.likelihoods(report)]);
     return { batch: hex(await fldp.encode(oracle, reports)), likelihoods };
   },
-  version: async ({ survey, url = "https://collector.example" }) => (await fldp.Survey.of(survey, url, fldp.every)).version,
+  version: async ({ survey, url = "https://collector.example" }) =>
+    (await fldp.Survey.of(survey, url, fldp.every)).version,
   address: ({ url }) => fldp.addressOf(url),
   card: ({ fields }) => fldp.card(fldp.build(fields, fldp.every)),
   canonical: ({ thing }) => fldp.dumps(thing),

@@ -14,7 +14,7 @@ function oddCounts(n: number, bits: number): [number, number] {
 }
 
 /**
- * Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix, swapped by a coin.
+ * Flexible Hadamard response: two positions of opposite sign in the value's row of a matrix, swapped by a coin.
  *
  * It is (eps, 1/2)-FLDP, which is weaker than eps-LDP: the exclusive or of the two positions rules out about half of
  * the domain with certainty, at every eps.

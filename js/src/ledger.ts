@@ -5,7 +5,7 @@ import { FldpError } from "./errors.js";
 const FORMAT = "fldp-ledger-1";
 
 /**
- * One answer: to whom, on what, at which cost, over which labels, on which day; and what is repeated, never the true value.
+ * One answer: to whom, on what, at which cost, over which labels, on which day; and what is repeated. Never the truth.
  *
  * It is `drawn` until its owner wants it sent, then `queued` until the collector has acknowledged it, and then `sent`.
  */

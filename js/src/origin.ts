@@ -16,9 +16,18 @@ export interface Address {
  */
 export function addressOf(url: string): Address {
   const plain = /^https?:\/\/[^?#@\\\s]+$/i.test(url) && URL.canParse(url);
-  if (!plain) throw fail("collector", "its address", "one such as https://collector.example", String(url).replace(/\/\/.*@/, "//...@"));
+  if (!plain)
+    throw fail(
+      "collector",
+      "its address",
+      "one such as https://collector.example",
+      String(url).replace(/\/\/.*@/, "//...@"),
+    );
   const { protocol, hostname, port, pathname } = new URL(url);
-  const mapped = MAPPED.exec(hostname)?.slice(1).map((part) => parseInt(part, 16)) ?? [];
+  const mapped =
+    MAPPED.exec(hostname)
+      ?.slice(1)
+      .map((part) => parseInt(part, 16)) ?? [];
   const host = mapped.flatMap((part) => [part >> 8, part & 255]).join(".") || hostname.replace(/\.+$/, "");
   return { origin: `${protocol}//${host}${port && `:${port}`}`, path: pathname.replace(/\/+$/, "") };
 }

@@ -5,29 +5,18 @@
  * draws twice for one version of a survey and one origin. What it drew is stored before anybody sees it, so nobody can
  * draw again until it pleases. The true value is never stored.
  */
-import { type FullLimits, type Limits, type Spent, fullLimits, together } from "./amounts.js";
+import { type FullLimits, type Spent, fullLimits, together } from "./amounts.js";
 import { type Bytes, hex, identifier, unhex } from "./canonical.js";
-import { BudgetError, CollectorError, FldpError, ParameterError } from "./errors.js";
-import { exchange } from "./exchange.js";
-import { type Row, answers, concerns, noticesOf, readLedger, refusals, writeLedger } from "./ledger.js";
-import { isPrivate } from "./origin.js";
+import { BudgetError, FldpError, ParameterError } from "./errors.js";
+import { type Row, answers, concerns, noticesOf, readLedger, refusals } from "./ledger.js";
 import { randomBytes } from "./random.js";
+import { type Options, change, checkOf, checkSecret, intact, mark, post } from "./sending.js";
 import { type Store, databaseStore } from "./store.js";
 import type { Survey } from "./survey.js";
 import { encode } from "./wire.js";
 
 /** Asks the person whether to go on, given what they must know. */
 export type Confirm = (notices: readonly string[]) => boolean | Promise<boolean>;
-
-/** What a participant works with. */
-export interface Options {
-  /** Where answers are kept: the browser's database unless it is given. */
-  readonly store?: Store;
-  /** The person's own limits; no survey can change them. */
-  readonly limits?: Limits;
-  /** For surveys that take reports with a token only. It is not stored. */
-  readonly token?: string;
-}
 
 /** What belongs to one answer. */
 export interface Sending {
@@ -57,85 +46,13 @@ interface Found extends Pick<Answer, "repeated" | "notices"> {
   readonly done: boolean;
 }
 
-/** Change the ledger in a store by replacing it as a whole, as often as others come in between. */
-async function change<T>(store: Store, step: (rows: readonly Row[]) => Promise<[readonly Row[], T]>): Promise<T> {
-  for (;;) {
-    const before = await store.read();
-    const rows = readLedger(before);
-    const [changed, result] = await step(rows);
-    if (changed === rows || (await store.replace(before, writeLedger(changed)))) return result;
-  }
-}
-
-/** Change an answer; a ticket is kept only as long as the answer is queued. */
-function mark(store: Store, answer: Row, changes: Partial<Row>): Promise<Row> {
-  const isIt = answers(answer);
-  return change(store, async (rows) => {
-    const { ticket: _, ...rest } = rows.find(isIt) ?? answer;
-    const marked: Row = { ...rest, ...changes };
-    return [rows.map((row) => (isIt(row) ? marked : row)), marked];
-  });
-}
-
-const checkOf = (key: string, batch: string): Promise<string> => identifier([key, batch]);
-
-/** Refuse an answer that was damaged in the store; it is never replaced. */
-async function intact(row: Row): Promise<Row> {
-  if ((await checkOf(row.key, row.batch)) === row.check) return row;
-  throw new FldpError(`participant: the stored answer on topic ${row.topic} is damaged; restore it from a copy`);
-}
-
-/** Refuse a secret that no header can hold, and one that others could read on the way; it is never shown. */
-function checkSecret(secret: string | undefined, origin: string): void {
-  if (secret === undefined || (/^[\w.~+/=-]{1,512}$/.test(secret) && isPrivate(origin))) return;
-  throw new ParameterError(`participant: a token or ticket must be one, and must not go over plain http to ${origin}`);
-}
-
-/** Send a queued answer. It stays queued while the collector cannot be reached; if it is refused, it is no longer. */
-async function post(store: Store, row: Row, token?: string): Promise<Row> {
-  const { key, batch, ticket, version, origin } = await intact(row);
-  checkSecret(token, origin);
-  const headers = {
-    "Content-Type": "application/octet-stream",
-    "Idempotency-Key": key,
-    ...(ticket && { "Fldp-Ticket": ticket }),
-    ...(token && { Authorization: `Bearer ${token}` }),
-  };
-  try {
-    const request = { method: "POST", body: unhex(batch), headers };
-    const found = await exchange(row, `/v1/versions/${version}/reports`, request);
-    if (Object(found).accepted !== 1) throw new CollectorError(`${origin}: it must accept 1 report`, 200);
-  } catch (error) {
-    if (!(error instanceof CollectorError && error.refused)) return row;
-    await mark(store, row, { state: "drawn" });
-    throw error;
-  }
-  return mark(store, row, { state: "sent" });
-}
-
-/** Send all queued answers to all collectors, and return how many are still queued; one that is refused is not. */
-export async function flush({ store = databaseStore(), token }: Options = {}): Promise<number> {
-  let left = 0;
-  for (const row of readLedger(await store.read()).filter(({ state }) => state === "queued")) {
-    const sent = await post(store, row, token).catch(() => null);
-    left += Number(sent?.state === "queued");
-  }
-  return left;
-}
-
-/** Send queued answers now and whenever the browser is online again; call what it returns to stop that. */
-export function flushWhenOnline(options: Options = {}): () => void {
-  const again = (): void => void flush(options).catch(() => 0);
-  globalThis.addEventListener?.("online", again);
-  again();
-  return () => globalThis.removeEventListener?.("online", again);
-}
-
 /** Say that a survey takes no answers now, so that nothing is spent on one that will not count. */
 function closed({ name, state, collect: { opens, closes } }: Survey): string[] {
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
   const open = state === "open" && (!opens || now >= opens) && (!closes || now < closes);
-  return open ? [] : [`survey ${name} must be open, got one that opens at ${opens}, closes at ${closes} and is ${state}`];
+  return open
+    ? []
+    : [`survey ${name} must be open, got one that opens at ${opens}, closes at ${closes} and is ${state}`];
 }
 
 /** Answers one survey for one person. */
@@ -164,7 +81,7 @@ export class Participant {
     const { survey } = this;
     const value = survey.encode(label);
     const blank = await this.blank();
-    for (let agreed: readonly string[] = []; ; ) {
+    for (let agreed: readonly string[] = []; ;) {
       const { done, repeated, notices } = await change<Found>(this.store, async (rows) => {
         if (rows.some(answers(survey))) return [rows, { done: true, repeated: true, notices: [] }];
         const notices = this.examined(rows, blank);
@@ -229,7 +146,21 @@ export class Participant {
     const { epsilon, eta, domainSize: size } = oracle;
     const set = await identifier(labels ? { labels: [...labels].sort() } : { domain_size: size });
     const day = new Date().toISOString().slice(0, 10);
-    return { origin, path, topic, version, epsilon, eta, labels: set, size, day, key: "", batch: "", check: "", state: "drawn" };
+    return {
+      origin,
+      path,
+      topic,
+      version,
+      epsilon,
+      eta,
+      labels: set,
+      size,
+      day,
+      key: "",
+      batch: "",
+      check: "",
+      state: "drawn",
+    };
   }
 
   /** Refuse what the limits do not cover, and return what the person has to confirm. */
@@ -244,7 +175,11 @@ export class Participant {
 
   /** Refuse a survey that would refuse the answer, before anything is spent on it. */
   private checkAccess(ticket: string | undefined): void {
-    const { name, origin, collect: { submit } } = this.survey;
+    const {
+      name,
+      origin,
+      collect: { submit },
+    } = this.survey;
     checkSecret(ticket, origin);
     if ((submit === "ticket" && !ticket) || (submit === "token" && !this.token)) {
       throw new ParameterError(`participant: survey ${name} must be given a ${submit}`);

@@ -1,4 +1,4 @@
-/** Survey: a question, its labels, an oracle, and the rules of collecting; and the version that is the hash of it all. */
+/** Survey: a question, its labels, an oracle, the rules of collecting, and the version that is the hash of it all. */
 import { identifier } from "./canonical.js";
 import { CollectorError, DomainError, WireError, fail, shown } from "./errors.js";
 import { exchange } from "./exchange.js";

@@ -33,14 +33,16 @@ abstract class Unary extends Oracle {
       }
     }
     row[row.length - 1] &= 255 >> (8 - this.widths[row.length - 1]);
-    const bit = 1 << value % 8;
+    const bit = 1 << (value % 8);
     if (wordOf(words, 0) < own) row[value >> 3] |= bit;
     else row[value >> 3] &= ~bit;
     return [...row];
   }
 
   override likelihoods(report: Report): Float64Array {
-    return each(this.domainSize, (value) => ((report[value >> 3] as number) >> value % 8) & 1 ? 1 : 1 / this.coins.ratio);
+    return each(this.domainSize, (value) =>
+      ((report[value >> 3] as number) >> (value % 8)) & 1 ? 1 : 1 / this.coins.ratio,
+    );
   }
 }
 

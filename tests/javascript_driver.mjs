@@ -22,6 +22,8 @@ const actions = {
   },
   version: async ({ survey, url = "https://collector.example" }) =>
     (await fldp.Survey.of(survey, url, fldp.every)).version,
+  decode: async ({ batch }) =>
+    (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), fldp.every)).reports.length,
   address: ({ url }) => fldp.addressOf(url),
   card: ({ fields }) => fldp.card(fldp.build(fields, fldp.every)),
   canonical: ({ thing }) => fldp.dumps(thing),

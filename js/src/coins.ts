@@ -18,7 +18,7 @@ export interface SymbolCoin {
 const upwards = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 
 function degenerate(owner: string, epsilon: number): ParameterError {
-  const rule = "neither so small nor so large that 64-bit coins cannot realise it on this domain";
+  const rule = "one that 64-bit coins can realise on this domain";
   return fail(owner, "epsilon", rule, epsilon);
 }
 

@@ -39,7 +39,7 @@ export class FHR extends Oracle {
 
   constructor(fields: Fields) {
     super(fields);
-    this.coin = symbolCoin(this.title, this.epsilon, 2);
+    this.coin = symbolCoin(this.name, this.epsilon, 2);
     const bits = bitLength(this.domainSize);
     this.widths = [bits, bits];
     this.rows = 1 << bits;

@@ -79,7 +79,7 @@ export class Grouped extends Oracle {
     super(fields);
     const sizes = this.settings.groups as readonly number[];
     if (![0, total(sizes)].includes(this.domainSize)) {
-      throw fail(this.title, "groups", `of ${this.domainSize} values in all`, sizes);
+      throw fail(this.name, "groups", `of ${this.domainSize} values in all`, sizes);
     }
     this.settings.domain_size = total(sizes);
     this.anonymity = Math.min(...sizes);
@@ -94,14 +94,14 @@ export class Grouped extends Oracle {
       this.settings.allow_exposure = false; // the same oracle, allowed or not
     else if (!this.settings.allow_exposure) {
       throw fail(
-        this.title,
+        this.name,
         "groups",
         "of at least 2 values, or with allow_exposure, since one of 1 is published",
         sizes,
       );
     }
     if (Math.max(...sizes) === 1)
-      throw fail(this.title, "groups", "of more than one value, at least one of them", sizes);
+      throw fail(this.name, "groups", "of more than one value, at least one of them", sizes);
   }
 
   private made(sizes: readonly number[]): Group[] {

@@ -5,24 +5,24 @@
  * draws twice for one version of a survey and one origin. What it drew is stored before anybody sees it, so nobody can
  * draw again until it pleases. The true value is never stored.
  */
-import { type FullLimits, type Spent, fullLimits, together } from "./amounts.js";
+import { type FullLimits, type Limits, type Spent, fullLimits, together } from "./amounts.js";
 import { type Bytes, hex, identifier, unhex } from "./canonical.js";
-import { BudgetError, FldpError, ParameterError } from "./errors.js";
-import { type Row, answers, concerns, noticesOf, readLedger, refusals } from "./ledger.js";
+import { BudgetError } from "./errors.js";
+import { type Row, answers, change, checkOf, concerns, intact, noticesOf, readLedger, refusals } from "./ledger.js";
 import { randomBytes } from "./random.js";
-import { type Options, change, checkOf, checkSecret, intact, mark, post } from "./sending.js";
-import { type Store, databaseStore } from "./store.js";
+import type { Store } from "./store.js";
 import type { Survey } from "./survey.js";
 import { encode } from "./wire.js";
 
 /** Asks the person whether to go on, given what they must know. */
 export type Confirm = (notices: readonly string[]) => boolean | Promise<boolean>;
 
-/** What belongs to one answer. */
-export interface Sending {
-  readonly confirm?: Confirm;
-  /** For surveys that take reports with a single-use ticket. */
-  readonly ticket?: string;
+/** What a participant works with. */
+export interface Keeping {
+  /** Where answers are kept. */
+  readonly store: Store;
+  /** The person's own limits; no survey can change them. */
+  readonly limits?: Limits;
 }
 
 /** An answer that was drawn and stored. */
@@ -50,24 +50,19 @@ interface Found extends Pick<Answer, "repeated" | "notices"> {
 function closed({ name, state, collect: { opens, closes } }: Survey): string[] {
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
   const open = state === "open" && (!opens || now >= opens) && (!closes || now < closes);
-  return open
-    ? []
-    : [`survey ${name} must be open, got one that opens at ${opens}, closes at ${closes} and is ${state}`];
+  return open ? [] : [`survey ${name} must be open, got one that is ${state}, from ${opens} to ${closes}`];
 }
 
-/** Answers one survey for one person. */
+/** Answers one survey for one person. It draws and keeps; a `Respondent` also sends. */
 export class Participant {
   readonly survey: Survey;
   readonly limits: FullLimits;
-  private readonly store: Store;
-  private readonly token: string | undefined;
+  protected readonly store: Store;
 
-  constructor(survey: Survey, { store = databaseStore(), limits, token }: Options = {}) {
-    checkSecret(token, survey.origin);
+  constructor(survey: Survey, { store, limits }: Keeping) {
     this.survey = survey;
     this.limits = fullLimits(limits);
     this.store = store;
-    this.token = token;
   }
 
   /**
@@ -77,7 +72,7 @@ export class Participant {
    * What the person must know first (few labels, or others than the last time) is given to `confirm`; if that is not
    * true, or there is nobody to ask, the survey is refused. A refusal is a `BudgetError` and costs nothing.
    */
-  async prepare(label: string, { confirm }: Sending = {}): Promise<Answer> {
+  async prepare(label: string, { confirm }: { readonly confirm?: Confirm } = {}): Promise<Answer> {
     const { survey } = this;
     const value = survey.encode(label);
     const blank = await this.blank();
@@ -108,28 +103,6 @@ export class Participant {
     return { batch: unhex(batch), key, state, repeated: true, notices: [], spent: await this.spent() };
   }
 
-  /**
-   * Send the answer that was prepared, now or when the collector can be reached: the state tells. It is sent under its
-   * one key, and counts once, however often this is called. What a collector refuses is a `CollectorError`.
-   */
-  async send({ ticket }: Sending = {}): Promise<Answer> {
-    this.checkAccess(ticket);
-    const row = (await this.rows()).find(answers(this.survey));
-    if (!row) throw new FldpError(`participant: the answer to survey ${this.survey.name} must be prepared first`);
-    if (row.state !== "sent") {
-      const queued = await mark(this.store, row, { state: "queued", ...(ticket && { ticket }) });
-      await post(this.store, queued, this.token);
-    }
-    return (await this.recall()) as Answer;
-  }
-
-  /** Prepare the answer, and send it. */
-  async answer(label: string, sending: Sending = {}): Promise<Answer> {
-    this.checkAccess(sending.ticket);
-    const { repeated, notices } = await this.prepare(label, sending);
-    return { ...(await this.send(sending)), repeated, notices };
-  }
-
   /** Return what all answers on this topic give away to this origin, together. */
   async spent(): Promise<Spent> {
     return together((await this.rows()).filter(concerns(this.survey)));
@@ -146,21 +119,8 @@ export class Participant {
     const { epsilon, eta, domainSize: size } = oracle;
     const set = await identifier(labels ? { labels: [...labels].sort() } : { domain_size: size });
     const day = new Date().toISOString().slice(0, 10);
-    return {
-      origin,
-      path,
-      topic,
-      version,
-      epsilon,
-      eta,
-      labels: set,
-      size,
-      day,
-      key: "",
-      batch: "",
-      check: "",
-      state: "drawn",
-    };
+    const empty = { key: "", batch: "", check: "", state: "drawn" } as const;
+    return { origin, path, topic, version, epsilon, eta, labels: set, size, day, ...empty };
   }
 
   /** Refuse what the limits do not cover, and return what the person has to confirm. */
@@ -172,22 +132,4 @@ export class Participant {
     if (reasons.length) throw new BudgetError(`participant: ${reasons.join("; ")}`);
     return noticesOf(rows, row, this.limits);
   }
-
-  /** Refuse a survey that would refuse the answer, before anything is spent on it. */
-  private checkAccess(ticket: string | undefined): void {
-    const {
-      name,
-      origin,
-      collect: { submit },
-    } = this.survey;
-    checkSecret(ticket, origin);
-    if ((submit === "ticket" && !ticket) || (submit === "token" && !this.token)) {
-      throw new ParameterError(`participant: survey ${name} must be given a ${submit}`);
-    }
-  }
-}
-
-/** Return who answers a survey for one person. */
-export function participant(survey: Survey, options: Options = {}): Participant {
-  return new Participant(survey, options);
 }

@@ -1,52 +1,26 @@
-/** Sending: the ledger in its store, and what of it goes to a collector. */
-import type { Limits } from "./amounts.js";
-import { identifier, unhex } from "./canonical.js";
-import { CollectorError, FldpError, ParameterError } from "./errors.js";
+/** Sending: what of the ledger goes to a collector, once it is wanted. */
+import { unhex } from "./canonical.js";
+import { CollectorError, ParameterError } from "./errors.js";
 import { exchange } from "./exchange.js";
-import { type Row, answers, readLedger, writeLedger } from "./ledger.js";
+import { type Row, answers, change, intact, readLedger } from "./ledger.js";
 import { isPrivate } from "./origin.js";
+import type { Keeping } from "./participant.js";
 import { type Store, databaseStore } from "./store.js";
 
-/** What a participant works with. */
-export interface Options {
-  /** Where answers are kept: the browser's database unless it is given. */
-  readonly store?: Store;
-  /** The person's own limits; no survey can change them. */
-  readonly limits?: Limits;
+/** What a participant that sends works with. */
+export interface Options extends Partial<Keeping> {
   /** For surveys that take reports with a token only. It is not stored. */
   readonly token?: string;
 }
 
-/** Change the ledger in a store by replacing it as a whole, as often as others come in between. */
-export async function change<T>(
-  store: Store,
-  step: (rows: readonly Row[]) => Promise<[readonly Row[], T]>,
-): Promise<T> {
-  for (;;) {
-    const before = await store.read();
-    const rows = readLedger(before);
-    const [changed, result] = await step(rows);
-    if (changed === rows || (await store.replace(before, writeLedger(changed)))) return result;
-  }
-}
-
-/** Change an answer; a ticket is kept only as long as the answer is queued. */
+/** Change an answer that was not sent yet; a ticket is kept only as long as the answer is queued. */
 export function mark(store: Store, answer: Row, changes: Partial<Row>): Promise<Row> {
   const isIt = answers(answer);
   return change(store, async (rows) => {
     const { ticket: _, ...rest } = rows.find(isIt) ?? answer;
-    const marked: Row = { ...rest, ...changes };
+    const marked: Row = rest.state === "sent" ? rest : { ...rest, ...changes };
     return [rows.map((row) => (isIt(row) ? marked : row)), marked];
   });
-}
-
-/** Return the check of a key and a batch. */
-export const checkOf = (key: string, batch: string): Promise<string> => identifier([key, batch]);
-
-/** Refuse an answer that was damaged in the store; it is never replaced. */
-export async function intact(row: Row): Promise<Row> {
-  if ((await checkOf(row.key, row.batch)) === row.check) return row;
-  throw new FldpError(`participant: the stored answer on topic ${row.topic} is damaged; restore it from a copy`);
 }
 
 /** Refuse a secret that no header can hold, and one that others could read on the way; it is never shown. */

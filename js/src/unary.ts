@@ -14,7 +14,7 @@ abstract class Unary extends Oracle {
 
   constructor(fields: Fields, symmetric: boolean) {
     super(fields);
-    this.coins = unaryCoins(this.title, this.epsilon, symmetric);
+    this.coins = unaryCoins(this.name, this.epsilon, symmetric);
     this.words = 1 + this.coins.planes * Math.ceil(this.domainSize / 64);
     this.widths = byteWidths(this.domainSize);
   }

@@ -383,3 +383,25 @@ test("limits that are none are refused", async (t) => {
   }
   participant(survey, { store: memoryStore(), limits: { topic: { maxEpsilon: 1, minEta: 1 } } });
 });
+
+test("without a store of the caller's Node has none, and nothing is drawn or sent", async (t) => {
+  const { server, survey } = await started(t);
+  await assert.rejects(participant(survey).answer("firefox"), /the browser's database must be usable here/);
+  await assert.rejects(participant(survey, { store: undefined }).recall(), FldpError);
+  await assert.rejects(flush(), FldpError);
+  assert.equal(server.posts().length, 0);
+});
+
+test("what was sent stays sent, whatever happens to a second attempt", async (t) => {
+  const { server, survey } = await started(t);
+  const store = memoryStore();
+  const person = participant(survey, { store });
+  await person.prepare("firefox");
+  const before = await store.read();
+  await person.send();
+  let reads = 0; // another tab has looked before that, and comes late
+  const late = { replace: store.replace, read: async () => (reads++ ? store.read() : before) };
+  server.plan.push({ status: 403 });
+  await assert.rejects(participant(survey, { store: late }).send(), CollectorError);
+  assert.equal((await person.recall()).state, "sent");
+});

@@ -42,7 +42,7 @@ def published(client, name, oracle, **collect):
 
 
 def reach(variance):
-    """How far an estimate may be off, by the inequality of Bernstein, for all labels at once; a report adds at most 4."""
+    """How far an estimate may be off, by the inequality of Bernstein, for all labels; a report adds at most 4."""
     likely, most = np.log(2 * len(LABELS) / FALSE_ALARM), 4.0
     return most * likely / 3 + np.sqrt((most * likely / 3) ** 2 + 2 * variance * likely)
 

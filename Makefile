@@ -37,6 +37,7 @@ lint: $(READY)  ## style and types
 	$(BIN)/mypy
 
 test: lint $(JS)  ## style, types and all tests
+	@tools/need.sh postgresql
 	$(BIN)/python -m pytest -n auto
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
@@ -45,8 +46,8 @@ bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures, a few minutes
 	@$(BIN)/fldp experiment paper --output docs
 
-soak: $(READY)  ## long runs: a million mutated batches, ten million rows
-	$(BIN)/python tests/soak.py
+soak: $(READY)  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults or hostile for one
+	$(BIN)/python tests/soak.py $(PART)
 
 javascript: $(JS)  ## build the JavaScript client, and put it where the collector serves it from
 	@cd js && npm run --silent vendor

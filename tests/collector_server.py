@@ -41,24 +41,42 @@ def batch(survey, count=1, label=None):
 
 
 class Server:
-    """A running collector."""
+    """A running collector. With ``database=`` it uses PostgreSQL, and the folder only for its log.
 
-    def __init__(self, folder, **settings):
-        self.folder, self.settings, self.token = Path(folder), settings, None
+    The first on a database prints its token; the others are told it.
+    """
+
+    def __init__(self, folder, *, token=None, **settings):
+        self.folder, self.settings, self.token = Path(folder), settings, token
         self.start()
 
+    @property
+    def data(self):
+        return self.folder
+
     def start(self):
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        flags = [part for name, value in self.settings.items() for part in (f"--{name.replace('_', '-')}", str(value))]
-        command = [sys.executable, "-m", "fldp", "serve", "--data", str(self.folder), "--port", str(self.port), *flags]
-        self.log = (self.folder / "log").open("ab")
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.launch()
         if self.process.stdout.readline() != f"fldp: listening on {self.url}\n":
             self.stop()
             raise RuntimeError((self.folder / "log").read_text())
         if self.token is None:
             self.token = self.process.stdout.readline().split()[-1]
+
+    def launch(self):
+        """Start the process, and do not wait for it to listen."""
+        self.port = free_port()
+        self.url = f"{'https' if 'tls_key' in self.settings else 'http'}://127.0.0.1:{self.port}"
+        self.log = (self.folder / "log").open("ab")
+        self.process = subprocess.Popen(
+            self.command(), stdout=subprocess.PIPE, stderr=self.log, text=True, env=self.environment()
+        )
+
+    def command(self):
+        flags = [part for name, value in self.settings.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+        return [sys.executable, "-m", "fldp", "serve", "--data", str(self.data), "--port", str(self.port), *flags]
+
+    def environment(self):
+        return dict(os.environ)
 
     def stop(self, how=signal.SIGTERM, seconds=30):
         if self.process.poll() is None:
@@ -112,5 +130,11 @@ class Server:
             return {row["version"]: row["n"] for row in client.get("/v1/surveys").json()}
 
     def fsck(self):
-        command = [sys.executable, "-m", "fldp", "fsck", "--data", str(self.folder)]
+        return self.shell("fsck")
+
+    def shell(self, *arguments):
+        """Run a command on the database, as those do who look after it."""
+        database = self.settings.get("database")
+        where = ["--database", database] if database else ["--data", str(self.data)]
+        command = [sys.executable, "-m", "fldp", *arguments, *where]
         return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ})

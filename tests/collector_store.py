@@ -2,12 +2,21 @@
 
 import json
 import sqlite3
+import time
+from contextlib import closing
+
+import psycopg
 
 from collector_server import specification
 from fldp import Survey
+from fldp.collector.database import Database
+from fldp.collector.postgres import PostgresStore
+from fldp.collector.sqlite import SqliteStore
 from fldp.collector.store import Entry, Submission
 from fldp.collector.windows import Window
+from postgres_server import server
 
+STORES = ("sqlite", "postgres")
 DAY = "2026-11-01"
 
 
@@ -27,12 +36,40 @@ def whole(store, survey, number):
         return Window(number).tally(snapshot, survey.oracle)
 
 
-def rows(store, query):
-    return sqlite3.connect(store.path).execute(query).fetchall()
+def opened(kind, folder):
+    """Open a new store of a kind."""
+    return SqliteStore(folder / "fldp.db") if kind == "sqlite" else PostgresStore(Database(server().database()))
+
+
+def stored_in(kind):
+    """Return the settings of a collector that keeps its data in a new store of a kind."""
+    return {} if kind == "sqlite" else {"database": server().database()}
+
+
+def _asked(store, statement, values):
+    if isinstance(store, SqliteStore):
+        connection = sqlite3.connect(store.path)
+    else:
+        connection = psycopg.connect(store.database.url, options="-c search_path=fldp")
+        statement = statement.replace("?", "%s")
+    with closing(connection):
+        cursor = connection.execute(statement, values)
+        found = cursor.fetchall() if cursor.description else None
+        connection.commit()
+    return found
+
+
+def rows(store, query, *values):
+    return _asked(store, query, values)
 
 
 def damage(store, statement, *values):
-    connection = sqlite3.connect(store.path)
-    connection.execute(statement, values)
-    connection.commit()
-    connection.close()
+    _asked(store, statement, values)
+
+
+def until(found, seconds=20):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.01)

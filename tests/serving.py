@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -70,6 +71,7 @@ def collector(folder):
             line = process.stdout.readline()
             assert line, f"the collector has ended: {said}"
             said += line
+        threading.Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop the collector
         yield tuple(re.search(pattern, said)[1] for pattern in wanted)
 
 

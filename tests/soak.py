@@ -1,4 +1,9 @@
-"""Long runs: ``make soak``. A million mutated batches; ten million rows through the shell in bounded memory."""
+"""Long runs: ``make soak``, or one of them: ``make soak PART=faults``.
+
+``rows``: ten million rows through the shell in bounded memory. ``bytes``: a million mutated batches.
+``faults``: a collector that is killed, stopped and starved again and again loses nothing and counts nothing twice.
+``hostile``: a hundred thousand hostile requests and a siege change no count and do not make it grow.
+"""
 
 import json
 import resource
@@ -10,6 +15,8 @@ from pathlib import Path
 import numpy as np
 
 import fuzz_wire
+import hostile_soak
+from faults import soak as faults
 
 ROWS = 10_000_000
 MOST_MEGABYTES = 400
@@ -38,6 +45,22 @@ def ten_million_rows():
             assert peak < MOST_MEGABYTES
 
 
+PARTS = {
+    "rows": ten_million_rows,
+    "bytes": lambda: fuzz_wire.main(1_000_000),
+    "faults": faults.main,
+    "hostile": hostile_soak.main,
+}
+
+
+def main(names):
+    """Run the parts that are named, or all of them; one that returns False has failed."""
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        sys.exit(f"soak: a part must be one of {', '.join(PARTS)}, got {unknown[0]!r}")
+    failed = [name for name in names or PARTS if PARTS[name]() is False]
+    sys.exit(f"soak: {', '.join(failed)} failed" if failed else 0)
+
+
 if __name__ == "__main__":
-    ten_million_rows()
-    fuzz_wire.main(1_000_000)
+    main(sys.argv[1:])

@@ -24,7 +24,7 @@ from fldp import AsyncClient, Client, CollectorError, Participant, wire
 from fldp.client import derived_key, exchange, messages
 from fldp.client.exchange import Patience
 from fldp.client.messages import Reply, Request, retry_after
-from fldp.client.operations import Saved
+from fldp.client.saving import Saved
 from fldp.participant_store import MemoryStore
 from serving import double
 
@@ -360,7 +360,7 @@ class Untrusted:
         self.folder = folder
 
     def __enter__(self):
-        key, certificate = _certificate()
+        key, certificate = self_signed()
         (self.folder / "both.pem").write_bytes(key + certificate)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.folder / "both.pem")
@@ -386,7 +386,7 @@ class Untrusted:
         self.socket.close()
 
 
-def _certificate():
+def self_signed():
     from datetime import UTC, datetime, timedelta
     from ipaddress import ip_address
 
@@ -515,7 +515,7 @@ def test_both_clients_can_do_the_same():
 def test_an_export_is_whole_or_not_there(at, asked, tmp_path):
     assert at("parquet").export(asked, tmp_path / "all.parquet", since=date(2026, 11, 3)) == 27
     assert (tmp_path / "all.parquet").read_bytes().endswith(b"PAR1")
-    with pytest.raises(CollectorError, match="not a Parquet file"):
+    with pytest.raises(CollectorError, match="is not a whole file of parquet"):
         at("cut").export(asked, tmp_path / "cut.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["all.parquet"]
 
@@ -527,7 +527,10 @@ def test_a_full_disk_is_not_a_broken_wire(at, asked):
         def write(self, data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    client, request = at("parquet"), Request("GET", f"/v1/versions/{asked.version}/export", sink=Saved(Full()))
+    client, request = (
+        at("parquet"),
+        Request("GET", f"/v1/versions/{asked.version}/export", sink=Saved(Full(), "parquet")),
+    )
     with pytest.raises(fldp.FldpError, match=r"^all.parquet: cannot be written: No space left on device$"):
         client._finish(client._line.ask(request, lambda reply: reply))
 

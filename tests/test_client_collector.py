@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
@@ -11,7 +14,7 @@ from fldp import AsyncClient, Client, CollectorError, Participant, parquet
 from fldp.client import derived_key
 from fldp.participant_store import MemoryStore
 from serving import collector, shell
-from test_client import survey
+from test_client import LABELS, survey
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +108,51 @@ def test_answers(client, service, asked, tmp_path):
         first = anybody.answer(asked.name, "edge", participant=Participant(tmp_path / "a.db"))
         again = anybody.answer(asked, "edge", participant=Participant(tmp_path / "a.db"))
     assert first.report == again.report
+    assert {row["version"]: row["n"] for row in client.surveys()}[asked.version] == 1
+
+
+DYING = """
+import os, sys
+from fldp import Client, Participant
+from fldp.client.transport import BlockingTransport
+url, name, path, moment = sys.argv[1:]
+ask = BlockingTransport.request
+
+async def dying(transport, request):
+    if request.method == "POST" and moment == "before it is sent":
+        os._exit(9)
+    reply = await ask(transport, request)
+    if request.method == "POST":
+        os._exit(9)
+    return reply
+
+BlockingTransport.request = dying
+Client(url).answer(name, "edge", participant=Participant(path))
+"""
+
+
+@pytest.mark.parametrize("moment", ["before it is sent", "before it is known to be counted"])
+def test_a_person_whose_program_dies_between_drawing_and_sending(client, service, asked, tmp_path, moment):
+    command = [sys.executable, "-c", DYING, service[0], asked.name, str(tmp_path / "a.db"), moment]
+    died = subprocess.run(command, check=False)
+    assert died.returncode == 9
+    person = Participant(tmp_path / "a.db")
+    assert len(person.history()) == 1
+    with Client(service[0]) as anybody:
+        assert anybody.answer(asked.name, "firefox", participant=person).repeated
+    assert len(person.history()) == 1
+    assert {row["version"]: row["n"] for row in client.surveys()}[asked.version] == 1
+
+
+def test_many_programs_of_one_person_answer_once(client, service, asked, tmp_path):
+    def answer(number):
+        with Client(service[0]) as anybody:
+            return anybody.answer(asked.name, LABELS[number % 5], participant=Participant(tmp_path / "a.db"))
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(answer, range(16)))
+    assert sum(not answer.repeated for answer in answers) == 1
+    assert len({(answer.key, answer.report) for answer in answers}) == 1
     assert {row["version"]: row["n"] for row in client.surveys()}[asked.version] == 1
 
 

@@ -22,6 +22,13 @@ from test_client import TOKEN, survey
 COUNT = 20_000  # 6 bits each: 15,000 bytes, in 15 pieces of 1,024 bytes
 
 
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """Where it is noted how far an upload came."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "fldp"
+
+
 @pytest.fixture(scope="module")
 def server():
     with double() as url:
@@ -93,7 +100,7 @@ def test_an_event_loop_sends_files_too(service, folder):
     assert number(service, folder) == COUNT
 
 
-def test_a_killed_sender_is_run_again_and_all_is_counted_once(service, folder):
+def test_a_killed_sender_is_run_again_and_all_is_counted_once(service, folder, state):
     published(service, folder)
     asked = made(folder)
     (folder / "long.fldp").write_bytes(wire.encode(asked.oracle.privatize([0] * 5 * COUNT), asked.version))
@@ -105,8 +112,13 @@ def test_a_killed_sender_is_run_again_and_all_is_counted_once(service, folder):
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert COUNT <= number(service, folder) < 5 * COUNT  # in the middle: otherwise this test tests nothing
-    run(service, "send", folder / "long.fldp", "--piece", "1024")
+    out, said = run(service, "send", folder / "long.fldp", "--piece", "1024", "--json")
     assert number(service, folder) == 5 * COUNT
+    sent = json.loads(out)
+    assert sent["resumed"] >= COUNT - 1360  # what was counted when it was killed, but for the last piece
+    assert sent["batches"] == -(-(5 * COUNT - sent["resumed"]) // 1360)
+    assert said.startswith(f"{sent['resumed']:,} of 100,000 reports were acknowledged before and are not sent again")
+    assert list(state.glob("upload-*")) == []
 
 
 def test_the_line_of_a_shell(service, folder):

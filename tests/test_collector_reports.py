@@ -13,20 +13,20 @@ import pyarrow.parquet
 import pytest
 
 from collector_server import Server, batch, key, specification
+from collector_store import STORES, opened, stored_in
 from fldp import Survey, parquet, postprocess, render, wire
 from fldp.collector.app import create_app
 from fldp.collector.auth import create_token
 from fldp.collector.collector import Collector
 from fldp.collector.settings import Settings
-from fldp.collector.sqlite import SqliteStore
 from fldp.packing import pack
 from fldp.vectors import craft
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
+@pytest.fixture(scope="module", params=STORES)
+def server(request, tmp_path_factory):
     limits = {"max_body": 100_000, "max_reports": 5000, "idle_seconds": 1, "body_seconds": 3, "header_seconds": 2}
-    made = Server(tmp_path_factory.mktemp("collector"), fold_seconds=0.2, **limits)
+    made = Server(tmp_path_factory.mktemp("collector"), fold_seconds=0.2, **limits, **stored_in(request.param))
     yield made
     assert made.stop() == 0
 
@@ -56,6 +56,7 @@ def test_the_same_key_with_another_body_is_a_conflict(server):
     assert server.counts()[survey.version] == 2
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("name", ["", "short", "a" * 21, "a" * 129, "a" * 22 + "!", "ü" * 22])
 def test_a_bad_key_is_refused(server, name):
     survey = server.publish(name="keys")
@@ -65,6 +66,7 @@ def test_a_bad_key_is_refused(server, name):
     assert (answer.status_code, answer.json()["type"]) == (400, "urn:fldp:key")
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_one_bad_report_rejects_the_batch_with_its_index(server):
     survey = server.publish(name="index")
     good = survey.oracle.privatize(np.zeros(1000, np.int64))
@@ -81,6 +83,7 @@ def test_one_bad_report_rejects_the_batch_with_its_index(server):
     assert server.counts()[survey.version] == 0
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_a_batch_must_name_this_version(server):
     survey, other = server.publish(name="this"), server.publish(name="that")
     unnamed = wire.encode(survey.privatize(["edge"]))
@@ -97,6 +100,7 @@ def test_an_empty_batch_is_accepted_and_counts_nothing(server):
     assert server.send(survey, empty).json() == {"accepted": 0}
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_limits_of_size(server):
     survey = server.publish(name="large")
     answer = server.send(survey, b"x" * 100_001)
@@ -131,6 +135,7 @@ def raw(server, *pieces, pause=0.0):
     return found, time.monotonic() - start
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_slow_bodies_and_headers_are_cut_off(server):
     survey = server.publish(name="slow")
     head = f"POST /v1/versions/{survey.version}/reports HTTP/1.1\r\nHost: x\r\nIdempotency-Key: {key()}\r\n".encode()
@@ -148,6 +153,7 @@ def test_slow_bodies_and_headers_are_cut_off(server):
     assert server.send(survey).status_code == 200
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_a_connection_that_ends_within_a_body_counts_nothing(server):
     survey = server.publish(name="cut")
     body = batch(survey, 10)
@@ -248,6 +254,7 @@ BAD_QUERIES = [
 ]
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("query", BAD_QUERIES)
 def test_bad_queries_are_refused(server, query):
     survey = server.publish(name="queries", minimum=1)
@@ -335,10 +342,11 @@ class Clock:
         return self.now
 
 
-def test_days_windows_and_opening_hours(tmp_path):
+@pytest.mark.parametrize("kind", STORES)
+def test_days_windows_and_opening_hours(tmp_path, kind):
     """With a clock that the test turns: the days are UTC days, and the minimum holds for every window."""
     clock = Clock()
-    collector = Collector(Settings(data=tmp_path, fold_seconds=0.05), SqliteStore(tmp_path / "fldp.db"), clock)
+    collector = Collector(Settings(data=tmp_path, fold_seconds=0.05), opened(kind, tmp_path), clock)
     secret, _ = create_token(collector.store, clock(), "admin", expires=clock() + timedelta(days=30))
     fields = specification(minimum=10, opens="2026-11-01T00:00:00Z", closes="2026-11-04T00:00:00Z")
     survey = Survey.from_dict(fields)

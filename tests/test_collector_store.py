@@ -1,7 +1,6 @@
 """The store: counts once, keeps nothing that joins reports to senders, folds without losing, and notices damage."""
 
 import sqlite3
-import threading
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -10,22 +9,28 @@ import pytest
 
 import cases
 from collector_server import specification
-from collector_store import DAY, damage, publish, rows, submission, whole
+from collector_store import DAY, STORES, damage, opened, publish, rows, submission, until, whole
 from fldp import Reports, Survey, Tally
 from fldp.collector import auth, sqlite_file
 from fldp.collector.folding import Folder, fold_day
 from fldp.collector.fsck import fsck
-from fldp.collector.segments import MOST_BYTES, in_order, packed, reports_of
+from fldp.collector.segments import MOST_BYTES, in_order, mixed, packed, reports_of
 from fldp.collector.sqlite import SqliteStore
 from fldp.collector.store import StoreError, Submission, Verdict
-from fldp.collector.windows import Window
-from fldp.collector.writer import BusyError, Writer
+from fldp.collector.windows import ALL, Window
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 
+@pytest.fixture(params=STORES)
+def store(request, tmp_path):
+    made = opened(request.param, tmp_path)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def store(tmp_path):
+def sqlite_store(tmp_path):
     made = SqliteStore(tmp_path / "fldp.db")
     yield made
     made.close()
@@ -86,7 +91,8 @@ def test_a_failed_transaction_counts_nothing(store, monkeypatch):
     assert store.commit([submission(survey, number, b"a")], DAY)[0].verdict is Verdict.ACCEPTED
 
 
-def test_a_full_disk_counts_nothing(store):
+def test_a_full_disk_counts_nothing(sqlite_store):
+    store = sqlite_store
     survey, number = publish(store)
     pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
     store._writer.execute(f"PRAGMA max_page_count = {pages}")
@@ -130,11 +136,18 @@ def test_nothing_joins_reports_to_keys_or_tickets(store):
     (backwards,) = packed([new.content for new in reversed(many)])
     assert data == backwards.data
     for table, columns in (("keys", "survey key body accepted"), ("tickets", "survey ticket spent")):
-        assert [row[1] for row in rows(store, f"PRAGMA table_info({table})")] == columns.split()
-        with pytest.raises(sqlite3.OperationalError):
-            rows(store, f"SELECT rowid FROM {table}")
+        assert columns_of(store, table) == columns.split()
     kept = [row[0] for row in rows(store, "SELECT key FROM keys")]
     assert kept == sorted(kept)
+
+
+def columns_of(store, table):
+    if isinstance(store, SqliteStore):
+        with pytest.raises(sqlite3.OperationalError):
+            rows(store, f"SELECT rowid FROM {table}")
+        return [row[1] for row in rows(store, f"PRAGMA table_info({table})")]
+    query = "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0 ORDER BY attnum"
+    return [row[0] for row in rows(store, query, table)]
 
 
 @pytest.mark.parametrize("retention", ["raw", "tally"])
@@ -249,58 +262,11 @@ def test_a_migration_that_fails_changes_nothing(tmp_path, monkeypatch):
     assert not sqlite3.connect(path).execute("SELECT 1 FROM sqlite_schema WHERE name = 'more'").fetchall()
 
 
-def test_commits_are_durable_and_the_file_is_private(store):
-    assert store._writer.execute("PRAGMA synchronous").fetchone() == (2,)
-    assert store._writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert store._writer.execute("PRAGMA secure_delete").fetchone() == (1,)
-    assert store.path.stat().st_mode & 0o777 == 0o600
-
-
-def test_the_writer_shares_commits_and_answers_after_them(store):
-    survey, number = publish(store)
-    gate, sizes = threading.Event(), []
-
-    def commit(batch):
-        gate.wait(10)
-        sizes.append(len(batch))
-        return store.commit(batch, DAY)
-
-    writer = Writer(commit, most_waiting=100)
-    futures = [writer.submit(submission(survey, number, bytes([k]))) for k in range(50)]
-    assert not any(future.done() for future in futures)
-    gate.set()
-    assert [future.result(10).accepted for future in futures] == [1] * 50
-    writer.stop()
-    assert len(sizes) <= 2
-    assert whole(store, survey, number).n == 50
-
-
-def test_a_full_queue_refuses_and_a_stopped_one_has_written_everything(store):
-    survey, number = publish(store)
-    gate = threading.Event()
-    writer = Writer(lambda batch: gate.wait(10) and store.commit(batch, DAY), most_waiting=3)
-    futures = [writer.submit(submission(survey, number, b"first"))]
-    while len(writer):
-        pass
-    futures += [writer.submit(submission(survey, number, bytes([k]))) for k in range(3)]
-    with pytest.raises(BusyError):
-        writer.submit(submission(survey, number, b"late"))
-    cancelled = futures.pop()
-    assert cancelled.cancel()
-    gate.set()
-    writer.stop()
-    assert [future.result(0).accepted for future in futures] == [1] * 3
-    assert whole(store, survey, number).n == 3
-    with pytest.raises(BusyError):
-        writer.submit(submission(survey, number, b"after"))
-
-
-def test_a_commit_that_fails_fails_all_its_requests(store):
-    survey, number = publish(store)
-    writer = Writer(lambda batch: (_ for _ in ()).throw(StoreError("no")), most_waiting=3)
-    with pytest.raises(StoreError, match="no"):
-        writer.submit(submission(survey, number, b"a")).result(10)
-    writer.stop()
+def test_commits_are_durable_and_the_file_is_private(sqlite_store):
+    assert sqlite_store._writer.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert sqlite_store._writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert sqlite_store._writer.execute("PRAGMA secure_delete").fetchone() == (1,)
+    assert sqlite_store.path.stat().st_mode & 0o777 == 0o600
 
 
 def test_tokens_are_kept_as_hashes_and_end(store):
@@ -311,9 +277,13 @@ def test_tokens_are_kept_as_hashes_and_end(store):
     assert auth.find_token(store, "fldp_read_", NOW) is None
     store.revoke_token(made.id, "2026")
     assert auth.find_token(store, secret, NOW) is None
-    store.close()
-    assert secret.encode() not in store.path.read_bytes()
-    assert secret[-43:].encode() not in store.path.read_bytes()
+    kept = [value for row in rows(store, "SELECT * FROM tokens") for value in row if isinstance(value, str | bytes)]
+    if isinstance(store, SqliteStore):
+        store.close()
+        kept.append(store.path.read_bytes())
+    assert kept
+    for value in kept:
+        assert secret[-43:].encode() not in (value if isinstance(value, bytes) else value.encode())
 
 
 def test_tokens_and_tickets_are_drawn_from_the_system(store):
@@ -336,6 +306,18 @@ def test_start_does_not_grow_with_the_reports(tmp_path):
     store.close()
 
 
+def test_a_snapshot_is_of_one_moment(store):
+    survey, number = publish(store)
+    store.commit([submission(survey, number, b"a")], DAY)
+    with store.snapshot() as snapshot:
+        assert Window(number).count(snapshot) == 1
+        store.commit([submission(survey, number, b"b")], DAY)
+        fold_day(store, number, DAY, survey)
+        assert Window(number).tally(snapshot, survey.oracle).n == Window(number).count(snapshot) == 1
+        assert snapshot.acknowledged(number) == 1
+    assert whole(store, survey, number).n == 2
+
+
 def test_tallies_add_up_over_windows(store):
     survey, number = publish(store)
     days = [f"2026-11-{k:02}" for k in range(1, 6)]
@@ -349,3 +331,57 @@ def test_tallies_add_up_over_windows(store):
         assert Window(number).count(snapshot) == 15
         parts = [Window(number, (day, day)).tally(snapshot, survey.oracle) for day in days]
         assert sum(parts, Tally.empty(survey.oracle)) == Window(number).tally(snapshot, survey.oracle)
+
+
+@pytest.mark.parametrize("size", [1, 300, 10**9])
+def test_an_export_does_not_show_which_reports_came_together(store, monkeypatch, size):
+    monkeypatch.setattr("fldp.collector.segments._MIXED_BYTES", size)
+    survey, number = publish(store)
+    sent = [submission(survey, number, bytes([k]), np.arange(20 + k) % 5) for k in range(9)]
+    for k, new in enumerate(sent):
+        store.commit([new], DAY if k < 8 else "2026-11-02")  # a day of few reports
+        if k == 4:
+            fold_day(store, number, DAY, survey)
+    with store.snapshot() as snapshot:
+        rows_of = [part for folded in (True, False) for part in snapshot.segments(number, ALL, folded=folded)]
+        parts = list(mixed(survey.oracle, rows_of, 50))
+    assert len(parts) == {1: 3, 300: 1, 10**9: 1}[size]
+    assert all(len(part) >= 50 for part in parts)
+    assert all(in_order(part) == part for part in parts)
+    everything = in_order(Reports.concatenate([new.content for new in sent]))
+    assert in_order(Reports.concatenate(parts)) == everything
+
+
+def everything_on_disk(store):
+    return b"".join(file.read_bytes() for file in sorted(store.path.parent.iterdir()))
+
+
+def test_nothing_is_left_on_the_disk_of_how_reports_came(sqlite_store):
+    """In the log of the database every commit stands by itself, the report beside its key: it must be emptied."""
+    survey, number = publish(sqlite_store, retention="tally", oracle={"name": "oue", "epsilon": 1.0})
+    sent = [submission(survey, number, bytes([k]) * 32, [1] * 50) for k in range(3)]
+    for new in sent:
+        sqlite_store.commit([new], DAY)
+    rows_sent = [packed([new.content])[0].data for new in sent]
+    assert all(row in everything_on_disk(sqlite_store) for row in rows_sent)
+    folder = Folder(sqlite_store, {number: survey}.get, 0.01)
+    with sqlite_store.snapshot() as snapshot:
+        expected = Window(number).tally(snapshot, survey.oracle)
+        later = submission(survey, number, b"later", [1] * 50)
+        assert sqlite_store.commit([later], DAY)[0].accepted == 50  # who reads does not keep others from writing
+        until(lambda: folder.folded == 200)  # nothing more is folded when the reader ends
+    rows_sent += [packed([later.content])[0].data]
+    until(lambda: not any(row in everything_on_disk(sqlite_store) for row in rows_sent))
+    folder.stop()
+    assert sqlite_store.path.with_name("fldp.db-wal").stat().st_size == 0
+    assert whole(sqlite_store, survey, number) == expected + survey.oracle.tally(later.content)
+
+
+def test_nothing_is_left_on_the_disk_of_a_deleted_survey(sqlite_store):
+    survey, number = publish(sqlite_store, name="deleted", oracle={"name": "oue", "epsilon": 1.0})
+    sqlite_store.commit([submission(survey, number, b"k" * 32, [1] * 50)], DAY)
+    assert b"deleted" in everything_on_disk(sqlite_store)
+    sqlite_store.delete_surveys([number])
+    left = everything_on_disk(sqlite_store)
+    assert b"deleted" not in left
+    assert b"k" * 32 not in left

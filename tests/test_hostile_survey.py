@@ -70,7 +70,7 @@ def test_bad_surveys_cost_nothing(participant, fields, error):
 
 @pytest.mark.parametrize("label", ["lynx", "Firefox", "", None, 1, ["firefox"], ["firefox", "chrome"], b"firefox"])
 def test_labels_that_are_none(participant, label):
-    with pytest.raises(DomainError, match="survey browser: labels must be ones of the survey, got"):
+    with pytest.raises(DomainError, match="participant: the label must be one of survey browser, got another one"):
         asked(participant, specification(), label)
     assert participant.history() == ()
 

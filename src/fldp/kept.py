@@ -25,7 +25,7 @@ class Kept:
     (True, 43)
     """
 
-    report: bytes
+    report: bytes = field(repr=False)
     _random: bytes = field(repr=False)
 
     @classmethod

@@ -9,14 +9,14 @@ The true value is never stored: the file holds what the collector has seen, and 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from fldp import canonical, wire
 from fldp.constraints import fail
-from fldp.errors import BudgetError, FldpError, WireError
+from fldp.errors import BudgetError, DomainError, FldpError, WireError
 from fldp.kept import Kept
 from fldp.origin import origin_of
 from fldp.participant_file import FileStore
@@ -44,8 +44,8 @@ class Answer:
     (True, 'epsilon 0, eta 1, 0 answers')
     """
 
-    report: bytes
-    key: str
+    report: bytes = field(repr=False)  # both lead to the person, and do not belong into a log
+    key: str = field(repr=False)
     repeated: bool
     notices: tuple[str, ...]
     spent: Spent
@@ -99,7 +99,7 @@ class Participant:
         Whatever goes wrong, nothing is spent.
         """
         asked = _checked(survey, version)
-        asked.encode([label])
+        _known(asked, label)
         charge = _charge(asked, origin_of(origin))
         agreed: tuple[str, ...] = ()
         while True:
@@ -149,6 +149,12 @@ def _checked(given: Any, version: str | None) -> Survey:
         claimed = f"{version!r:.80}"
         raise WireError(f"participant: the version of survey {survey.name} must be {survey.version}, got {claimed}")
     return survey
+
+
+def _known(survey: Survey, label: str) -> None:
+    """Refuse a label that the survey does not have, without showing it: it may be what the person holds."""
+    if not isinstance(label, str) or survey.value(label) is None:
+        raise DomainError(f"participant: the label must be one of survey {survey.name}, got another one (not shown)")
 
 
 def _bounded(what: str, number: Any) -> None:

@@ -15,6 +15,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
@@ -117,7 +118,7 @@ class Reader:
 
     def __init__(self, file: BinaryIO, oracle: FrequencyOracle | None = None, survey: str | None = None) -> None:
         self._in = _Input(file)
-        self.oracle, self.survey, _ = self._in.preamble(REPORTS, oracle, survey)
+        self.oracle, self.survey = self._in.preamble(REPORTS, oracle, survey)
         self.count = 0
 
     @property
@@ -204,7 +205,7 @@ def read_tally(
 ) -> tuple[Tally, str | None]:
     """Read a tally from a file; return it with the version of its survey, if it names one."""
     source = _Input(file)
-    found, version, _ = source.preamble(TALLY, oracle, survey)
+    found, version = source.preamble(TALLY, oracle, survey)
     n = source.number(8, "the number of reports")
     state = source.raw(8 * int(np.prod(found.tally_shape)), "the state")
     source.check("the tally")
@@ -237,10 +238,7 @@ class _Output:
         self.raw(self._hash.digest()[:CHECK])
 
     def preamble(self, kind: int, oracle: FrequencyOracle, survey: str | None) -> None:
-        fields: dict[str, Any] = {"oracle": describe(oracle)}
-        if survey is not None:
-            fields["survey"] = survey
-        header = canonical.dumps(fields)
+        header = _header(oracle, survey)
         self.raw(MAGIC + bytes([FORMAT, kind]))
         self.number(len(header), 2)
         self.raw(header)
@@ -279,7 +277,7 @@ class _Input:
 
     def preamble(
         self, kind: int, oracle: FrequencyOracle | None, survey: str | None
-    ) -> tuple[FrequencyOracle, str | None, dict[str, Any]]:
+    ) -> tuple[FrequencyOracle, str | None]:
         if self.raw(4, "the magic number") != MAGIC:
             _refuse("this is not an fldp file")
         if (found := self.number(1, "the format")) != FORMAT:
@@ -290,12 +288,23 @@ class _Input:
         length = self.number(2, "the header's length")
         if length > _MOST_HEADER:
             _refuse(f"a header of {length} bytes, above the limit of {_MOST_HEADER}")
-        fields = _parse(self.raw(length, "the header"))
+        header = self.raw(length, "the header")
+        if oracle is not None and survey is not None and header == _header(oracle, survey):
+            return oracle, survey
+        fields = _parse(header)
         named = _oracle(fields["oracle"], oracle)
         version = fields.get("survey")
         if survey is not None and version != survey:
             _refuse(f"a batch for survey version {version or 'none'}, where {survey} is expected")
-        return named, version, fields
+        return named, version
+
+
+@lru_cache(64)  # a collector compares it with that of every report
+def _header(oracle: FrequencyOracle, survey: str | None) -> bytes:
+    fields: dict[str, Any] = {"oracle": describe(oracle)}
+    if survey is not None:
+        fields["survey"] = survey
+    return canonical.dumps(fields)
 
 
 def _parse(header: bytes) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The command that sends reports to a collector."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +27,9 @@ def send(
     piece: Annotated[
         int, typer.Option(help="How many bytes to send at once; the same when sending again.")
     ] = PIECE_BYTES,
+    from_start: Annotated[
+        bool, typer.Option("--from-start", help="Send all, also what was acknowledged before an interruption.")
+    ] = False,
     retries: Annotated[int, typer.Option(help="How often to try again what failed for a moment.")] = 8,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     insecure_http: InsecureHttp = False,
@@ -33,18 +37,27 @@ def send(
     """Send reports. Interrupted, run it again: nothing counts twice. Exit code 1 if the collector refuses them."""
     from fldp import render
     from fldp.client import upload
+    from fldp.client.resuming import state_folder
 
     with told(), Collector(to, token, insecure_http).connected(retries) as client:
         with progress("checking", None) as checked, upload(file, _loaded(survey), checked) as found:
             if found.ambiguous and not sender:
                 note("fldp: so few reports may equal another file's by chance and then count once; tell with --sender")
             with progress("sending", found.total) as advance:
-                sent = client.send_file(found, sender=sender, piece_bytes=piece, progress=advance)
-        facts = {"reports": sent.reports, "batches": sent.batches, "version": sent.version, "collector": client.url}
+                sent = client.send_file(
+                    found,
+                    sender=sender,
+                    piece_bytes=piece,
+                    progress=advance,
+                    resume=state_folder(),
+                    from_start=from_start,
+                )
+        facts = {**asdict(sent), "collector": client.url}
     if as_json:
         render.show_facts(facts, as_json=True)
     else:
-        what = f"{sent.reports:,} reports in {sent.batches:,} batch{'' if sent.batches == 1 else 'es'}"
+        now = f"{sent.reports - sent.resumed:,} of " if sent.resumed else ""
+        what = f"{now}{sent.reports:,} reports in {sent.batches:,} batch{'' if sent.batches == 1 else 'es'}"
         note(f"{what} of survey version {sent.version[:12]}: all counted by {client.url}")
 
 

@@ -81,7 +81,7 @@ def show_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: boo
     from fldp.client.messages import clean
 
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        typer.echo(json.dumps(rows, indent=1))  # all ASCII: somebody else's text, and perhaps a terminal
         return
     table = Table()
     for column in columns:

@@ -24,11 +24,14 @@ def create(
 ) -> None:
     """Publish a survey at a collector; once more changes nothing, and a changed one is a new version."""
     from fldp import render
+    from fldp.client.messages import clean
     from fldp.survey import Survey
 
     found = Survey.load(survey)
     with Collector(to, token, insecure_http).connected() as client:
-        render.show_facts(client.create(found), as_json)
+        made = client.create(found)
+    known = [name for name in ("name", "version", "created", "closed", "state", "submit") if name in made]
+    render.show_facts({name: None if made[name] is None else clean(made[name], 100) for name in known}, as_json)
 
 
 @surveys.command("list")

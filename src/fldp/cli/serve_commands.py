@@ -13,9 +13,14 @@ import typer
 from fldp.cli import app
 from fldp.cli.options import note
 from fldp.collector.settings import Settings, SettingsError, described, writable
-from fldp.errors import FldpError
+from fldp.errors import ParameterError
 
-Data = Annotated[Path, typer.Option("--data", help="The folder of the collector's database.")]
+Data = Annotated[
+    Path | None, typer.Option("--data", help="The folder of the collector's database; by default this one.")
+]
+Url = Annotated[
+    str | None, typer.Option("--database", help="Its PostgreSQL database, instead; or FLDP_DATABASE.", metavar="URL")
+]
 
 
 def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,7 +64,7 @@ def serve(
         for mistake in error.mistakes:
             note(mistake)
         raise typer.Exit(1 if check else 2) from None
-    if not writable(settings.data):
+    if settings.database is None and not writable(settings.data):
         note(f"serve: data must be a folder that can be written to, got {str(settings.data)!r}")
         raise typer.Exit(1 if check else 2)
     if check:
@@ -81,29 +86,42 @@ def _load(needed: str) -> Any:
     return extras.load("fldp.collector.server", "collector")
 
 
-def open_store(data: Path) -> Any:
-    """Open the database of a folder; none is made."""
-    from fldp.collector.sqlite import SqliteStore
-    from fldp.collector.sqlite_file import FILE
+def open_store(data: Path | None, database: str | None) -> Any:
+    """Open the store of a folder or a database; none is made."""
+    from fldp.collector import stores
 
-    if not (data / FILE).is_file():
-        raise FldpError(f"{data / FILE}: is not there; name the folder of a collector with --data")
-    return SqliteStore(data / FILE)
+    return stores.open_store(data or Path(), chosen(data, database))
+
+
+def chosen(data: Path | None, database: str | None) -> Any:
+    """Return the database that is meant, None if it is the folder: a flag comes before the environment."""
+    if data is not None and database is not None:
+        raise ParameterError("fldp: give --data or --database, not both")
+    flags = {"database": database} if data is None else {}
+    environment = os.environ if data is None else {}
+    return Settings.load(
+        flags, {name: environment[name] for name in ("FLDP_DATABASE",) if name in environment}
+    ).database
 
 
 @app.command()
-def fsck(data: Data = Path(".")) -> None:
+def fsck(data: Data = None, database: Url = None) -> None:
     """Count everything in a collector's database again, and compare; exit code 1 on any difference."""
     from fldp.collector.fsck import fsck as run
 
-    store = open_store(data)
+    store = open_store(data, database)
     try:
         good, bad = run(store)
     finally:
         store.close()
+    raise typer.Exit(show_findings(good, bad))
+
+
+def show_findings(good: list[str], bad: list[str]) -> int:
+    """Print what a check has found; return the exit code."""
     for line in good:
         typer.echo(f"good  {line}")
     for line in bad:
         typer.echo(f"BAD   {line}")
     typer.echo("nothing is wrong" if not bad else f"{len(bad)} differences")
-    raise typer.Exit(1 if bad else 0)
+    return 1 if bad else 0

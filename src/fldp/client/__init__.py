@@ -8,10 +8,10 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fldp.client.address import Address, secret
-from fldp.client.calls import Published, Token
 from fldp.client.exchange import Line, Patience
 from fldp.client.keys import derived_key
 from fldp.client.operations import Operations
+from fldp.client.replies import Published, Token
 from fldp.client.transport import AsyncTransport, BlockingTransport, Settings
 from fldp.client.uploads import Sent, Upload, upload
 from fldp.constraints import flag, integer, positive

@@ -54,11 +54,16 @@ class Address:
         return self.origin + self.path
 
 
+def presentable(text: str) -> bool:
+    """Tell whether a text can be a header, and does nothing to a terminal."""
+    return _SECRET.fullmatch(text) is not None
+
+
 def secret(what: str, text: str | None, address: Address, allow_insecure: bool) -> str | None:
     """Check that a token or a ticket can be a header, and may go to an address; it is never shown."""
     if text is None:
         return None
-    if not isinstance(text, str) or not _SECRET.fullmatch(text):
+    if not isinstance(text, str) or not presentable(text):
         raise ParameterError(f"Client: {what} must be 1 to 512 letters, digits and ._~+/=-, got something else")
     if not (address.private or allow_insecure):
         raise ParameterError(

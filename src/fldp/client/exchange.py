@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from fldp.client.address import Address
-from fldp.client.messages import Reply, Request, UnreachableError, problem, retry_after
+from fldp.client.messages import Reply, Request, UnreachableError, clean, hidden, problem, retry_after
+from fldp.client.remembered import Remembered, unless
 from fldp.errors import CollectorError
 
 T = TypeVar("T")
-TICKET = "Fldp-Ticket"
+TICKET, KEY = "Fldp-Ticket", "Idempotency-Key"
 log = logging.getLogger("fldp.client")
 _FIRST_DELAY = 0.5
 _NOT_DONE = (408, 429, 503)  # the collector did not act on it
@@ -53,13 +54,14 @@ class Line:
     address: Address
     patience: Patience
     token: str | None = field(default=None, repr=False)
+    remembered: Remembered = field(default_factory=Remembered, repr=False)
 
     async def ask(self, request: Request, read: Callable[[Reply], T]) -> T:
         """Ask, and read the answer. An error names the collector, and no secret."""
         attempt = 0
         while True:
             try:
-                return read(await self._once(request))
+                return self._read(request, await self._once(request), read)
             except _AgainError as failure:
                 error, asked = self._named(failure.error, request), failure.asked
                 if attempt >= self.patience.retries or (asked or 0) > self.patience.longest:
@@ -71,24 +73,36 @@ class Line:
             await self.transport.pause(seconds)
             attempt += 1
 
+    def _read(self, request: Request, reply: Reply, read: Callable[[Reply], T]) -> T:
+        """Read an answer, and remember it if it is a good one; what is remembered is read anew every time."""
+        found = read(reply)
+        self.remembered.keep(request, reply)
+        return found
+
     async def _once(self, request: Request) -> Reply:
         """Ask once. What may have been acted on is asked again only if that does no harm."""
+        held = self.remembered.find(request)
         try:
-            reply = await self.transport.request(request)
+            reply = await self.transport.request(unless(request, held))
         except UnreachableError as failure:
+            said = clean(hidden(failure, self._secrets(request)))
             if request.repeatable or not failure.sent:
-                raise _AgainError(CollectorError(str(failure))) from None
-            raise CollectorError(f"{failure}; whether it was done is not known") from None
+                raise _AgainError(CollectorError(said)) from None
+            raise CollectorError(f"{said}; whether it was done is not known") from None
         if reply.status < 300:
             return reply
+        if reply.status == 304 and held is not None:
+            return held
         if reply.status in _NOT_DONE or (request.repeatable and reply.status in _UNKNOWN):
-            raise _AgainError(problem(reply), retry_after(reply.headers))
-        raise problem(reply)
+            raise _AgainError(problem(reply, self._secrets(request)), retry_after(reply.headers))
+        raise problem(reply, self._secrets(request))
+
+    def _secrets(self, request: Request) -> tuple[str | None, ...]:
+        """Return what a collector may repeat, and nobody else is to read; a key leads to an answer."""
+        return self.token, request.headers.get(TICKET), request.headers.get(KEY)
 
     def _named(self, error: CollectorError, request: Request) -> CollectorError:
-        text = f"{self.address}: {error}"
-        for hidden in (self.token, request.headers.get(TICKET)):
-            text = text.replace(hidden, "[secret]") if hidden else text
+        text = f"{self.address}: {hidden(error, self._secrets(request))}"
         return CollectorError(text, status=error.status, kind=error.kind, index=error.index, mistakes=error.mistakes)
 
 

@@ -22,7 +22,7 @@ def derived_key(*parts: str | bytes | int) -> str:
     """
     found = hashlib.sha256(b"fldp key\0")
     for part in parts:
-        data = part if isinstance(part, bytes) else str(part).encode()
+        data = part if isinstance(part, bytes) else str(part).encode(errors="surrogatepass")
         found.update(len(data).to_bytes(8, "little") + data)
     return urlsafe_b64encode(found.digest()).decode().rstrip("=")
 

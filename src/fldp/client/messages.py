@@ -6,7 +6,7 @@ Nothing in here touches the network. A collector is not trusted: its answers are
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 from fldp.errors import CollectorError
 
 MOST_JSON = 1 << 25  # bytes of an answer that is kept in memory
-MOST_SECONDS = 600.0  # for the whole of such an answer, however slowly it drips
+MOST_SECONDS = 600.0  # for the whole of a request and such an answer, however slowly it drips
+LEAST_SPEED = 4096  # bytes a second of what is sent, and of an answer that is saved: these get more time
 Query = Mapping[str, str]
 
 
@@ -22,6 +23,7 @@ Query = Mapping[str, str]
 class Request:
     """One request. ``repeatable``: that it came twice makes no difference. ``token``: whether the token goes along.
 
+    ``remembered``: whether a client may keep the answer, and ask next time only whether it has changed.
     A ``sink`` takes a good answer piece by piece instead of memory; None comes before the first one of an attempt.
     """
 
@@ -32,6 +34,7 @@ class Request:
     body: bytes = field(default=b"", repr=False)
     repeatable: bool = True
     token: bool = True
+    remembered: bool = False
     most: int = MOST_JSON
     sink: Callable[[bytes | None], object] | None = None
 
@@ -56,12 +59,27 @@ class UnreachableError(Exception):
 class Receiver:
     """Takes an answer as it comes, and stops at its limits."""
 
-    def __init__(self, request: Request, status: int, headers: Mapping[str, str], started: float) -> None:
-        self._request, self._started = request, started
+    def __init__(self, request: Request) -> None:
+        self._request, self._started = request, time.monotonic()
+        self._reply, self._sink = Reply(0, {}), request.sink
+        self._parts, self._size, self._most = list[bytes](), 0, request.most
+
+    @property
+    def ends(self) -> float:
+        """When the answer must be complete; nobody waits longer."""
+        size = len(self._request.body) + (self._size if self._sink else 0)
+        return self._started + MOST_SECONDS + size / LEAST_SPEED
+
+    @property
+    def late(self) -> str:
+        """What to say when it is not."""
+        return f"the answer is not complete after {self.ends - self._started:.3g} s"
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> None:
+        """Take what comes before the first piece."""
         self._reply = Reply(status, {name.lower(): value for name, value in headers.items()})
-        self._sink = request.sink if status == 200 else None
-        self._most = request.most if status < 400 else min(request.most, MOST_JSON)
-        self._parts, self._size = list[bytes](), 0
+        self._sink = self._request.sink if status == 200 else None
+        self._most = self._request.most if status < 400 else min(self._request.most, MOST_JSON)
         if self._reply.headers.get("content-encoding", "identity") != "identity":
             raise CollectorError("the answer is compressed, which was not asked for", status=status)
         length = self._reply.headers.get("content-length", "0")
@@ -75,10 +93,8 @@ class Receiver:
         self._bounded(self._size)
         if self._sink:
             self._sink(part)
-            return
-        self._parts.append(part)
-        if time.monotonic() - self._started > MOST_SECONDS:
-            raise UnreachableError(f"the answer is not complete after {MOST_SECONDS:g} s")
+        else:
+            self._parts.append(part)
 
     def reply(self) -> Reply:
         """Return the whole of it."""
@@ -124,10 +140,25 @@ def parse(reply: Reply) -> Any:
         raise CollectorError("the answer is not JSON", status=reply.status) from None
 
 
-def problem(reply: Reply) -> CollectorError:
+def hidden(text: object, secrets: Iterable[str | None]) -> str:
+    """Return somebody else's text without what must not be shown, to be done before any of it is cut off.
+
+    >>> hidden("Bearer abc is wrong", ["abc", None])
+    'Bearer [secret] is wrong'
+    """
+    shown = str(text)
+    for secret in secrets:
+        shown = shown.replace(secret, "[secret]") if secret else shown
+    return shown
+
+
+def problem(reply: Reply, secrets: Iterable[str | None] = ()) -> CollectorError:
     """Make an error of an answer that is not what was asked for; RFC 9457 says how it tells why."""
+    secrets = tuple(secrets)
+    if reply.status == 304:
+        return CollectorError("says that nothing has changed, which was not asked", status=reply.status)
     if 300 <= reply.status < 400:
-        place = clean(reply.headers.get("location", "elsewhere"), 200)
+        place = clean(hidden(reply.headers.get("location", "elsewhere"), secrets), 200)
         return CollectorError(
             f"answers with a redirect to {place}, which is not followed; use that address", status=reply.status
         )
@@ -136,14 +167,15 @@ def problem(reply: Reply) -> CollectorError:
     except (ValueError, RecursionError):
         found = None
     found = found if isinstance(found, dict) else {}
-    said = clean(found.get("detail") or found.get("title") or "no reason given")
+    said = clean(hidden(found.get("detail") or found.get("title") or "no reason given", secrets))
     index, mistakes = found.get("index"), found.get("mistakes")
+    mistakes = mistakes[:100] if isinstance(mistakes, list) else []
     return CollectorError(
         f"{said} (status {reply.status})",
         status=reply.status,
-        kind=clean(found["type"], 100) if isinstance(found.get("type"), str) else None,
+        kind=clean(hidden(found["type"], secrets), 100) if isinstance(found.get("type"), str) else None,
         index=index if isinstance(index, int) and not isinstance(index, bool) else None,
-        mistakes=tuple(clean(mistake) for mistake in mistakes[:100]) if isinstance(mistakes, list) else (),
+        mistakes=tuple(clean(hidden(mistake, secrets)) for mistake in mistakes),
     )
 
 
@@ -154,8 +186,14 @@ def fields(thing: Any, **kinds: Any) -> dict[str, Any]:
     for name, kind in kinds.items():
         value = thing.get(name)
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
-            _odd(f"{name} is expected, got {clean(json.dumps(value), 60)}")
+            _odd(f"{name} is expected, got {_short(value)}")
     return thing
+
+
+def _short(value: Any) -> str:
+    """Return a value if it is short; a part of it could be a part of a secret."""
+    shown = json.dumps(value)
+    return shown if len(shown) <= 60 else f"something else, a {type(value).__name__}"
 
 
 def rows(thing: Any, **kinds: Any) -> list[dict[str, Any]]:

@@ -8,31 +8,34 @@ import functools
 import io
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from fldp import wire
-from fldp.client import calls
+from fldp.client import calls, replies
 from fldp.client.address import secret
-from fldp.client.calls import Day, Published, Token, version_of
+from fldp.client.calls import Day, version_of
 from fldp.client.exchange import Line
 from fldp.client.keys import checked_key
-from fldp.client.messages import Request, fields, parse, rows
+from fldp.client.messages import Request, clean, parse, rows
+from fldp.client.replies import Published, Token
+from fldp.client.resuming import Run
+from fldp.client.saving import MOST_ESTIMATES, MOST_EXPORT, Saved, format_of
 from fldp.client.uploads import PIECE_BYTES, Piece, Progress, Sent, Upload, upload
 from fldp.constraints import fail, integer
-from fldp.errors import CollectorError, FldpError
+from fldp.errors import CollectorError
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
 from fldp.participant import Answer, Confirm, Participant
 from fldp.reports import Reports, Tally
-from fldp.survey import Survey
+from fldp.survey import Survey, SurveyError
 
 if TYPE_CHECKING:
     from fldp.client import AsyncClient, Client
 
 P = ParamSpec("P")
 T = TypeVar("T")
-MOST_EXPORT = 1 << 40
 
 
 class Operation(Generic[P, T]):
@@ -63,14 +66,13 @@ class Operations:
     @Operation
     async def surveys(self) -> list[dict[str, Any]]:
         """List all surveys, newest first. Needs a token that may read."""
-        read = functools.partial(rows, name=str, version=str, state=str)
-        return await self._line.ask(Request("GET", "/v1/surveys"), lambda reply: read(parse(reply)))
+        return await self._line.ask(Request("GET", "/v1/surveys"), replies.listed)
 
     @Operation
     async def survey(self, name: str, *, version: str | None = None) -> Published:
         """Return the newest open version of a survey, or another one; one that is not what it claims is refused."""
         request = Request("GET", calls.named(name), calls.query(version=version), token=False)
-        return await self._line.ask(request, lambda reply: calls.verified(reply, name, version))
+        return await self._line.ask(request, lambda reply: replies.verified(reply, name, version))
 
     @Operation
     async def create(self, survey: Survey) -> dict[str, Any]:
@@ -78,13 +80,13 @@ class Operations:
         if not isinstance(survey, Survey):
             raise fail("Client", "survey", "a Survey", survey)
         request = calls.post_json("/v1/surveys", survey.canonical, repeatable=True)
-        return await self._line.ask(request, lambda reply: calls.created(reply, survey))
+        return await self._line.ask(request, lambda reply: replies.created(reply, survey))
 
     @Operation
     async def close(self, name: str, *, version: str | None = None) -> dict[str, Any]:
         """Close all versions of a survey, or one. Needs an admin token."""
         request = Request("POST", calls.named(name, "/close"), calls.query(version=version))
-        return await self._line.ask(request, lambda reply: fields(parse(reply)))
+        return await self._line.ask(request, lambda reply: replies.closed(reply, name, version))
 
     @Operation
     async def delete(self, name: str, *, version: str | None = None, all: bool = False) -> None:  # noqa: A002
@@ -92,7 +94,7 @@ class Operations:
         if (version is None) == (not all):
             raise fail("Client", "what is deleted", "version=, or all=True", (version, all))
         request = Request("DELETE", calls.named(name), calls.query(version=version, all=all))
-        await self._line.ask(request, lambda _: None)
+        await self._line.ask(request, replies.done)
 
     @Operation
     async def send(
@@ -120,20 +122,29 @@ class Operations:
         sender: str = "",
         piece_bytes: int = PIECE_BYTES,
         progress: Progress = lambda _: None,
+        resume: str | Path | None = None,
+        from_start: bool = False,
     ) -> Sent:
         """Send a file of reports in pieces. Call it again after an interruption: nothing counts twice.
 
         The keys of the pieces follow from the file, and from ``sender``: two small files can hold the same by chance,
         and count both only if their senders differ. ``progress`` is told how many more reports were accepted.
+        ``resume`` is a folder in which it is noted how far this came: then the next call goes on from there, unless
+        ``from_start`` is true, which a collector needs that has lost what it acknowledged.
         """
+        work = self._line.transport.work
         with ExitStack() as stack:
             if not isinstance(path, Upload):
-                path = await self._line.transport.work(lambda: stack.enter_context(upload(str(path), survey)))
-            pieces, sent = path.pieces(piece_bytes, sender), 0
-            while piece := await self._line.transport.work(lambda: next(pieces, None)):
+                path = await work(lambda: stack.enter_context(upload(str(path), survey)))
+            run = Run(path, str(self._line.address), sender, piece_bytes, resume)
+            sent, resumed = 0, await work(lambda: run.begin(from_start))
+            progress(resumed)
+            while piece := await work(run.next):
                 progress(await self._post(path.version, piece, None))
                 sent += 1
-            return Sent(path.total, sent, path.version)
+                await work(run.acknowledged)
+            await work(run.end)
+            return Sent(path.total, sent, path.version, resumed)
 
     @Operation
     async def answer(
@@ -154,11 +165,14 @@ class Operations:
         name, wanted = (survey.name, survey.version) if isinstance(survey, Survey) else (survey, None)
         self._checked_ticket(ticket)
         request = Request("GET", calls.named(name), calls.query(version=wanted), token=False)
-        specification, version, state = await self._line.ask(request, lambda r: calls.published(r, name, wanted))
-        submit = calls.submit(specification)
+        specification, version, state = await self._line.ask(request, lambda r: replies.published(r, name, wanted))
+        submit = replies.submit(specification)
         self._answerable(name, state, submit, ticket)
         asked = functools.partial(participant.answer, specification, label, version=version, confirm=confirm)
-        answer = await self._line.transport.work(lambda: asked(origin=self._line.address.origin))
+        try:
+            answer = await self._line.transport.work(lambda: asked(origin=self._line.address.origin))
+        except SurveyError as error:
+            raise CollectorError(f"{self._line.address}: the answer is not a survey: {clean(error)}") from None
         await self._post(version, Piece(0, 1, answer.report, answer.key), ticket, token=submit == "token")
         return answer
 
@@ -175,9 +189,9 @@ class Operations:
         until: Day | None = None,
     ) -> dict[str, Any]:
         """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read."""
-        asked = calls.query(top=top, level=level, decoder=decoder, post=post, since=since, until=until, format="json")
-        request = Request("GET", calls.of_version(survey, "estimates"), asked)
-        return await self._line.ask(request, lambda reply: fields(parse(reply), n=int, rows=list))
+        asked = calls.estimates("json", top=top, level=level, decoder=decoder, post=post, since=since, until=until)
+        request = Request("GET", calls.of_version(survey, "estimates"), asked, remembered=True)
+        return await self._line.ask(request, replies.estimated)
 
     @Operation
     async def tally(
@@ -191,19 +205,47 @@ class Operations:
         """Return the tally of some UTC days or all; ``survey.estimate`` makes estimates of it."""
         known = survey.oracle if isinstance(survey, Survey) else oracle
         asked = calls.query(since=since, until=until)
-        request = Request("GET", calls.of_version(survey, "tally"), asked, most=calls.MOST_TALLY)
-        return await self._line.ask(request, lambda reply: calls.tally_of(reply, version_of(survey), known))
+        request = Request("GET", calls.of_version(survey, "tally"), asked, remembered=True, most=calls.MOST_TALLY)
+        return await self._line.ask(request, lambda reply: replies.tally_of(reply, version_of(survey), known))
+
+    @Operation
+    async def save_estimates(
+        self,
+        /,
+        survey: Survey | str,
+        path: str | Path,
+        *,
+        format: str | None = None,  # noqa: A002
+        progress: Progress = lambda _: None,
+        **asked: Any,
+    ) -> int:
+        """Save estimates in a file, as CSV, Parquet or JSON by its name or by ``format``; return how many bytes.
+
+        Other options are those of ``estimates``. ``progress`` is told how many more bytes came. A path of ``-`` is
+        standard output.
+        """
+        form = format_of(path, format)
+        request = Request("GET", calls.of_version(survey, "estimates"), calls.estimates(form, **asked))
+        return await self._saved(replace(request, most=MOST_ESTIMATES), path, form, progress)
 
     @Operation
     async def export(
-        self, survey: Survey | str, path: str | Path, *, since: Day | None = None, until: Day | None = None
+        self,
+        survey: Survey | str,
+        path: str | Path,
+        *,
+        since: Day | None = None,
+        until: Day | None = None,
+        progress: Progress = lambda _: None,
     ) -> int:
         """Save the raw reports of some UTC days or all as Parquet, and return how many bytes that took."""
-        asked = calls.query(since=since, until=until)
+        request = Request("GET", calls.of_version(survey, "export"), calls.query(since=since, until=until))
+        return await self._saved(replace(request, most=MOST_EXPORT), path, "parquet", progress)
+
+    async def _saved(self, request: Request, path: str | Path, form: str, progress: Progress) -> int:
         with written(str(path)) as file:
-            saved = Saved(file)
-            where = calls.of_version(survey, "export")
-            await self._line.ask(Request("GET", where, asked, most=MOST_EXPORT, sink=saved), lambda _: saved.check())
+            saved = Saved(file, form, progress)
+            await self._line.ask(replace(request, sink=saved), lambda _: saved.check())
         return saved.size
 
     @Operation
@@ -214,21 +256,20 @@ class Operations:
         """
         body, where = wire.encode_tally(tally, version_of(survey)), calls.of_version(survey, "merge")
         request = calls.post_bytes(where, body, checked_key(key), query=calls.query(day=day))
-        return await self._line.ask(request, lambda reply: calls.accepted(reply, tally.n))
+        return await self._line.ask(request, lambda reply: replies.accepted(reply, tally.n))
 
     @Operation
     async def tickets(self, survey: Survey | str, count: int) -> list[str]:
         """Make single-use tickets for a survey that takes them. Needs an admin token."""
         wanted = integer(1, 100_000)("Client", "count", count)
         request = calls.post_json(calls.of_version(survey, "tickets"), {"count": wanted}, repeatable=False)
-        found = await self._line.ask(request, lambda reply: fields(parse(reply), tickets=list)["tickets"])
-        return list(map(str, found))
+        return await self._line.ask(request, lambda reply: replies.tickets(reply, wanted))
 
     @Operation
     async def tokens(self) -> list[Token]:
         """List all tokens, without their texts. Needs an admin token."""
         return await self._line.ask(
-            Request("GET", "/v1/tokens"), lambda reply: list(map(calls.token_of, rows(parse(reply))))
+            Request("GET", "/v1/tokens"), lambda reply: list(map(replies.token_of, rows(parse(reply))))
         )
 
     @Operation
@@ -237,12 +278,12 @@ class Operations:
         wanted = {"scope": scope, "survey": survey, "expires": expires}
         given = {name: value for name, value in wanted.items() if value is not None}
         request = calls.post_json("/v1/tokens", given, repeatable=False)
-        return await self._line.ask(request, lambda reply: calls.token_of(fields(parse(reply), token=str)))
+        return await self._line.ask(request, lambda reply: replies.created_token(reply, scope, survey))
 
     @Operation
     async def revoke_token(self, token_id: str) -> None:
         """Make a token worthless; twice is as good as once. Needs an admin token."""
-        await self._line.ask(Request("DELETE", calls.of_token(token_id)), lambda _: None)
+        await self._line.ask(Request("DELETE", calls.of_token(token_id)), replies.done)
 
     def _answerable(self, name: str, state: str, submit: str, ticket: str | None) -> None:
         """Refuse a survey that would refuse the answer, before anything is spent on it."""
@@ -260,39 +301,10 @@ class Operations:
         self._checked_ticket(ticket)
         where = calls.of_version(version, "reports")
         request = calls.post_bytes(where, piece.body, piece.key, headers=calls.ticketed(ticket), token=token)
-        return await self._line.ask(request, lambda reply: calls.accepted(reply, piece.count))
+        return await self._line.ask(request, lambda reply: replies.accepted(reply, piece.count))
 
     def _checked_ticket(self, ticket: str | None) -> None:
         secret("a ticket", ticket, self._line.address, self._allow_insecure)
-
-
-class Saved:
-    """A file that an answer is saved in, from its beginning at every attempt."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self.size, self._end = file, 0, b""
-
-    def __call__(self, part: bytes | None) -> None:
-        if part is None:
-            self._restart()
-            return
-        try:
-            self._file.write(part)
-        except OSError as error:  # not to be taken for one of the network
-            raise FldpError(f"{self._file.name}: cannot be written: {error.strerror}") from None
-        self.size += len(part)
-        self._end = (self._end + part[-4:])[-4:]
-
-    def _restart(self) -> None:
-        if self.size:
-            self._file.seek(0)
-            self._file.truncate()
-        self.size, self._end = 0, b""
-
-    def check(self) -> None:
-        """Refuse what does not end as Parquet does."""
-        if self._end != b"PAR1":
-            raise CollectorError("the answer is not a Parquet file")
 
 
 def _batch(reports: Reports | bytes, survey: Survey | str | None) -> tuple[int, bytes, str]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fldp.client.address import Address
 from fldp.client.messages import Receiver, Reply, Request, UnreachableError, clean
-from fldp.errors import CollectorError
+from fldp.client.watch import Sockets, Watch
+from fldp.errors import CollectorError, FldpError
 from fldp.extras import load
 
 if TYPE_CHECKING:
@@ -28,8 +29,18 @@ class Settings:
     timeout: float
     tls: "ssl.SSLContext | None"
 
-    def options(self, direct: Callable[..., Any]) -> dict[str, Any]:
-        """Return what either client of httpx is made with.
+    def made(self, client: Callable[..., Any], direct: Callable[..., Any]) -> Any:
+        """Make either client of httpx. What it reads in the environment can be wrong, and a proxy have a password."""
+        try:
+            return client(**self._options(direct))
+        except Exception as error:
+            raise FldpError(
+                f"{self.address}: no way to it can be set up ({type(error).__name__}); check what the environment says "
+                "of proxies and certificates (HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE, SSL_CERT_DIR)"
+            ) from None
+
+    def _options(self, direct: Callable[..., Any]) -> dict[str, Any]:
+        """Return what it is made with.
 
         No cookies: a collector could follow a person from one answer to the next. No compression, so that a small
         answer cannot become a large one. To this machine no proxy is used, since it would read along.
@@ -58,9 +69,11 @@ class Settings:
         }
 
     @contextmanager
-    def failures(self) -> Iterator[None]:
+    def failures(self, client: Any) -> Iterator[None]:
         """Say in plain words what went wrong, and whether the request may have arrived."""
         httpx = load("httpx", "client")
+        if client.is_closed:
+            raise CollectorError("the client is disconnected; make another one")
         try:
             yield
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:
@@ -86,7 +99,7 @@ def _distrust(error: BaseException | None) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    return re.sub(r"^\[Errno -?[0-9]+\] ", "", clean(error, 200)) or type(error).__name__
+    return re.sub(r"^\[Errno -?[0-9]+\] ", "", str(error)) or type(error).__name__
 
 
 class BlockingTransport:
@@ -95,14 +108,18 @@ class BlockingTransport:
     def __init__(self, settings: Settings) -> None:
         httpx = load("httpx", "client")
         self._settings = settings
-        self._http = httpx.Client(**settings.options(httpx.HTTPTransport))
+        self._http = settings.made(httpx.Client, httpx.HTTPTransport)
+        self._sockets = Sockets()
+        self._watch = Watch(self._sockets.cut)
 
     async def request(self, request: Request) -> Reply:
-        started = time.monotonic()
-        with self._settings.failures(), self._http.stream(**self._settings.arguments(request)) as response:
-            receiver = Receiver(request, response.status_code, response.headers, started)
-            for part in response.iter_raw():
-                receiver.add(part)
+        receiver = Receiver(request)
+        arguments = {**self._settings.arguments(request), "extensions": {"trace": self._sockets.trace}}
+        with self._settings.failures(self._http), self._watch.over(receiver):
+            with self._http.stream(**arguments) as response:
+                receiver.begin(response.status_code, response.headers)
+                for part in response.iter_raw():
+                    receiver.add(part)
             return receiver.reply()
 
     async def pause(self, seconds: float) -> None:
@@ -114,6 +131,7 @@ class BlockingTransport:
     def disconnect(self) -> None:
         """Let go of all connections."""
         self._http.close()
+        self._watch.end()
 
 
 class AsyncTransport:
@@ -122,15 +140,27 @@ class AsyncTransport:
     def __init__(self, settings: Settings) -> None:
         httpx = load("httpx", "client")
         self._settings = settings
-        self._http = httpx.AsyncClient(**settings.options(httpx.AsyncHTTPTransport))
+        self._http = settings.made(httpx.AsyncClient, httpx.AsyncHTTPTransport)
 
     async def request(self, request: Request) -> Reply:
-        started = time.monotonic()
-        with self._settings.failures():
+        receiver = Receiver(request)
+        with self._settings.failures(self._http):
+            try:
+                return await self._received(request, receiver)
+            except TimeoutError:
+                raise UnreachableError(receiver.late) from None
+
+    async def _received(self, request: Request, receiver: Receiver) -> Reply:
+        import asyncio
+
+        shift = asyncio.get_running_loop().time() - time.monotonic()
+        async with asyncio.timeout_at(receiver.ends + shift) as limit:
             async with self._http.stream(**self._settings.arguments(request)) as response:
-                receiver = Receiver(request, response.status_code, response.headers, started)
+                receiver.begin(response.status_code, response.headers)
                 async for part in response.aiter_raw():
                     receiver.add(part)
+                    if not limit.expired():
+                        limit.reschedule(receiver.ends + shift)
                 return receiver.reply()
 
     async def pause(self, seconds: float) -> None:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from fldp import parquet, wire
@@ -34,17 +34,21 @@ class Piece:
 
     offset: int
     count: int
-    body: bytes
-    key: str
+    body: bytes = field(repr=False)
+    key: str = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Sent:
-    """What was sent of a file: how many reports, in how many batches, for which version of which survey."""
+    """What a collector has of a file: how many reports, for which version of which survey.
+
+    ``batches`` is how many were sent now; ``resumed`` how many of the reports were acknowledged in an earlier run.
+    """
 
     reports: int
     batches: int
     version: str
+    resumed: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,20 @@ class Upload:
         """Whether it is so small that another file may hold the same by chance."""
         return self.total * self.oracle.report_bits < 128
 
-    def pieces(self, size: int = PIECE_BYTES, sender: str = "") -> Iterator[Piece]:
-        """Yield the file as batches of about so many bytes, and of at most ``PIECE_REPORTS`` reports."""
-        bits = 8 * integer(1 << 10, 1 << 30)("Client", "piece_bytes", size)
-        step, offset = min(PIECE_REPORTS, max(8, bits // self.oracle.report_bits // 8 * 8)), 0
-        for reports in _regular(_reports(self.file, self.survey)[2], step):
+    def step(self, size: int = PIECE_BYTES) -> int:
+        """Return how many reports a piece of about so many bytes holds, at most ``PIECE_REPORTS``."""
+        bits: int = 8 * integer(1 << 10, 1 << 30)("Client", "piece_bytes", size)
+        return min(PIECE_REPORTS, max(8, bits // self.oracle.report_bits // 8 * 8))
+
+    def pieces(self, size: int = PIECE_BYTES, sender: str = "", start: int = 0) -> Iterator[Piece]:
+        """Yield the file as batches of about so many bytes, but for those before the report number ``start``."""
+        offset = 0
+        for reports in _regular(_reports(self.file, self.survey)[2], self.step(size)):
             if _stamp(self.file) != self.stamp:  # its hash, and with it the keys, would be wrong
                 raise FldpError(f"{self.path}: was changed while it was sent")
-            key = derived_key("file", self.digest, sender, offset)
-            yield Piece(offset, len(reports), wire.encode(reports, self.version), key)
+            if offset >= start:
+                key = derived_key("file", self.digest, sender, offset)
+                yield Piece(offset, len(reports), wire.encode(reports, self.version), key)
             offset += len(reports)
 
 

@@ -1,15 +1,11 @@
 """Access: from a request to the token behind it, and what that token is good for."""
 
-import ipaddress
-
 from starlette.requests import Request
 
 from fldp.collector import auth
 from fldp.collector.collector import Collector, Published
 from fldp.collector.problem import Problem
 from fldp.collector.store import Token
-
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 
 
 async def token_of(collector: Collector, request: Request) -> Token:
@@ -49,13 +45,3 @@ async def sender(collector: Collector, request: Request, published: Published) -
         headers = {"WWW-Authenticate": "Fldp-Ticket"}
         raise Problem(401, "ticket", "the header Fldp-Ticket must be a ticket of this survey", headers)
     return ticket
-
-
-def is_local(collector: Collector, request: Request) -> bool:
-    """Tell whether a request comes from this machine itself, and not through a proxy on it."""
-    if collector.settings.proxied or request.client is None or any(name in request.headers for name in _FORWARDED):
-        return False
-    try:
-        return ipaddress.ip_address(request.client.host).is_loopback
-    except ValueError:
-        return False

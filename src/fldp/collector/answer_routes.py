@@ -3,7 +3,8 @@
 import hashlib
 import json
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 from starlette.requests import Request
@@ -13,9 +14,9 @@ import fldp
 from fldp import parquet, render, wire
 from fldp.collector.access import permit
 from fldp.collector.collector import Collector, Published
-from fldp.collector.problem import Problem
+from fldp.collector.problem import Problem, not_found
 from fldp.collector.query import FORMATS, Query, days_of, parameters
-from fldp.collector.segments import batches
+from fldp.collector.segments import mixed
 from fldp.collector.store import Days, Snapshot, Token
 from fldp.collector.windows import Window
 from fldp.estimate import Estimate
@@ -24,6 +25,7 @@ from fldp.postprocess import postprocess
 from fldp.reports import Tally
 
 _PIECE = 1 << 18
+Made = tuple[str, bytes | IO[bytes]]  # the entity tag, and what it is the tag of
 _ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
 
 
@@ -34,9 +36,8 @@ async def estimates(collector: Collector, request: Request, token: Token) -> Res
     tag = await collector.quick(_tag, collector, published, query.days, repr(query))
     if _matches(request, tag):
         return _unchanged(tag)
-    tag, tally = await collector.answer(_tallied, collector, published, query.days, repr(query))
-    content = await collector.answer(_rendered, published, tally, query)
-    return Response(content, headers={"ETag": tag, **_ENVELOPE}, media_type=FORMATS[query.format])
+    made = await collector.answer(_estimated, collector, published, query)
+    return _answer(collector, made, FORMATS[query.format])
 
 
 async def tally(collector: Collector, request: Request, token: Token) -> Response:
@@ -46,9 +47,8 @@ async def tally(collector: Collector, request: Request, token: Token) -> Respons
     tag = await collector.quick(_tag, collector, published, days, "tally")
     if _matches(request, tag):
         return _unchanged(tag)
-    tag, found = await collector.answer(_tallied, collector, published, days, "tally")
-    content = await collector.answer(wire.encode_tally, found, published.entry.version)
-    return Response(content, headers={"ETag": tag, **_ENVELOPE}, media_type="application/octet-stream")
+    made = await collector.answer(_encoded, collector, published, days)
+    return _answer(collector, made, "application/octet-stream")
 
 
 async def export(collector: Collector, request: Request, token: Token) -> Response:
@@ -62,13 +62,22 @@ async def export(collector: Collector, request: Request, token: Token) -> Respon
 
 
 async def _asked(collector: Collector, request: Request, token: Token) -> Published:
-    published = await collector.published(request.path_params["id"])
+    published = await collector.current(request.path_params["id"])
     permit(token, published.entry.name)
     return published
 
 
-def _tag(collector: Collector, published: Published, days: Days, asked: str) -> str:
+@contextmanager
+def _moment(collector: Collector, published: Published) -> Iterator[Snapshot]:
+    """Open a view of the store in which the survey still is: of one that is being deleted, no pieces are shown."""
     with collector.store.snapshot() as snapshot:
+        if not snapshot.has(published.entry.number):
+            raise not_found("version")
+        yield snapshot
+
+
+def _tag(collector: Collector, published: Published, days: Days, asked: str) -> str:
+    with _moment(collector, published) as snapshot:
         return _tag_of(snapshot, published, days, asked)
 
 
@@ -97,9 +106,39 @@ def _unchanged(tag: str) -> Response:
 
 def _tallied(collector: Collector, published: Published, days: Days, asked: str) -> tuple[str, Tally]:
     """Return a tally and the tag that belongs to exactly this one."""
-    with collector.store.snapshot() as snapshot:
+    with _moment(collector, published) as snapshot:
         tag = _tag_of(snapshot, published, days, asked)
         return tag, Window(published.entry.number, days).tally(snapshot, published.survey.oracle)
+
+
+def _estimated(collector: Collector, published: Published, query: Query) -> Made:
+    """Do all of it in one go: between two steps, a tally would wait in memory for a thread."""
+    tag, found = _tallied(collector, published, query.days, repr(query))
+    return tag, _kept(collector, _rendered(published, found, query))
+
+
+def _encoded(collector: Collector, published: Published, days: Days) -> Made:
+    tag, found = _tallied(collector, published, days, "tally")
+    return tag, _kept(collector, wire.encode_tally(found, published.entry.version))
+
+
+def _kept(collector: Collector, content: bytes) -> bytes | IO[bytes]:
+    """Put a large answer into a file without a name, since it may be read slowly."""
+    if len(content) <= _PIECE:
+        return content
+    file = tempfile.TemporaryFile(dir=collector.settings.data)  # noqa: SIM115
+    file.write(content)
+    return file
+
+
+def _answer(collector: Collector, made: Made, media_type: str) -> Response:
+    tag, content = made
+    headers = {"ETag": tag, **_ENVELOPE}
+    if isinstance(content, bytes):
+        return Response(content, headers=headers, media_type=media_type)
+    headers["Content-Length"] = str(content.tell())
+    content.seek(0)
+    return StreamingResponse(_streamed(collector, content), headers=headers, media_type=media_type)
 
 
 def _rendered(published: Published, found: Tally, query: Query) -> bytes:
@@ -124,13 +163,14 @@ def _parquet(made: Estimate, query: Query) -> bytes:
 
 def _exported(collector: Collector, published: Published, days: Days) -> IO[bytes]:
     """Write reports into a file without a name: the database must not wait for a slow reader."""
-    file = tempfile.TemporaryFile(dir=collector.settings.data)  # noqa: SIM115
+    file = tempfile.TemporaryFile(dir=collector.settings.scratch)  # noqa: SIM115
     number, oracle = published.entry.number, published.survey.oracle
     try:
-        with collector.store.snapshot() as snapshot:
+        with _moment(collector, published) as snapshot:
             _enough(snapshot.count_reports(number, days), published)
             for_all = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
-            parquet.write(file, oracle, batches(oracle, for_all), published.entry.version)
+            parts = mixed(oracle, for_all, published.survey.collect["minimum"])
+            parquet.write(file, oracle, parts, published.entry.version)
     except BaseException:
         file.close()
         raise

@@ -9,6 +9,7 @@ from datetime import datetime
 from fldp.collector.clock import text
 from fldp.collector.store import Store, Token
 
+NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")  # of a survey
 SCOPES = ("admin", "read", "send")
 _TOKEN = re.compile(r"fldp_(admin|read|send)_[A-Za-z0-9_-]{43}")
 _TICKET = re.compile(r"fldp_ticket_[A-Za-z0-9_-]{43}")

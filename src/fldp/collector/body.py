@@ -1,6 +1,5 @@
 """Bodies: read with a limit on their size, on the time they take, and on all of them together."""
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -9,7 +8,8 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
-from fldp.collector.collector import Collector
+from fldp.collector.collector import Collector, Slot
+from fldp.collector.patience import patience
 from fldp.collector.problem import Problem
 
 JSON_BYTES, SURVEY_BYTES = 1 << 16, 1 << 24
@@ -19,57 +19,61 @@ _KEY = re.compile(r"[A-Za-z0-9_-]{22,128}")
 @asynccontextmanager
 async def body_of(collector: Collector, request: Request, most: int) -> AsyncIterator[bytes]:
     """Read a body; its bytes are accounted for until the block ends."""
-    _check_claims(request, most)
-    pieces: list[bytes] = []
-    held = 0
+    length = _claimed(request, most)
+    slot: Slot = request.scope["fldp.slot"]
+    slot.leave()
+    body = await _read(collector, request, most, length)
     try:
-        async for piece in _pieces(collector, request):
-            held += len(piece)
-            if held > most:
-                held -= len(piece)
-                raise _too_large(most)
-            try:
-                collector.buffered.take(len(piece))
-            except Problem:
-                held -= len(piece)
-                raise
-            pieces.append(piece)
-        yield b"".join(pieces)
+        slot.take()
+        yield body
     finally:
-        collector.buffered.give(held)
+        collector.buffered.give(len(body))
 
 
-def _check_claims(request: Request, most: int) -> None:
-    """Refuse at once what says of itself that it is too large; what it does not say is counted as it comes."""
-    length = request.headers.get("content-length", "0")
-    if length.isascii() and length.isdigit() and int(length[:20]) > most:
-        raise _too_large(most)
+def _claimed(request: Request, most: int) -> int | None:
+    """Return the length that a body says it has; refuse at once one that says it is too large, or compressed."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", ""):
         raise Problem(415, "encoding", "the body must not be compressed")
+    length = request.headers.get("content-length", "")
+    if not (length.isascii() and length.isdigit()):
+        return None
+    if int(length[:20]) > most:
+        raise _too_large(most)
+    return int(length)
 
 
 def _too_large(most: int) -> Problem:
     return Problem(413, "too-large", f"the body must have at most {most} bytes")
 
 
-async def _pieces(collector: Collector, request: Request) -> AsyncIterator[bytes]:
-    """Yield a body as it comes, while it comes fast enough."""
-    stream = request.stream()
-    loop = asyncio.get_running_loop()
-    end = loop.time() + collector.settings.body_seconds
-    while True:
-        patience = min(collector.settings.idle_seconds, end - loop.time())
-        try:
-            piece = await asyncio.wait_for(anext(stream), max(0.0, patience))
-        except StopAsyncIteration:
-            return
-        except TimeoutError:
-            raise Problem(408, "slow", "the body came too slowly", {"Connection": "close"}) from None
-        except ClientDisconnect:
-            raise Problem(400, "malformed", "the connection ended within the body") from None
-        if piece:
-            yield piece
+async def _read(collector: Collector, request: Request, most: int, length: int | None) -> bytes:
+    """Read a body as it comes, while it comes fast enough. Pieces are not kept as such: they may be tiny, and many."""
+    body = bytearray()
+    try:
+        async with patience(collector, collector.settings.body_seconds) as heard:
+            async for piece in request.stream():
+                if len(body) + len(piece) > most:
+                    raise _too_large(most)
+                collector.buffered.take(len(piece))
+                body += piece
+                if len(body) == length:
+                    break
+                heard()
+        return bytes(body)
+    except BaseException as error:
+        collector.buffered.give(len(body))
+        raise _broken(error) from None
+
+
+def _broken(error: BaseException) -> BaseException:
+    """Return what to answer when a body did not come as it should."""
+    match error:
+        case TimeoutError():
+            return Problem(408, "slow", "the body came too slowly", {"Connection": "close"})
+        case ClientDisconnect():
+            return Problem(400, "malformed", "the connection ended within the body")
+    return error
 
 
 def media_type(request: Request, wanted: str) -> None:

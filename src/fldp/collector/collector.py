@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar
 
 from fldp.collector.clock import Clock, day, system, text
@@ -15,15 +15,17 @@ from fldp.collector.metrics import Metrics
 from fldp.collector.problem import Problem, busy, not_found
 from fldp.collector.segments import packed
 from fldp.collector.settings import Settings
-from fldp.collector.store import Entry, Outcome, Store, Submission, Verdict
+from fldp.collector.store import Entry, Outcome, Store, StoreError, Submission, Verdict
 from fldp.collector.writer import BusyError, Writer
+from fldp.errors import FldpError
 from fldp.oracles import RR
+from fldp.reports import Reports
 from fldp.survey import Survey
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_REMEMBERED = 64  # surveys that are kept ready; one with a million labels takes about 100 MB
+_REMEMBERED, _REMEMBERED_TEXT = 64, 1 << 25  # surveys that are kept ready, and how long they are together as text
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,23 @@ class Published:
 
     entry: Entry
     survey: Survey
+    _shown: dict[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def read(cls, entry: Entry) -> "Published":
         """Make a survey from what is stored."""
-        return cls(entry, Survey.from_dict(json.loads(entry.specification)))
+        try:
+            return cls(entry, Survey.from_dict(json.loads(entry.specification)))
+        except (FldpError, ValueError):
+            raise StoreError(f"store: the specification of version {entry.version} cannot be read") from None
+
+    def shown(self, state: str) -> bytes:
+        """Return what everybody may see of it, as JSON. All who read it share these bytes, however slowly they do."""
+        if state not in self._shown:
+            head = f'{{"version":"{self.entry.version}","state":"{state}","survey":'
+            self._shown.clear()
+            self._shown[state] = (head + self.entry.specification + "}").encode()
+        return self._shown[state]
 
     def state(self, now: str) -> str:
         """Return whether reports are taken: ``open``, ``closed``, or ``scheduled`` to open."""
@@ -63,6 +77,25 @@ class Budget:
         self.used -= amount
 
 
+class Slot:
+    """A request's place among those that are worked on. It is left while the client is waited for."""
+
+    def __init__(self, collector: "Collector") -> None:
+        self._collector, self._held = collector, False
+
+    def take(self) -> None:
+        """Take the place, or say that there is none."""
+        if self._collector.in_flight >= self._collector.settings.max_in_flight:
+            raise busy("too many requests at the same time, try again")
+        self._collector.in_flight += 1
+        self._held = True
+
+    def leave(self) -> None:
+        """Leave the place if it is held."""
+        self._collector.in_flight -= self._held
+        self._held = False
+
+
 class Collector:
     """A running collector, apart from HTTP."""
 
@@ -70,10 +103,10 @@ class Collector:
         self.settings, self.store, self.clock = settings, store, clock
         self.metrics = Metrics()
         self.buffered = Budget(settings.max_buffered)
-        self.in_flight = 0
+        self.slow = Budget(settings.max_slow)
+        self.in_flight = self.open = 0
         self.stopping = False
         self._known: OrderedDict[str, Published] = OrderedDict()
-        self._changes = 0
         self._rates: dict[str, tuple[float, float]] = {}
         self._quick = ThreadPoolExecutor(4, "fldp-quick")
         self._heavy = ThreadPoolExecutor(settings.threads, "fldp-heavy")
@@ -83,7 +116,7 @@ class Collector:
         self._heavy.submit(_warm)
 
     def stop(self) -> None:
-        """Write what waits, end all threads, close the store."""
+        """End all threads and close the store; whoever still waits to be counted has had no answer."""
         self._writer.stop()
         self._folder.stop()
         self._quick.shutdown()
@@ -116,25 +149,46 @@ class Collector:
     # ----------------------------------------------------------------------------------------------- surveys
 
     async def published(self, version: str) -> Published:
-        """Return a survey by its version."""
+        """Return a survey by its version, as it is known here; it may have been closed or deleted since.
+
+        That is enough for what ends in a commit, which decides by what is stored.
+        """
         known = self._known.get(version)
         if known is None:
-            moment = self._changes
-            entry = await self.quick(self.store.find, version)
-            if entry is None:
-                raise not_found("version")
-            known = await self.heavy(Published.read, entry)
-            if moment == self._changes:  # nothing was closed or deleted meanwhile
-                self._known[version] = known
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        else:
-            self._known.move_to_end(version)
+            return await self.current(version)
+        self._known.move_to_end(version)
         return known
+
+    async def current(self, version: str) -> Published:
+        """Return a survey by its version, as it is stored now, whoever changed it."""
+        entry = await self.quick(self.store.find, version)
+        if entry is None:
+            self._known.pop(version, None)
+            raise not_found("version")
+        return await self.read(entry)
+
+    async def read(self, entry: Entry) -> Published:
+        """Return a survey as it was just found in the store, read only if it is new here."""
+        known = self._known.get(entry.version)
+        if known is None or known.entry != entry:
+            known = self._known[entry.version] = await self.heavy(self._read, entry)
+            self._make_room()
+        return known
+
+    def _read(self, entry: Entry) -> Published:
+        """Make a survey, unless another request has done so while this one waited for a thread."""
+        known = self._known.get(entry.version)
+        return known if known is not None and known.entry == entry else Published.read(entry)
+
+    def _make_room(self) -> None:
+        """Forget what was not asked for lately. A survey takes ten times its text or so, so that is counted too."""
+        lengths = [len(known.entry.specification) for known in self._known.values()]
+        while len(lengths) > 1 and (len(lengths) > _REMEMBERED or sum(lengths) > _REMEMBERED_TEXT):
+            lengths.pop(0)
+            self._known.popitem(last=False)
 
     def forget(self) -> None:
         """Look everything up anew: a survey was closed or deleted."""
-        self._changes += 1
         self._known.clear()
         self._rates.clear()
 
@@ -160,15 +214,26 @@ class Collector:
             wait = max(1, round((1 - left) / rate))
             raise Problem(429, "rate", "too many requests with reports, try again later", {"Retry-After": str(wait)})
 
-    async def count(self, submission: Submission) -> int:
+    async def count(self, submission: Submission, version: str) -> int:
         """Have a submission committed; return the answer to it."""
-        try:
-            outcome = await asyncio.wrap_future(self._writer.submit(submission))
-        except BusyError as error:
-            raise busy(str(error)) from None
+        outcome = await self._counted(submission)
+        if outcome.verdict is Verdict.GONE:  # or another collector has deleted the survey, and published it anew
+            found = await self.current(version)
+            closed = isinstance(submission.content, Reports) and found.state(self.now) != "open"
+            outcome = await self._counted(replace(submission, survey=found.entry.number, closed=closed))
         if outcome.verdict in _REFUSED:
             raise Problem(*_REFUSED[outcome.verdict])
         return outcome.accepted
+
+    async def _counted(self, submission: Submission) -> Outcome:
+        size = submission.size  # reports take more as arrays than they did as bytes
+        self.buffered.take(size)
+        try:
+            return await self._writer.write(submission)
+        except BusyError as error:
+            raise busy(str(error)) from None
+        finally:
+            self.buffered.give(size)
 
     def _commit(self, submissions: Sequence[Submission]) -> list[Outcome]:
         outcomes = self.store.commit(submissions, self.today)
@@ -178,13 +243,21 @@ class Collector:
         self.metrics.count("fldp_reports_total", accepted)
         return outcomes
 
+    @property
+    def alive(self) -> bool:
+        """Whether reports are written and folded."""
+        return self._writer.alive and self._folder.alive
+
     def gauges(self) -> dict[str, float]:
         """Return what is the case now, for the metrics."""
         return {
             "fldp_in_flight": self.in_flight,
+            "fldp_open_requests": self.open,
+            "fldp_slow_clients": self.slow.used,
             "fldp_waiting": len(self._writer),
             "fldp_buffered_bytes": self.buffered.used,
             "fldp_folded_reports": self._folder.folded,
+            "fldp_fold_failures": self._folder.failures,
             "fldp_pending_reports": sum(count for _, _, count in self.store.pending()),
             "fldp_store_bytes": self.store.size(),
         }

@@ -65,9 +65,14 @@ class Folder:
     def __init__(self, store: Store, find: Find, pause: float) -> None:
         self._store, self._find, self._pause = store, find, pause
         self._stop = threading.Event()
-        self.folded = 0
+        self.folded = self.failures = 0
         self._thread = threading.Thread(target=self._run, name="fldp-folder", daemon=True)
         self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether rounds are made."""
+        return self._thread.is_alive()
 
     def stop(self) -> None:
         """End after the step that is being done."""
@@ -81,17 +86,35 @@ class Folder:
                 if not purged:
                     self._store.purge()
                     purged = True
-                self.round()
-            except FldpError as error:  # reports are safe where they are; the next round tries again
-                log.error("folding failed", extra={"error": str(error)})
+                with self._store.folding() as mine:
+                    if mine:
+                        self.round()
+            except Exception as error:
+                self._failed(error)
             if self._stop.wait(self._pause):
                 return
 
     def round(self) -> None:
-        """Fold every survey and day that has something to fold."""
+        """Fold every survey and day that has something to fold, and leave no trace of how it came."""
+        self._fold_all()
+        self._store.scrub()
+
+    def _fold_all(self) -> None:
         for number, day, _ in self._store.pending():
-            survey = self._find(number)
             if self._stop.is_set():
                 return
-            if survey is not None:
-                self.folded += fold_day(self._store, number, day, survey)
+            try:
+                self._fold(number, day)
+            except Exception as error:  # one damaged day must not keep the others waiting
+                self._failed(error)
+
+    def _fold(self, number: int, day: str) -> None:
+        survey = self._find(number)
+        if survey is not None:
+            self.folded += fold_day(self._store, number, day, survey)
+
+    def _failed(self, error: Exception) -> None:
+        """Reports are safe where they are, and the next round tries again, whatever it was."""
+        self.failures += 1
+        expected = isinstance(error, FldpError)
+        log.error("folding failed", extra={"error": str(error)}, exc_info=None if expected else error)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from fldp.collector.segments import state_tally, tally_of, total
+from fldp.collector.segments import sealed, stored_tally, tally_of, total
 from fldp.collector.store import Entry, Snapshot, Store, StoreError
 from fldp.collector.windows import ALL
 from fldp.errors import FldpError
@@ -64,7 +64,7 @@ def _recount(snapshot: Snapshot, number: int, oracle: FrequencyOracle) -> Iterat
         again = counted.pop(day, Tally.empty(oracle))
         if again.n != n:
             yield f"{day}: the tally is of {n} reports, {again.n} are stored"
-        elif again.state.astype("<i8").tobytes() != state.tobytes():
+        elif sealed(n, again.state) != state:
             yield f"{day}: the tally differs from that of the {n} stored reports"
     for day, again in counted.items():
         yield f"{day}: {again.n} folded reports have no tally"
@@ -80,7 +80,7 @@ def _readable(snapshot: Snapshot, number: int, oracle: FrequencyOracle) -> Itera
     """Look at what cannot be recounted: tallies that are possible ones, and a tail that can be read."""
     for day, n, state in snapshot.tallies(number, ALL):
         try:
-            state_tally(oracle, state, n)
+            stored_tally(oracle, n, state)
         except StoreError as error:
             yield f"{day}: {error}"
     try:

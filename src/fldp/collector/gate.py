@@ -10,19 +10,23 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
-from fldp.collector.collector import Collector
+from fldp.collector.collector import Collector, Slot
+from fldp.collector.forwarded import scheme, sender
 from fldp.collector.logs import log
 from fldp.collector.origins import allowed, preflight
+from fldp.collector.patience import patience
 from fldp.collector.problem import Problem, busy
 from fldp.collector.store import StoreError
 from fldp.errors import FldpError
 
 HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "Server": "fldp",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "server": "fldp",
 }
+_RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+_PIECE = 1 << 18
 _UNLIMITED = ("/healthz", "/readyz", "/metrics")
 _METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH")
 
@@ -39,18 +43,19 @@ class Gate:
             return
         scope["app"] = self  # the router then raises what is not found, and this answers it
         passage = _Passage(self.collector, scope, send)
-        self.collector.in_flight += 1
+        scope["fldp.slot"] = passage.slot
+        self.collector.open += 1
         try:
             await self._pass(passage, scope, receive)
         finally:
-            self.collector.in_flight -= 1
+            self.collector.open -= 1
+            passage.slot.leave()
             passage.record()
 
     async def _pass(self, passage: "_Passage", scope: Scope, receive: Receive) -> None:
         try:
-            full = self.collector.in_flight > self.collector.settings.max_in_flight
-            if full and scope["path"] not in _UNLIMITED:
-                raise busy("too many requests at the same time, try again")
+            if scope["path"] not in _UNLIMITED:
+                passage.slot.take()
             if scope["method"] == "OPTIONS" and (answer := await preflight(self.collector, scope)):
                 await answer(scope, receive, passage.send)
                 return
@@ -68,18 +73,32 @@ class _Passage:
     def __init__(self, collector: Collector, scope: Scope, send: Send) -> None:
         self._collector, self._scope, self._send = collector, scope, send
         self._start = time.perf_counter()
+        self.slot = Slot(collector)
         self.status = 0
 
     async def send(self, message: MutableMapping[str, Any]) -> None:
         """Send a part of the answer, with the headers that all answers have."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(raw=message.setdefault("headers", []))
-            for name, value in HEADERS.items():
-                headers[name] = value
+            raw = message["headers"] = [*message.get("headers", ()), *_RAW_HEADERS]
+            headers = MutableHeaders(raw=raw)
             headers.setdefault("Cache-Control", "no-store")
             headers.update(allowed(self._scope))
-        await self._send(message)
+            if scheme(self._scope, self._collector.settings.trusted_proxies) == "https":
+                headers["Strict-Transport-Security"] = "max-age=31536000"
+            self.slot.leave()  # the work is done, and nobody else waits for this client
+        if message.get("more_body") or len(message.get("body", b"")) > _PIECE:
+            await self._send_slowly(message)
+        else:
+            await self._send(message)
+
+    async def _send_slowly(self, message: MutableMapping[str, Any]) -> None:
+        """Send a large part piece by piece, so that what a client does not take is not copied for it."""
+        body, more = memoryview(message["body"]), message.get("more_body", False)
+        for start in range(0, len(body), _PIECE):
+            piece = bytes(body[start : start + _PIECE])
+            async with patience(self._collector, self._collector.settings.idle_seconds):
+                await self._send({**message, "body": piece, "more_body": more or start + _PIECE < len(body)})
 
     async def refuse(self, error: Exception, receive: Receive) -> None:
         """Answer with what went wrong."""
@@ -94,12 +113,9 @@ class _Passage:
         self._collector.metrics.request(route, method, self.status, seconds)
         fields = {"route": route, "method": method, "status": self.status, "milliseconds": round(1000 * seconds, 1)}
         if self._collector.settings.log_senders:
-            fields |= _sender(self._scope)
+            fields["peer"] = str(sender(self._scope, self._collector.settings.trusted_proxies) or "unknown")
+            fields["agent"] = Headers(scope=self._scope).get("user-agent", "")[:200]
         log.info("request", extra=fields)
-
-
-def _sender(scope: Scope) -> dict[str, Any]:
-    return {"peer": (scope.get("client") or ("?",))[0], "agent": Headers(scope=scope).get("user-agent", "")[:200]}
 
 
 def _problem(error: Exception) -> Problem:
@@ -112,6 +128,9 @@ def _problem(error: Exception) -> Problem:
         case StoreError():
             log.error("the store failed", extra={"error": str(error)})
             return busy("the store does not answer, try again")
+        case MemoryError():
+            log.error("out of memory", exc_info=error)
+            return busy("the collector has no memory left, try again")
         case FldpError():
             return Problem(422, "malformed", str(error))
         case ClientDisconnect():

@@ -1,8 +1,10 @@
 """Metrics: counters in the text form of Prometheus. No label names a survey, a sender or a token."""
 
 import threading
-from collections import Counter
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Mapping
+from itertools import accumulate
 
 BUCKETS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0)
 
@@ -18,25 +20,29 @@ class Metrics:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._counters: Counter[str] = Counter()
+        self._counters: dict[str, float] = defaultdict(float)
+        self._seconds: dict[str, list[float]] = {}
 
-    def count(self, name: str, amount: float = 1, **labels: object) -> None:
+    def count(self, name: str, amount: float = 1) -> None:
         """Add to a counter."""
         with self._lock:
-            self._counters[name + _labels(labels)] += amount  # type: ignore[assignment]
+            self._counters[name] += amount
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request and how long it took."""
-        self.count("fldp_requests_total", route=route, method=method, status=status)
-        self.count("fldp_request_seconds_sum", seconds, route=route)
-        self.count("fldp_request_seconds_count", route=route)
-        for bound in (*BUCKETS, float("inf")):
-            self.count("fldp_request_seconds_bucket", seconds <= bound, route=route, le=_bound(bound))
+        name = f'fldp_requests_total{{route="{route}",method="{method}",status="{status}"}}'
+        with self._lock:
+            self._counters[name] += 1
+            known = self._seconds.setdefault(route, [0.0] * (len(BUCKETS) + 2))
+            known[bisect_left(BUCKETS, seconds)] += 1
+            known[-1] += seconds
 
     def render(self, gauges: Mapping[str, float]) -> str:
         """Return all of it as text."""
         with self._lock:
-            counters = dict(self._counters)
+            counters: dict[str, float] = dict(self._counters)
+            for route, (*buckets, seconds) in self._seconds.items():
+                counters |= _histogram(route, buckets, seconds)
         lines: list[str] = []
         for name, value in sorted(gauges.items()):
             lines += [f"# TYPE {name} gauge", f"{name} {value:g}"]
@@ -50,12 +56,13 @@ class Metrics:
         return "\n".join(lines) + "\n"
 
 
-def _bound(bound: float) -> str:
-    return "+Inf" if bound == float("inf") else f"{bound:g}"
-
-
-def _labels(labels: Mapping[str, object]) -> str:
-    return "{" + ",".join(f'{name}="{value}"' for name, value in labels.items()) + "}" if labels else ""
+def _histogram(route: str, buckets: list[float], seconds: float) -> dict[str, float]:
+    """Return the counters of one histogram: each bucket counts all that took at most so long."""
+    name, bounds = "fldp_request_seconds", [*(f"{bound:g}" for bound in BUCKETS), "+Inf"]
+    made = {f'{name}_sum{{route="{route}"}}': seconds, f'{name}_count{{route="{route}"}}': sum(buckets)}
+    for bound, reached in zip(bounds, accumulate(buckets), strict=True):
+        made[f'{name}_bucket{{route="{route}",le="{bound}"}}'] = reached
+    return made
 
 
 def _family(name: str) -> str:

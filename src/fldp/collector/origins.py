@@ -6,6 +6,7 @@ from starlette.types import Scope
 
 from fldp.collector.collector import Collector
 from fldp.collector.problem import Problem
+from fldp.collector.survey_routes import shown
 
 _SENT = "content-type, idempotency-key, fldp-ticket, authorization"
 _MAX_AGE = "600"
@@ -41,18 +42,12 @@ async def preflight(collector: Collector, scope: Scope) -> Response | None:
 
 async def _origins(collector: Collector, path: str, method: str) -> list[str]:
     """Return the origins of the survey that a request is about."""
-    match path.split("/"), method:
-        case ["", "v1", "versions", version, "reports"], "POST":
-            return await _of_version(collector, version)
-        case ["", "v1", "surveys", name], "GET":
-            entries = await collector.quick(collector.store.named, name)
-            return await _of_version(collector, entries[0].version) if entries else []
-    return []
-
-
-async def _of_version(collector: Collector, version: str) -> list[str]:
     try:
-        published = await collector.published(version)
+        match path.split("/"), method:
+            case ["", "v1", "versions", version, "reports"], "POST":
+                return list((await collector.published(version)).survey.collect["origins"])
+            case ["", "v1", "surveys", name], "GET":
+                return list((await shown(collector, name)).survey.collect["origins"])
     except Problem:
-        return []
-    return list(published.survey.collect["origins"])
+        pass
+    return []

@@ -1,21 +1,19 @@
 """The other routes: tokens, health, metrics, and the description of them all."""
 
-import re
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from fldp.collector import auth
-from fldp.collector.access import is_local, permit, require, token_of
+from fldp.collector.access import permit, require, token_of
 from fldp.collector.body import json_of
 from fldp.collector.clock import parse_time
 from fldp.collector.collector import Collector
+from fldp.collector.forwarded import is_local
 from fldp.collector.problem import Problem, busy, not_found
 from fldp.collector.query import parameters
 from fldp.collector.store import StoreError, Token
-
-_NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
 
 
 def token_facts(token: Token) -> dict[str, Any]:
@@ -40,7 +38,7 @@ async def create_token(collector: Collector, request: Request, token: Token) -> 
         raise Problem(422, "malformed", "the keys of a token are scope, survey and expires")
     if scope not in auth.SCOPES:
         raise Problem(422, "malformed", f"scope must be one of {', '.join(auth.SCOPES)}")
-    if survey is not None and not (isinstance(survey, str) and _NAME.fullmatch(survey)):
+    if survey is not None and not (isinstance(survey, str) and auth.NAME.fullmatch(survey)):
         raise Problem(422, "malformed", "survey must be the name of a survey")
     until = parse_time(expires) if isinstance(expires, str) else None
     if expires is not None and (until is None or until <= collector.clock()):
@@ -65,10 +63,12 @@ async def healthz(collector: Collector, request: Request, token: None) -> Respon
 
 
 async def readyz(collector: Collector, request: Request, token: None) -> Response:
-    """Say whether the store answers."""
+    """Say whether the store answers, and reports are written and folded."""
     del request, token
     if collector.stopping:
         raise busy("the collector is stopping")
+    if not collector.alive:
+        raise busy("the collector must be started again")
     try:
         await collector.quick(collector.store.find, "")
     except StoreError:
@@ -80,7 +80,7 @@ async def metrics(collector: Collector, request: Request, token: None) -> Respon
     """Return counters for Prometheus, to this machine or to a token."""
     del token
     parameters(request)
-    if not is_local(collector, request) or "authorization" in request.headers:
+    if not is_local(request.scope, collector.settings.trusted_proxies) or "authorization" in request.headers:
         found = await token_of(collector, request)
         require(found, "read")
         permit(found, None)

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from fldp.errors import WireError
 from fldp.reports import Reports, Tally
 
 BYTES = "application/octet-stream"
+_SMALL = 1024  # bytes of a body that is read sooner than it could be handed to a thread
 _MOST_MERGED, _MOST_EACH = 10**12, 1 << 12  # reports of a merged tally; what one of them can add to a number of it
 
 
@@ -29,6 +31,8 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
     del token
     parameters(request)
     published = await collector.published(request.path_params["id"])
+    if published.survey.collect["submit"] == "ticket":  # a ticket belongs to a survey as it is stored
+        published = await collector.current(request.path_params["id"])
     request.scope["fldp.origins"] = published.survey.collect["origins"]
     ticket = await sender(collector, request, published)
     key = idempotency_key(request)
@@ -36,15 +40,16 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
     collector.check_rate(published.entry.version)
     async with body_of(collector, request, collector.settings.max_body) as body:
         most = 1 if ticket else collector.settings.max_reports
-        reports = await collector.heavy(_decoded, published, body, most)
+        work = partial(_read, published, key, body, most)
+        hashes, reports = work() if len(body) <= _SMALL else await collector.heavy(work)
         submission = Submission(
             published.entry.number,
-            *_hashes(b"reports", key, body),
+            *hashes,
             reports,
             ticket=ticket,
             closed=published.state(collector.now) != "open",
         )
-        accepted = await collector.count(submission)
+        accepted = await collector.count(submission, published.entry.version)
     return JSONResponse({"accepted": accepted})
 
 
@@ -55,10 +60,14 @@ def _hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
     return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
 
 
+def _read(published: Published, key: bytes, body: bytes, most: int) -> tuple[tuple[bytes, bytes], Reports]:
+    return _hashes(b"reports", key, body), _decoded(published, body, most)
+
+
 def _decoded(published: Published, body: bytes, most: int) -> Reports:
     """Read a batch, every report of it checked, and put it into an order that says nothing."""
     oracle = published.survey.oracle
-    parts = [Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))]
+    parts: list[Reports] = []
     try:
         reader = wire.Reader(io.BytesIO(body), oracle, published.entry.version)
         for part in reader:
@@ -67,7 +76,8 @@ def _decoded(published: Published, body: bytes, most: int) -> Reports:
             parts.append(part)
     except WireError as error:
         raise malformed(error) from None
-    return in_order(Reports.concatenate(parts))
+    empty = Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))
+    return in_order(parts[0] if len(parts) == 1 else Reports.concatenate([empty, *parts]))
 
 
 def malformed(error: WireError) -> Problem:
@@ -79,16 +89,16 @@ def malformed(error: WireError) -> Problem:
 async def merge(collector: Collector, request: Request, token: Token) -> Response:
     """Count a tally of another collector, once."""
     given = parameters(request, "day")
-    published = await collector.published(request.path_params["id"])
+    published = await collector.current(request.path_params["id"])
     permit(token, published.entry.name)
     day = _merge_day(given.get("day"), collector.today)
     key = idempotency_key(request)
     media_type(request, BYTES)
     async with body_of(collector, request, collector.settings.max_body) as body:
         tally = await collector.heavy(_tally, published, body)
-        kind = b"merge " + given.get("day", "").encode()
-        submission = Submission(published.entry.number, *_hashes(kind, key, body), tally, day=day)
-        accepted = await collector.count(submission)
+        hashes = await collector.heavy(_hashes, b"merge " + given.get("day", "").encode(), key, body)
+        submission = Submission(published.entry.number, *hashes, tally, day=day)
+        accepted = await collector.count(submission, published.entry.version)
     return JSONResponse({"accepted": accepted})
 
 
@@ -100,7 +110,7 @@ def _merge_day(given: str | None, today: str) -> str:
 
 
 def _tally(published: Published, body: bytes) -> Tally:
-    """Read a tally, with numbers so small that no sum of such tallies overflows."""
+    """Read a tally, with numbers so small that a thousand such tallies add up; a sum that is too large is refused."""
     try:
         tally = wire.decode_tally(body, published.survey.oracle, published.entry.version)
     except WireError as error:

@@ -1,5 +1,6 @@
 """Segments: reports as they are stored, sorted by their own bytes, so that no order of arrival is left."""
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -11,6 +12,8 @@ from fldp.packing import pack, packed_size, unpack
 from fldp.reports import Array, Reports, Tally
 
 MOST_BYTES = 1 << 20  # of one row
+_DIGEST = 16
+_MIXED_BYTES = 1 << 24
 
 
 def in_order(reports: Reports) -> Reports:
@@ -23,18 +26,23 @@ def in_order(reports: Reports) -> Reports:
     """
     if len(reports) < 2:
         return reports
-    return Reports.trusted(reports.oracle, reports.data[_order(reports.data)])
+    return Reports.trusted(reports.oracle, _sorted(reports.data))
 
 
-def _order(data: Array) -> Array:
-    """Return how to sort rows: as numbers if they fit into one, else by their bytes."""
+def _sorted(data: Array) -> Array:
+    """Sort rows, as numbers if they fit into one, else by their bytes; no index is made, which would be larger."""
     rows = np.ascontiguousarray(data).view(np.uint8).reshape(len(data), -1)
     width = rows.shape[1]
     if width > 8:
-        return np.argsort(rows.view(np.dtype((np.void, width))).ravel(), kind="stable")
-    padded = np.zeros((len(rows), 8), np.uint8)
-    padded[:, :width] = rows
-    return np.argsort(padded.view("<u8").ravel(), kind="stable")
+        numbers = np.sort(rows.view(np.dtype((np.void, width))).ravel())
+    elif width in (1, 2, 4, 8):
+        numbers = np.sort(rows.view(f"<u{width}").ravel())
+    else:
+        padded = np.zeros((len(rows), 8), np.uint8)
+        padded[:, :width] = rows
+        padded.view("<u8").ravel().sort()
+        numbers = np.ascontiguousarray(padded[:, :width])
+    return numbers.view(np.uint8).reshape(rows.shape).view(data.dtype).reshape(data.shape)
 
 
 def packed(batches: Sequence[Reports]) -> list[Segment]:
@@ -79,8 +87,35 @@ def tally_of(oracle: FrequencyOracle, segment: Segment) -> Tally:
     return state_tally(oracle, np.frombuffer(segment.data, "<i8"), segment.n)
 
 
+def sealed(n: int, state: Array) -> bytes:
+    """Return the state of a tally as it is stored, and a digest: where reports are forgotten, nothing else tells.
+
+    >>> opened(3, sealed(3, np.array([1, 2])))
+    array([1, 2])
+    """
+    data = state.astype("<i8").tobytes()
+    return data + _digest(n, data)
+
+
+def opened(n: int, stored: bytes) -> Array:
+    """Return the state of a stored tally, or say that it is not as it was written."""
+    data, digest = stored[:-_DIGEST], stored[-_DIGEST:]
+    if digest != _digest(n, data):
+        raise StoreError("store: a tally is not as it was written")
+    return np.frombuffer(data, "<i8")
+
+
+def _digest(n: int, data: bytes) -> bytes:
+    return hashlib.sha256(n.to_bytes(8, "little") + data).digest()[:_DIGEST]
+
+
+def stored_tally(oracle: FrequencyOracle, n: int, stored: bytes) -> Tally:
+    """Return a stored tally, or say what is wrong with it."""
+    return state_tally(oracle, opened(n, stored), n)
+
+
 def state_tally(oracle: FrequencyOracle, state: Array, n: int) -> Tally:
-    """Return a stored state as a tally, or say that it cannot be one."""
+    """Return a state as a tally, or say that it cannot be one."""
     try:
         return Tally(oracle, state.reshape(oracle.tally_shape), n)
     except (FldpError, ValueError):
@@ -100,3 +135,24 @@ def batches(oracle: FrequencyOracle, segments: Iterable[Segment]) -> Iterator[Re
     for segment in segments:
         if segment.kind == REPORTS:
             yield reports_of(oracle, segment)
+
+
+def mixed(oracle: FrequencyOracle, segments: Iterable[Segment], least: int) -> Iterator[Reports]:
+    """Yield all reports in sorted parts of ``least`` or more, so that nobody sees which came together, or on which day.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    >>> rows = [packed([Reports(oracle, np.array([symbol], np.uint8))])[0] for symbol in (3, 1, 2)]
+    >>> [part.data.tolist() for part in mixed(oracle, rows, 2)]
+    [[1, 2, 3]]
+    """
+    ready: list[Reports] = []
+    part: list[Reports] = []
+    for batch in batches(oracle, segments):
+        part.append(batch)
+        if sum(len(found) for found in part) >= least and sum(found.nbytes for found in part) >= _MIXED_BYTES:
+            if ready:  # one part is held back, so that the last reports are not on their own
+                yield in_order(Reports.concatenate(ready))
+            ready, part = part, []
+    if ready or part:
+        yield in_order(Reports.concatenate(ready + part))

@@ -3,14 +3,15 @@
 import asyncio
 import fcntl
 import os
+import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
@@ -19,25 +20,39 @@ from fldp.collector.app import create_app
 from fldp.collector.clock import Clock, system
 from fldp.collector.collector import Collector
 from fldp.collector.settings import Settings
-from fldp.collector.sqlite import SqliteStore
 from fldp.collector.sqlite_file import FILE
 from fldp.collector.store import StoreError
+from fldp.collector.stores import serve_store
 
 Say = Callable[[str], None]
+
+_OTHER_FILES = 256  # that a collector has open beside its connections
 
 
 def run(settings: Settings, say: Say, clock: Clock = system) -> None:
     """Serve until SIGTERM or SIGINT; then take no more requests, finish those that came, and end."""
     logs.configure(settings.log)
+    _allow_connections(settings.max_connections)
     settings = replace(settings, host=_bindable(settings.host, settings.port))
-    with _alone(settings.data):
-        store = SqliteStore(settings.data / FILE)
+    with _alone(settings.data) if settings.database is None else nullcontext():
+        store = serve_store(settings)
         secret = None if auth.has_admin(store, clock()) else auth.create_token(store, clock(), "admin")[0]
         collector = Collector(settings, store, clock)
         try:
             asyncio.run(_serve(collector, say, secret))
         finally:
             collector.stop()
+
+
+def _allow_connections(count: int) -> None:
+    """Have the system permit as many open files as the connections need; many systems begin with 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count + _OTHER_FILES
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        logs.log.warning("the system permits fewer connections", extra={"files": hard, "wanted": wanted})
+        wanted = hard
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
@@ -48,7 +63,8 @@ async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
         loop.add_signal_handler(number, stopped.set)
     serving = loop.create_task(server.serve())
     await _listening(settings, serving)
-    say(f"listening on http://{_shown(settings.host)}:{settings.port}")
+    protocol = "https" if settings.tls_certificate else "http"
+    say(f"listening on {protocol}://{_shown(settings.host)}:{settings.port}")
     if secret:
         say(f"admin token, shown this once: {secret}")
     waiting = loop.create_task(stopped.wait())
@@ -58,7 +74,7 @@ async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
     server.stop()  # type: ignore[no-untyped-call]
     await asyncio.wait((serving,), timeout=settings.stop_seconds)
     waiting.cancel()
-    logs.log.info("stopped", extra={"dropped": collector.in_flight})
+    logs.log.info("stopped", extra={"dropped": collector.open})
 
 
 def _server(collector: Collector) -> Server:
@@ -76,6 +92,9 @@ def _server(collector: Collector) -> Server:
         http1_settings=HTTP1Settings(
             header_read_timeout=round(1000 * settings.header_seconds), max_buffer_size=settings.max_header
         ),
+        ssl_cert=settings.tls_certificate,
+        ssl_key=settings.tls_key,
+        ssl_protocol_min=SSLProtocols.tls12,
         log_enabled=False,
     )
 

@@ -1,12 +1,15 @@
 """Settings: flags, then the environment, then a TOML file, then what stands here."""
 
 import os
+import ssl
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from fldp.collector.database import Database
+from fldp.collector.forwarded import Network, networks
 from fldp.constraints import show
 from fldp.errors import ParameterError
 
@@ -73,6 +76,31 @@ def _folder() -> tuple[Reader, str]:
     return read, "a folder"
 
 
+def _database() -> tuple[Reader, str]:
+    def read(value: Any) -> Database:
+        if not isinstance(value, str):
+            raise ValueError
+        return Database(value)
+
+    return read, "an address such as postgresql://user@host/name, its password percent-encoded"
+
+
+def _file() -> tuple[Reader, str]:
+    def read(value: Any) -> Path:
+        if not isinstance(value, str | Path) or not os.access(value, os.R_OK) or not Path(value).is_file():
+            raise ValueError
+        return Path(value)
+
+    return read, "a file that can be read"
+
+
+def _networks() -> tuple[Reader, str]:
+    def read(value: Any) -> tuple[Network, ...]:
+        return networks(",".join(value) if isinstance(value, list) else value)
+
+    return read, "addresses or networks, such as 127.0.0.1, 10.0.0.0/8"
+
+
 def _setting(default: Any, kind: tuple[Reader, str], about: str) -> Any:
     return field(default=default, metadata={"read": kind[0], "rule": kind[1], "about": about})
 
@@ -89,12 +117,14 @@ class Settings:
     """
 
     data: Path = _setting(Path("."), _folder(), "the folder of the database")  # noqa: RUF009
+    database: Database | None = _setting(None, _database(), "a PostgreSQL database, instead")  # noqa: RUF009
     host: str = _setting("127.0.0.1", _text(), "the address to listen on")
     port: int = _setting(8080, _whole(1, 65535), "the port to listen on")
     max_body: int = _setting(64 * MiB, _whole(1024, 1 << 30), "bytes of the body of one request")
     max_reports: int = _setting(2_000_000, _whole(1, 10**8), "reports in one batch")
     max_buffered: int = _setting(256 * MiB, _whole(1024, 1 << 36), "bytes of all bodies that are being read or checked")
     max_in_flight: int = _setting(512, _whole(1, 100_000), "requests at the same time")
+    max_slow: int = _setting(256, _whole(1, 100_000), "clients that take more than a second to send or to read")
     max_waiting: int = _setting(512, _whole(1, 100_000), "requests that wait for a commit")
     max_connections: int = _setting(1024, _whole(1, 100_000), "connections; others wait until one is free")
     max_header: int = _setting(16 << 10, _whole(8192, MiB), "bytes of the header of a request")
@@ -106,9 +136,18 @@ class Settings:
     fold_seconds: float = _setting(2.0, _seconds(0.01, 3600), "between two rounds of folding")
     rate: float = _setting(0.0, _seconds(0, 1e9), "requests with reports per second and survey; 0 is no limit")
     threads: int = _setting(4, _whole(1, 256), "threads that check reports, and as many that estimate")
-    proxied: bool = _setting(False, _flag(), "behind a proxy: then /metrics needs a token from everywhere")
+    tls_certificate: Path | None = _setting(None, _file(), "a PEM file: the certificate and its chain")  # noqa: RUF009
+    tls_key: Path | None = _setting(None, _file(), "a PEM file: the key of the certificate")  # noqa: RUF009
+    trusted_proxies: tuple[Network, ...] = _setting(
+        (), _networks(), "proxies whose X-Forwarded-For and -Proto are believed; /metrics then needs a token"
+    )
     log: bool = _setting(True, _flag(), "log requests, as JSON lines on standard error")
     log_senders: bool = _setting(False, _flag(), "log addresses and user agents too: this identifies people")
+
+    @property
+    def scratch(self) -> Path | None:
+        """The folder for files that are gone when they are closed; None for that of the system."""
+        return self.data if self.database is None else None
 
     @classmethod
     def load(cls, flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None) -> "Settings":
@@ -127,19 +166,36 @@ class Settings:
                 if value is not None:
                     chosen[setting.name] = _read(setting, place, value, mistakes)
                     break
+        mistakes += [] if mistakes else _tls_mistakes(chosen.get("tls_certificate"), chosen.get("tls_key"))
         if mistakes:
             raise SettingsError(mistakes)
-        return cls(**chosen)
+        made = cls(**chosen)
+        if made.max_buffered < 4 * made.max_body:  # a body, and its reports as arrays, must fit in at once
+            rule = f"at least 4 times max_body, which is {made.max_body}"
+            raise SettingsError([f"serve: max_buffered must be {rule}, got {made.max_buffered}"])
+        return made
 
 
 def _read(setting: Any, place: str, value: Any, mistakes: list[str]) -> Any:
     try:
         return setting.metadata["read"](value)
-    except (ValueError, TypeError, OverflowError):
-        mistakes.append(
-            f"serve: {setting.name} must be {setting.metadata['rule']}, got {show(value)[:60]} from {place}"
-        )
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        got = "another" if setting.name == "database" else show(value)[:60]  # which may hold a password
+        mistakes.append(f"serve: {setting.name} must be {setting.metadata['rule']}, got {got} from {place}")
         return None
+
+
+def _tls_mistakes(certificate: Path | None, key: Path | None) -> list[str]:
+    """Return what is wrong with the two files together."""
+    if certificate is None and key is None:
+        return []
+    if certificate is None or key is None:
+        return ["serve: tls_certificate and tls_key must be given together"]
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: b"")
+    except (OSError, ValueError):
+        return [f"serve: {certificate} and {key} cannot be used as a certificate and its key, without a password"]
+    return []
 
 
 def _from_file(file: Path, mistakes: list[str]) -> dict[str, Any]:
@@ -159,14 +215,16 @@ def _from_file(file: Path, mistakes: list[str]) -> dict[str, Any]:
 def described() -> list[tuple[str, str, str]]:
     """Return the name, default and meaning of every setting.
 
-    >>> described()[1]
+    >>> described()[2]
     ('host', '127.0.0.1', 'the address to listen on')
     """
     return [(setting.name, _shown(setting.default), setting.metadata["about"]) for setting in fields(Settings)]
 
 
 def _shown(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None or value == () else f"{value}"
 
 
 def writable(folder: Path) -> bool:

@@ -1,33 +1,21 @@
 """SqliteStore: everything in one file, one writer, any number of readers."""
 
+import functools
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import cast
 
 from fldp.collector import sqlite_file
-from fldp.collector.segments import kept, packed
+from fldp.collector.admission import Admission, gained
 from fldp.collector.sqlite_snapshot import SqliteSnapshot, entry, segment
-from fldp.collector.store import (
-    Entry,
-    Fold,
-    Outcome,
-    Segment,
-    State,
-    StoreError,
-    Submission,
-    Token,
-    Verdict,
-)
-from fldp.reports import Reports, Tally
+from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
+from fldp.collector.tables import COLUMNS, OWNED, counted
 
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
-_OWNED = ("segments", "tallies", "keys", "tickets")
 
 
 class SqliteStore:
@@ -46,7 +34,7 @@ class SqliteStore:
         sqlite_file.prepare(path)
         self._lock = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
-        self._closed = False
+        self._closed, self._traces = False, True
         with sqlite_file.plainly(path):
             self._writer = sqlite_file.connect(path, writes=True)
             sqlite_file.check(path, self._writer)
@@ -59,6 +47,8 @@ class SqliteStore:
         with self._lock, sqlite_file.plainly(self.path):
             if self._closed:
                 raise StoreError(f"{self.path}: is closed")
+            if self._writer.in_transaction:  # one that could not be undone when it failed
+                self._writer.execute("ROLLBACK")
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -150,10 +140,12 @@ class SqliteStore:
         self.purge()
 
     def purge(self) -> None:
-        for table in _OWNED:
+        for table in OWNED:
             for number in self._orphans(table):
                 while self._purge_some(table, number):
                     pass
+        self._traces = True
+        self.scrub()
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
@@ -181,13 +173,9 @@ class SqliteStore:
 
     def commit(self, submissions: Sequence[Submission], day: str) -> list[Outcome]:
         with self._writing() as connection:
-            outcomes = [_admit(connection, submission) for submission in submissions]
-            new = [
-                submission
-                for submission, outcome in zip(submissions, outcomes, strict=True)
-                if outcome.verdict is Verdict.ACCEPTED
-            ]
-            _append(connection, new, day)
+            admission = _admission(connection)
+            outcomes = [admission.admit(submission) for submission in submissions]
+            _write(connection, admission, day)
         return outcomes
 
     def pending(self) -> list[tuple[int, str, int]]:
@@ -220,6 +208,10 @@ class SqliteStore:
             )
             return [segment(row) for row in rows]
 
+    @contextmanager
+    def folding(self) -> Iterator[bool]:
+        yield True  # one collector serves a file
+
     def fold(self, step: Fold) -> bool:
         with self._writing() as connection:
             removed = [connection.execute("DELETE FROM segments WHERE id = ?", (row,)).rowcount for row in step.removed]
@@ -227,9 +219,16 @@ class SqliteStore:
                 connection.execute("ROLLBACK")
                 connection.execute("BEGIN IMMEDIATE")
                 return False
-            _insert(connection, step.survey, step.day, step.added, folded=True)
+            _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
             _gain(connection, step)
+        self._traces = True
         return True
+
+    def scrub(self) -> None:
+        """Empty the write-ahead log: in it stands what each commit wrote, one after the other, reports beside keys."""
+        with self._lock, sqlite_file.plainly(self.path):
+            if self._traces and not self._closed:
+                self._traces = not sqlite_file.empty_log(self._writer)
 
     # ------------------------------------------------------------------------------------- tickets and tokens
 
@@ -263,66 +262,59 @@ class SqliteStore:
             )
             return done.rowcount == 1
 
+    # ------------------------------------------------------------------------------------------------- copies
+
+    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+        with self._writing() as connection:
+            for table, columns in COLUMNS.items():
+                if connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():  # noqa: S608
+                    raise StoreError(f"{self.path}: must be empty, and holds {table}")
+                marks = ", ".join("?" * len(columns.split(", ")))
+                rows = counted(snapshot.rows(table), advance)
+                connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)  # noqa: S608
+            connection.execute("DELETE FROM sqlite_sequence WHERE name = 'surveys'")
+            connection.execute("INSERT INTO sqlite_sequence VALUES ('surveys', ?)", (snapshot.last_number(),))
+
 
 def _one(connection: sqlite3.Connection, version: str) -> Entry | None:
     row = connection.execute("SELECT * FROM surveys WHERE version = ?", (version,)).fetchone()
     return None if row is None else entry(row)
 
 
-def _admit(connection: sqlite3.Connection, new: Submission) -> Outcome:
-    """Decide on one submission. Its key comes first: what was acknowledged once stays acknowledged."""
-    known = connection.execute(
-        "SELECT body, accepted FROM keys WHERE survey = ? AND key = ?", (new.survey, new.key)
-    ).fetchone()
-    if known is not None:
-        return Outcome(Verdict.REPEATED, known[1]) if known[0] == new.body else Outcome(Verdict.CONFLICT)
-    row = connection.execute("SELECT closed FROM surveys WHERE number = ?", (new.survey,)).fetchone()
-    if row is None:
-        return Outcome(Verdict.GONE)
-    if new.closed or (row[0] is not None and isinstance(new.content, Reports)):
-        return Outcome(Verdict.CLOSED)
-    if new.ticket is not None and not _spend(connection, new.survey, new.ticket):
-        return Outcome(Verdict.SPENT)
-    connection.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (new.survey, new.key, new.body, new.n))
-    return Outcome(Verdict.ACCEPTED, new.n)
+def _closed(connection: sqlite3.Connection, survey: int) -> bool | None:
+    row = connection.execute("SELECT closed FROM surveys WHERE number = ?", (survey,)).fetchone()
+    return None if row is None else row[0] is not None
 
 
-def _spend(connection: sqlite3.Connection, survey: int, ticket: bytes) -> bool:
-    done = connection.execute(
-        "UPDATE tickets SET spent = 1 WHERE survey = ? AND ticket = ? AND spent = 0", (survey, ticket)
-    )
-    return done.rowcount == 1
+def _admission(connection: sqlite3.Connection) -> Admission:
+    def known(survey: int, key: bytes) -> tuple[bytes, int] | None:
+        row = connection.execute("SELECT body, accepted FROM keys WHERE survey = ? AND key = ?", (survey, key))
+        return cast("tuple[bytes, int] | None", row.fetchone())
+
+    def unspent(survey: int, ticket: bytes) -> bool:
+        query = "SELECT 1 FROM tickets WHERE survey = ? AND ticket = ? AND spent = 0"
+        return connection.execute(query, (survey, ticket)).fetchone() is not None
+
+    return Admission(known, functools.cache(lambda survey: _closed(connection, survey)), unspent)
 
 
-def _append(connection: sqlite3.Connection, submissions: Iterable[Submission], day: str) -> None:
-    """Add what is new, all reports of one survey together, and in an order that is not that of their arrival."""
-    together: dict[int, list[Reports]] = {}
-    for new in submissions:
-        if isinstance(new.content, Tally):
-            _insert(connection, new.survey, new.day or day, [kept(new.content)], folded=False)
-        else:
-            together.setdefault(new.survey, []).append(new.content)
-    for survey in sorted(together):
-        _insert(connection, survey, day, packed(together[survey]), folded=False)
+def _write(connection: sqlite3.Connection, admission: Admission, day: str) -> None:
+    connection.executemany("INSERT INTO keys VALUES (?, ?, ?, ?)", admission.keys)
+    connection.executemany("UPDATE tickets SET spent = 1 WHERE survey = ? AND ticket = ?", admission.tickets)
+    _insert(connection, admission.segments(day), folded=False)
 
 
-def _insert(
-    connection: sqlite3.Connection, survey: int, day: str, segments: Iterable[Segment], *, folded: bool
-) -> None:
-    rows = [(survey, day, part.kind, part.n, folded, part.data) for part in segments]
+def _insert(connection: sqlite3.Connection, parts: Iterable[tuple[int, str, Segment]], *, folded: bool) -> None:
+    rows = [(survey, day, part.kind, part.n, folded, part.data) for survey, day, part in parts]
     connection.executemany("INSERT INTO segments (survey, day, kind, n, folded, data) VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 def _gain(connection: sqlite3.Connection, step: Fold) -> None:
     """Add to the tally of a day."""
-    where: tuple[Any, ...] = (step.survey, step.day)
+    where = (step.survey, step.day)
     row = connection.execute("SELECT n, state FROM tallies WHERE survey = ? AND day = ?", where).fetchone()
-    state: State = step.gained.state.astype("<i8").ravel()
-    if row is None:
-        connection.execute("INSERT INTO tallies VALUES (?, ?, ?, ?)", (*where, step.gained.n, state.tobytes()))
-        return
-    whole = np.frombuffer(row[1], "<i8") + state
     connection.execute(
-        "UPDATE tallies SET n = ?, state = ? WHERE survey = ? AND day = ?",
-        (row[0] + step.gained.n, whole.tobytes(), *where),
+        "INSERT INTO tallies (survey, day, n, state) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (survey, day) DO UPDATE SET n = excluded.n, state = excluded.state",
+        (*where, *gained(row, step.gained)),
     )

@@ -4,9 +4,9 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 
+from fldp.collector.migrations import steps
 from fldp.collector.store import StoreError
 
 FILE = "fldp.db"
@@ -28,8 +28,7 @@ def migrations() -> list[str]:
     >>> len(migrations()) >= 1
     True
     """
-    folder = resources.files("fldp.collector") / "migrations"
-    return [step.read_text(encoding="utf-8") for step in sorted(folder.iterdir(), key=lambda file: file.name)]
+    return steps("sqlite")
 
 
 def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
@@ -39,6 +38,15 @@ def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
     for setting in _SETTINGS if writes else ("PRAGMA query_only = ON",):
         made.execute(setting)
     return made
+
+
+def empty_log(connection: sqlite3.Connection) -> bool:
+    """Write the log into the file and cut it to nothing; False if somebody reads from it just now."""
+    connection.execute("PRAGMA busy_timeout = 0")  # commits must not wait for a long export
+    try:
+        return bool(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {round(1000 * _PATIENCE)}")
 
 
 def prepare(path: Path) -> None:
@@ -61,8 +69,7 @@ def prepare(path: Path) -> None:
 def migrate(path: Path, connection: sqlite3.Connection) -> None:
     """Do the steps that are missing, each with its number in one transaction."""
     _check_kind(path, connection)
-    steps = migrations()
-    for number, step in enumerate(steps, 1):
+    for number, step in enumerate(migrations(), 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
             if number > _pragma(connection, "user_version"):
@@ -81,6 +88,15 @@ def check(path: Path, connection: sqlite3.Connection) -> None:
     found, known = _pragma(connection, "user_version"), len(migrations())
     if found != known:
         raise StoreError(f"{path}: has schema {found}, this version of fldp reads {known}")
+
+
+def seal(path: Path) -> None:
+    """Make a file that needs no other beside it, to be read and not written any more."""
+    connection = connect(path, writes=True)
+    try:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    finally:
+        connection.close()
 
 
 def _check_kind(path: Path, connection: sqlite3.Connection) -> None:

@@ -4,9 +4,8 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from fldp.collector.store import REPORTS, Days, Entry, Segment, State
+from fldp.collector.store import REPORTS, Days, Entry, Segment
+from fldp.collector.tables import number_of, rows_of
 
 
 def entry(row: Any) -> Entry:
@@ -28,11 +27,15 @@ class SqliteSnapshot:
     def entries(self) -> list[Entry]:
         return [entry(row) for row in self._connection.execute("SELECT * FROM surveys ORDER BY number DESC")]
 
-    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
+    def has(self, survey: int) -> bool:
+        row = self._connection.execute("SELECT 1 FROM surveys WHERE number = ?", (survey,))
+        return row.fetchone() is not None
+
+    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
         for day, n, state in self._connection.execute(
             "SELECT day, n, state FROM tallies WHERE survey = ? AND day BETWEEN ? AND ? ORDER BY day", (survey, *days)
         ):
-            yield day, n, np.frombuffer(state, "<i8")
+            yield day, n, bytes(state)
 
     def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
         rows = self._connection.execute(
@@ -56,6 +59,15 @@ class SqliteSnapshot:
     def _sum(self, what: str, values: tuple[Any, ...], column: str = "n") -> int:
         row = self._connection.execute(f"SELECT coalesce(sum({column}), 0) FROM {what}", values)  # noqa: S608
         return int(row.fetchone()[0])
+
+    def amount(self, table: str) -> int:
+        return int(self._connection.execute(number_of(table)).fetchone()[0])
+
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        return iter(self._connection.execute(rows_of(table, "rowid")))
+
+    def last_number(self) -> int:
+        return self._sum("sqlite_sequence WHERE name = ?", ("surveys",), "seq")
 
     def damage(self) -> list[str]:
         found = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check(20)")]

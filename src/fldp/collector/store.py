@@ -1,22 +1,18 @@
-"""Store: what the collector asks of a database. One file implements it for SQLite; another can for another one.
+"""Store: what the collector asks of a database. ``sqlite`` and ``postgres`` are two of them.
 
 A store knows bytes and numbers. What they mean to an oracle is in ``segments``, ``windows`` and ``folding``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Protocol
 
 from fldp.errors import CollectorError
 from fldp.reports import Reports, Tally
 
 REPORTS, TALLY = 1, 2
-State = NDArray[np.int64]
 
 
 class StoreError(CollectorError):
@@ -124,8 +120,11 @@ class Snapshot(Protocol):
     def entries(self) -> list[Entry]:
         """Return all surveys, the newest first."""
 
-    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, State]]:
-        """Yield the day, number and state of every folded day."""
+    def has(self, survey: int) -> bool:
+        """Tell whether there is a survey of this number."""
+
+    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
+        """Yield the day, number and stored state of every folded day."""
 
     def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
         """Yield the segments that are folded already, or those that are not, day by day."""
@@ -138,6 +137,15 @@ class Snapshot(Protocol):
 
     def acknowledged(self, survey: int) -> int:
         """Return the sum of all answers given."""
+
+    def amount(self, table: str) -> int:
+        """Return how many rows of a table belong to somebody."""
+
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield these rows, as ``tables`` says."""
+
+    def last_number(self) -> int:
+        """Return the largest number that a survey ever had, 0 if there was none."""
 
     def damage(self) -> list[str]:
         """Return what the database finds wrong with itself."""
@@ -185,8 +193,14 @@ class Store(Protocol):
     def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
         """Return folded segments that are small enough to take more, and the merged tally of the day."""
 
+    def folding(self) -> AbstractContextManager[bool]:
+        """Take the work of folding, if no other collector has it: twice would be right, but in vain."""
+
     def fold(self, step: Fold) -> bool:
         """Do a step of folding in one transaction; False if its rows are not there any more."""
+
+    def scrub(self) -> None:
+        """Leave no trace beside the tables of what was folded or deleted, as far as the database can just now."""
 
     def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> None:
         """Add tickets, by their hashes."""
@@ -205,6 +219,9 @@ class Store(Protocol):
 
     def revoke_token(self, identifier: str, now: str) -> bool:
         """Revoke a token; False if there is none of this identifier."""
+
+    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+        """Take over all that another store holds, in one transaction, if this one holds nothing."""
 
     def size(self) -> int:
         """Return the bytes that the database takes."""

@@ -109,21 +109,29 @@ async def show(collector: Collector, request: Request, token: None) -> Response:
     """Show what a survey asks: its newest open version, else its newest, or the one that is named."""
     del token
     given = parameters(request, "version")
-    found = await _versions(collector, request.path_params["name"], given.get("version"))
-    now = collector.now
-    shown = next((published for published in found if published.state(now) == "open"), found[0])
-    request.scope["fldp.origins"] = shown.survey.collect["origins"]
-    fields = {"version": shown.entry.version, "survey": shown.survey.canonical, "state": shown.state(now)}
-    return JSONResponse(fields)
+    found = await shown(collector, request.path_params["name"], given.get("version"))
+    request.scope["fldp.origins"] = found.survey.collect["origins"]
+    return Response(found.shown(found.state(collector.now)), media_type="application/json")
 
 
-async def _versions(collector: Collector, name: str, version: str | None) -> list[Published]:
+async def shown(collector: Collector, name: str, version: str | None = None) -> Published:
+    """Return the version of a survey that is shown. Those that were closed need not be read to know it."""
+    entries = await _versions(collector, name, version)
+    for entry in entries:
+        if entry.closed is None:
+            published = await collector.read(entry)
+            if published.state(collector.now) == "open":
+                return published
+    return await collector.read(entries[0])
+
+
+async def _versions(collector: Collector, name: str, version: str | None) -> list[Entry]:
     """Return the versions of a survey, the newest first, or the one that is named."""
     entries = await collector.quick(collector.store.named, name)
     found = [entry for entry in entries if version in (None, entry.version)]
     if not found:
         raise not_found("survey")
-    return [await collector.published(entry.version) for entry in found]
+    return found
 
 
 async def close(collector: Collector, request: Request, token: Token) -> Response:
@@ -131,10 +139,10 @@ async def close(collector: Collector, request: Request, token: Token) -> Respons
     given = parameters(request, "version")
     permit(token, request.path_params["name"])
     found = await _versions(collector, request.path_params["name"], given.get("version"))
-    numbers = [published.entry.number for published in found]
+    numbers = [entry.number for entry in found]
     await collector.quick(collector.store.close_surveys, numbers, collector.now)
     collector.forget()
-    closed = await collector.published(found[0].entry.version)
+    closed = await collector.current(found[0].version)
     return JSONResponse(_facts(closed, collector.now))
 
 
@@ -144,10 +152,8 @@ async def delete(collector: Collector, request: Request, token: Token) -> Respon
     permit(token, request.path_params["name"])
     if given.get("all", "true") != "true" or len(given) != 1:
         raise bad_parameter("give version=ID to delete one version, or all=true")
-    entries = await collector.quick(collector.store.named, request.path_params["name"])
-    numbers = [entry.number for entry in entries if given.get("version") in (None, entry.version)]
-    if not numbers:
-        raise not_found("survey")
+    found = await _versions(collector, request.path_params["name"], given.get("version"))
+    numbers = [entry.number for entry in found]
     await collector.answer(collector.store.delete_surveys, numbers)
     collector.forget()
     return Response(status_code=204)
@@ -156,7 +162,7 @@ async def delete(collector: Collector, request: Request, token: Token) -> Respon
 async def tickets(collector: Collector, request: Request, token: Token) -> Response:
     """Make single-use tickets; this is the only time that they are seen."""
     parameters(request)
-    published = await collector.published(request.path_params["id"])
+    published = await collector.current(request.path_params["id"])
     permit(token, published.entry.name)
     fields = await json_of(collector, request)
     count = fields.get("count")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fldp.collector.segments import state_tally, total
+from fldp.collector.segments import stored_tally, total
 from fldp.collector.store import Days, Snapshot
 from fldp.oracle import FrequencyOracle
 from fldp.reports import Tally
@@ -21,7 +21,7 @@ class Window:
         """Return the sum of the folded days and of the tail."""
         whole = total(oracle, snapshot.segments(self.survey, self.days, folded=False))
         for _, n, state in snapshot.tallies(self.survey, self.days):
-            whole += state_tally(oracle, state, n)
+            whole += stored_tally(oracle, n, state)
         return whole
 
     def count(self, snapshot: Snapshot) -> int:

@@ -1,14 +1,14 @@
 """Writer: requests that wait at the same time share one commit."""
 
-import threading
+import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 
 from fldp.collector.store import Outcome, StoreError, Submission
 
 Commit = Callable[[Sequence[Submission]], list[Outcome]]
-Waiting = tuple[Submission, "Future[Outcome]"]
+Waiting = tuple[Submission, "asyncio.Future[Outcome]"]
 
 MOST_TOGETHER, MOST_BYTES = 1024, 1 << 26
 
@@ -18,72 +18,82 @@ class BusyError(StoreError):
 
 
 class Writer:
-    """A thread that takes all submissions that wait, commits them in one transaction, and only then answers them.
+    """Takes all submissions that wait, commits them in one transaction on a thread of its own, then answers them.
 
-    If the transaction fails, all of them fail and nothing is counted. At most ``most_waiting`` wait.
+    While one commit runs, the next one gathers. If a commit fails, all of its submissions fail and nothing of them is
+    counted. At most ``most_waiting`` wait. Only the event loop touches it.
 
     >>> import fldp
     >>> from fldp.collector.store import Verdict
-    >>> reports = fldp.RR(epsilon=1.0).privatize([1])
-    >>> writer = Writer(lambda batch: [Outcome(Verdict.ACCEPTED, 1) for _ in batch], most_waiting=10)
-    >>> future = writer.submit(Submission(1, b"key", b"body", reports))
-    >>> future.result().accepted
-    1
-    >>> writer.stop()
+    >>> async def count() -> int:
+    ...     writer = Writer(lambda batch: [Outcome(Verdict.ACCEPTED, each.n) for each in batch], most_waiting=10)
+    ...     outcome = await writer.write(Submission(1, b"key", b"body", fldp.RR(epsilon=1.0).privatize([1, 0])))
+    ...     writer.stop()
+    ...     return outcome.accepted
+    >>> asyncio.run(count())
+    2
     """
 
     def __init__(self, commit: Commit, *, most_waiting: int) -> None:
         self._commit, self._most = commit, most_waiting
         self._queue: deque[Waiting] = deque()
-        self._changed = threading.Condition()
-        self._stopping = False
-        self._thread = threading.Thread(target=self._run, name="fldp-writer", daemon=True)
-        self._thread.start()
+        self._thread = ThreadPoolExecutor(1, "fldp-writer")
+        self._running: asyncio.Task[None] | None = None
+        self.alive = True
 
     def __len__(self) -> int:
         return len(self._queue)
 
-    def submit(self, submission: Submission) -> "Future[Outcome]":
-        """Queue a submission; its result is there after the commit."""
-        future: Future[Outcome] = Future()
-        with self._changed:
-            if self._stopping or len(self._queue) >= self._most:
-                raise BusyError("collector: too much waits to be written, try again")
-            self._queue.append((submission, future))
-            self._changed.notify()
-        return future
+    async def write(self, submission: Submission) -> Outcome:
+        """Have a submission committed; it is on the disk when this returns.
+
+        Whoever stops waiting does not take it back: it may be counted all the same.
+        """
+        if not self.alive or len(self._queue) >= self._most:
+            raise BusyError("collector: too much waits to be written, try again")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Outcome] = loop.create_future()
+        self._queue.append((submission, future))
+        if self._running is None:
+            self._running = loop.create_task(self._run())
+        return await future
 
     def stop(self) -> None:
-        """Write what waits, then end."""
-        with self._changed:
-            self._stopping = True
-            self._changed.notify()
-        self._thread.join()
+        """End after the commit that is being done."""
+        self.alive = False
+        self._thread.shutdown()
 
-    def _run(self) -> None:
-        while batch := self._next():
-            live = [(submission, future) for submission, future in batch if future.set_running_or_notify_cancel()]
-            if live:
-                self._write(live)
+    async def _run(self) -> None:
+        try:
+            while self._queue:
+                await self._write(self._next())
+        finally:
+            self._running = None
 
     def _next(self) -> list[Waiting]:
-        """Wait for submissions and take them, or return nothing at the end."""
-        with self._changed:
-            while not self._queue and not self._stopping:
-                self._changed.wait()
-            taken: list[Waiting] = []
-            size = 0
-            while self._queue and len(taken) < MOST_TOGETHER and size < MOST_BYTES:
-                taken.append(self._queue.popleft())
-                size += taken[-1][0].size
-            return taken
+        taken: list[Waiting] = []
+        size = 0
+        while self._queue and len(taken) < MOST_TOGETHER and size < MOST_BYTES:
+            taken.append(self._queue.popleft())
+            size += taken[-1][0].size
+        return taken
 
-    def _write(self, batch: list[Waiting]) -> None:
+    async def _write(self, batch: list[Waiting]) -> None:
+        """Commit and answer. Whatever goes wrong, nobody waits for ever, and the next batch is served."""
+        submissions = [submission for submission, _ in batch]
         try:
-            outcomes = self._commit([submission for submission, _ in batch])
+            outcomes = await asyncio.get_running_loop().run_in_executor(self._thread, self._commit, submissions)
+            for (_, future), outcome in zip(batch, outcomes, strict=True):
+                if not future.done():  # else nobody waits for it any more
+                    future.set_result(outcome)
+        except asyncio.CancelledError:
+            _fail(batch, BusyError("collector: the writer has ended"))
+            raise
         except BaseException as error:
-            for _, future in batch:
-                future.set_exception(error)
-            return
-        for (_, future), outcome in zip(batch, outcomes, strict=True):
-            future.set_result(outcome)
+            _fail(batch, error if isinstance(error, Exception) else StoreError(f"collector: {type(error).__name__}"))
+
+
+def _fail(batch: list[Waiting], error: Exception) -> None:
+    for _, future in batch:
+        if not future.done():
+            future.set_exception(error)

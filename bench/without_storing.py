@@ -1,0 +1,18 @@
+"""The collector as it is, but for one thing: it answers without storing. Takes the arguments of ``fldp``."""
+
+from collections.abc import Sequence
+
+from fldp.cli import main
+from fldp.collector.sqlite import SqliteStore
+from fldp.collector.store import Outcome, Submission, Verdict
+
+
+def forget(store: SqliteStore, submissions: Sequence[Submission], day: str) -> list[Outcome]:
+    """Say that all was counted."""
+    del store, day
+    return [Outcome(Verdict.ACCEPTED, submission.n) for submission in submissions]
+
+
+if __name__ == "__main__":
+    SqliteStore.commit = forget  # type: ignore[method-assign]
+    main()

@@ -1,0 +1,83 @@
+"""Forwarded: who asks, and over what, where proxies stand in front. Only proxies that are named are believed."""
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Scope = Mapping[str, Any]  # of a request, as ASGI has it
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_PROXIES = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
+
+
+def networks(given: str) -> tuple[Network, ...]:
+    """Return the networks of a list such as ``10.0.0.0/8, ::1``.
+
+    >>> networks("127.0.0.1, 10.0.0.0/8")
+    (IPv4Network('127.0.0.1/32'), IPv4Network('10.0.0.0/8'))
+    """
+    return tuple(ipaddress.ip_network(part.strip()) for part in given.split(",") if part.strip())
+
+
+def sender(scope: Scope, trusted: Sequence[Network]) -> Address | None:
+    """Return the address that a request comes from: the nearest one that is not a trusted proxy.
+
+    A client can write into ``X-Forwarded-For`` what it likes. A proxy adds to its end the address it was asked from, so
+    the list is read from its end, and only as long as those who wrote it are trusted.
+
+    >>> scope = {"client": ("10.0.0.1", 1), "headers": [(b"x-forwarded-for", b"6.6.6.6, 192.0.2.7")]}
+    >>> sender(scope, networks("10.0.0.0/8")), sender(scope, ())
+    (IPv4Address('192.0.2.7'), IPv4Address('10.0.0.1'))
+    """
+    found = _peer(scope)
+    named = ",".join(_values(scope, b"x-forwarded-for")).split(",")
+    while _is_trusted(found, trusted) and any(named):
+        found = _address(named.pop().strip())
+    return found
+
+
+def scheme(scope: Scope, trusted: Sequence[Network]) -> str:
+    """Return whether a request came over ``http`` or ``https``; a trusted proxy is asked first.
+
+    >>> scope = {"client": ("10.0.0.1", 1), "scheme": "http", "headers": [(b"x-forwarded-proto", b"https")]}
+    >>> scheme(scope, networks("10.0.0.1")), scheme(scope, ())
+    ('https', 'http')
+    """
+    own = str(scope.get("scheme", "http"))
+    if not trusted or not _is_trusted(_peer(scope), trusted):
+        return own
+    said = ",".join(_values(scope, b"x-forwarded-proto")).rpartition(",")[2].strip().lower()
+    return said if said in ("http", "https") else own
+
+
+def is_local(scope: Scope, trusted: Sequence[Network]) -> bool:
+    """Tell whether a request comes from this machine itself. Where there are proxies, nothing is known to."""
+    if trusted or any(name in _PROXIES for name, _ in scope["headers"]):
+        return False
+    found = _peer(scope)
+    return found is not None and found.is_loopback
+
+
+def _values(scope: Scope, wanted: bytes) -> list[str]:
+    return [value.decode("latin-1") for name, value in scope["headers"] if name == wanted]
+
+
+def _peer(scope: Scope) -> Address | None:
+    return _address((scope.get("client") or ("",))[0])
+
+
+def _is_trusted(address: Address | None, trusted: Sequence[Network]) -> bool:
+    return address is not None and any(address in network for network in trusted)
+
+
+def _address(text: str) -> Address | None:
+    """Return an address, without the port that some proxies add; None for what is none."""
+    plain = text.partition("]")[0].lstrip("[") if text.startswith("[") else text
+    if plain.count(":") == 1:
+        plain = plain.partition(":")[0]
+    try:
+        found = ipaddress.ip_address(plain)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found

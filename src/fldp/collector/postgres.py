@@ -1,0 +1,282 @@
+"""PostgresStore: everything in one schema of a PostgreSQL database, for any number of collectors at the same time."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple
+from typing import Any, cast
+
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from fldp.collector import postgres_schema as schema
+from fldp.collector.database import Database
+from fldp.collector.postgres_schema import FOLDING, LOCKS, ROUND, Connection, lock
+from fldp.collector.postgres_snapshot import ENTRY, PostgresSnapshot
+from fldp.collector.postgres_writes import Overtaken, commit, fill, fold, rows
+from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
+from fldp.collector.tables import COLUMNS, OWNED, counted
+
+_PURGED = 500  # rows deleted in one transaction
+_TRIES = 10  # at a commit that another one gets in the way of
+_PATIENCE, _PAUSE = 2.0, 0.5  # seconds to wait for a connection, and to refuse at once after that was in vain
+_TIDY = 30.0  # seconds between two rounds of clearing away
+_TOKEN = COLUMNS["tokens"]
+
+
+class PostgresStore:
+    """A store in the schema ``fldp`` of a PostgreSQL database, made if there is none.
+
+    Order of locks, so that no two transactions wait for each other: surveys by their numbers, then tickets, then keys.
+    """
+
+    def __init__(self, database: Database, *, connections: int = 16, make: bool = True) -> None:
+        self.database = database
+        schema.prepare(database, make=make)
+        self._down = self._untidy = 0.0
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            kwargs=schema.parameters(database),
+            configure=schema.configure,
+            check=ConnectionPool.check_connection,
+            min_size=1,
+            max_size=max(4, connections),
+            timeout=_PATIENCE,
+            reconnect_timeout=1.0,  # the next one who asks tries again
+            open=True,
+        )
+
+    # ------------------------------------------------------------------------------------------- connections
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """One connection. While the database is away, all but a few who try are refused at once."""
+        with schema.plainly(self.database):
+            if time.monotonic() < self._down:
+                raise StoreError(f"{self.database}: does not answer")
+            try:
+                connection = self._pool.getconn()
+            except PoolTimeout:
+                self._down = time.monotonic() + _PAUSE
+                raise
+            try:
+                yield connection
+            finally:
+                self._pool.putconn(connection)  # it is rolled back, or replaced if it is broken
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """One transaction; if this ends well, all of it is on the disk. If not, all of it may be, or nothing."""
+        with self._connected() as connection, connection.transaction():
+            yield connection
+
+    def _select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._connected() as connection:
+            return rows(connection, query, values)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[PostgresSnapshot]:
+        with self._connected() as connection, connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield PostgresSnapshot(connection)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def size(self) -> int:
+        tables = "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class WHERE relkind = 'r' AND relnamespace = "
+        return int(self._select(f"{tables} to_regnamespace(%s)", [schema.SCHEMA])[0][0])
+
+    # ----------------------------------------------------------------------------------------------- surveys
+
+    def publish(self, new: Entry) -> tuple[Entry, bool]:
+        with self._writing() as connection:
+            fresh = connection.execute(
+                "INSERT INTO surveys (version, name, specification, created) VALUES (%s, %s, %s, %s)"
+                " ON CONFLICT (version) DO NOTHING",
+                (new.version, new.name, new.specification, new.created),
+            ).rowcount
+            found = rows(connection, f"SELECT {ENTRY} FROM surveys WHERE version = %s", [new.version])  # noqa: S608
+        if not found:
+            raise StoreError(f"{self.database}: the survey was deleted as it was published, try again")
+        return Entry(*found[0]), fresh == 1
+
+    def find(self, version: str) -> Entry | None:
+        return next(iter(self._entries("version = %s", version)), None)
+
+    def find_number(self, number: int) -> Entry | None:
+        return next(iter(self._entries("number = %s", number)), None)
+
+    def named(self, name: str) -> list[Entry]:
+        return self._entries("name = %s", name)
+
+    def _entries(self, where: str, value: str | int) -> list[Entry]:
+        if "\0" in str(value):  # PostgreSQL has no such text
+            return []
+        found = self._select(f"SELECT {ENTRY} FROM surveys WHERE {where} ORDER BY number DESC", [value])  # noqa: S608
+        return [Entry(*row) for row in found]
+
+    def counts(self) -> dict[int, int]:
+        return dict(
+            self._select(
+                "SELECT survey, sum(n)::bigint FROM (SELECT survey, n FROM tallies UNION ALL"
+                " SELECT survey, n FROM segments WHERE folded = 0) AS counted GROUP BY survey"
+            )
+        )
+
+    def close_surveys(self, numbers: Sequence[int], now: str) -> None:
+        with self._writing() as connection:
+            lock(connection, *numbers)
+            connection.execute(
+                "UPDATE surveys SET closed = %s WHERE number = ANY(%s) AND closed IS NULL", (now, list(numbers))
+            )
+
+    def delete_surveys(self, numbers: Sequence[int]) -> None:
+        with self._writing() as connection:  # from here on nobody finds them, and nothing is added to them
+            lock(connection, *numbers)
+            connection.execute("DELETE FROM surveys WHERE number = ANY(%s)", (list(numbers),))
+        self.purge()
+
+    def purge(self) -> None:
+        for table in OWNED:
+            numbers = self._orphans(table)
+            for number in numbers:
+                while self._purge_some(table, number):
+                    pass
+            if numbers:
+                with self._connected() as connection:
+                    connection.execute(f"VACUUM (SKIP_LOCKED) {table}")
+
+    def scrub(self) -> None:
+        """Do nothing: folding has its rows cleared away by itself, and the log is the server's own to keep."""
+
+    def _orphans(self, table: str) -> list[int]:
+        """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
+        found = self._select(
+            f"WITH RECURSIVE leap AS (SELECT min(survey) AS survey FROM {table} UNION ALL"  # noqa: S608
+            f" SELECT (SELECT min(survey) FROM {table} WHERE survey > leap.survey) FROM leap WHERE survey IS NOT NULL)"
+            " SELECT survey FROM leap WHERE survey IS NOT NULL AND survey NOT IN (SELECT number FROM surveys)"
+        )
+        return [row[0] for row in found]
+
+    def _purge_some(self, table: str, number: int) -> bool:
+        statement = (
+            f"DELETE FROM {table} WHERE ctid = ANY(ARRAY("  # noqa: S608
+            f"SELECT ctid FROM {table} WHERE survey = %s LIMIT {_PURGED}))"
+        )
+        with self._writing() as connection:
+            lock(connection, number)
+            return connection.execute(statement, (number,)).rowcount == _PURGED
+
+    # ----------------------------------------------------------------------------------------------- reports
+
+    def commit(self, submissions: Sequence[Submission], day: str) -> list[Outcome]:
+        for _ in range(_TRIES):
+            try:
+                with self._writing() as connection:
+                    return commit(connection, submissions, day)
+            except Overtaken:  # the key is there now, and decides
+                continue
+        raise StoreError(f"{self.database}: other collectors commit the same keys, try again")
+
+    def pending(self) -> list[tuple[int, str, int]]:
+        return cast(
+            "list[tuple[int, str, int]]",
+            self._select(
+                "SELECT survey, day, sum(n)::bigint FROM surveys JOIN segments ON survey = number AND folded = 0"
+                " GROUP BY survey, day ORDER BY survey, day"
+            ),
+        )
+
+    def tail(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
+        found = self._select(
+            "SELECT kind, n, data, id, day FROM segments WHERE id IN (SELECT id FROM (SELECT id,"
+            " sum(octet_length(data)) OVER (ORDER BY id) - octet_length(data) AS before FROM segments"
+            " WHERE survey = %s AND folded = 0 AND day = %s) AS sized WHERE before < %s)",
+            (survey, day, most_bytes),
+        )
+        return [Segment(*row) for row in found]
+
+    def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
+        found = self._select(
+            "SELECT kind, n, data, id, day FROM segments WHERE survey = %s AND folded = 1 AND day = %s"
+            " AND (kind = 2 OR octet_length(data) < %s)",
+            (survey, day, most_bytes),
+        )
+        return [Segment(*row) for row in found]
+
+    @contextmanager
+    def folding(self) -> Iterator[bool]:
+        with self._connected() as connection:
+            (mine,) = rows(connection, "SELECT pg_try_advisory_lock(%s, %s)", [LOCKS, ROUND])[0]
+            try:
+                yield mine
+                if mine:
+                    self._tidy(connection)
+            finally:
+                if mine:
+                    _unlock(connection)
+
+    def _tidy(self, connection: Connection) -> None:
+        """Have the server clear away what folding has deleted; by itself it takes its time."""
+        if time.monotonic() >= self._untidy:
+            connection.execute("VACUUM (SKIP_LOCKED) segments")
+            self._untidy = time.monotonic() + _TIDY
+
+    def fold(self, step: Fold) -> bool:
+        try:
+            with self._writing() as connection:
+                lock(connection, FOLDING)  # that of a round is lost with its connection; this one never is
+                lock(connection, step.survey, shared=True)
+                fold(connection, step)
+        except Overtaken:
+            return False
+        return True
+
+    # ------------------------------------------------------------------------------------- tickets and tokens
+
+    def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> None:
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT INTO tickets SELECT %s, ticket, 0 FROM unnest(%b::bytea[]) AS ticket", (survey, sorted(tickets))
+            )
+
+    def has_ticket(self, survey: int, ticket: bytes) -> bool:
+        return bool(self._select("SELECT 1 FROM tickets WHERE survey = %s AND ticket = %s", [survey, ticket]))
+
+    def add_token(self, token: Token) -> None:
+        with self._writing() as connection:
+            statement = f"INSERT INTO tokens ({_TOKEN}) VALUES (%s, %s, %s, %s, %s, %s, %s)"  # noqa: S608
+            connection.execute(statement, astuple(token))
+
+    def find_token(self, digest: bytes) -> Token | None:
+        found = self._select(f"SELECT {_TOKEN} FROM tokens WHERE hash = %s", [digest])  # noqa: S608
+        return Token(*found[0]) if found else None
+
+    def tokens(self) -> list[Token]:
+        return [Token(*row) for row in self._select(f"SELECT {_TOKEN} FROM tokens ORDER BY place")]  # noqa: S608
+
+    def revoke_token(self, identifier: str, now: str) -> bool:
+        if "\0" in identifier:
+            return False
+        with self._writing() as connection:
+            statement = "UPDATE tokens SET revoked = coalesce(revoked, %s) WHERE id = %s"
+            return connection.execute(statement, (now, identifier)).rowcount == 1
+
+    # ------------------------------------------------------------------------------------------------- copies
+
+    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+        with self._writing() as connection:
+            connection.execute(f"LOCK TABLE {', '.join(COLUMNS)} IN EXCLUSIVE MODE")
+            for table in COLUMNS:
+                if rows(connection, f"SELECT 1 FROM {table} LIMIT 1", []):  # noqa: S608
+                    raise StoreError(f"{self.database}: must be empty, and holds {table}")
+                fill(connection, table, counted(snapshot.rows(table), advance))
+            last = snapshot.last_number()
+            connection.execute("SELECT setval('surveys_number_seq', %s, %s)", (max(1, last), last > 0))
+
+
+def _unlock(connection: Connection) -> None:
+    try:
+        connection.execute("SELECT pg_advisory_unlock(%s, %s)", [LOCKS, ROUND])
+    except BaseException:
+        connection.close()  # and with it the lock
+        raise

@@ -1,0 +1,115 @@
+"""What a PostgreSQL store does within a transaction: decide, write, fold, fill."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fldp.collector.admission import Admission, gained
+from fldp.collector.postgres_schema import Connection, lock
+from fldp.collector.store import Fold, Outcome, Segment, Submission
+from fldp.collector.tables import COLUMNS
+
+
+class Overtaken(Exception):  # noqa: N818 - not a mistake
+    """Another collector committed one of our keys first."""
+
+
+def rows(connection: Connection, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return all rows of a query."""
+    with connection.cursor(binary=True) as cursor:
+        return cursor.execute(query, values).fetchall()
+
+
+def commit(connection: Connection, submissions: Sequence[Submission], day: str) -> list[Outcome]:
+    """Decide and write. Locks keep what was read true: surveys are neither closed nor deleted, tickets not spent."""
+    surveys = [new.survey for new in submissions]
+    lock(connection, *surveys, shared=True)
+    found = rows(connection, "SELECT number, closed IS NOT NULL FROM surveys WHERE number = ANY(%s)", [surveys])
+    closed: dict[int, bool] = dict(found)
+    unspent = _unspent(connection, [(new.survey, new.ticket) for new in submissions if new.ticket is not None])
+    known = _known(connection, submissions)
+    admission = Admission(
+        lambda survey, key: known.get((survey, key)), closed.get, lambda survey, ticket: (survey, ticket) in unspent
+    )
+    outcomes = [admission.admit(new) for new in submissions]
+    _write(connection, admission, day)
+    return outcomes
+
+
+def _unspent(connection: Connection, tickets: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
+    if not tickets:
+        return set()
+    found = rows(
+        connection,
+        "SELECT survey, ticket, spent FROM tickets WHERE (survey, ticket) IN"
+        " (SELECT * FROM unnest(%s::integer[], %b::bytea[])) ORDER BY survey, ticket FOR UPDATE",
+        [list(column) for column in zip(*tickets, strict=True)],
+    )
+    return {(survey, ticket) for survey, ticket, spent in found if not spent}
+
+
+def _known(connection: Connection, submissions: Sequence[Submission]) -> dict[tuple[int, bytes], tuple[bytes, int]]:
+    found = rows(
+        connection,
+        "SELECT survey, key, body, accepted FROM keys WHERE (survey, key) IN"
+        " (SELECT * FROM unnest(%s::integer[], %b::bytea[]))",
+        [[new.survey for new in submissions], [new.key for new in submissions]],
+    )
+    return {(survey, key): (body, accepted) for survey, key, body, accepted in found}
+
+
+def _write(connection: Connection, admission: Admission, day: str) -> None:
+    if keys := admission.keys:
+        done = connection.execute(
+            "INSERT INTO keys SELECT * FROM unnest(%s::integer[], %b::bytea[], %b::bytea[], %s::bigint[])"
+            " ON CONFLICT DO NOTHING",
+            [list(column) for column in zip(*keys, strict=True)],
+        )
+        if done.rowcount != len(keys):
+            raise Overtaken
+    if tickets := admission.tickets:
+        connection.execute(
+            "UPDATE tickets SET spent = 1 WHERE (survey, ticket) IN (SELECT * FROM unnest(%s::integer[], %b::bytea[]))",
+            [list(column) for column in zip(*tickets, strict=True)],
+        )
+    _insert(connection, admission.segments(day), folded=False)
+
+
+def fold(connection: Connection, step: Fold) -> None:
+    """Do a step of folding; the lock on folding lets nobody else do one."""
+    done = connection.execute("DELETE FROM segments WHERE id = ANY(%s)", (list(step.removed),))
+    if done.rowcount != len(step.removed):  # folded by another collector, or the survey was deleted
+        raise Overtaken
+    _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+    _gain(connection, step)
+
+
+def _insert(connection: Connection, parts: Sequence[tuple[int, str, Segment]], *, folded: bool) -> None:
+    rows = [(survey, day, part.kind, part.n, int(folded), part.data) for survey, day, part in parts]
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO segments (survey, day, kind, n, folded, data) VALUES (%s, %s, %s, %s, %s, %b)", rows
+        )
+
+
+def _gain(connection: Connection, step: Fold) -> None:
+    """Add to the tally of a day."""
+    where = [step.survey, step.day]
+    row = rows(connection, "SELECT n, state FROM tallies WHERE survey = %s AND day = %s", where)
+    n, state = gained((row[0][0], row[0][1]) if row else None, step.gained)
+    connection.execute(
+        "INSERT INTO tallies (survey, day, n, state) VALUES (%s, %s, %s, %b)"
+        " ON CONFLICT (survey, day) DO UPDATE SET n = excluded.n, state = excluded.state",
+        (*where, n, state),
+    )
+
+
+def fill(connection: Connection, table: str, given: Iterator[tuple[Any, ...]]) -> None:
+    """Copy rows into a table, as bytes of the types that its columns have."""
+    columns = COLUMNS[table]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {columns} FROM {table} LIMIT 0")  # noqa: S608
+        types = [column.type_code for column in cursor.description or ()]
+        with cursor.copy(f"COPY {table} ({columns}) FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types(types)
+            for row in given:
+                copy.write_row(row)

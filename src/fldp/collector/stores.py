@@ -1,0 +1,34 @@
+"""Stores: which one is meant by a folder or an address."""
+
+from pathlib import Path
+
+from fldp.collector.database import Database
+from fldp.collector.settings import Settings
+from fldp.collector.sqlite import SqliteStore
+from fldp.collector.sqlite_file import FILE
+from fldp.collector.store import Store, StoreError
+from fldp.extras import load
+
+
+def serve_store(settings: Settings) -> Store:
+    """Open the store of a collector, made if there is none, with a connection for everybody who may want one."""
+    if settings.database is None:
+        return SqliteStore(settings.data / FILE)
+    return _postgres(settings.database, connections=2 * settings.threads + 8, make=True)
+
+
+def open_store(data: Path, database: Database | None = None, *, make: bool = False) -> Store:
+    """Open a store that is there; in a database, one can be made."""
+    if database is not None:
+        return _postgres(database, connections=4, make=make)
+    if not (data / FILE).is_file():
+        raise StoreError(f"{data / FILE}: is not there; name the folder of a collector with --data, or its --database")
+    return SqliteStore(data / FILE)
+
+
+def _postgres(database: Database, *, connections: int, make: bool) -> Store:
+    load("psycopg", "postgres")
+    load("psycopg_pool", "postgres")
+    from fldp.collector.postgres import PostgresStore
+
+    return PostgresStore(database, connections=connections, make=make)

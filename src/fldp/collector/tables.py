@@ -1,0 +1,50 @@
+"""Tables: what every store keeps, by the same names, so that it can be copied from any one to any other."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Row = tuple[Any, ...]
+
+OWNED = ("segments", "tallies", "keys", "tickets")  # their rows belong to a survey
+COLUMNS = {
+    "surveys": "number, version, name, specification, created, closed",
+    "segments": "survey, day, kind, n, folded, data",
+    "tallies": "survey, day, n, state",
+    "keys": "survey, key, body, accepted",
+    "tickets": "survey, ticket, spent",
+    "tokens": "id, hash, scope, survey, created, expires, revoked",
+}
+_ORDER = {
+    "surveys": "number",
+    "segments": "survey, folded, day, kind, n, substr(data, 1, 64)",
+    "tallies": "survey, day",
+    "keys": "survey, key",
+    "tickets": "survey, ticket",
+}
+
+
+def counted(rows: Iterator[Row], advance: Callable[[float], None]) -> Iterator[Row]:
+    """Yield rows, and tell of each."""
+    for row in rows:
+        yield row
+        advance(1)
+
+
+def rows_of(table: str, place: str) -> str:
+    """Return the query for all rows of a table that belong to somebody, in an order that says nothing about senders.
+
+    Tokens are in the order in which they were made, which only the store knows: ``place``.
+
+    >>> rows_of("tallies", "rowid")
+    'SELECT survey, day, n, state FROM tallies WHERE survey IN (SELECT number FROM surveys) ORDER BY survey, day'
+    """
+    return f"SELECT {COLUMNS[table]} FROM {_owned(table)} ORDER BY {_ORDER.get(table, place)}"  # noqa: S608
+
+
+def number_of(table: str) -> str:
+    """Return the query for how many rows these are."""
+    return f"SELECT count(*) FROM {_owned(table)}"  # noqa: S608
+
+
+def _owned(table: str) -> str:
+    return f"{table} WHERE survey IN (SELECT number FROM surveys)" if table in OWNED else table  # noqa: S608

@@ -1,0 +1,39 @@
+"""Page: a few bytes that a collector and its watcher share; they outlive the collector however it ends."""
+
+import mmap
+from pathlib import Path
+
+COMMIT, FOLD, ANSWER, STAGE, LINGER = range(5)
+STARTING, OPENING, SERVING = range(3)  # stages: imports; the store is opened and migrated; requests are answered
+SIZE = 16
+_PHASES = ((COMMIT, "commit"), (FOLD, "fold"), (ANSWER, "answer"))
+
+
+class Page:
+    """``page[COMMIT]`` and ``page[FOLD]`` are 1 within such a transaction, ``page[STAGE]`` is how far the start got.
+
+    If its watcher sets ``page[LINGER]``, the collector waits after every commit before it answers: ``page[ANSWER]``.
+    """
+
+    def __init__(self, path):
+        path = Path(path)
+        if not path.exists():
+            path.write_bytes(bytes(SIZE))
+        with path.open("r+b") as file:
+            self._bytes = mmap.mmap(file.fileno(), SIZE)
+
+    def __getitem__(self, place):
+        return self._bytes[place]
+
+    def __setitem__(self, place, value):
+        self._bytes[place] = value
+
+    def clear(self):
+        self._bytes[:] = bytes(SIZE)
+
+    @property
+    def phases(self):
+        """What was going on, in words."""
+        if self[STAGE] != SERVING:
+            return ["opening" if self[STAGE] == OPENING else "starting"]
+        return [name for place, name in _PHASES if self[place]] or ["between"]

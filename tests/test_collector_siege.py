@@ -1,0 +1,66 @@
+"""Slow, idle, huge and endless requests are cut off within limits, while an honest client is served."""
+
+import asyncio
+
+import pytest
+
+from collector_server import Server
+from siege import CLOSED, Siege, allow_connections, honest, resident
+
+LIMITS = {"header_seconds": 3, "idle_seconds": 3, "body_seconds": 3, "max_body": 4 << 20, "max_header": 16 << 10}
+ON_THE_WAY = 24 << 20  # bytes that the two kernels and the server may hold of what nobody has read
+
+
+@pytest.fixture(scope="module")
+def siege(tmp_path_factory):
+    server = Server(tmp_path_factory.mktemp("collector"), **LIMITS)
+    yield Siege(server, server.publish(minimum=1))
+    assert server.stop() == 0
+    assert not [line for line in server.logged if line["level"] == "error"]
+
+
+def beside(siege, attack):
+    """Run an attack while an honest client sends; return its outcome. All that was acknowledged is counted."""
+
+    async def run():
+        async with honest(siege) as client:
+            return await asyncio.wait_for(attack(), 60), client
+
+    before = siege.server.counts()[siege.survey.version]
+    found, client = asyncio.run(run())
+    assert client.answers.keys() == {200}
+    assert client.answers[200] >= 2
+    assert siege.server.counts()[siege.survey.version] - before == client.answers[200]
+    return found
+
+
+def test_a_byte_a_second(siege):
+    assert beside(siege, lambda: siege.drip_bodies(300)).keys() <= {408, CLOSED}
+    assert beside(siege, lambda: siege.drip_headers(300)).keys() == {CLOSED}
+
+
+def test_a_thousand_idle_connections(siege):
+    allow_connections(1000)
+    assert beside(siege, lambda: siege.idle(1000)) == {CLOSED: 1000}
+
+
+def test_more_connections_than_there_may_be_only_wait(siege):
+    allow_connections(1200)
+    assert beside(siege, lambda: siege.idle(1200)) == {CLOSED: 1200}
+
+
+@pytest.mark.parametrize(
+    ("attack", "statuses"),
+    [("gigabyte", {413, CLOSED}), ("chunked_gigabyte", {413, CLOSED}), ("header_flood", {431, CLOSED})],
+)
+def test_more_than_there_may_be_is_not_taken(siege, attack, statuses):
+    status, taken = beside(siege, getattr(siege, attack))
+    assert status in statuses
+    assert taken <= LIMITS["max_body"] + ON_THE_WAY
+
+
+def test_nothing_is_unpacked(siege):
+    asyncio.run(siege.bomb())
+    before = resident(siege.server.process)
+    assert {asyncio.run(siege.bomb())[0] for _ in range(5)} == {415}
+    assert resident(siege.server.process) < before + (50 << 20)

@@ -1,0 +1,112 @@
+"""Clients that are slow on purpose, to send or to read: they are cut off, and nobody else waits for them."""
+
+import re
+import socket
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from collector_server import Server, batch, key, specification
+from collector_store import until
+
+SLOTS, FLIGHTS = 3, 8
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    limits = {"max_in_flight": FLIGHTS, "max_slow": SLOTS, "idle_seconds": 6, "body_seconds": 6}
+    made = Server(tmp_path_factory.mktemp("collector"), **limits)
+    yield made
+    assert made.stop() == 0
+
+
+def gauge(server, name):
+    with server.client() as client:
+        return int(re.search(rf"^fldp_{name} (\d+)$", client.get("/metrics").text, re.MULTILINE)[1])
+
+
+def connections(server, stack, count):
+    made = [stack.enter_context(socket.socket()) for _ in range(count)]
+    for connection in made:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(60)
+        connection.connect(("127.0.0.1", server.port))
+    return made
+
+
+def everything(connection):
+    found = b""
+    try:
+        while part := connection.recv(1 << 20):
+            found += part
+    except ConnectionError:
+        pass
+    return found
+
+
+def test_slow_bodies_take_no_place_from_others(server):
+    survey = server.publish(name="bodies")
+    with ExitStack() as stack:
+        slow = connections(server, stack, 30)
+        for connection in slow:
+            head = f"POST /v1/versions/{survey.version}/reports HTTP/1.1\r\nHost: x\r\nIdempotency-Key: {key()}\r\n"
+            connection.sendall(head.encode() + b"Content-Length: 500\r\n\r\nFLDP")
+            time.sleep(0.01)
+        until(lambda: gauge(server, "open_requests") > 1 + FLIGHTS)  # the one is the question itself
+        until(lambda: gauge(server, "in_flight") == 0)
+        for _ in range(5):
+            assert server.send(survey, batch(survey, 2)).json() == {"accepted": 2}
+        until(lambda: gauge(server, "open_requests") == 1 + SLOTS)  # the others were cut off after a second
+        assert gauge(server, "slow_clients") == SLOTS
+        assert server.send(survey).status_code == 200
+        answers = [everything(connection) for connection in slow]
+    assert all(answer.startswith(b"HTTP/1.1 408") for answer in answers)
+    assert (gauge(server, "slow_clients"), gauge(server, "buffered_bytes")) == (0, 0)
+    assert server.counts()[survey.version] == 11
+
+
+def test_a_body_that_is_slow_but_comes_is_counted(server):
+    survey = server.publish(name="patience")
+    body = batch(survey, 40)
+    with socket.create_connection(("127.0.0.1", server.port), 60) as connection:
+        head = f"POST /v1/versions/{survey.version}/reports HTTP/1.1\r\nHost: x\r\nIdempotency-Key: {key()}\r\n"
+        connection.sendall(head.encode() + f"Connection: close\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+        for start in range(0, len(body), len(body) // 4):
+            connection.sendall(body[start : start + len(body) // 4])
+            time.sleep(0.5)
+        assert everything(connection).endswith(b'{"accepted":40}')
+    assert gauge(server, "slow_clients") == 0
+
+
+def resident(server):
+    with open(f"/proc/{server.process.pid}/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_answers_that_nobody_reads_are_neither_copied_nor_waited_for(server):
+    fields = {**specification(name="large"), "labels": [f"{'x' * 90} {number}" for number in range(140_000)]}
+    server.publish(fields)
+    with server.client() as client:
+        expected = client.get("/v1/surveys/large")
+    size = len(expected.content)
+    assert size > 12_000_000
+    assert expected.json()["survey"]["labels"] == fields["labels"]
+    before = resident(server)
+    with ExitStack() as stack:
+        lazy = connections(server, stack, 60)
+        for connection in lazy:
+            connection.sendall(b"GET /v1/surveys/large HTTP/1.1\r\nHost: x\r\n\r\n")
+            time.sleep(0.01)
+        until(lambda: gauge(server, "open_requests") > 1 + FLIGHTS)
+        until(lambda: gauge(server, "in_flight") == 0)
+        assert resident(server) - before < 60 * size // 3  # what threads are reading, and 1 MiB for each client
+        small = server.publish(name="small")
+        assert server.send(small).status_code == 200
+        until(lambda: gauge(server, "open_requests") == 1 + SLOTS)
+        assert server.send(small).status_code == 200
+        until(lambda: gauge(server, "open_requests") == 1)
+        assert all(len(everything(connection)) < size for connection in lazy)
+    with server.client() as client:
+        assert client.get("/v1/surveys/large").content == expected.content
+    assert not [line for line in server.logged if line["level"] == "error"]

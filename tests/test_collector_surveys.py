@@ -1,0 +1,121 @@
+"""Surveys that a collector keeps ready: how many, which version is shown, and none that is being deleted."""
+
+import asyncio
+import threading
+
+import httpx
+import pytest
+
+from collector_server import batch, key, specification
+from fldp import Survey
+from fldp.collector import collector as module
+from fldp.collector.app import create_app
+from fldp.collector.auth import create_token
+from fldp.collector.clock import system
+from fldp.collector.collector import Collector, Published
+from fldp.collector.settings import Settings
+from fldp.collector.sqlite import SqliteStore
+
+
+@pytest.fixture
+def collector(tmp_path):
+    made = Collector(Settings(data=tmp_path), SqliteStore(tmp_path / "fldp.db"))
+    yield made
+    made.stop()
+
+
+def play(collector, story):
+    async def run():
+        secret, _ = create_token(collector.store, system(), "admin")
+        transport = httpx.ASGITransport(create_app(collector))
+        held = {"Authorization": f"Bearer {secret}"}
+        async with httpx.AsyncClient(transport=transport, base_url="http://x", headers=held) as client:
+            await story(client)
+
+    asyncio.run(run())
+
+
+async def publish(client, question="?", **collect):
+    fields = {**specification(**collect), "question": question}
+    assert (await client.post("/v1/surveys", json=fields)).status_code == 201
+    return Survey.from_dict(fields)
+
+
+def test_nothing_is_shown_of_a_survey_while_it_is_being_deleted(collector, monkeypatch):
+    began, go = threading.Event(), threading.Event()
+    purge = collector.store.purge
+
+    def slow():
+        began.set()
+        assert go.wait(20)
+        purge()
+
+    async def story(client):
+        survey = await publish(client, minimum=5)
+        where = f"/v1/versions/{survey.version}"
+        await client.post(f"{where}/reports", content=batch(survey, 9), headers={"Idempotency-Key": key()})
+        assert (await client.get(f"{where}/estimates")).status_code == 200
+        monkeypatch.setattr(collector.store, "purge", slow)
+        deleting = asyncio.create_task(client.delete("/v1/surveys/browser?all=true"))
+        await asyncio.to_thread(began.wait, 20)
+        for path in ("estimates", "tally", "export"):
+            assert (await client.get(f"{where}/{path}")).status_code == 404
+        assert (await client.get("/v1/surveys/browser")).status_code == 404
+        go.set()
+        assert (await deleting).status_code == 204
+        again = await publish(client, minimum=5)
+        assert again.version == survey.version
+        assert (await client.get(f"{where}/estimates")).json()["type"] == "urn:fldp:too-few"
+
+    play(collector, story)
+
+
+def test_the_newest_open_version_is_shown_and_asked_for_its_origins(collector, monkeypatch):
+    read = []
+    make = Published.read.__func__
+    monkeypatch.setattr(Published, "read", classmethod(lambda cls, entry: read.append(entry) or make(cls, entry)))
+
+    async def story(client):
+        first = await publish(client, "first", origins=["https://a.example"])
+        for number in range(5):
+            closed = await publish(client, f"later {number}", origins=["https://b.example"])
+            await client.post(f"/v1/surveys/browser/close?version={closed.version}")
+        collector.forget()
+        read.clear()
+        shown = (await client.get("/v1/surveys/browser")).json()
+        assert (shown["version"], shown["state"]) == (first.version, "open")
+        assert Survey.from_dict(shown["survey"]).version == first.version
+        assert [entry.version for entry in read] == [first.version]  # those that are closed are not even read
+        for origin, status in (("https://a.example", 204), ("https://b.example", 405)):
+            asks = {"Origin": origin, "Access-Control-Request-Method": "GET"}
+            assert (await client.options("/v1/surveys/browser", headers=asks)).status_code == status
+
+    play(collector, story)
+
+
+def test_surveys_are_kept_ready_by_number_and_by_size(collector, monkeypatch):
+    async def story(client):
+        made = [await publish(client, f"number {number}") for number in range(6)]
+        text = len(collector.store.find(made[0].version).specification)
+        for most, size, left in ((4, 10**9, 4), (64, 3 * text + 10, 3), (64, 1, 1)):
+            monkeypatch.setattr(module, "_REMEMBERED", most)
+            monkeypatch.setattr(module, "_REMEMBERED_TEXT", size)
+            collector.forget()
+            for survey in made:
+                assert (await collector.published(survey.version)).survey.version == survey.version
+            assert list(collector._known) == [survey.version for survey in made[-left:]]
+
+    play(collector, story)
+
+
+def test_a_survey_that_cannot_be_read_is_a_failure_of_the_store(collector):
+    async def story(client):
+        survey = await publish(client)
+        collector.forget()
+        with collector.store._writing() as connection:
+            connection.execute("UPDATE surveys SET specification = '{'")
+        answer = await client.get(f"/v1/versions/{survey.version}/estimates")
+        assert (answer.status_code, answer.json()["type"]) == (503, "urn:fldp:busy")
+        assert "{" not in answer.json()["detail"]
+
+    play(collector, story)

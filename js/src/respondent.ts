@@ -1,10 +1,16 @@
 /** Respondent: a participant that sends what it has drawn. */
 import { FldpError, ParameterError } from "./errors.js";
 import { answers } from "./ledger.js";
-import { type Answer, type Confirm, Participant } from "./participant.js";
-import { type Options, checkSecret, mark, post } from "./sending.js";
+import { type Answer, type Confirm, type Keeping, Participant } from "./participant.js";
+import { checkSecret, mark, post } from "./sending.js";
 import { databaseStore } from "./store.js";
 import type { Survey } from "./survey.js";
+
+/** What a participant that sends works with; answers are kept in the browser's database unless a store is given. */
+export interface Options extends Partial<Keeping> {
+  /** For surveys that take reports with a token only. It is not stored, and goes to the survey's collector only. */
+  readonly token?: string;
+}
 
 /** What belongs to one answer. */
 export interface Sending {
@@ -25,15 +31,16 @@ export class Respondent extends Participant {
 
   /**
    * Send the answer that was prepared, now or when the collector can be reached: the state tells. It is sent under its
-   * one key, and counts once, however often this is called. What a collector refuses is a `CollectorError`.
+   * one key, and counts once, however often this is called. What a collector refuses is a `CollectorError`. One that
+   * needs a token is not queued, since `flush` does not know the token: send it again.
    */
   async send({ ticket }: Sending = {}): Promise<Answer> {
     this.checkAccess(ticket);
     const row = (await this.rows()).find(answers(this.survey));
     if (!row) throw new FldpError(`participant: the answer to survey ${this.survey.name} must be prepared first`);
     if (row.state !== "sent") {
-      const queued = await mark(this.store, row, { state: "queued", ...(ticket && { ticket }) });
-      await post(this.store, queued, this.token);
+      const state = this.token === undefined ? "queued" : "drawn";
+      await post(this.store, await mark(this.store, row, { state, ...(ticket && { ticket }) }), this.token);
     }
     return (await this.recall()) as Answer;
   }

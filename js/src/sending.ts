@@ -4,14 +4,7 @@ import { CollectorError, ParameterError } from "./errors.js";
 import { exchange } from "./exchange.js";
 import { type Row, answers, change, intact, readLedger } from "./ledger.js";
 import { isPrivate } from "./origin.js";
-import type { Keeping } from "./participant.js";
 import { type Store, databaseStore } from "./store.js";
-
-/** What a participant that sends works with. */
-export interface Options extends Partial<Keeping> {
-  /** For surveys that take reports with a token only. It is not stored. */
-  readonly token?: string;
-}
 
 /** Change an answer that was not sent yet; a ticket is kept only as long as the answer is queued. */
 export function mark(store: Store, answer: Row, changes: Partial<Row>): Promise<Row> {
@@ -52,17 +45,17 @@ export async function post(store: Store, row: Row, token?: string): Promise<Row>
 }
 
 /** Send all queued answers to all collectors, and return how many are still queued; one that is refused is not. */
-export async function flush({ store = databaseStore(), token }: Options = {}): Promise<number> {
+export async function flush({ store = databaseStore() }: { readonly store?: Store } = {}): Promise<number> {
   let left = 0;
   for (const row of readLedger(await store.read()).filter(({ state }) => state === "queued")) {
-    const sent = await post(store, row, token).catch(() => null);
+    const sent = await post(store, row).catch(() => null);
     left += Number(sent?.state === "queued");
   }
   return left;
 }
 
 /** Send queued answers now and whenever the browser is online again; call what it returns to stop that. */
-export function flushWhenOnline(options: Options = {}): () => void {
+export function flushWhenOnline(options: { readonly store?: Store } = {}): () => void {
   const again = (): void => void flush(options).catch(() => 0);
   globalThis.addEventListener?.("online", again);
   again();

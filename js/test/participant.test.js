@@ -280,12 +280,22 @@ test("a ticket goes along, is kept no longer than needed, and goes over no open 
   }
 });
 
-test("a token is sent where it is needed, and not stored", async (t) => {
+test("a token goes to the survey's collector only, and is not stored", async (t) => {
   const { server, survey } = await started(t, { collect: { submit: "token" } });
+  const { server: other, survey: open } = await started(t, { name: "other" });
+  withoutWaiting(t);
   const store = memoryStore();
   await assert.rejects(participant(survey, { store }).answer("firefox"), /must be given a token/);
-  await participant(survey, { store, token: "fldp_send_a" }).answer("firefox");
-  assert.equal(server.posts()[0].headers.authorization, "Bearer fldp_send_a");
+  other.plan.push(...Array(6).fill("cut"));
+  await participant(open, { store }).answer("firefox"); // queued for another collector
+  server.plan.push(...Array(6).fill("cut"));
+  const person = participant(survey, { store, token: "fldp_send_a" });
+  assert.equal((await person.answer("firefox")).state, "drawn"); // not queued: nobody would know the token
+  assert.equal(await flush({ store, token: "fldp_send_a" }), 0);
+  assert.equal(other.posts().at(-1).headers.authorization, undefined);
+  assert.equal(server.posts().length, 6);
+  assert.equal((await person.send()).state, "sent");
+  assert.equal(server.posts().at(-1).headers.authorization, "Bearer fldp_send_a");
   assert.ok(!(await textOf(store)).includes("fldp_send"));
 });
 

@@ -21,6 +21,6 @@ def node():
 def ask(requests):
     """Return what the client gives for each request: a result, or the name of an error."""
     command = [node(), str(HERE / "javascript_driver.mjs")]
-    done = subprocess.run(command, input=json.dumps(requests), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input=json.dumps(requests), capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

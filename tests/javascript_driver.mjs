@@ -20,7 +20,10 @@ const actions = {
     const likelihoods = reports.map((report) => [...oracle.likelihoods(report)]);
     return { batch: hex(await fldp.encode(oracle, reports)), likelihoods };
   },
-  version: async ({ survey, url = "https://collector.example" }) => (await fldp.Survey.of(survey, url, fldp.every)).version,
+  version: async ({ survey, url = "https://collector.example" }) =>
+    (await fldp.Survey.of(survey, url, fldp.every)).version,
+  decode: async ({ batch }) =>
+    (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), fldp.every)).reports.length,
   address: ({ url }) => fldp.addressOf(url),
   card: ({ fields }) => fldp.card(fldp.build(fields, fldp.every)),
   canonical: ({ thing }) => fldp.dumps(thing),

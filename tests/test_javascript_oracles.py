@@ -15,6 +15,7 @@ from fldp.errors import FldpError
 from fldp.oracles import get
 from fldp.reports import Reports
 from fldp.thresholds import exp_lower
+from fldp.vectors import craft
 from javascript import ask
 
 EXTREMES = [5e-324, 1e-300, 1e-18, 1e-12, 1e-6, 0.1, math.log(2), 1.0, math.log(3), 20.0, 40.0, 44.3, 63.999, 64.0, 1e9]
@@ -131,6 +132,34 @@ def test_large_domains_are_those_of_python(name):
             oracle.report_bits,
             oracle.anonymity,
         )
+
+
+def readable(batch):
+    try:
+        return len(wire.decode(batch))
+    except FldpError:
+        return None
+
+
+@pytest.mark.parametrize("name", fldp.oracles.names())
+def test_what_no_value_gives_is_refused_by_both(name):
+    """Reports of random bits: whether one is possible is not a matter of taste."""
+    chance = random.Random(name)
+    batches = []
+    for fields in [fields_of(name, 1.0, chance) for _ in range(40)]:
+        oracle = made({**fields, **({"allow_exposure": True} if "allow_exposure" in fields else {})})
+        if oracle is None or oracle.report_bits > 400:
+            continue
+        for _ in range(10):
+            bits = chance.getrandbits(oracle.report_bits) & chance.choice([-1, 0xFF, 0x3])
+            packed = bits.to_bytes(-(-oracle.report_bits // 8), "little")
+            batches.append(craft({"oracle": wire.describe(oracle)}, [(1, packed)], 1))
+    found = ask([{"do": "decode", "batch": batch.hex()} for batch in batches])
+    expected = [readable(batch) for batch in batches]
+    assert [answer.get("result") for answer in found] == expected
+    assert len(expected) >= 100
+    if name in ("fhr", "fwr", "grouped", "grr", "pgr", "ss"):
+        assert {1, None} == set(expected)
 
 
 def test_more_values_than_a_participant_takes_are_refused():

@@ -1,4 +1,4 @@
-"""The participant in JavaScript beside that in Python: the same answers allowed, the same refused, for the same reasons."""
+"""The participant in JavaScript beside that in Python: the same is answered, the same refused, for the same reasons."""
 
 import random
 from fractions import Fraction

@@ -15,6 +15,7 @@ from javascript import ask
 LABELS = ["chrome", "firefox", "safari", "edge", "other"]
 BASE = {"name": "browser", "question": "Which browser are you using?", "labels": LABELS}
 FHR = {"name": "fhr", "epsilon": 1.0}
+GRR = {"name": "grr", "epsilon": 1.0}  # takes two labels, where FHR refuses them
 
 
 def survey(**changes):
@@ -26,9 +27,20 @@ GOOD = [
     survey(),
     survey(title="Browsers 🦊", description="Line one.\nLine two: “quotes” \\ / \u2028 \x7e", topic="web-2026_a"),
     survey(
-        labels=["ä", "ö", "Ａ", "\U0001f98a fox", "zażółć", "\ufeffmark", 'a"b', "a\\b", "<script>alert(1)</script>"]
+        labels=[
+            "ä",
+            "ö",
+            "\uff21",
+            "\U0001f98a fox",
+            "zażółć",
+            "\ufeffmark",
+            'a"b',
+            "a\\b",
+            "<script>alert(1)</script>",
+        ]
     ),
-    survey(labels=["x" * 200, "\U0001f98a" * 200, "y"]),
+    survey(labels=["x" * 200, "\U0001f98a" * 200, "y"], oracle=GRR),
+    survey(labels=["a", "b"], oracle=GRR),
     survey(question="q" * 2000),
     survey(labels=None, domain_size=1023),
     survey(oracle={"name": "oue", "epsilon": 0.1}),
@@ -67,15 +79,15 @@ BAD = [
     survey(description="x" * 2001),
     survey(surprise=1),
     survey(labels=None),
-    survey(labels=["a"]),
-    survey(labels=["a", "a"]),
-    survey(labels=["\u00e9", "e\u0301"]),
-    survey(labels=["a", "b\nc"]),
-    survey(labels=["a", " b"]),
-    survey(labels=["a", 1]),
-    survey(labels=["a", ""]),
-    survey(labels=["a", "\U0001f98a" * 201]),
-    survey(labels="ab"),
+    survey(labels=["a"], oracle=GRR),
+    survey(labels=["a", "a"], oracle=GRR),
+    survey(labels=["\u00e9", "e\u0301"], oracle=GRR),
+    survey(labels=["a", "b\nc"], oracle=GRR),
+    survey(labels=["a", " b"], oracle=GRR),
+    survey(labels=["a", 1], oracle=GRR),
+    survey(labels=["a", ""], oracle=GRR),
+    survey(labels=["a", "\U0001f98a" * 201], oracle=GRR),
+    survey(labels="ab", oracle=GRR),
     survey(domain_size=5),
     survey(labels=None, domain_size=1),
     survey(labels=None, domain_size=2**31),
@@ -139,10 +151,8 @@ def test_canonical_json_is_that_of_python():
         ("http://[::ffff:7f00:1]", None),
         ("http://[::FFFF:127.0.0.1]:81", None),
         ("http://localhost:80", None),
-        (
-            "http://127.1",
-            "http://127.0.0.1",
-        ),  # Python refuses other spellings of an address; either way there is one form
+        # Python refuses other spellings of an address; either way there is one form.
+        ("http://127.1", "http://127.0.0.1"),
         ("http://0x7f000001:80", "http://127.0.0.1"),
         ("https://user:secret@collector.example", "refused"),
         ("https://collector.example?a=b", "refused"),

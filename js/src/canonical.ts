@@ -1,5 +1,5 @@
 /** Canonical JSON (RFC 8785): one text for one meaning, so that its hash can be an identifier. */
-import { FldpError } from "./errors.js";
+import { webCrypto } from "./random.js";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -26,11 +26,9 @@ export function utf8(text: string): Bytes {
   return new TextEncoder().encode(text);
 }
 
-/** Return the SHA-256 of bytes, from WebCrypto, which browsers offer to safe pages only. */
+/** Return the SHA-256 of bytes. */
 export async function sha256(bytes: Bytes): Promise<Bytes> {
-  const source = globalThis.crypto?.subtle;
-  if (!source) throw new FldpError("fldp: crypto.subtle must be there, as on https pages and pages of this machine");
-  return new Uint8Array(await source.digest("SHA-256", bytes));
+  return new Uint8Array(await webCrypto().subtle.digest("SHA-256", bytes));
 }
 
 /** Return the SHA-256 of the canonical text, as hexadecimal digits. */

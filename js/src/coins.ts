@@ -1,8 +1,8 @@
 /**
  * Coins: integer thresholds that 64-bit words are compared with, the same as `fldp/thresholds.py` computes.
  *
- * `E` is `floor(2^128 e^epsilon) / 2^128`. Fractions are multiplied out, so that all is done in integers. An epsilon for
- * which rounding would cost more than 1/1024 of `E - 1` is refused.
+ * `E` is `floor(2^128 e^epsilon) / 2^128`. Fractions are multiplied out: all is done in integers. An epsilon for which
+ * rounding would cost more than 1/1024 of `E - 1` is refused.
  */
 import { type ParameterError, fail } from "./errors.js";
 import { ONE, expLower } from "./exponential.js";
@@ -18,7 +18,7 @@ export interface SymbolCoin {
 const upwards = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 
 function degenerate(owner: string, epsilon: number): ParameterError {
-  const rule = "neither so small nor so large that 64-bit coins cannot realise it on this domain";
+  const rule = "one that 64-bit coins can realise on this domain";
   return fail(owner, "epsilon", rule, epsilon);
 }
 

@@ -52,9 +52,10 @@ export class CollectorError extends FldpError {
 
 /** Return somebody else's value as one short line that cannot do anything to a terminal. */
 export function shown(value: unknown, most = 60): string {
-  const text = typeof value === "string" ? JSON.stringify(value.slice(0, most)) : String(JSON.stringify(value) ?? value);
-  const line = text.replace(/[\p{C}\p{Z}]+/gu, " ");
-  return line.length > most ? `${line.slice(0, most - 3)}...` : line;
+  const text = typeof value === "string" ? value.slice(0, most) : value;
+  return String(JSON.stringify(text) ?? text)
+    .replace(/[\p{C}\p{Z}]+/gu, " ")
+    .slice(0, most);
 }
 
 /** Build the error of a value that breaks a rule; the caller throws it. */

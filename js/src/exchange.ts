@@ -25,7 +25,7 @@ async function readJson(response: Response): Promise<unknown> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   let text = "";
-  for (let step; reader && !(step = await reader.read()).done && text.length < MOST_BYTES; ) {
+  for (let step; reader && !(step = await reader.read()).done && text.length < MOST_BYTES;) {
     text += decoder.decode(step.value, { stream: true });
   }
   await reader?.cancel();
@@ -37,7 +37,10 @@ async function readJson(response: Response): Promise<unknown> {
 }
 
 /** Ask once: return the JSON of a good answer, or why there is none, and how long to wait before asking again. */
-async function attempt(url: string, post: RequestInit): Promise<{ found: unknown } | { why: string; status: number; wait: number }> {
+async function attempt(
+  url: string,
+  post: RequestInit,
+): Promise<{ found: unknown } | { why: string; status: number; wait: number }> {
   try {
     const response = await fetch(url, {
       ...post,
@@ -57,7 +60,7 @@ async function attempt(url: string, post: RequestInit): Promise<{ found: unknown
   }
 }
 
-/** Ask a collector, again where that may help, and return the JSON that it answers. An error names it, and no secret. */
+/** Ask a collector, again where that may help, and return the JSON of its answer. An error names it, and no secret. */
 export async function exchange({ origin, path }: Address, route: string, post: RequestInit = {}): Promise<unknown> {
   for (let count = 0; ; count++) {
     const result = await attempt(origin + path + route, post);
@@ -65,7 +68,10 @@ export async function exchange({ origin, path }: Address, route: string, post: R
     const { why, status, wait } = result;
     const again = status !== status || AGAIN.includes(status);
     if (!again || globalThis.navigator?.onLine === false || count >= RETRIES || wait > LONGEST) {
-      throw new CollectorError(`${origin}${path}: ${why} (status ${status || "none"})`, status === status ? status : null);
+      throw new CollectorError(
+        `${origin}${path}: ${why} (status ${status || "none"})`,
+        status === status ? status : null,
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, delay(count, wait)));
   }

@@ -36,9 +36,11 @@ const count = (number: number): string => number.toLocaleString("en-US");
 export interface Card {
   readonly epsilon: number;
   readonly eta: number;
-  /** The number of answers; how many of them a report leaves possible in the mean, if all are equally frequent, and at least. */
+  /** The number of answers. */
   readonly size: number;
+  /** How many of them a report leaves possible: in the mean, if all are equally frequent. */
   readonly meanLeft: number;
+  /** How many it leaves at least. */
   readonly leastLeft: number;
   /** What a report says for certain. */
   readonly certain: readonly string[];
@@ -60,7 +62,8 @@ function leftText(mean: number, least: number): string {
 }
 
 function certainText(size: number, eta: number, mean: number, least: number): string[] {
-  if (least === size) return [`Nothing. ${size === 2 ? "Both" : `Each of the ${count(size)}`} answers could have given your report.`];
+  if (least === size)
+    return [`Nothing. ${size === 2 ? "Both" : `Each of the ${count(size)}`} answers could have given your report.`];
   const said = eta
     ? "That some answers are not yours, whatever epsilon is."
     : "In which group your answer is. This is weak: answers in different groups are not protected at all.";
@@ -69,7 +72,8 @@ function certainText(size: number, eta: number, mean: number, least: number): st
 
 function etaText(eta: number): string {
   if (eta === 1) return "Any two answers can give all the same reports. This is plain local differential privacy.";
-  if (eta === 0) return "Some answers have no report in common. This is weak, and much weaker than local differential privacy.";
+  if (eta === 0)
+    return "Some answers have no report in common. This is weak, and much weaker than local differential privacy.";
   return (
     `Any two answers have ${shareText(eta)} of their reports in common; the others tell them apart for certain. ` +
     "1 would be plain local differential privacy; this is weaker."
@@ -88,6 +92,7 @@ export function card(oracle: Oracle): Card {
   const { epsilon, eta, domainSize: size, anonymity: leastLeft } = oracle;
   const meanLeft = meanLeftOf(oracle);
   const among = leastLeft < size ? "Among the answers that it does not rule out, a" : "A";
+  const ratio = `report is at most ${ratioText(epsilon)} times as likely for one answer as for another.`;
   return {
     epsilon,
     eta,
@@ -96,7 +101,7 @@ export function card(oracle: Oracle): Card {
     leastLeft,
     certain: certainText(size, eta, meanLeft, leastLeft),
     numbers: [
-      `epsilon ${numberText(epsilon, 6)}. ${among} report is at most ${ratioText(epsilon)} times as likely for one answer as for another.`,
+      `epsilon ${numberText(epsilon, 6)}. ${among} ${ratio}`,
       `eta ${shareText(eta)}. ${etaText(eta)}`,
       `Promised: ${promiseText(oracle)}.`,
     ],

@@ -18,13 +18,14 @@ function dyadic(number: number): [bigint, bigint] {
  *
  * The terms of the series are positive and each is rounded down, so the sum is a lower bound. A term inherits the error
  * of the one before times `x/n` and adds less than 1, so every error, and the sum of those that one rounding causes, is
- * at most `e^x` for each term. It ends at a term that is 0 after `n > 2x`: what follows is at most twice the last error.
- * That is `3 N e^x` in all for `N` terms; with `x <= 64` and `N < 2^10`, less than `2^105`.
+ * at most `e^x` for each term. Up to `n = 2x` no term is below a quarter of the first. So where the loop ends at a term
+ * of 0, each that follows is at most half of the one before, and all of them at most twice the last error. That is
+ * `3 N e^x` in all for `N` terms; with `x <= 64` and `N < 2^10`, less than `2^105`.
  */
 function seriesBelow(numerator: bigint, power: bigint, bits: bigint): bigint {
   let term = 1n << bits;
   let sum = term;
-  for (let n = 1n; term > 0n || n < 130n; n += 1n) {
+  for (let n = 1n; term > 0n; n += 1n) {
     term = (term * numerator) / (n << power);
     sum += term;
   }

@@ -14,7 +14,7 @@ function oddCounts(n: number, bits: number): [number, number] {
 }
 
 /**
- * Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix, swapped by a coin.
+ * Flexible Hadamard response: two positions of opposite sign in the value's row of a matrix, swapped by a coin.
  *
  * It is (eps, 1/2)-FLDP, which is weaker than eps-LDP: the exclusive or of the two positions rules out about half of
  * the domain with certainty, at every eps.
@@ -39,7 +39,7 @@ export class FHR extends Oracle {
 
   constructor(fields: Fields) {
     super(fields);
-    this.coin = symbolCoin(this.title, this.epsilon, 2);
+    this.coin = symbolCoin(this.name, this.epsilon, 2);
     const bits = bitLength(this.domainSize);
     this.widths = [bits, bits];
     this.rows = 1 << bits;

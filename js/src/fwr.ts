@@ -56,10 +56,10 @@ export class FWR extends Oracle {
     const best = bestHashBits(this.epsilon);
     const bits = (this.settings.hash_bits as number | null) ?? best;
     if (bits === best && this.name === "fwr") this.settings.hash_bits = null; // the same oracle, said or not
-    this.coin = symbolCoin(this.title, this.epsilon, 1 << bits);
+    this.coin = symbolCoin(this.name, this.epsilon, 1 << bits);
     this.leaks = HALVINGS.indexOf(this.eta);
     this.masks = this.leaks + bits;
-    if (this.masks > MOST_MASKS) throw fail(this.title, "eta", `at least 1/${1 << (MOST_MASKS - bits)}`, this.eta);
+    if (this.masks > MOST_MASKS) throw fail(this.name, "eta", `at least 1/${1 << (MOST_MASKS - bits)}`, this.eta);
     this.words = Math.ceil(this.masks / 2) + 1;
     this.widths = [...Array<number>(this.masks).fill(bitLength(this.domainSize - 1)), this.masks];
     this.item = scatter(this.domainSize);

@@ -3,7 +3,17 @@ import { fail } from "./errors.js";
 import { HRR } from "./fwr.js";
 import { GRR, RR } from "./grr.js";
 import { HR } from "./hadamard.js";
-import { type Fields, MOST_VALUES, Oracle, type OracleClass, type Report, bitLength, flag, integer, positive } from "./oracle.js";
+import {
+  type Fields,
+  MOST_VALUES,
+  Oracle,
+  type OracleClass,
+  type Report,
+  bitLength,
+  flag,
+  integer,
+  positive,
+} from "./oracle.js";
 import { pack, unpack } from "./packing.js";
 import { PGR } from "./projective.js";
 import { SS } from "./subset.js";
@@ -69,7 +79,7 @@ export class Grouped extends Oracle {
     super(fields);
     const sizes = this.settings.groups as readonly number[];
     if (![0, total(sizes)].includes(this.domainSize)) {
-      throw fail(this.title, "groups", `of ${this.domainSize} values in all`, sizes);
+      throw fail(this.name, "groups", `of ${this.domainSize} values in all`, sizes);
     }
     this.settings.domain_size = total(sizes);
     this.anonymity = Math.min(...sizes);
@@ -80,11 +90,18 @@ export class Grouped extends Oracle {
   }
 
   private settle(sizes: readonly number[]): void {
-    if (this.anonymity > 1) this.settings.allow_exposure = false; // the same oracle, allowed or not
+    if (this.anonymity > 1)
+      this.settings.allow_exposure = false; // the same oracle, allowed or not
     else if (!this.settings.allow_exposure) {
-      throw fail(this.title, "groups", "of at least 2 values, or with allow_exposure, since one of 1 is published", sizes);
+      throw fail(
+        this.name,
+        "groups",
+        "of at least 2 values, or with allow_exposure, since one of 1 is published",
+        sizes,
+      );
     }
-    if (Math.max(...sizes) === 1) throw fail(this.title, "groups", "of more than one value, at least one of them", sizes);
+    if (Math.max(...sizes) === 1)
+      throw fail(this.name, "groups", "of more than one value, at least one of them", sizes);
   }
 
   private made(sizes: readonly number[]): Group[] {
@@ -121,7 +138,7 @@ export class Grouped extends Oracle {
     return made;
   }
 
-  /** Return the group of a report and the base's report, or null if there is no such group or what fills it up is not 0. */
+  /** Return the group of a report and the base's report; null if there is none, or it is not filled up with 0. */
   private opened(report: Report): { group: Group; inside: Report } | null {
     const bytes = Uint8Array.from(report as number[]);
     const group = this.groups[bytes[0] & ((1 << bitLength(this.groups.length - 1)) - 1)];

@@ -11,7 +11,7 @@ export class GRR extends Oracle {
 
   constructor(fields: Fields) {
     super(fields);
-    this.coin = symbolCoin(this.title, this.epsilon, this.domainSize);
+    this.coin = symbolCoin(this.name, this.epsilon, this.domainSize);
     this.widths = [bitLength(this.domainSize - 1)];
   }
 

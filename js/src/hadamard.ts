@@ -26,8 +26,8 @@ export class HR extends Oracle {
   constructor(fields: Fields) {
     super(fields);
     this.blocks = this.settings.blocks as number;
-    if (this.blocks > this.domainSize) throw fail(this.title, "blocks", "at most domain_size", this.blocks);
-    this.coin = symbolCoin(this.title, this.epsilon, 2 * this.blocks);
+    if (this.blocks > this.domainSize) throw fail(this.name, "blocks", "at most domain_size", this.blocks);
+    this.coin = symbolCoin(this.name, this.epsilon, 2 * this.blocks);
     this.bits = bitLength(Math.ceil(this.domainSize / this.blocks));
     this.widths = [bitLength(this.blocks) - 1 + this.bits];
   }

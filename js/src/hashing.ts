@@ -34,7 +34,7 @@ export class OLH extends Oracle {
   constructor(fields: Fields) {
     super(fields);
     this.symbols = bestSymbols(this.epsilon);
-    this.coin = symbolCoin(this.title, this.epsilon, this.symbols);
+    this.coin = symbolCoin(this.name, this.epsilon, this.symbols);
     this.widths = [64, bitLength(this.symbols - 1)];
   }
 

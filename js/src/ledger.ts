@@ -1,11 +1,13 @@
 /** Ledger: all answers of a person as one text, and whether one more is within the person's limits. */
 import { type FullLimits, breaches } from "./amounts.js";
+import { identifier } from "./canonical.js";
 import { FldpError } from "./errors.js";
+import type { Store } from "./store.js";
 
 const FORMAT = "fldp-ledger-1";
 
 /**
- * One answer: to whom, on what, at which cost, over which labels, on which day; and what is repeated, never the true value.
+ * One answer: to whom, on what, at which cost, over which labels, on which day; and what is repeated. Never the truth.
  *
  * It is `drawn` until its owner wants it sent, then `queued` until the collector has acknowledged it, and then `sent`.
  */
@@ -86,4 +88,26 @@ export function noticesOf(rows: readonly Row[], row: Row, { minLabels }: FullLim
     found.push(`its labels have changed since ${last.day}: ${last.size} then, ${row.size} now`);
   }
   return found;
+}
+
+/** Change the ledger in a store by replacing it as a whole, as often as others come in between. */
+export async function change<T>(
+  store: Store,
+  step: (rows: readonly Row[]) => Promise<[readonly Row[], T]>,
+): Promise<T> {
+  for (;;) {
+    const before = await store.read();
+    const rows = readLedger(before);
+    const [changed, result] = await step(rows);
+    if (changed === rows || (await store.replace(before, writeLedger(changed)))) return result;
+  }
+}
+
+/** Return the check of a key and a batch. */
+export const checkOf = (key: string, batch: string): Promise<string> => identifier([key, batch]);
+
+/** Refuse an answer that was damaged in the store; it is never replaced. */
+export async function intact(row: Row): Promise<Row> {
+  if ((await checkOf(row.key, row.batch)) === row.check) return row;
+  throw new FldpError(`participant: the stored answer on topic ${row.topic} is damaged; restore it from a copy`);
 }

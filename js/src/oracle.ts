@@ -47,25 +47,20 @@ export abstract class Oracle {
 
   /** The identifier on the wire. */
   readonly name: string;
-  /** The name that messages use. */
-  readonly title: string;
   /** The least share of one value's reports that any other value can also produce; 1 is ordinary LDP. */
   eta = 1;
   /** The least number of values that a single report leaves possible. */
   anonymity: number;
   protected readonly settings: Record<string, unknown> = {};
-  private readonly rules: Readonly<Record<string, Rule>>;
 
   constructor(fields: Fields) {
     const { id, rules } = new.target as unknown as OracleClass;
     this.name = id;
-    this.title = id.toUpperCase();
-    this.rules = rules;
     const odd = Object.keys(fields).find((key) => !Object.hasOwn(rules, key));
-    if (odd !== undefined) throw fail(this.title, "a parameter", `one of ${Object.keys(rules)}`, odd);
+    if (odd !== undefined) throw fail(this.name, "a parameter", `one of ${Object.keys(rules)}`, odd);
     for (const [key, { rule, check, initial }] of Object.entries(rules)) {
       const value = fields[key] === undefined ? initial : fields[key];
-      if (!check(value)) throw fail(this.title, key, rule, value);
+      if (!check(value)) throw fail(this.name, key, rule, value);
       this.settings[key] = value;
     }
     this.anonymity = this.domainSize;
@@ -100,7 +95,8 @@ export abstract class Oracle {
 
   /** Name and parameters as JSON; those at their default are left out. */
   get description(): Fields {
-    const given = Object.entries(this.settings).filter(([key, value]) => value !== this.rules[key].initial);
+    const { rules } = this.constructor as unknown as OracleClass;
+    const given = Object.entries(this.settings).filter(([key, value]) => value !== rules[key].initial);
     return { name: this.name, ...Object.fromEntries(given) };
   }
 
@@ -112,7 +108,7 @@ export abstract class Oracle {
   /** Draw a report of a value, with randomness from WebCrypto. */
   draw(value: number): Report {
     const { rule, check } = integer(0, this.domainSize - 1);
-    if (!check(value)) throw fail(this.title, "a value", rule, value);
+    if (!check(value)) throw fail(this.name, "a value", rule, value);
     return this.perturb(value, randomWords(this.words));
   }
 
@@ -120,8 +116,8 @@ export abstract class Oracle {
   protected settleExposure(given: string): void {
     if (this.anonymity >= 2) this.settings.allow_exposure = false;
     else if (!this.settings.allow_exposure) {
-      const rule = `one where no report gives a value away, or with allow_exposure, ${given}`;
-      throw fail(this.title, "domain_size", rule, this.domainSize);
+      const rule = `one where no report exposes a value, or with allow_exposure, ${given}`;
+      throw fail(this.name, "domain_size", rule, this.domainSize);
     }
   }
 }
@@ -133,7 +129,7 @@ export function wordOf(words: DataView, position: number): bigint {
 
 /** Return how many bits a number has: the length of it in binary. */
 export function bitLength(number: number): number {
-  return number ? 32 - Math.clz32(number) : 0;
+  return 32 - Math.clz32(number);
 }
 
 /** Return the parity of the set bits of a number below 2^31. */

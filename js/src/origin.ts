@@ -15,10 +15,20 @@ export interface Address {
  * `URL` has one form for every spelling of a host but two: a final dot, and an address of IPv4 within one of IPv6.
  */
 export function addressOf(url: string): Address {
-  const plain = /^https?:\/\/[^?#@\\\s]+$/i.test(url) && URL.canParse(url);
-  if (!plain) throw fail("collector", "its address", "one such as https://collector.example", String(url).replace(/\/\/.*@/, "//...@"));
-  const { protocol, hostname, port, pathname } = new URL(url);
-  const mapped = MAPPED.exec(hostname)?.slice(1).map((part) => parseInt(part, 16)) ?? [];
+  try {
+    if (/^https?:\/\/[^?#@\\\s]+$/i.test(url)) return read(new URL(url));
+  } catch {
+    // said below
+  }
+  const hidden = String(url).replace(/\/\/.*@/, "//...@"); // a password is not shown
+  throw fail("collector", "its address", "one such as https://collector.example", hidden);
+}
+
+function read({ protocol, hostname, port, pathname }: URL): Address {
+  const mapped =
+    MAPPED.exec(hostname)
+      ?.slice(1)
+      .map((part) => parseInt(part, 16)) ?? [];
   const host = mapped.flatMap((part) => [part >> 8, part & 255]).join(".") || hostname.replace(/\.+$/, "");
   return { origin: `${protocol}//${host}${port && `:${port}`}`, path: pathname.replace(/\/+$/, "") };
 }

@@ -7,12 +7,10 @@
  */
 import { type FullLimits, type Limits, type Spent, fullLimits, together } from "./amounts.js";
 import { type Bytes, hex, identifier, unhex } from "./canonical.js";
-import { BudgetError, CollectorError, FldpError, ParameterError } from "./errors.js";
-import { exchange } from "./exchange.js";
-import { type Row, answers, concerns, noticesOf, readLedger, refusals, writeLedger } from "./ledger.js";
-import { isPrivate } from "./origin.js";
+import { BudgetError } from "./errors.js";
+import { type Row, answers, change, checkOf, concerns, intact, noticesOf, readLedger, refusals } from "./ledger.js";
 import { randomBytes } from "./random.js";
-import { type Store, databaseStore } from "./store.js";
+import type { Store } from "./store.js";
 import type { Survey } from "./survey.js";
 import { encode } from "./wire.js";
 
@@ -20,20 +18,11 @@ import { encode } from "./wire.js";
 export type Confirm = (notices: readonly string[]) => boolean | Promise<boolean>;
 
 /** What a participant works with. */
-export interface Options {
-  /** Where answers are kept: the browser's database unless it is given. */
-  readonly store?: Store;
+export interface Keeping {
+  /** Where answers are kept. */
+  readonly store: Store;
   /** The person's own limits; no survey can change them. */
   readonly limits?: Limits;
-  /** For surveys that take reports with a token only. It is not stored. */
-  readonly token?: string;
-}
-
-/** What belongs to one answer. */
-export interface Sending {
-  readonly confirm?: Confirm;
-  /** For surveys that take reports with a single-use ticket. */
-  readonly ticket?: string;
 }
 
 /** An answer that was drawn and stored. */
@@ -57,100 +46,23 @@ interface Found extends Pick<Answer, "repeated" | "notices"> {
   readonly done: boolean;
 }
 
-/** Change the ledger in a store by replacing it as a whole, as often as others come in between. */
-async function change<T>(store: Store, step: (rows: readonly Row[]) => Promise<[readonly Row[], T]>): Promise<T> {
-  for (;;) {
-    const before = await store.read();
-    const rows = readLedger(before);
-    const [changed, result] = await step(rows);
-    if (changed === rows || (await store.replace(before, writeLedger(changed)))) return result;
-  }
-}
-
-/** Change an answer; a ticket is kept only as long as the answer is queued. */
-function mark(store: Store, answer: Row, changes: Partial<Row>): Promise<Row> {
-  const isIt = answers(answer);
-  return change(store, async (rows) => {
-    const { ticket: _, ...rest } = rows.find(isIt) ?? answer;
-    const marked: Row = { ...rest, ...changes };
-    return [rows.map((row) => (isIt(row) ? marked : row)), marked];
-  });
-}
-
-const checkOf = (key: string, batch: string): Promise<string> => identifier([key, batch]);
-
-/** Refuse an answer that was damaged in the store; it is never replaced. */
-async function intact(row: Row): Promise<Row> {
-  if ((await checkOf(row.key, row.batch)) === row.check) return row;
-  throw new FldpError(`participant: the stored answer on topic ${row.topic} is damaged; restore it from a copy`);
-}
-
-/** Refuse a secret that no header can hold, and one that others could read on the way; it is never shown. */
-function checkSecret(secret: string | undefined, origin: string): void {
-  if (secret === undefined || (/^[\w.~+/=-]{1,512}$/.test(secret) && isPrivate(origin))) return;
-  throw new ParameterError(`participant: a token or ticket must be one, and must not go over plain http to ${origin}`);
-}
-
-/** Send a queued answer. It stays queued while the collector cannot be reached; if it is refused, it is no longer. */
-async function post(store: Store, row: Row, token?: string): Promise<Row> {
-  const { key, batch, ticket, version, origin } = await intact(row);
-  checkSecret(token, origin);
-  const headers = {
-    "Content-Type": "application/octet-stream",
-    "Idempotency-Key": key,
-    ...(ticket && { "Fldp-Ticket": ticket }),
-    ...(token && { Authorization: `Bearer ${token}` }),
-  };
-  try {
-    const request = { method: "POST", body: unhex(batch), headers };
-    const found = await exchange(row, `/v1/versions/${version}/reports`, request);
-    if (Object(found).accepted !== 1) throw new CollectorError(`${origin}: it must accept 1 report`, 200);
-  } catch (error) {
-    if (!(error instanceof CollectorError && error.refused)) return row;
-    await mark(store, row, { state: "drawn" });
-    throw error;
-  }
-  return mark(store, row, { state: "sent" });
-}
-
-/** Send all queued answers to all collectors, and return how many are still queued; one that is refused is not. */
-export async function flush({ store = databaseStore(), token }: Options = {}): Promise<number> {
-  let left = 0;
-  for (const row of readLedger(await store.read()).filter(({ state }) => state === "queued")) {
-    const sent = await post(store, row, token).catch(() => null);
-    left += Number(sent?.state === "queued");
-  }
-  return left;
-}
-
-/** Send queued answers now and whenever the browser is online again; call what it returns to stop that. */
-export function flushWhenOnline(options: Options = {}): () => void {
-  const again = (): void => void flush(options).catch(() => 0);
-  globalThis.addEventListener?.("online", again);
-  again();
-  return () => globalThis.removeEventListener?.("online", again);
-}
-
 /** Say that a survey takes no answers now, so that nothing is spent on one that will not count. */
 function closed({ name, state, collect: { opens, closes } }: Survey): string[] {
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
   const open = state === "open" && (!opens || now >= opens) && (!closes || now < closes);
-  return open ? [] : [`survey ${name} must be open, got one that opens at ${opens}, closes at ${closes} and is ${state}`];
+  return open ? [] : [`survey ${name} must be open, got one that is ${state}, from ${opens} to ${closes}`];
 }
 
-/** Answers one survey for one person. */
+/** Answers one survey for one person. It draws and keeps; a `Respondent` also sends. */
 export class Participant {
   readonly survey: Survey;
   readonly limits: FullLimits;
-  private readonly store: Store;
-  private readonly token: string | undefined;
+  protected readonly store: Store;
 
-  constructor(survey: Survey, { store = databaseStore(), limits, token }: Options = {}) {
-    checkSecret(token, survey.origin);
+  constructor(survey: Survey, { store, limits }: Keeping) {
     this.survey = survey;
     this.limits = fullLimits(limits);
     this.store = store;
-    this.token = token;
   }
 
   /**
@@ -160,11 +72,11 @@ export class Participant {
    * What the person must know first (few labels, or others than the last time) is given to `confirm`; if that is not
    * true, or there is nobody to ask, the survey is refused. A refusal is a `BudgetError` and costs nothing.
    */
-  async prepare(label: string, { confirm }: Sending = {}): Promise<Answer> {
+  async prepare(label: string, { confirm }: { readonly confirm?: Confirm } = {}): Promise<Answer> {
     const { survey } = this;
     const value = survey.encode(label);
     const blank = await this.blank();
-    for (let agreed: readonly string[] = []; ; ) {
+    for (let agreed: readonly string[] = []; ;) {
       const { done, repeated, notices } = await change<Found>(this.store, async (rows) => {
         if (rows.some(answers(survey))) return [rows, { done: true, repeated: true, notices: [] }];
         const notices = this.examined(rows, blank);
@@ -191,28 +103,6 @@ export class Participant {
     return { batch: unhex(batch), key, state, repeated: true, notices: [], spent: await this.spent() };
   }
 
-  /**
-   * Send the answer that was prepared, now or when the collector can be reached: the state tells. It is sent under its
-   * one key, and counts once, however often this is called. What a collector refuses is a `CollectorError`.
-   */
-  async send({ ticket }: Sending = {}): Promise<Answer> {
-    this.checkAccess(ticket);
-    const row = (await this.rows()).find(answers(this.survey));
-    if (!row) throw new FldpError(`participant: the answer to survey ${this.survey.name} must be prepared first`);
-    if (row.state !== "sent") {
-      const queued = await mark(this.store, row, { state: "queued", ...(ticket && { ticket }) });
-      await post(this.store, queued, this.token);
-    }
-    return (await this.recall()) as Answer;
-  }
-
-  /** Prepare the answer, and send it. */
-  async answer(label: string, sending: Sending = {}): Promise<Answer> {
-    this.checkAccess(sending.ticket);
-    const { repeated, notices } = await this.prepare(label, sending);
-    return { ...(await this.send(sending)), repeated, notices };
-  }
-
   /** Return what all answers on this topic give away to this origin, together. */
   async spent(): Promise<Spent> {
     return together((await this.rows()).filter(concerns(this.survey)));
@@ -229,7 +119,8 @@ export class Participant {
     const { epsilon, eta, domainSize: size } = oracle;
     const set = await identifier(labels ? { labels: [...labels].sort() } : { domain_size: size });
     const day = new Date().toISOString().slice(0, 10);
-    return { origin, path, topic, version, epsilon, eta, labels: set, size, day, key: "", batch: "", check: "", state: "drawn" };
+    const empty = { key: "", batch: "", check: "", state: "drawn" } as const;
+    return { origin, path, topic, version, epsilon, eta, labels: set, size, day, ...empty };
   }
 
   /** Refuse what the limits do not cover, and return what the person has to confirm. */
@@ -241,18 +132,4 @@ export class Participant {
     if (reasons.length) throw new BudgetError(`participant: ${reasons.join("; ")}`);
     return noticesOf(rows, row, this.limits);
   }
-
-  /** Refuse a survey that would refuse the answer, before anything is spent on it. */
-  private checkAccess(ticket: string | undefined): void {
-    const { name, origin, collect: { submit } } = this.survey;
-    checkSecret(ticket, origin);
-    if ((submit === "ticket" && !ticket) || (submit === "token" && !this.token)) {
-      throw new ParameterError(`participant: survey ${name} must be given a ${submit}`);
-    }
-  }
-}
-
-/** Return who answers a survey for one person. */
-export function participant(survey: Survey, options: Options = {}): Participant {
-  return new Participant(survey, options);
 }

@@ -78,7 +78,7 @@ export class PGR extends Oracle {
     super(fields);
     this.space = bestSpace(this.epsilon, this.domainSize);
     const { size, inside } = this.space;
-    this.coin = setCoin(this.title, this.epsilon, BigInt(inside), BigInt(size - inside));
+    this.coin = setCoin(this.name, this.epsilon, BigInt(inside), BigInt(size - inside));
     this.widths = [bitLength(size - 1)];
   }
 

@@ -1,12 +1,18 @@
-/** Randomness, from WebCrypto and from nothing else. */
+/** Randomness and hashes, from WebCrypto and from nothing else. */
 import { FldpError } from "./errors.js";
 
 const MOST_BYTES = 65_536; // that one call of getRandomValues gives
 
-/** Return so many random bytes; without WebCrypto there are none. */
-export function randomBytes(count: number): Uint8Array<ArrayBuffer> {
+/** Return WebCrypto, all of which browsers offer to safe pages only; there is nothing to fall back to. */
+export function webCrypto(): Crypto {
   const source = globalThis.crypto;
-  if (!source?.getRandomValues) throw new FldpError("fldp: crypto.getRandomValues must be there, nothing else will do");
+  if (source?.subtle && typeof source.getRandomValues === "function") return source;
+  throw new FldpError("fldp: WebCrypto (crypto.subtle) must be there, as on https pages and on pages of this machine");
+}
+
+/** Return so many random bytes. */
+export function randomBytes(count: number): Uint8Array<ArrayBuffer> {
+  const source = webCrypto();
   const made = new Uint8Array(count);
   for (let start = 0; start < count; start += MOST_BYTES) {
     source.getRandomValues(made.subarray(start, start + MOST_BYTES));

@@ -48,7 +48,7 @@ export async function decode(bytes: Bytes, oracles: readonly OracleClass[]): Pro
   if (reader.take(START.length).some((byte, k) => byte !== START[k])) refuse("this is not a batch of reports");
   const { oracle, survey } = headerOf(reader, oracles);
   const reports: Report[] = [];
-  for (let count; (count = reader.number(4)); ) {
+  for (let count; (count = reader.number(4));) {
     if (reports.length % 8) refuse("a chunk after one that ends within a byte");
     if (count > chunkSize(oracle)) refuse(`a chunk of ${count} reports`);
     const packed = reader.take(Math.ceil((count * oracle.reportBits) / 8));

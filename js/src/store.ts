@@ -49,8 +49,9 @@ function transact(
   after?: string,
 ): Promise<{ text: string | null; replaced: boolean }> {
   return new Promise((resolve, reject) => {
+    const refuse = (): void => reject(new FldpError("store: the browser's database must be usable here; give another"));
+    if (!globalThis.indexedDB) return refuse();
     const opening = indexedDB.open(name, 1);
-    const refuse = (): void => reject(new FldpError("store: the browser's database cannot be used here"));
     opening.onupgradeneeded = () => opening.result.createObjectStore(name);
     opening.onerror = refuse;
     opening.onsuccess = () => {

@@ -32,7 +32,7 @@ export class SS extends Oracle {
     super(fields);
     const domainSize = BigInt(this.domainSize);
     const size = bestSize(this.epsilon, domainSize);
-    this.keep = subsetCoin(this.title, this.epsilon, size, domainSize);
+    this.keep = subsetCoin(this.name, this.epsilon, size, domainSize);
     this.size = Number(size);
     this.words = 1 + this.size;
     this.widths = Array<number>(this.size).fill(bitLength(this.domainSize - 1));

@@ -1,4 +1,4 @@
-/** Survey: a question, its labels, an oracle, and the rules of collecting; and the version that is the hash of it all. */
+/** Survey: a question, its labels, an oracle, the rules of collecting, and the version that is the hash of it all. */
 import { identifier } from "./canonical.js";
 import { CollectorError, DomainError, WireError, fail, shown } from "./errors.js";
 import { exchange } from "./exchange.js";
@@ -57,17 +57,17 @@ function sizeOf({ labels, domain_size }: Fields): unknown {
  */
 function checked(given: unknown, oracles: readonly OracleClass[]): [Fields, Oracle] {
   const fields = table(given, "survey", KEYS);
-  const { name, topic = name, format = FORMAT } = fields;
+  const { name, topic = name, format = FORMAT, collect: rules = {} } = fields;
   require(format === FORMAT, "format", FORMAT, format);
   for (const key of TEXTS) {
     const needed = key in fields || key === "name" || key === "question";
     require(!needed || isText(fields[key], 2000), key, "a text of 1 to 2000 characters", fields[key]);
   }
   require(NAME.test(name as string) && NAME.test(topic as string), "name and topic", "plain words", [name, topic]);
-  const collect = { ...COLLECT, ...table(fields.collect ?? {}, "collect", Object.keys(COLLECT)) } as Collect;
+  const collect = { ...COLLECT, ...table(rules, "collect", Object.keys(COLLECT)) } as Collect;
   require(/^(open|token|ticket)$/.test(collect.submit), "submit", "open, token or ticket", collect.submit);
   const times = [collect.opens, collect.closes].every((time) => time === null || TIME.test(time));
-  require(times, "opens and closes", "times such as 2026-11-01T00:00:00Z", collect);
+  require(times, "opens and closes", "such as 2026-11-01T00:00:00Z", collect);
   const oracle = build({ ...(fields.oracle as Fields), domain_size: sizeOf(fields) }, oracles);
   require(oracle.reportBits <= MOST_VALUES, "a report", `at most ${MOST_VALUES} bits long`, oracle.reportBits);
   const { domain_size: _, ...description } = oracle.description;

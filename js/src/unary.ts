@@ -14,7 +14,7 @@ abstract class Unary extends Oracle {
 
   constructor(fields: Fields, symmetric: boolean) {
     super(fields);
-    this.coins = unaryCoins(this.title, this.epsilon, symmetric);
+    this.coins = unaryCoins(this.name, this.epsilon, symmetric);
     this.words = 1 + this.coins.planes * Math.ceil(this.domainSize / 64);
     this.widths = byteWidths(this.domainSize);
   }
@@ -33,14 +33,16 @@ abstract class Unary extends Oracle {
       }
     }
     row[row.length - 1] &= 255 >> (8 - this.widths[row.length - 1]);
-    const bit = 1 << value % 8;
+    const bit = 1 << (value % 8);
     if (wordOf(words, 0) < own) row[value >> 3] |= bit;
     else row[value >> 3] &= ~bit;
     return [...row];
   }
 
   override likelihoods(report: Report): Float64Array {
-    return each(this.domainSize, (value) => ((report[value >> 3] as number) >> value % 8) & 1 ? 1 : 1 / this.coins.ratio);
+    return each(this.domainSize, (value) =>
+      ((report[value >> 3] as number) >> (value % 8)) & 1 ? 1 : 1 / this.coins.ratio,
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-/** Wire: batches of reports as bytes. The specification is `docs/wire.md` of the project; `reading.ts` is the way back. */
+/** Wire: batches of reports as bytes, as `docs/wire.md` of the project specifies. `reading.ts` is the way back. */
 import { type Bytes, dumps, sha256, utf8 } from "./canonical.js";
 import { fail } from "./errors.js";
 import type { Fields, Oracle, OracleClass, Report } from "./oracle.js";

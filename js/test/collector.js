@@ -21,7 +21,12 @@ export async function collector() {
   const server = createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
-    const post = { path: request.url, method: request.method, headers: request.headers, body: Buffer.concat(parts).toString("hex") };
+    const post = {
+      path: request.url,
+      method: request.method,
+      headers: request.headers,
+      body: Buffer.concat(parts).toString("hex"),
+    };
     seen.push(post);
     const step = plan.shift();
     if (step === "cut") return void request.socket.destroy();

@@ -2,8 +2,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  BudgetError, CollectorError, DomainError, FHR, FldpError, ParameterError, Survey, decode, every, flush, flushWhenOnline,
-  memoryStore, participant,
+  BudgetError,
+  CollectorError,
+  DomainError,
+  FHR,
+  FldpError,
+  ParameterError,
+  Survey,
+  decode,
+  every,
+  flush,
+  flushWhenOnline,
+  memoryStore,
+  participant,
 } from "../dist/index.js";
 import { LABELS, collector, specification, withoutWaiting } from "./collector.js";
 
@@ -37,7 +48,10 @@ test("it is repeated as it is, whatever the label, and sent no more once it was 
   const first = await participant(survey, { store }).answer("firefox");
   for (const label of LABELS) {
     const again = await participant(survey, { store }).answer(label); // drawn anew, 64 bits of seed would differ
-    assert.deepEqual([again.batch, again.key, again.repeated, again.spent], [first.batch, first.key, true, first.spent]);
+    assert.deepEqual(
+      [again.batch, again.key, again.repeated, again.spent],
+      [first.batch, first.key, true, first.spent],
+    );
   }
   assert.equal(first.repeated, false);
   assert.equal(server.posts().length, 1);
@@ -78,7 +92,21 @@ test("the truth is not stored", async (t) => {
     const text = await textOf(store);
     const [row] = JSON.parse(text).answers;
     assert.ok(!LABELS.some((word) => JSON.stringify(row).includes(word)), text);
-    const known = ["batch", "check", "day", "epsilon", "eta", "key", "labels", "origin", "path", "size", "state", "topic", "version"];
+    const known = [
+      "batch",
+      "check",
+      "day",
+      "epsilon",
+      "eta",
+      "key",
+      "labels",
+      "origin",
+      "path",
+      "size",
+      "state",
+      "topic",
+      "version",
+    ];
     assert.deepEqual(Object.keys(row).sort(), known);
   }
 });
@@ -111,9 +139,22 @@ test("a damaged ledger is refused and left alone", async (t) => {
   const row = JSON.parse(text).answers[0];
   const changed = (changes) => JSON.stringify({ format: "fldp-ledger-1", answers: [{ ...row, ...changes }] });
   const wrong = [
-    "", "{", "null", "[]", "{}", text.slice(0, -3), text.replace("ledger-1", "ledger-2"), changed({ epsilon: -1 }),
-    changed({ epsilon: null }), changed({ eta: 2 }), changed({ eta: "1" + "/2" }), changed({ origin: 5 }), changed({ key: "0".repeat(64) }),
-    changed({ batch: row.batch.replace(/..$/, "00") }), changed({ check: "" }), changed({ size: null }),
+    "",
+    "{",
+    "null",
+    "[]",
+    "{}",
+    text.slice(0, -3),
+    text.replace("ledger-1", "ledger-2"),
+    changed({ epsilon: -1 }),
+    changed({ epsilon: null }),
+    changed({ eta: 2 }),
+    changed({ eta: "1" + "/2" }),
+    changed({ origin: 5 }),
+    changed({ key: "0".repeat(64) }),
+    changed({ batch: row.batch.replace(/..$/, "00") }),
+    changed({ check: "" }),
+    changed({ size: null }),
   ];
   const before = server.posts().length;
   for (const bad of wrong) {
@@ -128,13 +169,22 @@ test("a damaged ledger is refused and left alone", async (t) => {
 test("a failed attempt is repeated with the same key and body", async (t) => {
   const { server, survey } = await started(t);
   const delays = withoutWaiting(t);
-  server.plan.push("cut", { status: 503, headers: { "retry-after": "7" } }, { status: 429 }, { status: 502 }, { status: 504 });
+  server.plan.push(
+    "cut",
+    { status: 503, headers: { "retry-after": "7" } },
+    { status: 429 },
+    { status: 502 },
+    { status: 504 },
+  );
   const answer = await participant(survey, { store: memoryStore() }).answer("firefox");
   assert.equal(answer.state, "sent");
   assert.equal(server.posts().length, 6);
   assert.equal(new Set(server.posts().map(({ body, headers }) => body + headers["idempotency-key"])).size, 1);
   const waits = delays.filter((delay) => delay % 1); // not those of fetch, which are whole
-  assert.ok(waits[0] <= 500 && waits[1] >= 7000 && waits[1] <= 8000 && waits[2] <= 2000 && waits[4] <= 8000, String(waits));
+  assert.ok(
+    waits[0] <= 500 && waits[1] >= 7000 && waits[1] <= 8000 && waits[2] <= 2000 && waits[4] <= 8000,
+    String(waits),
+  );
 });
 
 test("it waits neither longer nor more often than is reasonable, and sends it later", async (t) => {
@@ -169,7 +219,8 @@ test("without a connection it is queued, and sent when the browser is online aga
   const stop = flushWhenOnline({ store });
   while (server.posts().length < 12) await new Promise((resolve) => setImmediate(resolve));
   events.dispatchEvent(new Event("online"));
-  while ((await participant(survey, { store }).recall()).state !== "sent") await new Promise((resolve) => setImmediate(resolve));
+  while ((await participant(survey, { store }).recall()).state !== "sent")
+    await new Promise((resolve) => setImmediate(resolve));
   stop();
   events.dispatchEvent(new Event("online"));
   assert.equal(server.posts().length, 13);
@@ -218,19 +269,33 @@ test("a ticket goes along, is kept no longer than needed, and goes over no open 
   assert.equal(server.posts().at(-1).headers["fldp-ticket"], "fldp_ticket_a");
   assert.ok(!(await textOf(store)).includes("fldp_ticket"));
   const open = await Survey.of(specification({ collect: { submit: "ticket" } }), "http://collector.example", every);
-  for (const [asked, ticket] of [[open, "fldp_ticket_a"], [survey, "bad\nticket"], [survey, ""]]) {
+  for (const [asked, ticket] of [
+    [open, "fldp_ticket_a"],
+    [survey, "bad\nticket"],
+    [survey, ""],
+  ]) {
     await assert.rejects(participant(asked, { store: memoryStore() }).answer("firefox", { ticket }), (error) => {
       return error instanceof ParameterError && !(ticket && error.message.includes(ticket));
     });
   }
 });
 
-test("a token is sent where it is needed, and not stored", async (t) => {
+test("a token goes to the survey's collector only, and is not stored", async (t) => {
   const { server, survey } = await started(t, { collect: { submit: "token" } });
+  const { server: other, survey: open } = await started(t, { name: "other" });
+  withoutWaiting(t);
   const store = memoryStore();
   await assert.rejects(participant(survey, { store }).answer("firefox"), /must be given a token/);
-  await participant(survey, { store, token: "fldp_send_a" }).answer("firefox");
-  assert.equal(server.posts()[0].headers.authorization, "Bearer fldp_send_a");
+  other.plan.push(...Array(6).fill("cut"));
+  await participant(open, { store }).answer("firefox"); // queued for another collector
+  server.plan.push(...Array(6).fill("cut"));
+  const person = participant(survey, { store, token: "fldp_send_a" });
+  assert.equal((await person.answer("firefox")).state, "drawn"); // not queued: nobody would know the token
+  assert.equal(await flush({ store, token: "fldp_send_a" }), 0);
+  assert.equal(other.posts().at(-1).headers.authorization, undefined);
+  assert.equal(server.posts().length, 6);
+  assert.equal((await person.send()).state, "sent");
+  assert.equal(server.posts().at(-1).headers.authorization, "Bearer fldp_send_a");
   assert.ok(!(await textOf(store)).includes("fldp_send"));
 });
 
@@ -255,9 +320,16 @@ test("a survey that is not open costs nothing, and what was answered before can 
   const first = await participant(survey, { store }).answer("firefox");
   const same = await Survey.of(survey.specification, server.url, every, { state: "closed" });
   assert.deepEqual((await participant(same, { store }).answer("firefox")).batch, first.batch);
-  for (const [collect, state] of [[{ opens: soon }, "open"], [{ closes: "2020-01-01T00:00:00Z" }, "open"], [{}, "closed"]]) {
+  for (const [collect, state] of [
+    [{ opens: soon }, "open"],
+    [{ closes: "2020-01-01T00:00:00Z" }, "open"],
+    [{}, "closed"],
+  ]) {
     const other = await Survey.of(specification({ name: "other", collect }), server.url, every, { state });
-    await assert.rejects(participant(other, { store }).answer("firefox"), (error) => error instanceof BudgetError && /must be open/.test(error.message));
+    await assert.rejects(
+      participant(other, { store }).answer("firefox"),
+      (error) => error instanceof BudgetError && /must be open/.test(error.message),
+    );
   }
   assert.equal(JSON.parse(await textOf(store)).answers.length, 1);
 });
@@ -266,9 +338,14 @@ test("what the person must know is shown before anything is drawn", async (t) =>
   const { server, survey } = await started(t, { oracle: { name: "grr", epsilon: 0.5 } });
   const store = memoryStore();
   await participant(survey, { store }).answer("firefox");
-  const smaller = await server.publish(specification({ labels: ["firefox", "other"], oracle: { name: "grr", epsilon: 0.5 } }));
+  const smaller = await server.publish(
+    specification({ labels: ["firefox", "other"], oracle: { name: "grr", epsilon: 0.5 } }),
+  );
   const person = participant(smaller, { store });
-  await assert.rejects(person.answer("firefox"), /must be confirmed \(it has 2 labels, fewer than 3; its labels have changed since .*: 5 then, 2 now\), got nobody/);
+  await assert.rejects(
+    person.answer("firefox"),
+    /must be confirmed \(it has 2 labels, fewer than 3; its labels have changed since .*: 5 then, 2 now\), got nobody/,
+  );
   for (const no of [() => false, () => undefined, async () => false, () => 1]) {
     await assert.rejects(person.answer("firefox", { confirm: no }), /got a no$/);
   }
@@ -290,19 +367,51 @@ test("what changes while the person thinks is shown, too", async (t) => {
     return true;
   };
   await participant(two, { store }).answer("a", { confirm });
-  assert.deepEqual(shown.map(({ length }) => length), [1, 2]);
+  assert.deepEqual(
+    shown.map(({ length }) => length),
+    [1, 2],
+  );
 });
 
 test("limits that are none are refused", async (t) => {
   const { survey } = await started(t);
   const limit = { maxEpsilon: 1, minEta: 1, maxAnswers: 1 };
   const wrong = [
-    { topic: {} }, { topic: { ...limit, maxEpsilon: NaN } }, { origin: { ...limit, maxEpsilon: Infinity } }, { total: { ...limit, minEta: 2 } },
-    { topic: { ...limit, maxAnswers: 0 } }, { minLabels: NaN }, { minAnonymity: 0 },
-    { topic: { ...limit, maxEpsilon: "2" } }, { topic: { ...limit, minEta: null } }, { minLabels: "3" },
+    { topic: {} },
+    { topic: { ...limit, maxEpsilon: NaN } },
+    { origin: { ...limit, maxEpsilon: Infinity } },
+    { total: { ...limit, minEta: 2 } },
+    { topic: { ...limit, maxAnswers: 0 } },
+    { minLabels: NaN },
+    { minAnonymity: 0 },
+    { topic: { ...limit, maxEpsilon: "2" } },
+    { topic: { ...limit, minEta: null } },
+    { minLabels: "3" },
   ];
   for (const limits of wrong) {
     assert.throws(() => participant(survey, { store: memoryStore(), limits }), ParameterError, JSON.stringify(limits));
   }
   participant(survey, { store: memoryStore(), limits: { topic: { maxEpsilon: 1, minEta: 1 } } });
+});
+
+test("without a store of the caller's Node has none, and nothing is drawn or sent", async (t) => {
+  const { server, survey } = await started(t);
+  await assert.rejects(participant(survey).answer("firefox"), /the browser's database must be usable here/);
+  await assert.rejects(participant(survey, { store: undefined }).recall(), FldpError);
+  await assert.rejects(flush(), FldpError);
+  assert.equal(server.posts().length, 0);
+});
+
+test("what was sent stays sent, whatever happens to a second attempt", async (t) => {
+  const { server, survey } = await started(t);
+  const store = memoryStore();
+  const person = participant(survey, { store });
+  await person.prepare("firefox");
+  const before = await store.read();
+  await person.send();
+  let reads = 0; // another tab has looked before that, and comes late
+  const late = { replace: store.replace, read: async () => (reads++ ? store.read() : before) };
+  server.plan.push({ status: 403 });
+  await assert.rejects(participant(survey, { store: late }).send(), CollectorError);
+  assert.equal((await person.recall()).state, "sent");
 });

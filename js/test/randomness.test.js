@@ -11,19 +11,29 @@ function withCrypto(t, crypto) {
   t.after(() => Object.defineProperty(globalThis, "crypto", original));
 }
 
-for (const [what, crypto] of [["no WebCrypto", undefined], ["half of it", {}], ["another thing", { getRandomValues: null }]]) {
+for (const [what, crypto] of [
+  ["no WebCrypto", undefined],
+  ["half of it", {}],
+  ["no random numbers", { subtle: {}, getRandomValues: null }],
+]) {
   test(`with ${what} nothing is drawn`, (t) => {
     withCrypto(t, crypto);
-    assert.throws(() => new FHR({ epsilon: 1, domain_size: 5 }).draw(0), (error) => {
-      return error instanceof FldpError && /crypto\.getRandomValues must be there/.test(error.message);
-    });
+    assert.throws(
+      () => new FHR({ epsilon: 1, domain_size: 5 }).draw(0),
+      (error) => {
+        return error instanceof FldpError && /WebCrypto \(crypto\.subtle\) must be there/.test(error.message);
+      },
+    );
   });
 }
 
 test("on a page that is not safe no version can be computed, and it says so", async (t) => {
   const original = globalThis.crypto;
   withCrypto(t, { getRandomValues: original.getRandomValues.bind(original) });
-  await assert.rejects(Survey.of(specification(), "https://collector.example", every), /crypto\.subtle must be there, as on https pages/);
+  await assert.rejects(
+    Survey.of(specification(), "https://collector.example", every),
+    /WebCrypto \(crypto\.subtle\) must be there, as on https pages/,
+  );
 });
 
 test("more words than one call gives are drawn, and all of them", (t) => {
@@ -33,7 +43,10 @@ test("more words than one call gives are drawn, and all of them", (t) => {
   withCrypto(t, { getRandomValues, subtle: original.subtle });
   const oracle = new OUE({ epsilon: 1, domain_size: 100_000 });
   const report = oracle.draw(7);
-  assert.equal(sizes.reduce((sum, size) => sum + size), 8 * oracle.words);
+  assert.equal(
+    sizes.reduce((sum, size) => sum + size),
+    8 * oracle.words,
+  );
   assert.ok(sizes.length > 3 && Math.max(...sizes) === 65_536);
   const ones = report.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
   const q = 1 / (Math.E + 1); // 100,000 coins: 8 standard deviations, a false alarm has a probability below 1e-14

@@ -1,7 +1,19 @@
 // A survey is what its version says, or it is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CollectorError, FHR, OUE, ParameterError, WireError, card, every, explain, load, memoryStore, participant } from "../dist/index.js";
+import {
+  CollectorError,
+  FHR,
+  OUE,
+  ParameterError,
+  WireError,
+  card,
+  every,
+  explain,
+  load,
+  memoryStore,
+  participant,
+} from "../dist/index.js";
 import { collector, specification, withoutWaiting } from "./collector.js";
 
 async function started(t) {
@@ -15,9 +27,19 @@ test("a survey is loaded with what it asks", async (t) => {
   const made = await server.publish(specification({ title: "Browsers", topic: "web" }));
   const survey = await load(`${server.url}/`, "browser", [FHR]);
   const { name, title, description, topic, labels, version, state, origin, path } = survey;
-  assert.deepEqual({ name, title, description, topic, version, state, origin, path }, {
-    name: "browser", title: "Browsers", description: null, topic: "web", version: made.version, state: "open", origin: server.url, path: "",
-  });
+  assert.deepEqual(
+    { name, title, description, topic, version, state, origin, path },
+    {
+      name: "browser",
+      title: "Browsers",
+      description: null,
+      topic: "web",
+      version: made.version,
+      state: "open",
+      origin: server.url,
+      path: "",
+    },
+  );
   assert.deepEqual(labels, specification().labels);
   assert.equal(survey.label(survey.encode("edge")), "edge");
   assert.equal(server.seen[0].headers.authorization, undefined);
@@ -56,7 +78,10 @@ test("a survey that is not what it claims is refused", async (t) => {
 test("answers that are none are errors of one line that name the collector", async (t) => {
   const server = await started(t);
   withoutWaiting(t);
-  await assert.rejects(load(server.url, "nobody", [FHR]), (error) => error.status === 404 && error.message.startsWith(server.url));
+  await assert.rejects(
+    load(server.url, "nobody", [FHR]),
+    (error) => error.status === 404 && error.message.startsWith(server.url),
+  );
   for (const thing of ["", "<html>", "[]", "null", "5", '"text"', "{}", "[".repeat(100_000)]) {
     server.plan.push({ status: 200, thing });
     await assert.rejects(load(server.url, "browser", [FHR]), CollectorError, thing.slice(0, 9));
@@ -73,7 +98,11 @@ test("answers that are none are errors of one line that name the collector", asy
 
 test("an explanation says what the report rules out", async (t) => {
   const server = await started(t);
-  for (const [oracle, mean] of [[{ name: "fhr", epsilon: 1 }, 3], [{ name: "fwr", epsilon: 1, eta: 0.5 }, 3], [{ name: "grr", epsilon: 1 }, 5]]) {
+  for (const [oracle, mean] of [
+    [{ name: "fhr", epsilon: 1 }, 3],
+    [{ name: "fwr", epsilon: 1, eta: 0.5 }, 3],
+    [{ name: "grr", epsilon: 1 }, 5],
+  ]) {
     const labels = oracle.name === "fwr" ? ["a", "b", "c", "d", "e", "f", "g", "h"] : specification().labels;
     const survey = await server.publish(specification({ oracle, labels }));
     const { batch } = await participant(survey, { store: memoryStore() }).prepare(labels[1]);

@@ -104,7 +104,7 @@ async function showReport(survey, person, answer, label) {
 
 function reportWords({ oracle }) {
   const bits = oracle.reportBits.toLocaleString("en-US");
-  return `These bytes are sent, and a random number that keeps them from being counted twice. Only ${bits} bits of them depend on your answer and on chance; the others name the survey, and are the same for everybody.`;
+  return `These bytes are sent, and a random number that keeps them from being counted twice. Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`;
 }
 
 /** Say what became of a report. */

@@ -43,7 +43,7 @@ test: needs lint $(JS)  ## style, types and all tests
 	$(BIN)/python -m pytest -n auto
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
-	@status=0; for part in core oracles; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status
+	@status=0; for part in core oracles collector; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status
 
 figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures, a few minutes
 	@$(BIN)/fldp experiment paper --output docs

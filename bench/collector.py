@@ -10,8 +10,8 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -23,6 +23,10 @@ from rich.table import Table
 from command import machine, say
 from load import Load
 from served import EPSILON, VALUES, Served, collector, one_insert
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from postgres_server import PostgresServer
 
 CONNECTIONS, BATCH, BATCH_CONNECTIONS = 64, 100_000, 8
 TURNS, SECONDS = 5, 4.0
@@ -94,12 +98,27 @@ def shown(title: str, rows: Sequence[Row]) -> Table:
     return made
 
 
-def measure(database: str | None, minutes: float) -> tuple[list[Row], dict[str, Any]]:
+@contextmanager
+def database(given: str | None) -> Iterator[str]:
+    """Return the address of a database: the one that was given, or one on the disk, with commits that last."""
+    if given:
+        yield given
+        return
+    server = PostgresServer(on_disk=True, synchronous_commit="on", shared_buffers="256MB", max_wal_size="2GB")
+    try:
+        yield server.database()
+    finally:
+        server.remove()
+
+
+def measure(address: str, minutes: float) -> tuple[list[Row], dict[str, Any]]:
     """Return all rows, and what has a target."""
-    servers: dict[str, Open] = {"SQLite": collector, "without storing": lambda: collector(storing=False)}
-    if database:
-        servers["PostgreSQL"] = lambda: collector("--database", database)
-        servers["PostgreSQL, one INSERT a report"] = lambda: one_insert(database)
+    servers: dict[str, Open] = {
+        "SQLite": collector,
+        "without storing": lambda: collector(storing=False),
+        "PostgreSQL": lambda: collector("--database", address),
+        "PostgreSQL, one INSERT a report": lambda: one_insert(address),
+    }
     single = by_turns(servers, 1, CONNECTIONS)
     batches = by_turns(servers, BATCH, BATCH_CONNECTIONS)
     early, late = memory(minutes)
@@ -118,9 +137,13 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0, help="of load while memory is watched")
     parser.add_argument("--database", help="the URL of a PostgreSQL database, which will be written to")
     given = parser.parse_args()
-    rows, facts = measure(given.database, given.minutes)
+    with database(given.database) as address:
+        rows, facts = measure(address, given.minutes)
     screen = Console(width=None if sys.stdout.isatty() else 130)
-    screen.print(shown(f"FHR, {VALUES:,} values, eps = {EPSILON:g}, {CONNECTIONS} connections", rows))
+    screen.print(shown(f"FHR, {VALUES:,} values, eps = {EPSILON:g}", rows))
+    screen.print(
+        f"{CONNECTIONS} connections for single reports, {BATCH_CONNECTIONS} for batches; medians of {TURNS} turns of {SECONDS:g} s"
+    )
     missed = False
     for name, (found, word, limit) in facts.items():
         met = found >= limit if word == "at least" else found <= limit

@@ -48,11 +48,12 @@ def unprivileged():
 
 
 class PostgresServer:
-    """A running server with a folder, a port and a password of its own."""
+    """A running server with a folder, a port and a password of its own; in memory, unless it is to be on the disk."""
 
-    def __init__(self):
-        shared = Path("/dev/shm")
-        self.folder = Path(tempfile.mkdtemp(prefix="fldp-pg-", dir=shared if os.access(shared, os.W_OK) else None))
+    def __init__(self, *, on_disk=False, **settings):
+        shared, self._settings = Path("/dev/shm"), {**_SETTINGS, **settings}
+        in_memory = os.access(shared, os.W_OK) and not on_disk
+        self.folder = Path(tempfile.mkdtemp(prefix="fldp-pg-", dir=shared if in_memory else None))
         self._as = unprivileged()
         if self._as:
             os.chown(self.folder, self._as["user"], self._as["group"])
@@ -69,7 +70,7 @@ class PostgresServer:
     def start(self, **settings):
         """Start, at the same port as before if there was one."""
         self.port = getattr(self, "port", None) or _free_port()
-        flags = [part for name, value in {**_SETTINGS, **settings}.items() for part in ("-c", f"{name}={value}")]
+        flags = [part for name, value in {**self._settings, **settings}.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             command = [program("postgres"), "-D", self.data, "-p", str(self.port), *flags]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd="/", **self._as)

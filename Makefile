@@ -5,9 +5,10 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
             $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+JS     := js/node_modules/.ready
 export UV_COMPILE_BYTECODE := 1
 
-.PHONY: help demo test lint bench figures soak vectors constraints clean
+.PHONY: help demo test lint bench figures soak javascript screenshots vectors constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -21,6 +22,12 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'
 	@touch $@
 
+$(JS): js/package.json js/package-lock.json
+	@command -v node npm >/dev/null || { echo "fldp's JavaScript client needs Node 20 or newer and npm, and found none on the path"; exit 1; }
+	@echo "setting up js/node_modules with Node $$(node --version), once"
+	@cd js && npm ci --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
+
 demo: $(READY)  ## run the main job on embedded defaults
 	@$(BIN)/fldp demo
 
@@ -29,8 +36,10 @@ lint: $(READY)  ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint  ## style, types and all tests
-	@tools/need.sh postgresql
+needs:
+	@tools/need.sh chromium node postgresql
+
+test: needs lint $(JS)  ## style, types and all tests
 	$(BIN)/python -m pytest -n auto
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
@@ -42,6 +51,12 @@ figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures
 soak: $(READY)  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults or hostile for one
 	$(BIN)/python tests/soak.py $(PART)
 
+javascript: $(JS)  ## build the JavaScript client, and put it where the collector serves it from
+	@cd js && npm run --silent vendor
+
+screenshots: $(READY) needs  ## the pictures of the pages in the documents
+	$(BIN)/python tools/screenshots.py
+
 vectors: $(READY)  ## write the test vectors anew
 	$(BIN)/python -m fldp.vectors vectors
 
@@ -50,5 +65,5 @@ constraints: $(READY)  ## pin the newest versions of everything
 		--no-header --no-annotate pyproject.toml -o constraints.txt
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-peers build dist js/dist js/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -34,8 +34,24 @@ need_postgresql() {
     have_postgresql || give_up PostgreSQL
 }
 
+need_chromium() {
+    command -v chromium >/dev/null 2>&1 && return
+    begin Chromium
+    install chromium || give_up Chromium
+}
+
+have_node() { command -v npm >/dev/null 2>&1 && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null; }
+
+need_node() {
+    have_node && return
+    begin "Node.js 20"
+    install nodejs npm && have_node || give_up "Node.js 20"
+}
+
 for name in "$@"; do
     case $name in
+        chromium) need_chromium ;;
+        node) need_node ;;
         postgresql) need_postgresql ;;
         *) say "unknown: $name" >&2; exit 2 ;;
     esac

@@ -1,0 +1,14 @@
+/** All oracles that a collector can serve. */
+import { FHR } from "./fhr.js";
+import { FWR, HRR } from "./fwr.js";
+import { Grouped } from "./grouped.js";
+import { GRR, RR } from "./grr.js";
+import { HR } from "./hadamard.js";
+import { OLH } from "./hashing.js";
+import type { OracleClass } from "./oracle.js";
+import { PGR } from "./projective.js";
+import { SS } from "./subset.js";
+import { OUE, SUE } from "./unary.js";
+
+/** All oracles: what to give to `load` if any survey is to be answered. */
+export const every: readonly OracleClass[] = [FHR, FWR, GRR, Grouped, HR, HRR, OLH, OUE, PGR, RR, SS, SUE];

@@ -1,0 +1,26 @@
+/** fldp: answer surveys under local differential privacy, in the browser and in Node. */
+export type { FullLimits, Limit, Limits, Spent } from "./amounts.js";
+export { type Bytes, dumps, identifier } from "./canonical.js";
+export { BudgetError, CollectorError, DomainError, FldpError, ParameterError, WireError } from "./errors.js";
+export { every } from "./every.js";
+export { type Card, type Explanation, card, explain } from "./explain.js";
+export { expLower } from "./exponential.js";
+export { FHR } from "./fhr.js";
+export { FWR, HRR } from "./fwr.js";
+export { Grouped } from "./grouped.js";
+export { GRR, RR } from "./grr.js";
+export { HR } from "./hadamard.js";
+export { OLH } from "./hashing.js";
+export type { Row } from "./ledger.js";
+export { type Fields, Oracle, type OracleClass, type Report } from "./oracle.js";
+export { addressOf } from "./origin.js";
+export { type Answer, type Confirm, type Keeping, Participant } from "./participant.js";
+export { PGR } from "./projective.js";
+export { type Batch, decode } from "./reading.js";
+export { type Options, Respondent, type Sending, participant } from "./respondent.js";
+export { flush, flushWhenOnline } from "./sending.js";
+export { type Store, databaseStore, localStore, memoryStore } from "./store.js";
+export { SS } from "./subset.js";
+export { type Collect, Survey, load } from "./survey.js";
+export { OUE, SUE } from "./unary.js";
+export { build, encode } from "./wire.js";

@@ -1,0 +1,113 @@
+/** Ledger: all answers of a person as one text, and whether one more is within the person's limits. */
+import { type FullLimits, breaches } from "./amounts.js";
+import { identifier } from "./canonical.js";
+import { FldpError } from "./errors.js";
+import type { Store } from "./store.js";
+
+const FORMAT = "fldp-ledger-1";
+
+/**
+ * One answer: to whom, on what, at which cost, over which labels, on which day; and what is repeated. Never the truth.
+ *
+ * It is `drawn` until its owner wants it sent, then `queued` until the collector has acknowledged it, and then `sent`.
+ */
+export interface Row {
+  readonly origin: string;
+  readonly path: string;
+  readonly topic: string;
+  readonly version: string;
+  readonly epsilon: number;
+  readonly eta: number;
+  /** Identifies the set of labels. */
+  readonly labels: string;
+  readonly size: number;
+  /** In UTC. */
+  readonly day: string;
+  /** The key that the batch is sent under, always the same one, so that it counts once. */
+  readonly key: string;
+  /** The batch, as hexadecimal digits. */
+  readonly batch: string;
+  /** A hash of key and batch. */
+  readonly check: string;
+  readonly state: "drawn" | "queued" | "sent";
+  /** What a queued answer is sent with, where the survey asks for it. */
+  readonly ticket?: string;
+}
+
+/** Read a ledger; none yet is an empty one, and a damaged one is refused: over a fresh one all is answered again. */
+export function readLedger(text: string | null): readonly Row[] {
+  if (text === null) return [];
+  try {
+    const { format, answers } = JSON.parse(text);
+    if (format === FORMAT && answers.every(isRow)) return answers;
+  } catch {
+    // said below
+  }
+  throw new FldpError("participant: the ledger is damaged; restore it from a copy");
+}
+
+function isRow({ epsilon, eta, size, day, origin, topic, version, labels, check }: Row): boolean {
+  const texts = [day, origin, topic, version, labels, check].every((text) => typeof text === "string");
+  return texts && epsilon > 0 && epsilon < Infinity && eta >= 0 && eta <= 1 && size > 1;
+}
+
+/** Write a ledger. */
+export function writeLedger(answers: readonly Row[]): string {
+  return JSON.stringify({ format: FORMAT, answers });
+}
+
+/** Return a function that tells whether a row is that answer. */
+export function answers(to: Pick<Row, "origin" | "version">): (row: Row) => boolean {
+  return ({ origin, version }) => origin === to.origin && version === to.version;
+}
+
+/** Return a function that tells whether a row is on that topic, to that origin. */
+export function concerns(to: Pick<Row, "origin" | "topic">): (row: Row) => boolean {
+  return ({ origin, topic }) => origin === to.origin && topic === to.topic;
+}
+
+/** Say why one more answer is not within the limits; nothing if it is. */
+export function refusals(rows: readonly Row[], row: Row, limits: FullLimits): string[] {
+  const { origin, topic } = row;
+  const scopes = [
+    [`answers on topic ${topic} to ${origin}`, limits.topic, concerns(row)],
+    [`answers to ${origin}`, limits.origin, (other: Row) => other.origin === origin],
+    ["all answers", limits.total, () => true],
+  ] as const;
+  return scopes.flatMap(([name, limit, counts]) =>
+    breaches(limit, [...rows.filter(counts), row]).map((breach) => `${name} must have ${breach}`),
+  );
+}
+
+/** Say what the person must know before answering: few labels, or others than the last time. */
+export function noticesOf(rows: readonly Row[], row: Row, { minLabels }: FullLimits): string[] {
+  const found = [];
+  if (row.size < minLabels) found.push(`it has ${row.size} labels, fewer than ${minLabels}`);
+  const last = rows.filter(concerns(row)).pop();
+  if (last && last.labels !== row.labels) {
+    found.push(`its labels have changed since ${last.day}: ${last.size} then, ${row.size} now`);
+  }
+  return found;
+}
+
+/** Change the ledger in a store by replacing it as a whole, as often as others come in between. */
+export async function change<T>(
+  store: Store,
+  step: (rows: readonly Row[]) => Promise<[readonly Row[], T]>,
+): Promise<T> {
+  for (;;) {
+    const before = await store.read();
+    const rows = readLedger(before);
+    const [changed, result] = await step(rows);
+    if (changed === rows || (await store.replace(before, writeLedger(changed)))) return result;
+  }
+}
+
+/** Return the check of a key and a batch. */
+export const checkOf = (key: string, batch: string): Promise<string> => identifier([key, batch]);
+
+/** Refuse an answer that was damaged in the store; it is never replaced. */
+export async function intact(row: Row): Promise<Row> {
+  if ((await checkOf(row.key, row.batch)) === row.check) return row;
+  throw new FldpError(`participant: the stored answer on topic ${row.topic} is damaged; restore it from a copy`);
+}

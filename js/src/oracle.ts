@@ -1,0 +1,145 @@
+/** Oracle: parameters and nothing else. It says how random words become a report, and what a report tells. */
+import { fail } from "./errors.js";
+import { randomWords } from "./random.js";
+
+/** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
+export const MOST_VALUES = 1 << 20;
+
+/** A report as the numbers that it consists of; those wider than 53 bits are bigints. */
+export type Report = readonly (number | bigint)[];
+
+/** Parameters as JSON has them. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** What a parameter must be, and what it is where it is not given. */
+export interface Rule {
+  readonly rule: string;
+  readonly initial?: unknown;
+  readonly check: (value: unknown) => boolean;
+}
+
+/** A class of oracles. */
+export interface OracleClass {
+  readonly id: string;
+  readonly rules: Readonly<Record<string, Rule>>;
+  new (fields: Fields): Oracle;
+}
+
+/** Accept a finite number above zero. */
+export const positive: Rule = {
+  rule: "a positive, finite number",
+  check: (value) => typeof value === "number" && value > 0 && value < Infinity,
+};
+
+/** Accept true or false. */
+export const flag: Rule = { rule: "true or false", initial: false, check: (value) => typeof value === "boolean" };
+
+/** Accept an integer of a range. */
+export function integer(low: number, high: number, initial?: unknown): Rule {
+  const check = (value: unknown) => Number.isInteger(value) && low <= (value as number) && (value as number) <= high;
+  return { rule: `an integer from ${low} to ${high}`, initial, check };
+}
+
+/** A frequency oracle on the side of those who answer. */
+export abstract class Oracle {
+  static readonly id: string;
+  static readonly rules: Readonly<Record<string, Rule>> = { epsilon: positive, domain_size: integer(2, MOST_VALUES) };
+
+  /** The identifier on the wire. */
+  readonly name: string;
+  /** The least share of one value's reports that any other value can also produce; 1 is ordinary LDP. */
+  eta = 1;
+  /** The least number of values that a single report leaves possible. */
+  anonymity: number;
+  protected readonly settings: Record<string, unknown> = {};
+
+  constructor(fields: Fields) {
+    const { id, rules } = new.target as unknown as OracleClass;
+    this.name = id;
+    const odd = Object.keys(fields).find((key) => !Object.hasOwn(rules, key));
+    if (odd !== undefined) throw fail(this.name, "a parameter", `one of ${Object.keys(rules)}`, odd);
+    for (const [key, { rule, check, initial }] of Object.entries(rules)) {
+      const value = fields[key] === undefined ? initial : fields[key];
+      if (!check(value)) throw fail(this.name, key, rule, value);
+      this.settings[key] = value;
+    }
+    this.anonymity = this.domainSize;
+  }
+
+  /** The bound on the logarithm of the ratio of probabilities. */
+  get epsilon(): number {
+    return this.settings.epsilon as number;
+  }
+
+  /** The number of values. */
+  get domainSize(): number {
+    return this.settings.domain_size as number;
+  }
+
+  /** The number of random words that a report takes, always. */
+  abstract readonly words: number;
+
+  /** The number of bits that each number of a report takes on the wire. */
+  abstract readonly widths: readonly number[];
+
+  /** Return the report of a value: a pure function of it and of the words. `draw` takes random ones. */
+  abstract perturb(value: number, words: DataView): Report;
+
+  /** Tell whether this oracle can produce a report, whose numbers have the right widths already. */
+  check(_report: Report): boolean {
+    return true;
+  }
+
+  /** Return how likely a report is under every value, up to a factor; exactly 0 where a value cannot produce it. */
+  abstract likelihoods(report: Report): Float64Array;
+
+  /** Name and parameters as JSON; those at their default are left out. */
+  get description(): Fields {
+    const { rules } = this.constructor as unknown as OracleClass;
+    const given = Object.entries(this.settings).filter(([key, value]) => value !== rules[key].initial);
+    return { name: this.name, ...Object.fromEntries(given) };
+  }
+
+  /** The number of bits of a report. */
+  get reportBits(): number {
+    return this.widths.reduce((sum, width) => sum + width, 0);
+  }
+
+  /** Draw a report of a value, with randomness from WebCrypto. */
+  draw(value: number): Report {
+    const { rule, check } = integer(0, this.domainSize - 1);
+    if (!check(value)) throw fail(this.name, "a value", rule, value);
+    return this.perturb(value, randomWords(this.words));
+  }
+
+  /** Refuse a domain where a single report can give a value away, unless that was allowed; drop an idle permission. */
+  protected settleExposure(given: string): void {
+    if (this.anonymity >= 2) this.settings.allow_exposure = false;
+    else if (!this.settings.allow_exposure) {
+      const rule = `one where no report exposes a value, or with allow_exposure, ${given}`;
+      throw fail(this.name, "domain_size", rule, this.domainSize);
+    }
+  }
+}
+
+/** Return a word. */
+export function wordOf(words: DataView, position: number): bigint {
+  return words.getBigUint64(8 * position, true);
+}
+
+/** Return how many bits a number has: the length of it in binary. */
+export function bitLength(number: number): number {
+  return 32 - Math.clz32(number);
+}
+
+/** Return the parity of the set bits of a number below 2^31. */
+export function parity(bits: number): number {
+  let odd = 0;
+  for (let left = bits; left; left &= left - 1) odd ^= 1;
+  return odd;
+}
+
+/** Return for every value a number. */
+export function each(count: number, number: (value: number) => number): Float64Array {
+  return Float64Array.from({ length: count }, (_, value) => number(value));
+}

@@ -1,0 +1,26 @@
+/** Randomness and hashes, from WebCrypto and from nothing else. */
+import { FldpError } from "./errors.js";
+
+const MOST_BYTES = 65_536; // that one call of getRandomValues gives
+
+/** Return WebCrypto, all of which browsers offer to safe pages only; there is nothing to fall back to. */
+export function webCrypto(): Crypto {
+  const source = globalThis.crypto;
+  if (source?.subtle && typeof source.getRandomValues === "function") return source;
+  throw new FldpError("fldp: WebCrypto (crypto.subtle) must be there, as on https pages and on pages of this machine");
+}
+
+/** Return so many random bytes. */
+export function randomBytes(count: number): Uint8Array<ArrayBuffer> {
+  const source = webCrypto();
+  const made = new Uint8Array(count);
+  for (let start = 0; start < count; start += MOST_BYTES) {
+    source.getRandomValues(made.subarray(start, start + MOST_BYTES));
+  }
+  return made;
+}
+
+/** Return so many random words, of 64 bits each. */
+export function randomWords(count: number): DataView {
+  return new DataView(randomBytes(8 * count).buffer);
+}

@@ -1,0 +1,111 @@
+// What is shipped: small, in parts that can be left out, and the same as what the collector serves.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import * as fldp from "../dist/index.js";
+
+const here = new URL("..", import.meta.url);
+const read = (name) => readFileSync(new URL(name, here), "utf8");
+
+/** Return the bytes of a bundle of these names, minified and compressed by gzip -9. */
+async function sizeOf(names) {
+  const contents = `export { ${names} } from "./dist/index.js";`;
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: here.pathname },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    target: "es2022",
+  });
+  return gzipSync(outputFiles[0].contents, { level: 9 }).length;
+}
+
+test("the core with one oracle takes 6 kB: a survey and its version, the draw, its bytes, the ledger and the limits", async () => {
+  for (const { id } of fldp.every) {
+    const [name] = Object.entries(fldp).find(([, thing]) => thing?.id === id);
+    const most = { fwr: 7000, hrr: 7000, pgr: 7000, grouped: 10_000 }[id] ?? 6000; // Grouped holds most of the others
+    const size = await sizeOf(`${name}, Survey, Participant`);
+    assert.ok(size <= most, `${name}: ${size}`);
+  }
+});
+
+test("with a store and the network it takes 8 kB, with everything 15 kB", async () => {
+  assert.ok((await sizeOf("FHR, load, participant")) <= 8000);
+  assert.ok(gzipSync(read("dist/fldp.js"), { level: 9 }).length <= 15_000);
+});
+
+test("what is not used is left out", async () => {
+  const [one, more] = [await sizeOf("FHR"), await sizeOf("FHR, PGR")];
+  assert.ok(one < 3000 && more > one + 500, `${one} ${more}`);
+});
+
+test("the collector serves this build", () => {
+  assert.equal(read("../src/fldp/collector/static/fldp.js"), read("dist/fldp.js"), "run: npm run vendor");
+});
+
+test("the package holds the modules, their types and nothing else", () => {
+  const [{ files }] = JSON.parse(
+    execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: here,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }),
+  );
+  const names = files.map(({ path }) => path);
+  assert.ok(
+    ["LICENSE", "README.md", "package.json", "dist/index.js", "dist/index.d.ts", "dist/fldp.js"].every((name) =>
+      names.includes(name),
+    ),
+  );
+  assert.ok(
+    names.every((name) => /^(dist\/\w+(\.d\.ts|\.js)|LICENSE|README\.md|package\.json)$/.test(name)),
+    String(names),
+  );
+  const { version, dependencies } = JSON.parse(read("package.json"));
+  assert.equal(dependencies, undefined);
+  assert.match(read("../src/fldp/__init__.py"), new RegExp(`__version__ = "${version}"`));
+});
+
+test("the lock file names no registry", () => {
+  assert.ok(!read("package-lock.json").includes('"resolved"'));
+  assert.match(read(".npmrc"), /^omit-lockfile-registry-resolved=true$/m);
+});
+
+test("the public names", () => {
+  const names = Object.keys(fldp)
+    .filter((name) => !fldp.every.includes(fldp[name]))
+    .sort();
+  assert.deepEqual(names, [
+    "BudgetError",
+    "CollectorError",
+    "DomainError",
+    "FldpError",
+    "Oracle",
+    "ParameterError",
+    "Participant",
+    "Respondent",
+    "Survey",
+    "WireError",
+    "addressOf",
+    "build",
+    "card",
+    "databaseStore",
+    "decode",
+    "dumps",
+    "encode",
+    "every",
+    "expLower",
+    "explain",
+    "flush",
+    "flushWhenOnline",
+    "identifier",
+    "load",
+    "localStore",
+    "memoryStore",
+    "participant",
+  ]);
+});

@@ -1,0 +1,417 @@
+// One person, one answer: drawn once, stored first, sent under one key, repeated as it is.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  BudgetError,
+  CollectorError,
+  DomainError,
+  FHR,
+  FldpError,
+  ParameterError,
+  Survey,
+  decode,
+  every,
+  flush,
+  flushWhenOnline,
+  memoryStore,
+  participant,
+} from "../dist/index.js";
+import { LABELS, collector, specification, withoutWaiting } from "./collector.js";
+
+async function started(t, changes) {
+  const server = await collector();
+  t.after(server.close);
+  return { server, survey: await server.publish(specification(changes)) };
+}
+
+const textOf = async (store) => (await store.read()) ?? "";
+
+test("an answer is one report of the survey's version, sent under a random key", async (t) => {
+  const { server, survey } = await started(t);
+  const answer = await participant(survey, { store: memoryStore() }).answer("firefox");
+  const { oracle, survey: version, reports } = await decode(answer.batch, [FHR]);
+  assert.deepEqual([oracle.description, version, reports.length], [survey.oracle.description, survey.version, 1]);
+  assert.equal(answer.state, "sent");
+  assert.match(answer.key, /^[0-9a-f]{64}$/);
+  const [post] = server.posts();
+  assert.equal(post.path, `/v1/versions/${survey.version}/reports`);
+  assert.equal(post.headers["idempotency-key"], answer.key);
+  assert.equal(post.headers["content-type"], "application/octet-stream");
+  assert.equal(post.body, Buffer.from(answer.batch).toString("hex"));
+  assert.equal(post.headers.cookie ?? post.headers.referer ?? post.headers.authorization, undefined);
+  assert.deepEqual(answer.spent, { epsilon: "1", eta: 0.5, answers: 1 });
+});
+
+test("it is repeated as it is, whatever the label, and sent no more once it was acknowledged", async (t) => {
+  const { server, survey } = await started(t, { oracle: { name: "olh", epsilon: 1 } });
+  const store = memoryStore();
+  const first = await participant(survey, { store }).answer("firefox");
+  for (const label of LABELS) {
+    const again = await participant(survey, { store }).answer(label); // drawn anew, 64 bits of seed would differ
+    assert.deepEqual(
+      [again.batch, again.key, again.repeated, again.spent],
+      [first.batch, first.key, true, first.spent],
+    );
+  }
+  assert.equal(first.repeated, false);
+  assert.equal(server.posts().length, 1);
+});
+
+test("it is stored before anybody sees it, and nothing is sent by that", async (t) => {
+  const { server, survey } = await started(t, { oracle: { name: "olh", epsilon: 1 } });
+  const inner = memoryStore();
+  let stored = 0;
+  const store = { read: inner.read, replace: async (...texts) => (await inner.replace(...texts)) && !!(stored += 1) };
+  const person = participant(survey, { store });
+  assert.equal(await person.recall(), null);
+  const prepared = await person.prepare("firefox");
+  assert.equal(stored, 1);
+  assert.equal(prepared.state, "drawn");
+  assert.ok((await textOf(inner)).includes(Buffer.from(prepared.batch).toString("hex")));
+  assert.deepEqual((await participant(survey, { store }).prepare("edge")).batch, prepared.batch);
+  assert.deepEqual((await person.recall()).batch, prepared.batch);
+  assert.equal(server.posts().length, 0);
+  assert.equal(await flush({ store }), 0); // nobody has said that it is to be sent
+  assert.equal(server.posts().length, 0);
+  assert.equal((await person.send()).state, "sent");
+  assert.equal(server.posts()[0].headers["idempotency-key"], prepared.key);
+});
+
+test("a store that fails spends and sends nothing", async (t) => {
+  const { server, survey } = await started(t);
+  const broken = { read: async () => null, replace: async () => Promise.reject(new FldpError("the disk is full")) };
+  await assert.rejects(participant(survey, { store: broken }).answer("firefox"), /the disk is full/);
+  assert.equal(server.posts().length, 0);
+});
+
+test("the truth is not stored", async (t) => {
+  const { survey } = await started(t);
+  for (const label of LABELS) {
+    const store = memoryStore();
+    await participant(survey, { store }).answer(label);
+    const text = await textOf(store);
+    const [row] = JSON.parse(text).answers;
+    assert.ok(!LABELS.some((word) => JSON.stringify(row).includes(word)), text);
+    const known = [
+      "batch",
+      "check",
+      "day",
+      "epsilon",
+      "eta",
+      "key",
+      "labels",
+      "origin",
+      "path",
+      "size",
+      "state",
+      "topic",
+      "version",
+    ];
+    assert.deepEqual(Object.keys(row).sort(), known);
+  }
+});
+
+/** A store that takes its time, so that others come in between. */
+function slow(store) {
+  const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+  return {
+    read: async () => (await pause(), store.read()),
+    replace: async (before, after) => (await pause(), store.replace(before, after)),
+  };
+}
+
+test("many tabs at once answer once", async (t) => {
+  const { server, survey } = await started(t, { oracle: { name: "olh", epsilon: 1 } });
+  const store = slow(memoryStore());
+  const tabs = LABELS.flatMap((label) => [1, 2].map(() => participant(survey, { store }).answer(label)));
+  const found = await Promise.all(tabs);
+  assert.equal(new Set(found.map(({ key }) => key)).size, 1);
+  assert.equal(found.filter(({ repeated }) => !repeated).length, 1);
+  assert.equal(new Set(server.posts().map(({ body, headers }) => body + headers["idempotency-key"])).size, 1);
+  assert.equal(JSON.parse(await textOf(store)).answers.length, 1);
+});
+
+test("a damaged ledger is refused and left alone", async (t) => {
+  const { server, survey } = await started(t);
+  const good = memoryStore();
+  await participant(survey, { store: good }).answer("firefox");
+  const text = await textOf(good);
+  const row = JSON.parse(text).answers[0];
+  const changed = (changes) => JSON.stringify({ format: "fldp-ledger-1", answers: [{ ...row, ...changes }] });
+  const wrong = [
+    "",
+    "{",
+    "null",
+    "[]",
+    "{}",
+    text.slice(0, -3),
+    text.replace("ledger-1", "ledger-2"),
+    changed({ epsilon: -1 }),
+    changed({ epsilon: null }),
+    changed({ eta: 2 }),
+    changed({ eta: "1" + "/2" }),
+    changed({ origin: 5 }),
+    changed({ key: "0".repeat(64) }),
+    changed({ batch: row.batch.replace(/..$/, "00") }),
+    changed({ check: "" }),
+    changed({ size: null }),
+  ];
+  const before = server.posts().length;
+  for (const bad of wrong) {
+    const store = memoryStore();
+    await store.replace(null, bad);
+    await assert.rejects(participant(survey, { store }).answer("firefox"), /damaged; restore it from a copy/, bad);
+    assert.equal(await textOf(store), bad);
+  }
+  assert.equal(server.posts().length, before);
+});
+
+test("a failed attempt is repeated with the same key and body", async (t) => {
+  const { server, survey } = await started(t);
+  const delays = withoutWaiting(t);
+  server.plan.push(
+    "cut",
+    { status: 503, headers: { "retry-after": "7" } },
+    { status: 429 },
+    { status: 502 },
+    { status: 504 },
+  );
+  const answer = await participant(survey, { store: memoryStore() }).answer("firefox");
+  assert.equal(answer.state, "sent");
+  assert.equal(server.posts().length, 6);
+  assert.equal(new Set(server.posts().map(({ body, headers }) => body + headers["idempotency-key"])).size, 1);
+  const waits = delays.filter((delay) => delay % 1); // not those of fetch, which are whole
+  assert.ok(
+    waits[0] <= 500 && waits[1] >= 7000 && waits[1] <= 8000 && waits[2] <= 2000 && waits[4] <= 8000,
+    String(waits),
+  );
+});
+
+test("it waits neither longer nor more often than is reasonable, and sends it later", async (t) => {
+  const { server, survey } = await started(t);
+  withoutWaiting(t);
+  const store = memoryStore();
+  server.plan.push({ status: 503, headers: { "retry-after": "3600" } });
+  const person = participant(survey, { store });
+  assert.equal((await person.answer("firefox")).state, "queued");
+  assert.equal(server.posts().length, 1);
+  server.plan.push(...Array(6).fill({ status: 503 }));
+  assert.equal(await flush({ store }), 1);
+  assert.equal(server.posts().length, 7);
+  assert.equal(await flush({ store }), 0);
+  assert.equal((await person.recall()).state, "sent");
+  assert.equal(new Set(server.posts().map(({ body, headers }) => body + headers["idempotency-key"])).size, 1);
+  assert.equal(await flush({ store }), 0);
+  assert.equal(server.posts().length, 8);
+});
+
+test("without a connection it is queued, and sent when the browser is online again", async (t) => {
+  const { server, survey } = await started(t);
+  withoutWaiting(t);
+  const store = memoryStore();
+  server.plan.push(...Array(6).fill("cut"));
+  assert.equal((await participant(survey, { store }).answer("firefox")).state, "queued");
+  const events = new EventTarget();
+  globalThis.addEventListener = events.addEventListener.bind(events);
+  globalThis.removeEventListener = events.removeEventListener.bind(events);
+  t.after(() => (delete globalThis.addEventListener, delete globalThis.removeEventListener));
+  server.plan.push(...Array(6).fill("cut"));
+  const stop = flushWhenOnline({ store });
+  while (server.posts().length < 12) await new Promise((resolve) => setImmediate(resolve));
+  events.dispatchEvent(new Event("online"));
+  while ((await participant(survey, { store }).recall()).state !== "sent")
+    await new Promise((resolve) => setImmediate(resolve));
+  stop();
+  events.dispatchEvent(new Event("online"));
+  assert.equal(server.posts().length, 13);
+});
+
+test("what is refused is said, costs no second draw, and can be sent later", async (t) => {
+  const { server, survey } = await started(t);
+  const store = memoryStore();
+  for (const status of [400, 401, 403, 409, 410, 413, 422, 500]) {
+    server.plan.push({ status, thing: { detail: "line\n\u001b[31mtwo" } });
+    const refused = participant(survey, { store }).answer("firefox");
+    if (status < 500) {
+      await assert.rejects(refused, (error) => {
+        assert.ok(error instanceof CollectorError && error.status === status && error.refused);
+        return !/[\n\u001b]/.test(error.message);
+      });
+      assert.equal((await participant(survey, { store }).recall()).state, "drawn");
+    } else assert.equal((await refused).state, "queued"); // perhaps the collector has counted it
+  }
+  for (const thing of ["<html>", "{}", '{"accepted":2}', "[]", "null"]) {
+    server.plan.push({ status: 200, thing });
+    await assert.rejects(participant(survey, { store }).answer("firefox"), CollectorError, thing);
+  }
+  assert.equal((await participant(survey, { store }).answer("firefox")).state, "sent");
+  assert.equal(new Set(server.posts().map(({ body, headers }) => body + headers["idempotency-key"])).size, 1);
+});
+
+test("a redirect is not followed", async (t) => {
+  const { server, survey } = await started(t);
+  const { server: other } = await started(t);
+  server.plan.push({ status: 307, headers: { location: `${other.url}/elsewhere` } });
+  await assert.rejects(participant(survey, { store: memoryStore() }).answer("firefox"), CollectorError);
+  assert.equal(other.seen.length, 0);
+});
+
+test("a ticket goes along, is kept no longer than needed, and goes over no open line", async (t) => {
+  const { server, survey } = await started(t, { collect: { submit: "ticket" } });
+  withoutWaiting(t);
+  const store = memoryStore();
+  await assert.rejects(participant(survey, { store }).answer("firefox"), /must be given a ticket/);
+  assert.equal(await store.read(), null);
+  server.plan.push(...Array(6).fill("cut"));
+  await participant(survey, { store }).answer("firefox", { ticket: "fldp_ticket_a" });
+  assert.ok((await textOf(store)).includes("fldp_ticket_a"));
+  await flush({ store });
+  assert.equal(server.posts().at(-1).headers["fldp-ticket"], "fldp_ticket_a");
+  assert.ok(!(await textOf(store)).includes("fldp_ticket"));
+  const open = await Survey.of(specification({ collect: { submit: "ticket" } }), "http://collector.example", every);
+  for (const [asked, ticket] of [
+    [open, "fldp_ticket_a"],
+    [survey, "bad\nticket"],
+    [survey, ""],
+  ]) {
+    await assert.rejects(participant(asked, { store: memoryStore() }).answer("firefox", { ticket }), (error) => {
+      return error instanceof ParameterError && !(ticket && error.message.includes(ticket));
+    });
+  }
+});
+
+test("a token goes to the survey's collector only, and is not stored", async (t) => {
+  const { server, survey } = await started(t, { collect: { submit: "token" } });
+  const { server: other, survey: open } = await started(t, { name: "other" });
+  withoutWaiting(t);
+  const store = memoryStore();
+  await assert.rejects(participant(survey, { store }).answer("firefox"), /must be given a token/);
+  other.plan.push(...Array(6).fill("cut"));
+  await participant(open, { store }).answer("firefox"); // queued for another collector
+  server.plan.push(...Array(6).fill("cut"));
+  const person = participant(survey, { store, token: "fldp_send_a" });
+  assert.equal((await person.answer("firefox")).state, "drawn"); // not queued: nobody would know the token
+  assert.equal(await flush({ store, token: "fldp_send_a" }), 0);
+  assert.equal(other.posts().at(-1).headers.authorization, undefined);
+  assert.equal(server.posts().length, 6);
+  assert.equal((await person.send()).state, "sent");
+  assert.equal(server.posts().at(-1).headers.authorization, "Bearer fldp_send_a");
+  assert.ok(!(await textOf(store)).includes("fldp_send"));
+});
+
+test("labels that are none cost nothing", async (t) => {
+  const { survey } = await started(t);
+  const store = memoryStore();
+  for (const label of ["lynx", "Firefox", "", "1", null, 1, ["firefox"], undefined, "__proto__", "length"]) {
+    await assert.rejects(participant(survey, { store }).answer(label), DomainError);
+  }
+  const { survey: numbers } = await started(t, { labels: undefined, domain_size: 7 });
+  for (const label of ["7", "-1", "01", "1.0", "1e0", " 1", "", "٣", 3, null]) {
+    await assert.rejects(participant(numbers, { store }).answer(label), DomainError);
+  }
+  assert.equal(await store.read(), null);
+  assert.equal((await participant(numbers, { store }).answer("6")).state, "sent");
+});
+
+test("a survey that is not open costs nothing, and what was answered before can be repeated", async (t) => {
+  const { server, survey } = await started(t);
+  const store = memoryStore();
+  const soon = "2999-01-01T00:00:00Z";
+  const first = await participant(survey, { store }).answer("firefox");
+  const same = await Survey.of(survey.specification, server.url, every, { state: "closed" });
+  assert.deepEqual((await participant(same, { store }).answer("firefox")).batch, first.batch);
+  for (const [collect, state] of [
+    [{ opens: soon }, "open"],
+    [{ closes: "2020-01-01T00:00:00Z" }, "open"],
+    [{}, "closed"],
+  ]) {
+    const other = await Survey.of(specification({ name: "other", collect }), server.url, every, { state });
+    await assert.rejects(
+      participant(other, { store }).answer("firefox"),
+      (error) => error instanceof BudgetError && /must be open/.test(error.message),
+    );
+  }
+  assert.equal(JSON.parse(await textOf(store)).answers.length, 1);
+});
+
+test("what the person must know is shown before anything is drawn", async (t) => {
+  const { server, survey } = await started(t, { oracle: { name: "grr", epsilon: 0.5 } });
+  const store = memoryStore();
+  await participant(survey, { store }).answer("firefox");
+  const smaller = await server.publish(
+    specification({ labels: ["firefox", "other"], oracle: { name: "grr", epsilon: 0.5 } }),
+  );
+  const person = participant(smaller, { store });
+  await assert.rejects(
+    person.answer("firefox"),
+    /must be confirmed \(it has 2 labels, fewer than 3; its labels have changed since .*: 5 then, 2 now\), got nobody/,
+  );
+  for (const no of [() => false, () => undefined, async () => false, () => 1]) {
+    await assert.rejects(person.answer("firefox", { confirm: no }), /got a no$/);
+  }
+  assert.equal((await person.rows()).length, 1);
+  const answer = await person.answer("firefox", { confirm: async (notices) => notices.length === 2 });
+  assert.equal(answer.notices.length, 2);
+  assert.deepEqual(answer.spent, { epsilon: "1", eta: 1, answers: 2 });
+});
+
+test("what changes while the person thinks is shown, too", async (t) => {
+  const { server } = await started(t);
+  const store = memoryStore();
+  const grr = { name: "grr", epsilon: 0.1 };
+  const two = await server.publish(specification({ labels: ["a", "b"], oracle: grr }));
+  const three = await server.publish(specification({ labels: ["a", "b", "c"], oracle: grr }));
+  const shown = [];
+  const confirm = async (notices) => {
+    if (shown.push(notices) === 1) await participant(three, { store }).answer("a");
+    return true;
+  };
+  await participant(two, { store }).answer("a", { confirm });
+  assert.deepEqual(
+    shown.map(({ length }) => length),
+    [1, 2],
+  );
+});
+
+test("limits that are none are refused", async (t) => {
+  const { survey } = await started(t);
+  const limit = { maxEpsilon: 1, minEta: 1, maxAnswers: 1 };
+  const wrong = [
+    { topic: {} },
+    { topic: { ...limit, maxEpsilon: NaN } },
+    { origin: { ...limit, maxEpsilon: Infinity } },
+    { total: { ...limit, minEta: 2 } },
+    { topic: { ...limit, maxAnswers: 0 } },
+    { minLabels: NaN },
+    { minAnonymity: 0 },
+    { topic: { ...limit, maxEpsilon: "2" } },
+    { topic: { ...limit, minEta: null } },
+    { minLabels: "3" },
+  ];
+  for (const limits of wrong) {
+    assert.throws(() => participant(survey, { store: memoryStore(), limits }), ParameterError, JSON.stringify(limits));
+  }
+  participant(survey, { store: memoryStore(), limits: { topic: { maxEpsilon: 1, minEta: 1 } } });
+});
+
+test("without a store of the caller's Node has none, and nothing is drawn or sent", async (t) => {
+  const { server, survey } = await started(t);
+  await assert.rejects(participant(survey).answer("firefox"), /the browser's database must be usable here/);
+  await assert.rejects(participant(survey, { store: undefined }).recall(), FldpError);
+  await assert.rejects(flush(), FldpError);
+  assert.equal(server.posts().length, 0);
+});
+
+test("what was sent stays sent, whatever happens to a second attempt", async (t) => {
+  const { server, survey } = await started(t);
+  const store = memoryStore();
+  const person = participant(survey, { store });
+  await person.prepare("firefox");
+  const before = await store.read();
+  await person.send();
+  let reads = 0; // another tab has looked before that, and comes late
+  const late = { replace: store.replace, read: async () => (reads++ ? store.read() : before) };
+  server.plan.push({ status: 403 });
+  await assert.rejects(participant(survey, { store: late }).send(), CollectorError);
+  assert.equal((await person.recall()).state, "sent");
+});

@@ -1,0 +1,52 @@
+// The frozen vectors: the same bytes from the same words as in Python, and every bad batch refused.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { WireError, build, decode, encode, every } from "../dist/index.js";
+
+const FOLDER = new URL("../../vectors/", import.meta.url);
+const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
+const names = readdirSync(FOLDER).map((name) => name.replace(".json", ""));
+const hex = (bytes) => Buffer.from(bytes).toString("hex");
+const bytes = (text) => new Uint8Array(Buffer.from(text, "hex"));
+
+function wordsOf(row) {
+  const view = new DataView(new ArrayBuffer(8 * row.length));
+  row.forEach((word, k) => view.setBigUint64(8 * k, BigInt(`0x${word}`), true));
+  return view;
+}
+
+test("there are vectors of every oracle, good and bad", () => {
+  const wanted = every.flatMap(({ id }) => [id, `${id}_bad`]);
+  assert.deepEqual(names.toSorted?.() ?? [...names].sort(), wanted.sort());
+});
+
+for (const name of names.filter((name) => !name.endsWith("_bad"))) {
+  read(`${name}.json`).forEach((vector, k) => {
+    test(`${name} ${k}: words become reports, reports become bytes, and back`, async () => {
+      const oracle = build(vector.oracle, every);
+      assert.deepEqual(oracle.description, vector.oracle);
+      assert.equal(oracle.words, vector.words);
+      assert.equal(oracle.reportBits, vector.report_bits);
+      const reports = vector.reports.map(({ value, words }) => oracle.perturb(value, wordsOf(words)));
+      for (const [j, { packed, value }] of vector.reports.entries()) {
+        const batch = hex(await encode(oracle, [reports[j]]));
+        assert.ok(batch.includes(`01000000${packed}`), `report ${j}`);
+        assert.ok(oracle.likelihoods(reports[j])[value] > 0, `report ${j} rules its own value out`);
+      }
+      assert.equal(hex(await encode(oracle, reports)), vector.batch);
+      const { survey, batch } = vector.batch_for_survey;
+      assert.equal(hex(await encode(oracle, reports.slice(0, 1), survey)), batch);
+      const found = await decode(bytes(vector.batch), every);
+      assert.deepEqual(found.reports, reports);
+      assert.equal(found.survey, null);
+      assert.equal((await decode(bytes(batch), every)).survey, survey);
+    });
+  });
+}
+
+for (const name of names.filter((name) => name.endsWith("_bad"))) {
+  for (const { why, batch } of read(`${name}.json`)) {
+    test(`${name}: refuses ${why}`, () => assert.rejects(decode(bytes(batch), every), WireError));
+  }
+}

@@ -1,0 +1,59 @@
+// Does what a list of requests on standard input says, with the client that is checked in, and writes the results.
+import * as fldp from "../src/fldp/collector/static/fldp.js";
+
+const wordsOf = (row) => {
+  const view = new DataView(new ArrayBuffer(8 * row.length));
+  row.forEach((word, k) => view.setBigUint64(8 * k, BigInt(word), true));
+  return view;
+};
+const hex = (bytes) => Buffer.from(bytes).toString("hex");
+
+const actions = {
+  power: ({ epsilon }) => fldp.expLower(epsilon).toString(),
+  oracle: ({ fields }) => {
+    const { description, words, reportBits, eta, anonymity } = fldp.build(fields, fldp.every);
+    return { description, words, reportBits, eta, anonymity };
+  },
+  reports: async ({ fields, rows }) => {
+    const oracle = fldp.build(fields, fldp.every);
+    const reports = rows.map(([value, words]) => oracle.perturb(value, wordsOf(words)));
+    const likelihoods = reports.map((report) => [...oracle.likelihoods(report)]);
+    return { batch: hex(await fldp.encode(oracle, reports)), likelihoods };
+  },
+  version: async ({ survey, url = "https://collector.example" }) =>
+    (await fldp.Survey.of(survey, url, fldp.every)).version,
+  decode: async ({ batch }) =>
+    (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), fldp.every)).reports.length,
+  address: ({ url }) => fldp.addressOf(url),
+  card: ({ fields }) => fldp.card(fldp.build(fields, fldp.every)),
+  canonical: ({ thing }) => fldp.dumps(thing),
+};
+
+/** Let a server ask for one survey after the other, and tell what it got: what was spent, or why it got nothing. */
+actions.sequence = async ({ asked, limits, agrees }) => {
+  const store = fldp.memoryStore();
+  const told = [];
+  for (const { survey, label, url } of asked) {
+    try {
+      const person = fldp.participant(await fldp.Survey.of(survey, url, fldp.every), { store, limits });
+      const { notices, spent, repeated } = await person.prepare(label, { confirm: () => agrees });
+      told.push({ notices, spent, repeated });
+    } catch (error) {
+      told.push({ error: error.name, message: error.message });
+    }
+  }
+  return told;
+};
+
+let text = "";
+for await (const part of process.stdin) text += part;
+const results = [];
+for (const request of JSON.parse(text)) {
+  try {
+    results.push({ result: await actions[request.do](request) });
+  } catch (error) {
+    if (!(error instanceof fldp.FldpError)) throw error;
+    results.push({ error: error.name, message: error.message });
+  }
+}
+process.stdout.write(JSON.stringify(results));

@@ -1,0 +1,96 @@
+"""The auditor on the client in JavaScript: every oracle, as a black box that only writes bytes.
+
+The noise is that of the device, so an audit of an honest client accuses it with a probability of at most FALSE_ALARM.
+There are thirteen of them: less than 1e-6 together. Clients with planted mistakes must be caught.
+"""
+
+import json
+import shlex
+
+import pytest
+
+import fldp
+from fldp.privacy.audit.command import Command
+from fldp.survey import Survey
+from javascript import HERE, node
+from serving import shell
+
+FALSE_ALARM = 5e-8
+ORACLES = {
+    "fhr": {},
+    "fwr": {"eta": 0.5},
+    "grouped": {"base": "oue", "groups": [3, 5]},
+    "grr": {},
+    "hr": {"blocks": 2},
+    "hrr": {},
+    "olh": {},
+    "oue": {},
+    "pgr": {},
+    "rr": {},
+    "ss": {},
+    "sue": {},
+}
+
+
+def survey_of(name):
+    labels = ["no", "yes"] if name == "rr" else list("abcdefgh")
+    return {
+        "name": name,
+        "question": "Well?",
+        "labels": labels,
+        "oracle": {"name": name, "epsilon": 1.0, **ORACLES[name]},
+    }
+
+
+def client(path, mode):
+    return shlex.join([node(), str(HERE / "javascript_client.mjs"), str(path), mode])
+
+
+def audited(tmp_path, name, mode, samples, code):
+    """Run the command in the shell on two labels, and return what it says as JSON."""
+    path = tmp_path / "survey.json"
+    path.write_text(json.dumps(survey_of(name)))
+    labels = survey_of(name)["labels"][:2]
+    chosen = [part for label in labels for part in ("--value", label)]
+    given = ("--survey", path, "--command", client(path, mode), "--samples", samples, "--confidence", 1 - FALSE_ALARM)
+    said, _ = shell("audit", *given, *chosen, "--json", code=code)
+    return json.loads(said)
+
+
+def test_all_oracles_are_audited():
+    assert sorted(ORACLES) == fldp.oracles.names()
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_an_honest_client_passes(tmp_path, name):
+    found = audited(tmp_path, name, "honest", 5000, code=0)
+    assert found["holds"]
+    assert found["oracle"]["name"] == name
+
+
+@pytest.mark.parametrize("name", ["fhr", "grr", "oue"])
+def test_a_client_with_another_epsilon_is_caught(tmp_path, name):
+    assert not audited(tmp_path, name, "careless", 5000, code=1)["holds"]
+
+
+def test_a_client_that_uses_its_noise_twice_is_caught(tmp_path):
+    found = audited(tmp_path, "olh", "repeats", 2000, code=1)
+    assert "independence" in [finding["family"] for finding in found["findings"] if finding["violated"]]
+
+
+@pytest.mark.parametrize(("mode", "holds"), [("honest", True), ("careless", False)])
+def test_inside_a_group_it_is_plain_ldp(tmp_path, mode, holds):
+    """Between groups nothing is promised, so that the audit of the survey says little; inside one it is epsilon-LDP."""
+    path = tmp_path / "survey.json"
+    path.write_text(json.dumps(survey_of("grouped")))
+    survey = Survey.from_dict(survey_of("grouped"))
+    command = Command(client(path, mode), survey.oracle, label=survey.label, survey=survey.version)
+    found = fldp.audit(
+        lambda values: command(values).data,
+        epsilon=1.0,
+        domain_size=3,
+        values=[0, 1],
+        samples=5000,
+        confidence=1 - FALSE_ALARM,
+    )
+    assert found.holds is holds

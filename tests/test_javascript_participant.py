@@ -1,0 +1,133 @@
+"""The participant in JavaScript beside that in Python: the same is answered, the same refused, for the same reasons."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from fldp import BudgetError, Limit, Limits, Participant
+from fldp.errors import FldpError
+from fldp.participant_store import MemoryStore
+from javascript import ask
+
+URLS = ["https://a.example", "https://b.example/path", "http://127.0.0.1:8080"]
+SETS = [["a", "b", "c"], ["c", "b", "a"], ["a", "b"], ["a", "b", "c", "d"]]
+ORACLES = [
+    {"name": "grr", "epsilon": 0.1},
+    {"name": "grr", "epsilon": 0.7},
+    {"name": "oue", "epsilon": 1.3},
+    {"name": "olh", "epsilon": 1e-3},
+    {"name": "fhr", "epsilon": 0.3, "allow_exposure": True},
+    {"name": "fwr", "epsilon": 0.2, "eta": 0.25, "allow_exposure": True},
+    {"name": "grouped", "epsilon": 0.1, "base": "grr", "groups": [2, 1], "allow_exposure": True},
+]
+
+
+def drawn(chance):
+    """Surveys of a few topics, origins, label sets and costs, many of them asked twice."""
+    asked = []
+    for number in range(40):
+        oracle = chance.choice(ORACLES)
+        labels = SETS[0] if oracle["name"] == "grouped" else chance.choice(SETS)
+        topic = chance.choice(["one", "two"])
+        survey = {
+            "name": f"s{number % 3}",
+            "question": f"Which, {chance.randrange(12)}?",
+            "topic": topic,
+            "labels": labels,
+            "oracle": oracle,
+        }
+        asked.append({"survey": survey, "label": chance.choice("ab"), "url": chance.choice(URLS)})
+    return asked + chance.sample(asked, 20)
+
+
+def limits_of(chance):
+    scopes = [
+        (chance.choice([0.5, 1, 2]), chance.choice([0, 0.0625, 0.5, 1]), chance.choice([2, 100])) for _ in range(3)
+    ]
+    return [(3 * k * epsilon or epsilon, eta, answers) for k, (epsilon, eta, answers) in enumerate(scopes)]
+
+
+def in_python(asked, scopes, agrees, anonymity):
+    limits = Limits(*(Limit(*scope) for scope in scopes), min_anonymity=anonymity)
+    person, told = Participant(MemoryStore(), limits=limits), []
+    for request in asked:
+        origin = request["url"].removesuffix("/path")
+        try:
+            answer = person.answer(request["survey"], request["label"], origin=origin, confirm=lambda _: agrees)
+            spent = answer.spent
+            told.append((answer.repeated, list(answer.notices), spent.epsilon, spent.eta, spent.answers))
+        except BudgetError as error:
+            told.append(str(error))
+        except FldpError as error:
+            told.append(type(error).__name__)
+    return told
+
+
+def in_javascript(told):
+    for one in told:
+        if one.get("error") == "BudgetError":
+            yield one["message"]
+        elif "error" in one:
+            yield one["error"]
+        else:
+            spent = one["spent"]
+            yield (
+                one["repeated"],
+                one["notices"],
+                Fraction(spent["epsilon"]),
+                Fraction(spent["eta"]),
+                spent["answers"],
+            )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_same_is_answered_and_the_same_refused(seed):
+    chance = random.Random(seed)
+    asked, scopes = drawn(chance), limits_of(chance)
+    names = ("maxEpsilon", "minEta", "maxAnswers")
+    limits = {
+        name: dict(zip(names, scope, strict=True))
+        for name, scope in zip(("topic", "origin", "total"), scopes, strict=True)
+    }
+    agrees, anonymity = seed % 3 > 0, 1 + seed % 2
+    request = {"do": "sequence", "asked": asked, "limits": {**limits, "minAnonymity": anonymity}, "agrees": agrees}
+    expected = in_python(asked, scopes, agrees, anonymity)
+    assert list(in_javascript(ask([request])[0]["result"])) == expected
+    assert len({type(told) for told in expected}) == 2  # some are answered, some refused
+
+
+def test_the_defaults_are_those_of_python():
+    asked = drawn(random.Random(99))
+    expected = in_python(asked, [(2, 0.5, 100), (4, 0.25, 100), (8, 1 / 16, 1000)], agrees=True, anonymity=2)
+    assert expected == list(in_javascript(ask([{"do": "sequence", "asked": asked, "agrees": True}])[0]["result"]))
+    assert in_python(asked, _defaults(), agrees=True, anonymity=Limits().min_anonymity) == expected
+
+
+def _defaults():
+    return [
+        (limit.max_epsilon, limit.min_eta, limit.max_answers)
+        for limit in (Limits().topic, Limits().origin, Limits().total)
+    ]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.3, 1e-3, 0.7])
+def test_epsilons_are_added_as_they_are_written(epsilon):
+    """Ten times 0.1 is 1, and fits into 1; an eleventh does not."""
+    most = round(1 / epsilon)
+    oracle = {"name": "grr", "epsilon": epsilon}
+    asked = [
+        {
+            "survey": {"name": "s", "question": f"Q {k}?", "labels": list("abc"), "oracle": oracle},
+            "label": "a",
+            "url": URLS[0],
+        }
+        for k in range(min(most, 60) + 1)
+    ]
+    total = float(Fraction(str(epsilon)) * (len(asked) - 1))
+    scopes = [(total, 1, 1000)] * 3
+    limit = {"maxEpsilon": total, "minEta": 1, "maxAnswers": 1000}
+    limits = {"topic": limit, "origin": limit, "total": limit}
+    told = ask([{"do": "sequence", "asked": asked, "limits": limits, "agrees": True}])[0]["result"]
+    assert [*in_javascript(told)] == in_python(asked, scopes, agrees=True, anonymity=2)
+    assert [("error" in one) for one in told] == [False] * (len(asked) - 1) + [True]

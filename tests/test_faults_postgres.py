@@ -16,7 +16,7 @@ def cluster():
 
 def test_two_collectors_count_once_while_they_are_killed_and_the_database_goes_away(tmp_path, cluster):
     make = runs.postgres(tmp_path, cluster.database())
-    result = runs.pair(make, 6, 1, cluster, killed=[0.002])
+    result = runs.pair(make, 6, 1, cluster)
     assert result.problems == []
     done = {name: result.counted[name] for name in ("kills", "restarts of PostgreSQL", "cuts")}
     assert done == {"kills": 2, "restarts of PostgreSQL": 1, "cuts": 1}

@@ -8,7 +8,7 @@ READY  := $(VENV)/.ready
 JS     := js/node_modules/.ready
 export UV_COMPILE_BYTECODE := 1
 
-.PHONY: help demo test lint bench figures soak javascript vectors constraints clean
+.PHONY: help demo test lint bench figures soak javascript screenshots vectors constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -36,8 +36,10 @@ lint: $(READY)  ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint $(JS)  ## style, types and all tests
-	@tools/need.sh postgresql
+needs:
+	@tools/need.sh chromium node postgresql
+
+test: needs lint $(JS)  ## style, types and all tests
 	$(BIN)/python -m pytest -n auto
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
@@ -51,6 +53,9 @@ soak: $(READY)  ## long runs: mutated batches, many rows, a collector under fire
 
 javascript: $(JS)  ## build the JavaScript client, and put it where the collector serves it from
 	@cd js && npm run --silent vendor
+
+screenshots: $(READY) needs  ## the pictures of the pages in the documents
+	$(BIN)/python tools/screenshots.py
 
 vectors: $(READY)  ## write the test vectors anew
 	$(BIN)/python -m fldp.vectors vectors

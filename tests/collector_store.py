@@ -20,8 +20,9 @@ STORES = ("sqlite", "postgres")
 DAY = "2026-11-01"
 
 
-def publish(store, **collect):
-    survey = Survey.from_dict(specification(**collect))
+def publish(store, labels=None, **collect):
+    fields = specification(**collect)
+    survey = Survey.from_dict({**fields, "labels": labels or fields["labels"]})
     entry, _ = store.publish(Entry(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None))
     return survey, entry.number
 

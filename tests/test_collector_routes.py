@@ -13,9 +13,12 @@ from fldp import wire
 from fldp.collector.app import OPERATIONS
 from fldp.collector.gate import HEADERS
 from fldp.collector.openapi import DOCUMENT
+from fldp.collector.page_routes import policy
 
 DESCRIBED = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
-PUBLIC = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/openapi.json"), ("GET", "/v1/surveys/{name}")}
+PUBLIC = {("GET", path) for path in ("/healthz", "/readyz", "/openapi.json", "/v1/surveys/{name}")}
+PUBLIC |= {("GET", path) for path in ("/s/{name}", "/static/{file}")}
+CACHED = {"/s/{name}": "no-cache", "/static/{file}": "no-cache"}  # a browser asks each time whether they have changed
 SCOPES = {(method, path): DOCUMENT["paths"][path][method.lower()]["x-scope"] for method, path in DESCRIBED}
 
 
@@ -44,7 +47,7 @@ def request(server, survey, method, path, token=None, extra=None):
         "/v1/versions/{id}/merge": {"content": wire.encode_tally(tally, survey.version)},
     }
     named = "doomed" if method == "DELETE" or path.endswith("/close") else survey.name
-    where = path.replace("{name}", named).replace("{id}", survey.version)
+    where = path.replace("{name}", named).replace("{id}", survey.version).replace("{file}", "page.css")
     query = {"all": "true"} if (method, path) == ("DELETE", "/v1/surveys/{name}") else None
     with server.client(token, **{"Idempotency-Key": key()}) as client:
         return client.request(method, where, params=query, **(bodies.get(path, {}) if method == "POST" else {}))
@@ -87,6 +90,7 @@ def tokens(server):
     return {"bad": bad, "good": good, "other": other, "own": own}
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("route", DESCRIBED, ids=" ".join)
 def test_who_may_do_what(server, survey, tokens, route):
     server.publish(name="doomed")
@@ -108,6 +112,7 @@ def test_who_may_do_what(server, survey, tokens, route):
     assert request(server, survey, *route, tokens["good"][scope]).status_code < 300 or "tokens/{id}" in route[1]
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_a_token_of_one_survey_is_good_for_that_one(server, survey, tokens):
     with server.client(tokens["own"]["read"]) as client:
         assert client.get(f"/v1/versions/{survey.version}/estimates").status_code == 200
@@ -140,10 +145,13 @@ def test_metrics_are_for_the_machine_itself_unless_it_is_behind_a_proxy(server, 
 def test_every_answer_has_the_security_headers(server, survey, route):
     for token in (None, server.token):
         answer = request(server, survey, *route, token) if route[0] == "GET" else request(server, survey, *route)
-        for name, value in HEADERS.items():
+        own = {"content-security-policy": policy([])} if route[1] == "/s/{name}" else {}
+        for name, value in (HEADERS | own).items():
             assert answer.headers[name] == value
-        tagged = "etag" in answer.headers
-        assert answer.headers["cache-control"] == ("private, no-cache" if tagged else "no-store")
+        kept = "private, no-cache" if "etag" in answer.headers else "no-store"
+        assert answer.headers["cache-control"] == (
+            kept if route[1].startswith("/v1") else CACHED.get(route[1], "no-store")
+        )
         if answer.status_code >= 400:
             assert answer.headers["content-type"] == "application/problem+json"
             assert {"type", "title", "status", "detail"} <= answer.json().keys()

@@ -6,36 +6,52 @@ say() { echo "need: $*"; }
 
 give_up() { say "$1 is missing: install it, and try again" >&2; exit 1; }
 
-# install WHAT PACKAGE...: with the package manager of Debian, which must not start anything by itself.
+# Do something as root, without asking for a password.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+# Say what is missing, once, and see that it can be installed.
+begin() {
+    command -v apt-get >/dev/null 2>&1 && as_root true 2>/dev/null || give_up "$1"
+    say "$1 is missing, installing it with apt-get"
+    as_root apt-get -qq update >/dev/null 2>&1 || true
+}
+
 install() {
-    what=$1; shift
-    command -v apt-get >/dev/null 2>&1 || give_up "$what"
-    as=""
-    if [ "$(id -u)" != 0 ]; then
-        command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null || give_up "$what"
-        as="sudo -n"
-    fi
-    say "$what is missing, installing $* with apt-get"
-    quiet="-qq -o=Dpkg::Use-Pty=0"
-    $as apt-get $quiet update >/dev/null 2>&1 || true
-    $as env DEBIAN_FRONTEND=noninteractive apt-get $quiet install -y --no-install-recommends "$@" >/dev/null || give_up "$what"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o=Dpkg::Use-Pty=0 install -y --no-install-recommends "$@" >/dev/null
 }
 
 have_postgresql() { command -v postgres >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; }
 
 need_postgresql() {
     have_postgresql && return
+    begin PostgreSQL
     # Debian makes and starts a cluster of its own unless it is told not to; the tests start theirs.
-    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ] && [ ! -e /etc/postgresql-common/createcluster.conf ]; then
-        mkdir -p /etc/postgresql-common
-        echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf
-    fi
-    install PostgreSQL postgresql
+    install postgresql-common &&
+        as_root sed -ri 's/#?(create_main_cluster) .*$/\1 = false/' /etc/postgresql-common/createcluster.conf &&
+        install postgresql || give_up PostgreSQL
     have_postgresql || give_up PostgreSQL
+}
+
+need_chromium() {
+    command -v chromium >/dev/null 2>&1 && return
+    begin Chromium
+    install chromium || give_up Chromium
+}
+
+have_node() { command -v npm >/dev/null 2>&1 && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null; }
+
+need_node() {
+    have_node && return
+    begin "Node.js 20"
+    install nodejs npm && have_node || give_up "Node.js 20"
 }
 
 for name in "$@"; do
     case $name in
+        chromium) need_chromium ;;
+        node) need_node ;;
         postgresql) need_postgresql ;;
         *) say "unknown: $name" >&2; exit 2 ;;
     esac

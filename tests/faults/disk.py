@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 MEGABYTES = 24
+POSTGRES_MEGABYTES = 400  # tallies that are replaced fifty times a second are cleared away now and then only
 PAGE = 4096
 
 
@@ -72,7 +73,7 @@ def postgres_disk(folder, cluster):
 
     Only the tables are: where PostgreSQL cannot write its log it stops, which is the fault of another scenario.
     """
-    with mounted(Path(folder)) as made:
+    with mounted(Path(folder), POSTGRES_MEGABYTES) as made:
         if not made.is_mount():
             yield None, []
             return
@@ -93,10 +94,10 @@ def postgres_disk(folder, cluster):
 
 
 @contextmanager
-def mounted(folder):
+def mounted(folder, megabytes=MEGABYTES):
     """Give a folder, on a small file system if that is permitted."""
     folder.mkdir()
-    done = _mount(folder)
+    done = _mount(folder, megabytes)
     try:
         yield folder
     finally:
@@ -104,9 +105,9 @@ def mounted(folder):
             subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def _mount(folder):
+def _mount(folder, megabytes):
     """Mount a tmpfs if that is permitted."""
     if os.geteuid() != 0:
         return False
-    command = ["mount", "-t", "tmpfs", "-o", f"size={MEGABYTES}m", "tmpfs", str(folder)]
+    command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0

@@ -60,6 +60,11 @@ class Watched(Server):
         self.page.clear()
         super().launch()
 
+    @property
+    def last_logged(self):
+        """The last line of the log; one before it may be cut off, where the disk was full."""
+        return json.loads((self.folder / "log").read_text().splitlines()[-1])
+
     def turn_clock(self, seconds):
         """Move the clock to so far from the time."""
         new = self.folder / "clock.new"

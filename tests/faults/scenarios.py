@@ -59,7 +59,7 @@ async def stops(made, times):
         await made.load.quiet()
         made.result.counted["stops"] += 1
         made.result.require(code == 0, f"stop {number + 1}: the collector ended with {code}")
-        ended = made.server.logged[-1]
+        ended = made.server.last_logged
         made.result.require(ended["event"] == "stopped" and ended["dropped"] == 0, f"stop {number + 1}: {ended}")
         await asyncio.to_thread(made.server.start)
         await made.compare(f"stop {number + 1}", all_or_nothing=True)

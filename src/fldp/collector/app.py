@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
-from fldp.collector import answer_routes, other_routes, report_routes, survey_routes
+from fldp.collector import answer_routes, other_routes, page_routes, report_routes, survey_routes
 from fldp.collector.access import require, token_of
 from fldp.collector.collector import Collector
 from fldp.collector.gate import Gate
@@ -45,6 +45,8 @@ OPERATIONS = (
     Operation("GET", "/v1/tokens", "admin", other_routes.tokens),
     Operation("POST", "/v1/tokens", "admin", other_routes.create_token),
     Operation("DELETE", "/v1/tokens/{id}", "admin", other_routes.revoke_token),
+    Operation("GET", "/s/{name}", "public", page_routes.answer),
+    Operation("GET", "/static/{file}", "public", page_routes.static),
 )
 
 

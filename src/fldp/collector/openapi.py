@@ -6,7 +6,7 @@ import fldp
 from fldp.collector.openapi_schemas import DAY, NAME, SCHEMAS, VERSION, reference
 from fldp.postprocess import METHODS
 
-JSON, PROBLEM, BYTES = "application/json", "application/problem+json", "application/octet-stream"
+JSON, HTML, PROBLEM, BYTES = "application/json", "text/html", "application/problem+json", "application/octet-stream"
 CSV, PARQUET = "text/csv", "application/vnd.apache.parquet"
 _BINARY: dict[str, Any] = {}
 _ALWAYS = (400, 503)  # a connection that ends within the request; too many requests
@@ -30,7 +30,7 @@ _WORDS = {
 
 
 def _answer(status: int, content: dict[str, Any] | None = None) -> dict[str, Any]:
-    if status >= 400:
+    if status >= 400 and content is None:
         content = {PROBLEM: {"schema": reference("Problem")}}
     made: dict[str, Any] = {"description": _WORDS[status], "headers": _headers(status)}
     return made | ({"content": content} if content else {})
@@ -120,6 +120,23 @@ _ESTIMATES = _tagged(
             _MATCH,
         ],
         **_READ,
+    )
+)
+_TEXT: dict[str, Any] = {"schema": {"type": "string"}}
+_PAGE = _operation(
+    "The page on which a person answers a survey",
+    {200: {HTML: _TEXT}, 404: {HTML: _TEXT}},
+    (),
+    parameters=[_NAMED],
+    **_PUBLIC,
+)
+_FILE = _tagged(
+    _operation(
+        "A file of the pages",
+        {200: {"text/javascript": _TEXT, "text/css": _TEXT, "image/svg+xml": _TEXT}, 304: None},
+        (404, 422),
+        parameters=[_path("file", {"type": "string"}), _MATCH],
+        **_PUBLIC,
     )
 )
 _TALLY = _tagged(
@@ -245,6 +262,8 @@ PATHS: dict[str, dict[str, Any]] = {
             **_ADMIN,
         )
     },
+    "/s/{name}": {"get": _PAGE},
+    "/static/{file}": {"get": _FILE},
 }
 
 DOCUMENT: dict[str, Any] = {

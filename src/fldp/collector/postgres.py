@@ -36,7 +36,7 @@ class PostgresStore:
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             kwargs=schema.parameters(database),
             configure=schema.configure,
-            check=ConnectionPool.check_connection,
+            check=self._check,
             min_size=1,
             max_size=max(4, connections),
             timeout=_PATIENCE,
@@ -45,6 +45,14 @@ class PostgresStore:
         )
 
     # ------------------------------------------------------------------------------------------- connections
+
+    def _check(self, connection: Connection) -> None:
+        """See that a connection is good before it is used; if it is not, what broke it broke the others too."""
+        try:
+            ConnectionPool.check_connection(connection)
+        except Exception:
+            self._pool.drain()
+            raise
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
@@ -109,7 +117,7 @@ class PostgresStore:
         return self._entries("name = %s", name)
 
     def _entries(self, where: str, value: str | int) -> list[Entry]:
-        if "\0" in str(value):  # PostgreSQL has no such text
+        if not _possible(str(value)):
             return []
         found = self._select(f"SELECT {ENTRY} FROM surveys WHERE {where} ORDER BY number DESC", [value])  # noqa: S608
         return [Entry(*row) for row in found]
@@ -216,9 +224,9 @@ class PostgresStore:
                     _unlock(connection)
 
     def _tidy(self, connection: Connection) -> None:
-        """Have the server clear away what folding has deleted; by itself it takes its time."""
+        """Have the server clear away what folding has deleted or replaced; by itself it takes its time."""
         if time.monotonic() >= self._untidy:
-            connection.execute("VACUUM (SKIP_LOCKED) segments")
+            connection.execute("VACUUM (SKIP_LOCKED) segments, tallies")
             self._untidy = time.monotonic() + _TIDY
 
     def fold(self, step: Fold) -> bool:
@@ -255,7 +263,7 @@ class PostgresStore:
         return [Token(*row) for row in self._select(f"SELECT {_TOKEN} FROM tokens ORDER BY place")]  # noqa: S608
 
     def revoke_token(self, identifier: str, now: str) -> bool:
-        if "\0" in identifier:
+        if not _possible(identifier):
             return False
         with self._writing() as connection:
             statement = "UPDATE tokens SET revoked = coalesce(revoked, %s) WHERE id = %s"
@@ -272,6 +280,14 @@ class PostgresStore:
                 fill(connection, table, counted(snapshot.rows(table), advance))
             last = snapshot.last_number()
             connection.execute("SELECT setval('surveys_number_seq', %s, %s)", (max(1, last), last > 0))
+
+
+def _possible(text: str) -> bool:
+    """Tell whether PostgreSQL can hold a text at all: it has no character 0, and no halves of characters."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def _unlock(connection: Connection) -> None:

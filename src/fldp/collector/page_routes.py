@@ -1,0 +1,83 @@
+"""The pages, for people: files that come with the collector, and headers that let nothing in from elsewhere."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fldp.collector.collector import Collector
+from fldp.collector.problem import Problem, not_found
+from fldp.collector.query import parameters
+from fldp.collector.survey_routes import shown
+
+KINDS = {"css": "text/css", "html": "text/html", "js": "text/javascript", "svg": "image/svg+xml"}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors "
+)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of the pages, as it is served."""
+
+    data: bytes
+    kind: str
+
+    @property
+    def tag(self) -> str:
+        """The entity tag."""
+        return f'"{hashlib.sha256(self.data).hexdigest()[:32]}"'
+
+
+@cache
+def files() -> dict[str, File]:
+    """Return all files by their names.
+
+    >>> files()["page.css"].kind
+    'text/css'
+    """
+    found = (resources.files("fldp.collector") / "static").iterdir()
+    return {
+        file.name: File(file.read_bytes(), KINDS[file.name.rpartition(".")[2]])
+        for file in found
+        if file.name.rpartition(".")[2] in KINDS
+    }
+
+
+def policy(origins: list[str]) -> str:
+    """Return the policy of a page that may be shown inside of pages of some origins.
+
+    >>> policy(["https://a.example"]).rpartition("; ")[2]
+    'frame-ancestors https://a.example'
+    """
+    return _POLICY + (" ".join(origins) or "'none'")
+
+
+async def static(collector: Collector, request: Request, token: None) -> Response:
+    """Return a file of the pages; a browser asks each time whether it has changed."""
+    del collector, token
+    parameters(request)
+    file = files().get(request.path_params["file"])
+    if file is None or file.kind == KINDS["html"]:
+        raise not_found("file")
+    headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
+    if request.headers.get("if-none-match") == file.tag:
+        return Response(status_code=304, headers=headers)
+    return Response(file.data, headers=headers, media_type=file.kind)
+
+
+async def answer(collector: Collector, request: Request, token: None) -> Response:
+    """Return the page on which a survey is answered. It is the same for all; what it asks it fetches itself."""
+    del token
+    try:
+        origins, status = (await shown(collector, request.path_params["name"])).survey.collect["origins"], 200
+    except Problem as problem:
+        if problem.status != 404:
+            raise
+        origins, status = [], 404
+    headers = {"Content-Security-Policy": policy(origins), "Cache-Control": "no-cache"}
+    return Response(files()["answer.html"].data, status, headers, media_type="text/html")

@@ -1,0 +1,163 @@
+// The page on which a person answers a survey. It shows what leaves the device before it leaves.
+import { choices } from "./choices.js";
+import { ask, element, notice } from "./dom.js";
+import { BudgetError, CollectorError, card, every, explain, flush, load, participant } from "./fldp.js";
+import { learned, privacyCard } from "./learned.js";
+
+const main = document.querySelector("main");
+const collector = new URL("..", location.href).href;
+const name = location.pathname.split("/").pop();
+const ticket = new URLSearchParams(location.hash.slice(1)).get("ticket") ?? undefined;
+
+/** Show a page: its heading gets the focus, so that a screen reader begins there. */
+function show(heading, ...content) {
+  const title = element("h1", { tabindex: "-1" }, heading);
+  main.removeAttribute("aria-busy");
+  main.replaceChildren(title, ...content.flat().filter(Boolean));
+  document.title = heading;
+  if (shown++) title.focus();
+}
+
+let shown = 0;
+let waiting = false; // for a connection
+
+/** Say what went wrong in words for the person; what exactly it was stands below. */
+function failed(error) {
+  const known = error instanceof BudgetError || error instanceof CollectorError;
+  const words =
+    error instanceof CollectorError && error.status === 404
+      ? "There is no such survey here. The address may be wrong, or the survey was deleted."
+      : error instanceof BudgetError
+        ? "This survey was not answered, to protect you."
+        : "This did not work. Nothing was sent.";
+  show(known ? "Not answered" : "Something is wrong", notice("bad", element("p", {}, words)), element("p", { class: "small muted" }, error.message));
+}
+
+const attempt = (work) => () => work().catch(failed);
+
+async function start() {
+  const survey = await load(collector, name, every);
+  const person = participant(survey);
+  const before = await person.recall();
+  const reason = refusal(survey);
+  if (before) await showReport(survey, person, before, null);
+  else if (reason) show(survey.question, notice("warn", element("p", {}, reason)));
+  else showQuestion(survey, person);
+}
+
+/** Return why a survey cannot be answered here and now, or null. */
+function refusal({ state, collect }) {
+  if (state === "scheduled") return `This survey is not open yet. It opens at ${collect.opens}.`;
+  if (state !== "open") return "This survey is closed. It takes no more answers.";
+  if (collect.submit === "token") return "This survey is answered by programs, not on this page.";
+  if (collect.submit === "ticket" && !ticket) return "This survey needs a personal link. Open the one that you were sent.";
+  return null;
+}
+
+function showQuestion(survey, person) {
+  const chosen = choices(survey);
+  const button = element("button", { type: "submit", class: "primary" }, "See my report");
+  const form = element("form", {}, chosen.field, element("div", { class: "actions" }, button));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const label = chosen.value();
+    if (label === null) return;
+    button.disabled = true;
+    attempt(() => prepare(survey, person, label))();
+  });
+  show(
+    survey.question,
+    survey.description ? element("p", {}, survey.description) : null,
+    notice(
+      "",
+      element("p", {}, "Your answer stays on this device. What is sent is a report that was drawn at random from it. You see it first."),
+    ),
+    form,
+    privacyCard(card(survey.oracle)),
+    footer(survey),
+  );
+}
+
+async function prepare(survey, person, label) {
+  const confirm = (notices) => ask("Before you answer", notices, "Go on", "Do not answer");
+  const answer = await person.prepare(label, { confirm });
+  await showReport(survey, person, answer, answer.repeated ? null : label);
+}
+
+const HEADINGS = { drawn: "This would be sent", queued: "Not sent yet", sent: "Thank you, this was sent" };
+
+/** Show a report: before it is sent with a button, after that as what it was. */
+async function showReport(survey, person, answer, label) {
+  const explanation = await explain(survey, answer.batch);
+  waiting = answer.state === "queued";
+  show(
+    HEADINGS[answer.state],
+    element("p", { class: "eyebrow" }, survey.question),
+    status(survey, answer, label),
+    label === null ? null : panel("Your answer", element("p", {}, label), element("p", { class: "small muted" }, "It is not sent, and it is not kept.")),
+    panel("Your report", element("p", {}, reportWords(survey)), bytes(answer.batch)),
+    panel("What anybody can learn from it", ...learned(survey, explanation)),
+    actions(survey, person, answer),
+    footer(survey),
+  );
+}
+
+function reportWords({ oracle }) {
+  const bits = oracle.reportBits.toLocaleString("en-US");
+  return `These bytes are sent, and a random number that keeps them from being counted twice. Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`;
+}
+
+/** Say what became of a report. */
+function status(survey, { state }, label) {
+  if (state === "sent") return notice("", element("p", {}, "You have answered this survey. Another visit sends nothing more."));
+  if (state === "queued") {
+    return notice("warn", element("p", {}, "The collector cannot be reached. Your report is kept here, and sent as soon as it can be."));
+  }
+  const drawn =
+    label === null
+      ? "This report was drawn before, on an earlier visit or in another tab. There is only ever one."
+      : "It was drawn at random from your answer, once: going back would not change it.";
+  const reason = refusal(survey);
+  return notice(reason ? "warn" : "", element("p", {}, drawn), reason ? element("p", {}, reason) : null);
+}
+
+/** Make the buttons for what can be done with a report. */
+function actions(survey, person, { state }) {
+  if (state === "sent" || (state === "drawn" && refusal(survey))) return null;
+  const send = element("button", { type: "button", class: "primary" }, state === "queued" ? "Try again now" : "Send this report");
+  send.addEventListener("click", attempt(() => ((send.disabled = true), deliver(survey, person))));
+  return element("div", { class: "actions" }, send, state === "queued" ? null : leave());
+}
+
+function leave() {
+  const words = "You can close this page. If you come back, you will see the same report.";
+  return element("button", { type: "button", click: () => show("Nothing was sent", element("p", {}, words)) }, "Do not send");
+}
+
+async function deliver(survey, person) {
+  await showReport(survey, person, await person.send({ ticket }), null);
+}
+
+const panel = (title, ...content) => element("section", { class: "panel" }, element("h2", {}, title), ...content);
+
+function bytes(batch) {
+  const text = Array.from(batch, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+  return element("code", { class: "bytes", tabindex: "0", role: "textbox", "aria-readonly": "true", "aria-label": "The report, byte for byte" }, text);
+}
+
+const footer = ({ version }) => element("p", { class: "small muted" }, "Version of the survey, computed here: ", element("code", {}, version));
+
+/** Send what is queued, now that there may be a connection, and show that it was sent. */
+async function resume() {
+  if (waiting && (await flush()) === 0) await start();
+}
+
+/** Tell the page around this one how high it is. It is told nothing else. */
+function tellHeight() {
+  if (parent === self) return;
+  new ResizeObserver(() => parent.postMessage({ fldp: name, height: document.documentElement.offsetHeight }, "*")).observe(document.body);
+}
+
+tellHeight();
+addEventListener("online", attempt(resume));
+attempt(() => start().then(resume))();

@@ -76,7 +76,8 @@ function transact(
 /**
  * Keep answers in localStorage, where Web Locks keep tabs apart; without them it is refused.
  *
- * A browser may show another process a change of localStorage a moment late. `databaseStore` has no such moment.
+ * A browser may show another process a change of localStorage a moment late, and write it to the disk seconds later.
+ * `databaseStore` has neither weakness.
  */
 export function localStore(key = "fldp"): Store {
   const locks = globalThis.navigator?.locks;

@@ -17,8 +17,9 @@ from fldp.collector.page_routes import policy
 
 DESCRIBED = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
 PUBLIC = {("GET", path) for path in ("/healthz", "/readyz", "/openapi.json", "/v1/surveys/{name}")}
-PUBLIC |= {("GET", path) for path in ("/s/{name}", "/static/{file}")}
-CACHED = {"/s/{name}": "no-cache", "/static/{file}": "no-cache"}  # a browser asks each time whether they have changed
+PUBLIC |= {("GET", path) for path in ("/", "/s/{name}", "/static/{file}")}
+PAGES = ("/", "/s/{name}", "/static/{file}")
+CACHED = dict.fromkeys(PAGES, "no-cache")  # a browser asks each time whether they have changed
 SCOPES = {(method, path): DOCUMENT["paths"][path][method.lower()]["x-scope"] for method, path in DESCRIBED}
 
 
@@ -145,7 +146,7 @@ def test_metrics_are_for_the_machine_itself_unless_it_is_behind_a_proxy(server, 
 def test_every_answer_has_the_security_headers(server, survey, route):
     for token in (None, server.token):
         answer = request(server, survey, *route, token) if route[0] == "GET" else request(server, survey, *route)
-        own = {"content-security-policy": policy([])} if route[1] == "/s/{name}" else {}
+        own = {"content-security-policy": policy([])} if route[1] in ("/", "/s/{name}") else {}
         for name, value in (HEADERS | own).items():
             assert answer.headers[name] == value
         kept = "private, no-cache" if "etag" in answer.headers else "no-store"
@@ -161,7 +162,7 @@ def test_every_answer_has_the_security_headers(server, survey, route):
 @pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_unknown_paths_and_methods(server):
     with server.admin as client:
-        for path in ("/", "/v1", "/v1/surveys/", "/V1/surveys", "/v1/surveys/a/b", "/healthz/", "//v1/surveys"):
+        for path in ("/v1", "/v1/surveys/", "/V1/surveys", "/v1/surveys/a/b", "/healthz/", "//v1/surveys"):
             answer = client.get(path)
             assert (answer.status_code, answer.json()["status"]) == (404, 404), path
         for method in ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):

@@ -45,6 +45,7 @@ OPERATIONS = (
     Operation("GET", "/v1/tokens", "admin", other_routes.tokens),
     Operation("POST", "/v1/tokens", "admin", other_routes.create_token),
     Operation("DELETE", "/v1/tokens/{id}", "admin", other_routes.revoke_token),
+    Operation("GET", "/", "public", page_routes.dashboard),
     Operation("GET", "/s/{name}", "public", page_routes.answer),
     Operation("GET", "/static/{file}", "public", page_routes.static),
 )

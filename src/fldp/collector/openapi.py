@@ -130,6 +130,7 @@ _PAGE = _operation(
     parameters=[_NAMED],
     **_PUBLIC,
 )
+_DASHBOARD = _operation("The dashboard", {200: {HTML: _TEXT}}, (422,), **_PUBLIC)
 _FILE = _tagged(
     _operation(
         "A file of the pages",
@@ -262,6 +263,7 @@ PATHS: dict[str, dict[str, Any]] = {
             **_ADMIN,
         )
     },
+    "/": {"get": _DASHBOARD},
     "/s/{name}": {"get": _PAGE},
     "/static/{file}": {"get": _FILE},
 }

@@ -80,6 +80,7 @@ SCHEMAS: dict[str, Any] = {
                 "created": _TIME,
                 "closed": _MAYBE_TIME,
                 "state": _STATE,
+                "decoders": _list(_TEXT),
                 "n": _COUNT,
             }
         )

@@ -10,7 +10,7 @@ import pytest
 import fldp.collector
 import postgres_server
 from browser import DESK, PHONE, Visitor, accessible, chromium
-from collector_server import Server, specification
+from collector_server import Server, key, specification
 from fldp import plot, wire
 
 STATIC = Path(fldp.collector.__file__).parent / "static"
@@ -70,7 +70,7 @@ def estimates(server, survey, **query):
 
 def shown(page):
     """Return the lines of the table of values as texts."""
-    return [line.locator("th, td").all_text_contents() for line in page.locator("table.values tbody tr").all()]
+    return [line.locator("th, td").all_text_contents() for line in page.locator("table.all tbody tr").all()]
 
 
 def number(text):
@@ -150,7 +150,7 @@ def test_estimates_come_alive_and_are_those_of_the_collector(browser, tmp_path, 
         page.get_by_text("There are no reports yet. Estimates are shown from 100 on.").wait_for()
         send(server, survey, [30, 0, 0, 0, 0])
         page.get_by_text("There are 30 reports.").wait_for()
-        assert page.locator("svg.chart .bar").count() == 0
+        assert page.locator("svg.chart .whisker").count() == 0
         send(server, survey, [900, 400, 150, 0, 0])
         page.get_by_text("From 1,480 reports in all").wait_for()
         send(server, survey, [0, 20, 0, 0, 0])
@@ -170,12 +170,13 @@ def test_the_chart_is_drawn_to_scale_with_whiskers_and_greys_what_may_be_zero(vi
     survey = server.publish(name="drawn", minimum=1)
     send(server, survey, [1200, 500, 300, 0, 0])
     page = look(visitor, server, token, survey)
-    page.locator("svg.chart .bar").first.wait_for()
+    page.locator("svg.chart .whisker").first.wait_for()
     rows = sorted(estimates(server, survey)["rows"], key=lambda row: -row["count"])
     zero = float(re.match(r"M([\d.]+)", page.locator(".chart .zero").get_attribute("d"))[1])
-    bars = page.locator(".chart .bar").all()
+    chart = page.locator("svg.chart").first
+    bars = chart.locator(".bar").all()
     scale = float(bars[0].get_attribute("width")) / rows[0]["count"]
-    for row, bar, whisker in zip(rows, bars, page.locator(".chart .whisker").all(), strict=True):
+    for row, bar, whisker in zip(rows, bars, chart.locator(".whisker").all(), strict=True):
         low, high = (float(x) for x in re.match(r"M([-\d.]+) .*H([-\d.]+)M", whisker.get_attribute("d")).groups())
         assert low == pytest.approx(zero + scale * row["low"], abs=0.01)
         assert high == pytest.approx(zero + scale * row["high"], abs=0.01)
@@ -191,7 +192,7 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
     survey = server.publish(name="controls", minimum=1)
     send(server, survey, [600, 300, 100, 0, 0])
     page = look(visitor, server, token, survey)
-    page.locator("svg.chart .bar").first.wait_for()
+    page.locator("svg.chart .whisker").first.wait_for()
     for words, choice, query in (
         ("Decoder", "paper", {"decoder": "paper"}),
         ("Post-processing", "norm-sub", {"decoder": "paper", "post": "norm-sub"}),
@@ -201,7 +202,7 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
             page.get_by_label(words).select_option(choice)
         rows = sorted(estimates(server, survey, **query)["rows"], key=lambda row: (-row["count"], row["value"]))
         wanted = f"{rows[0]['low']:,.0f} to {rows[0]['high']:,.0f}"
-        page.locator("table.values td", has_text=wanted).first.wait_for()
+        page.locator("table.all td", has_text=wanted).first.wait_for()
         assert [number(line[1]) for line in shown(page)] == [round(row["count"]) for row in rows]
     page.get_by_text("Post-processed by norm-sub, which is biased.").wait_for()
     page.get_by_label("From day (UTC)").fill("2020-01-02")
@@ -210,7 +211,7 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
     page.get_by_text("The first day must not be after the last.").wait_for()
     page.get_by_label("To day (UTC)").fill("2020-01-03")
     page.get_by_text("There are fewer than 1 reports in these days").wait_for()
-    assert page.locator("svg.chart .bar:visible").count() == 0
+    assert page.locator("svg.chart .whisker:visible").count() == 0
     accessible(page)
     visitor.forgive("status of 403")
 
@@ -219,7 +220,7 @@ def test_the_table_is_sorted_searched_and_saved(visitor, server, token):
     survey = server.publish(name="table", minimum=1)
     send(server, survey, [600, 300, 100, 0, 0])
     page = look(visitor, server, token, survey)
-    page.locator("table.values tbody tr").first.wait_for()
+    page.locator("table.all tbody tr").first.wait_for()
     page.get_by_role("button", name="Value").click()
     assert [line[0].split(" (")[0] for line in shown(page)] == sorted(survey.labels)
     page.get_by_role("button", name="Value").click()
@@ -244,7 +245,7 @@ def test_ten_thousand_labels_stay_fluent(visitor, server, token):
     send(server, survey, [2000, 1000, *([1] * 98)])
     page = look(visitor, server, token, survey)
     page.get_by_text("10,000 of 10,000 values; 1 to 50 are shown.").wait_for()
-    assert page.locator("table.values tbody tr").count() == 50
+    assert page.locator("table.all tbody tr").count() == 50
     page.get_by_role("button", name="Next").click()
     page.get_by_text("51 to 100 are shown.").wait_for()
     page.get_by_label("Search the values").fill("word 99")
@@ -262,7 +263,7 @@ def test_script_in_texts_is_text(visitor, server, token):
     page = look(visitor, server, token)
     assert page.get_by_role("link", name=question).count() == 1
     page.goto(f"{server.url}/#/survey/tricks/{survey.version}")
-    page.locator("table.values tbody tr").first.wait_for()
+    page.locator("table.all tbody tr").first.wait_for()
     assert page.locator("h1").inner_text() == question
     assert sorted(line[0].split(" (may")[0] for line in shown(page)) == sorted(TRICKS)
     assert 'data-title="&quot;onmouseover=&quot;x"' in page.get_by_label("Embed code").inner_text()
@@ -285,14 +286,41 @@ def test_a_collector_that_is_away_for_a_moment(browser, tmp_path):
     send(server, survey, [60, 0, 0, 0, 0])
     with Visitor(browser, server.url) as visitor:
         page = look(visitor, server, server.token, survey)
-        page.locator("svg.chart .bar").first.wait_for()
+        page.locator("svg.chart .whisker").first.wait_for()
         visitor.context.set_offline(True)
         page.get_by_text("The collector cannot be reached.").wait_for()
-        assert page.locator("svg.chart .bar").count() == 5
+        assert page.locator("svg.chart .whisker").count() == 5
         visitor.context.set_offline(False)
         page.get_by_text("The collector cannot be reached.").wait_for(state="hidden")
         visitor.forgive("ERR_INTERNET_DISCONNECTED")
     server.stop()
+
+
+def merge(server, survey, counts, day):
+    """Have reports of so many people counted under another day."""
+    tally = survey.oracle.tally(survey.oracle.privatize(np.repeat(np.arange(len(counts)), counts)))
+    body = wire.encode_tally(tally, survey.version)
+    with server.admin as client:
+        headers = {"Idempotency-Key": key(), "Content-Type": "application/octet-stream"}
+        path = f"/v1/versions/{survey.version}/merge"
+        assert client.post(path, params={"day": day}, content=body, headers=headers).status_code == 200
+
+
+def test_reports_over_time(visitor, server, token):
+    survey = server.publish(name="days", minimum=50)
+    for day, people in (("2026-10-01", 60), ("2026-10-03", 40), ("2026-10-04", 120)):
+        merge(server, survey, [people, 0, 0, 0, 0], day)
+    page = look(visitor, server, token, survey)
+    part = page.locator("section", has=page.get_by_role("heading", name="Reports over time"))
+    part.locator(".bar").first.wait_for()
+    assert ["unsure" in bar.get_attribute("class") for bar in part.locator(".bar").all()] == [False, False, True, False]
+    heights = [float(bar.get_attribute("height")) for bar in part.locator(".bar").all()]
+    assert heights[0] == pytest.approx(heights[3] / 2)
+    part.get_by_text("As a table").click()
+    lines = [line.locator("th, td").all_text_contents() for line in part.locator("tbody tr").all()]
+    assert lines == [["2026-10-01", "60"], ["2026-10-02", "0"], ["2026-10-03", "1 to 49"], ["2026-10-04", "120"]]
+    assert "from 2026-10-01 to 2026-10-04" in part.locator("svg").get_attribute("aria-label")
+    accessible(page)
 
 
 # ------------------------------------------------------------------------------------------------- keyboard and look
@@ -312,7 +340,7 @@ def test_with_the_keyboard_alone(visitor, server, token):
     page.wait_for_timeout(2500)  # an update comes, and must not take the focus away
     assert page.evaluate("document.activeElement.tagName") == "A"
     page.keyboard.press("Enter")
-    page.locator("svg.chart .bar").first.wait_for()
+    page.locator("svg.chart .whisker").first.wait_for()
     reach(page, "#level")
     page.keyboard.press("ArrowDown")
     page.get_by_text("The whiskers are 99 % intervals").wait_for()
@@ -339,7 +367,7 @@ def test_every_view_is_accessible(browser, server, token, scheme, window):
         page = look(visitor, server, token)
         accessible(page)
         page.goto(f"{server.url}/#/survey/look/{survey.version}")
-        page.locator("svg.chart .bar").first.wait_for()
+        page.locator("svg.chart .whisker").first.wait_for()
         accessible(page)
 
 

@@ -53,7 +53,7 @@ def dashboard(server, survey, browser, folder):
     with Visitor(browser, server.url, viewport=WIDE, device_scale_factor=1) as visitor:
         page = visitor.open(f"{server.url}/#token={token}")
         page.get_by_role("link", name=SURVEY["question"]).click()
-        page.locator("svg.chart .bar").first.wait_for()
+        page.locator("svg.chart .whisker").first.wait_for()
         page.screenshot(path=folder / "dashboard.png")
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 import fldp
 from fldp import parquet, render, wire
@@ -49,6 +49,20 @@ async def tally(collector: Collector, request: Request, token: Token) -> Respons
         return _unchanged(tag)
     made = await collector.answer(_encoded, collector, published, days)
     return _answer(collector, made, "application/octet-stream")
+
+
+async def days(collector: Collector, request: Request, token: Token) -> Response:
+    """Return the days that have reports, with their numbers; of days below the minimum, none."""
+    published = await _asked(collector, request, token)
+    parameters(request)
+    return JSONResponse(await collector.quick(_days, collector, published))
+
+
+def _days(collector: Collector, published: Published) -> list[dict[str, Any]]:
+    minimum = published.survey.collect["minimum"]
+    with _moment(collector, published) as snapshot:
+        found = snapshot.days(published.entry.number)
+    return [{"day": day, "n": n if n >= minimum else None} for day, n in found if n]
 
 
 async def export(collector: Collector, request: Request, token: Token) -> Response:

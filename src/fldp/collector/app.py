@@ -39,6 +39,7 @@ OPERATIONS = (
     Operation("POST", "/v1/versions/{id}/reports", "own", report_routes.send),
     Operation("GET", "/v1/versions/{id}/estimates", "read", answer_routes.estimates),
     Operation("GET", "/v1/versions/{id}/tally", "read", answer_routes.tally),
+    Operation("GET", "/v1/versions/{id}/days", "read", answer_routes.days),
     Operation("GET", "/v1/versions/{id}/export", "read", answer_routes.export),
     Operation("POST", "/v1/versions/{id}/merge", "admin", report_routes.merge),
     Operation("POST", "/v1/versions/{id}/tickets", "admin", survey_routes.tickets),

@@ -215,6 +215,15 @@ PATHS: dict[str, dict[str, Any]] = {
     },
     "/v1/versions/{id}/estimates": {"get": _ESTIMATES},
     "/v1/versions/{id}/tally": {"get": _TALLY},
+    "/v1/versions/{id}/days": {
+        "get": _operation(
+            "The days that have reports, and how many; null below the survey's minimum",
+            {200: _json("Days")},
+            (401, 403, 404, 422),
+            parameters=[_ID],
+            **_READ,
+        )
+    },
     "/v1/versions/{id}/export": {
         "get": _operation(
             "The raw reports as Parquet, where the survey keeps them",

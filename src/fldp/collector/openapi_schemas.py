@@ -112,6 +112,7 @@ SCHEMAS: dict[str, Any] = {
             ),
         }
     ),
+    "Days": _list(_object({"day": DAY, "n": {"type": ["integer", "null"], "minimum": 1}})),
     "Wanted": _object({"count": {"type": "integer", "minimum": 1, "maximum": 100_000}}),
     "Tickets": _object({"tickets": _list(_TEXT)}),
     "Tokens": _list(_object(_TOKEN)),

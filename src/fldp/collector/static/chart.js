@@ -46,7 +46,7 @@ export function bars(rows, { width, oracle, level }) {
   ).nice();
   const y = scaleBand(rows.map((_, place) => place), [EDGE.top, height - EDGE.bottom]).padding(0.28);
   const svg = canvas(width, height, barWords(rows, level));
-  grid(svg, axisBottom(x).ticks(Math.max(2, Math.floor(width / 130)), numbers(x)).tickSize(-(height - EDGE.top - EDGE.bottom)), 0, height - EDGE.bottom);
+  grid(svg, axisBottom(x).ticks(Math.max(2, Math.floor(width / 130))).tickFormat(numbers(x)).tickSize(-(height - EDGE.top - EDGE.bottom)), 0, height - EDGE.bottom);
   svg
     .selectAll(".bar")
     .data(rows)
@@ -92,13 +92,13 @@ function grid(svg, axis, x, y) {
   svg.append("g").attr("class", "axis").attr("transform", `translate(${x},${y})`).call(axis).call((g) => g.select(".domain").remove());
 }
 
-/** Draw the reports of each day; days of which no number is shown are hatched marks at the bottom. */
+/** Draw the reports of each day; days of which no number is shown are grey marks at the bottom. */
 export function days(rows, { width, oracle, words }) {
   const [height, left] = [200, 56];
   const x = scaleBand(rows.map(({ day }) => day), [left, width - EDGE.right]).padding(0.15);
   const y = scaleLinear([0, Math.max(1, ...rows.map(({ n }) => n ?? 0))], [height - EDGE.bottom, EDGE.top]).nice();
   const svg = canvas(width, height, words);
-  grid(svg, axisLeft(y).ticks(4, numbers(y)).tickSize(-(width - EDGE.right - left)), left, 0);
+  grid(svg, axisLeft(y).ticks(4).tickFormat(numbers(y)).tickSize(-(width - EDGE.right - left)), left, 0);
   const every = Math.ceil(rows.length / Math.max(1, Math.floor((width - left) / 90)));
   grid(svg, axisBottom(x).tickValues(rows.map(({ day }) => day).filter((_, place) => place % every === 0)).tickSize(0).tickPadding(8), 0, height - EDGE.bottom);
   svg
@@ -121,7 +121,7 @@ export function errors(points, { width, oracle, now, words }) {
   const x = scaleLog([points[0].reports, points.at(-1).reports], [left, width - EDGE.right]);
   const y = scaleLog([points.at(-1).error, points[0].error], [height - EDGE.bottom, EDGE.top]).nice();
   const svg = canvas(width, height, words);
-  grid(svg, axisLeft(y).ticks(4, (share) => format(".2~g")(100 * share) + " %").tickSize(-(width - EDGE.right - left)), left, 0);
+  grid(svg, axisLeft(y).ticks(4, "").tickFormat((share) => `${format(".2~g")(100 * share)} %`).tickSize(-(width - EDGE.right - left)), left, 0);
   grid(svg, axisBottom(x).ticks(Math.max(2, Math.floor(width / 160)), "~s").tickSize(0).tickPadding(8), 0, height - EDGE.bottom);
   const path = line(({ reports }) => x(reports), ({ error }) => y(error));
   svg.append("path").attr("class", "curve").attr("stroke", COLOURS[oracle] ?? COLOURS.rr).attr("d", path(points));

@@ -29,7 +29,7 @@ export function rowsTable() {
     "aria-describedby": "rows-found",
     input: () => (Object.assign(state, { wanted: search.value.trim().toLowerCase(), page: 0 }), show()),
   });
-  const table = element("table", { class: "values" }, element("thead", {}, element("tr", {}, heads.map(({ node }) => node))), body);
+  const table = element("table", { class: "values all" }, element("thead", {}, element("tr", {}, heads.map(({ node }) => node))), body);
   const content = [
     element("label", { for: "rows-search" }, "Search the values"),
     search,

@@ -4,6 +4,7 @@ import { controls, levelWords } from "./controls.js";
 import { element, notice } from "./dom.js";
 import { card, every, load } from "./fldp.js";
 import { privacyCard } from "./learned.js";
+import { overTime } from "./over_time.js";
 import { publishing } from "./publishing.js";
 import { rowsTable } from "./rows.js";
 import { collector, download, get, Refused } from "./session.js";
@@ -28,6 +29,7 @@ export async function surveyView(name, version, again) {
   const facts = statusLine(survey);
   const asked = controls(first.decoders, again);
   const results = estimates(survey, asked);
+  const daily = overTime(survey);
   let seen = null;
 
   async function refresh() {
@@ -35,7 +37,7 @@ export async function surveyView(name, version, again) {
     facts.put(row);
     const now = `${row.n} ${asked.query()}`;
     if (now === seen) return; // reports are only ever added
-    await results.refresh(row, asked.query());
+    await Promise.all([results.refresh(row, asked.query()), daily.refresh()]);
     seen = now;
   }
 
@@ -43,6 +45,7 @@ export async function surveyView(name, version, again) {
     facts.node,
     panel("Estimates", ...asked.content, ...results.content),
     results.table,
+    daily.node,
     privacyCard(card(survey.oracle)),
     publishing(survey),
   ];

@@ -12,6 +12,7 @@ import postgres_server
 from browser import DESK, PHONE, Visitor, accessible, chromium
 from collector_server import Server, key, specification
 from fldp import plot, wire
+from fldp.plan import Row
 
 STATIC = Path(fldp.collector.__file__).parent / "static"
 TRICKS = ["<script>document.title='hacked'</script>", "<img src=x onerror=alert(1)>", '"onmouseover="x', "{{7*7}}"]
@@ -59,7 +60,7 @@ def look(visitor, server, token, survey=None):
 
 def send(server, survey, counts):
     """Send a report of each of so many people."""
-    reports = survey.oracle.privatize(np.repeat(np.arange(len(counts)), counts))
+    reports = survey.oracle.privatize(np.repeat(np.arange(len(counts)), counts), rng=sum(counts))
     assert server.send(survey, wire.encode(reports, survey.version)).status_code == 200
 
 
@@ -298,7 +299,8 @@ def test_a_collector_that_is_away_for_a_moment(browser, tmp_path):
 
 def merge(server, survey, counts, day):
     """Have reports of so many people counted under another day."""
-    tally = survey.oracle.tally(survey.oracle.privatize(np.repeat(np.arange(len(counts)), counts)))
+    values = np.repeat(np.arange(len(counts)), counts)
+    tally = survey.oracle.tally(survey.oracle.privatize(values, rng=int(day[-2:])))
     body = wire.encode_tally(tally, survey.version)
     with server.admin as client:
         headers = {"Idempotency-Key": key(), "Content-Type": "application/octet-stream"}
@@ -321,6 +323,49 @@ def test_reports_over_time(visitor, server, token):
     assert lines == [["2026-10-01", "60"], ["2026-10-02", "0"], ["2026-10-03", "1 to 49"], ["2026-10-04", "120"]]
     assert "from 2026-10-01 to 2026-10-04" in part.locator("svg").get_attribute("aria-label")
     accessible(page)
+
+
+def test_what_more_reports_would_bring(visitor, server, token):
+    survey = server.publish(name="more", minimum=1)
+    send(server, survey, [500, 300, 200, 0, 0])
+    page = look(visitor, server, token, survey)
+    part = page.locator("section", has=page.get_by_role("heading", name="With more reports"))
+    part.locator(".curve").wait_for()
+    part.get_by_text("As a table").click()
+    lines = [line.locator("th, td").all_text_contents() for line in part.locator("tbody tr").all()]
+    assert [number(line[0]) for line in lines] == [1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]
+    expected = sorted(row["high"] - row["low"] for row in estimates(server, survey)["rows"])[2] / 2 / 1000
+    for times, line in zip((1, 2, 5, 10, 20, 50, 100), lines, strict=True):
+        assert float(line[1].removesuffix(" %")) == pytest.approx(100 * expected / times**0.5, rel=0.006)
+    row = Row(survey.oracle, "full", 10_000)
+    assert expected / 10**0.5 == pytest.approx(1.96 * row.error_mean, rel=0.1)  # what the planner expects
+    assert f"would be {lines[3][1]}." in part.inner_text()
+    accessible(page)
+
+
+def test_two_windows_are_compared(visitor, server, token):
+    survey = server.publish(name="compared", minimum=100)
+    merge(server, survey, [700, 200, 100, 0, 0], "2026-10-01")
+    merge(server, survey, [300, 600, 100, 0, 0], "2026-10-08")
+    page = look(visitor, server, token, survey)
+    part = page.locator("section", has=page.get_by_role("heading", name="Compare two windows"))
+    for words, day in (
+        ("First window, from", "2026-10-01"),
+        ("First window, to", "2026-10-02"),
+        ("Second window, from", "2026-10-02"),
+        ("Second window, to", "2026-10-09"),
+    ):
+        part.get_by_label(words).fill(day)
+    part.get_by_role("button", name="Compare").click()
+    part.get_by_text("the two windows must not have a day in common").wait_for()
+    part.get_by_label("Second window, from").fill("2026-10-03")
+    part.get_by_role("button", name="Compare").click()
+    part.get_by_text("2 of 5 values changed significantly").wait_for()
+    lines = [line.locator("th, td").all_text_contents() for line in part.locator("tbody tr").all()]
+    assert {line[0] for line in lines if line[-1] == "yes"} == {"chrome", "firefox"}
+    assert part.locator("tr.unsure").count() == 3
+    accessible(page)
+    visitor.forgive("status of 422")
 
 
 # ------------------------------------------------------------------------------------------------- keyboard and look

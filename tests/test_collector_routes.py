@@ -34,6 +34,10 @@ def server(request, tmp_path_factory):
 def survey(server):
     made = server.publish(submit="token", minimum=1)
     server.send(made, batch(made, 5), Authorization=f"Bearer {server.token}")
+    tally = wire.encode_tally(made.oracle.tally(made.oracle.privatize([0, 1])), made.version)
+    with server.client(server.token, **{"Idempotency-Key": key()}) as client:
+        merged = client.post(f"/v1/versions/{made.version}/merge", params={"day": "2026-10-01"}, content=tally)
+    assert merged.status_code == 200
     return made
 
 
@@ -49,9 +53,14 @@ def request(server, survey, method, path, token=None, extra=None):
     }
     named = "doomed" if method == "DELETE" or path.endswith("/close") else survey.name
     where = path.replace("{name}", named).replace("{id}", survey.version).replace("{file}", "page.css")
-    query = {"all": "true"} if (method, path) == ("DELETE", "/v1/surveys/{name}") else None
+    queries = {
+        ("DELETE", "/v1/surveys/{name}"): {"all": "true"},
+        ("GET", "/v1/versions/{id}/compare"): {"to": "2026-10-01", "other_from": "2026-10-02"},
+    }
     with server.client(token, **{"Idempotency-Key": key()}) as client:
-        return client.request(method, where, params=query, **(bodies.get(path, {}) if method == "POST" else {}))
+        return client.request(
+            method, where, params=queries.get((method, path)), **(bodies.get(path, {}) if method == "POST" else {})
+        )
 
 
 def test_the_document_describes_exactly_the_routes_that_there_are():

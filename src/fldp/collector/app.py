@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
-from fldp.collector import answer_routes, other_routes, page_routes, report_routes, survey_routes
+from fldp.collector import answer_routes, compare_routes, other_routes, page_routes, report_routes, survey_routes
 from fldp.collector.access import require, token_of
 from fldp.collector.collector import Collector
 from fldp.collector.gate import Gate
@@ -40,6 +40,7 @@ OPERATIONS = (
     Operation("GET", "/v1/versions/{id}/estimates", "read", answer_routes.estimates),
     Operation("GET", "/v1/versions/{id}/tally", "read", answer_routes.tally),
     Operation("GET", "/v1/versions/{id}/days", "read", answer_routes.days),
+    Operation("GET", "/v1/versions/{id}/compare", "read", compare_routes.compare),
     Operation("GET", "/v1/versions/{id}/export", "read", answer_routes.export),
     Operation("POST", "/v1/versions/{id}/merge", "admin", report_routes.merge),
     Operation("POST", "/v1/versions/{id}/tickets", "admin", survey_routes.tickets),

@@ -113,6 +113,29 @@ SCHEMAS: dict[str, Any] = {
         }
     ),
     "Days": _list(_object({"day": DAY, "n": {"type": ["integer", "null"], "minimum": 1}})),
+    "Contrast": _object(
+        {
+            "n": _COUNT,
+            "other_n": _COUNT,
+            "level": _NUMBER,
+            "values": _COUNT,
+            "changed": _COUNT,
+            "rows": _list(
+                _object(
+                    {
+                        "value": _COUNT,
+                        "label": _TEXT,
+                        "share": _NUMBER,
+                        "other_share": _NUMBER,
+                        "difference": _NUMBER,
+                        "low": _NUMBER,
+                        "high": _NUMBER,
+                        "changed": {"type": "boolean"},
+                    }
+                )
+            ),
+        }
+    ),
     "Wanted": _object({"count": {"type": "integer", "minimum": 1, "maximum": 100_000}}),
     "Tickets": _object({"tickets": _list(_TEXT)}),
     "Tokens": _list(_object(_TOKEN)),

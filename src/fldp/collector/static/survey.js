@@ -1,9 +1,11 @@
 // One survey: its estimates with their intervals, live, and everything that is known about it.
 import { bars, framed, isSure } from "./chart.js";
+import { comparison } from "./comparison.js";
 import { controls, levelWords } from "./controls.js";
 import { element, notice } from "./dom.js";
 import { card, every, load } from "./fldp.js";
 import { privacyCard } from "./learned.js";
+import { moreReports } from "./more_reports.js";
 import { overTime } from "./over_time.js";
 import { publishing } from "./publishing.js";
 import { rowsTable } from "./rows.js";
@@ -46,6 +48,8 @@ export async function surveyView(name, version, again) {
     panel("Estimates", ...asked.content, ...results.content),
     results.table,
     daily.node,
+    results.more,
+    comparison(survey, asked),
     privacyCard(card(survey.oracle)),
     publishing(survey),
   ];
@@ -69,6 +73,7 @@ function estimates(survey, asked) {
   const chart = framed();
   const notes = element("div", { class: "small" });
   const table = rowsTable();
+  const more = moreReports(survey);
   const path = () => `v1/versions/${survey.version}/estimates?${asked.query()}`;
   const csv = element("button", { type: "button", click: () => download(`${path()}&format=csv`, `${survey.name}.csv`) }, "Download as CSV");
   const values = panel("All values", ...table.content, element("div", { class: "actions" }, csv));
@@ -78,6 +83,7 @@ function estimates(survey, asked) {
     few.firstChild.textContent = words ?? "";
     few.hidden = words === null;
     for (const part of [chart.box, notes, values]) part.hidden = words !== null;
+    if (words !== null) more.put(null);
   }
 
   async function refresh(row, query) {
@@ -89,10 +95,11 @@ function estimates(survey, asked) {
     show(null);
     chart.put((width) => bars(found.rows.slice(0, TOP), { width, oracle: found.oracle.name, level: levelWords(found.level) }));
     notes.replaceChildren(...noteLines(found, survey, query).map((line) => element("p", {}, line)));
+    more.put(found);
     return table.put(found.rows, found.n);
   }
   show(tooFew(0, minimum));
-  return { content: [few, chart.box, notes], table: values, refresh };
+  return { content: [few, chart.box, notes], table: values, more: more.node, refresh };
 }
 
 function windowTooSmall(error) {

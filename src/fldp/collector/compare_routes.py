@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -37,7 +38,9 @@ def _compared(collector: Collector, published: Published, query: Contrast) -> di
 def contrast(one: Estimate, two: Estimate, level: float, top: int | None = None) -> dict[str, Any]:
     """Return how every share changed, the clearest change first, with intervals that all hold at once (Bonferroni).
 
-    With probability ``level`` or more, no value is called changed that did not change.
+    The people of each window are taken as drawn at random from those who could have answered, so their differences by
+    chance count as well as the noise. With probability ``level`` or more, no value is called changed whose share among
+    all of those did not change.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
@@ -47,10 +50,11 @@ def contrast(one: Estimate, two: Estimate, level: float, top: int | None = None)
     (2, [True, True, False])
     """
     change = one.compare(two)
-    reach = z_score(1 - (1 - level) / len(change.difference)) * change.stderr
+    stderr = np.sqrt(change.stderr**2 + _sampling(one) + _sampling(two))
+    reach = z_score(1 - (1 - level) / len(stderr)) * stderr
     low, high = change.difference - reach, change.difference + reach
     changed = (low > 0) | (high < 0)
-    order = np.argsort(-np.abs(change.z), kind="stable")[:top]
+    order = np.argsort(-np.abs(change.difference / stderr), kind="stable")[:top]
     rows = [
         {
             "value": int(value),
@@ -65,3 +69,9 @@ def contrast(one: Estimate, two: Estimate, level: float, top: int | None = None)
         for value in order
     ]
     return {"values": len(changed), "changed": int(changed.sum()), "rows": rows}
+
+
+def _sampling(estimate: Estimate) -> NDArray[np.float64]:
+    """Return the variance of the shares among people who are drawn at random, apart from all noise."""
+    shares = np.clip(estimate.frequencies, 0, 1)
+    return np.asarray(shares * (1 - shares) / estimate.n)

@@ -115,14 +115,20 @@ export function days(rows, { width, oracle, words }) {
   return svg.node();
 }
 
+/** Return places for at most so many numbers on a logarithmic scale: powers of ten, with 2 and 5 of each if there is room. */
+function steps(scale, most) {
+  const found = ["125", "1"].map((digits) => scale.ticks(50).filter((value) => digits.includes(value.toExponential()[0])));
+  return found[0].length <= 2 * most ? found[0] : found[1];
+}
+
 /** Draw how the error falls with the number of reports: now, and what is to be expected. */
 export function errors(points, { width, oracle, now, words }) {
   const [height, left] = [220, 64];
   const x = scaleLog([points[0].reports, points.at(-1).reports], [left, width - EDGE.right]);
   const y = scaleLog([points.at(-1).error, points[0].error], [height - EDGE.bottom, EDGE.top]).nice();
   const svg = canvas(width, height, words);
-  grid(svg, axisLeft(y).ticks(4, "").tickFormat((share) => `${format(".2~g")(100 * share)} %`).tickSize(-(width - EDGE.right - left)), left, 0);
-  grid(svg, axisBottom(x).ticks(Math.max(2, Math.floor(width / 160)), "~s").tickSize(0).tickPadding(8), 0, height - EDGE.bottom);
+  grid(svg, axisLeft(y).tickValues(steps(y, 4)).tickFormat((share) => `${format(".2~g")(100 * share)} %`).tickSize(-(width - EDGE.right - left)), left, 0);
+  grid(svg, axisBottom(x).tickValues(steps(x, width / 90)).tickFormat(format("~s")).tickSize(0).tickPadding(8), 0, height - EDGE.bottom);
   const path = line(({ reports }) => x(reports), ({ error }) => y(error));
   svg.append("path").attr("class", "curve").attr("stroke", COLOURS[oracle] ?? COLOURS.rr).attr("d", path(points));
   svg

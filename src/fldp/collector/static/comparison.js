@@ -49,7 +49,7 @@ async function compared(survey, asked) {
 
 const certainty = ({ level, values, rows }) =>
   `The intervals hold for all ${count(values)} values at once at ${levelWords(level)} (Bonferroni): with a probability of at most ${levelWords(1 - level)} is any value named that did not change. ` +
-  "One that is not named may have changed by less than can be seen. The shares are unbiased, whatever post-processing is chosen above." +
+  "They allow for the noise, and for chance in who answered when. One that is not named may have changed by less than can be seen. The shares are unbiased, whatever post-processing is chosen above." +
   (rows.length < values ? ` The ${count(rows.length)} clearest changes are shown.` : "");
 
 function line({ label, share, other_share: other, difference, low, high, changed }) {

@@ -12,7 +12,7 @@ import postgres_server
 from browser import DESK, PHONE, Visitor, accessible, chromium
 from collector_server import Server, key, specification
 from fldp import plot, wire
-from fldp.plan import Row
+from fldp.plan import Row, plan
 
 STATIC = Path(fldp.collector.__file__).parent / "static"
 TRICKS = ["<script>document.title='hacked'</script>", "<img src=x onerror=alert(1)>", '"onmouseover="x', "{{7*7}}"]
@@ -366,6 +366,72 @@ def test_two_windows_are_compared(visitor, server, token):
     assert part.locator("tr.unsure").count() == 3
     accessible(page)
     visitor.forgive("status of 422")
+
+
+# ----------------------------------------------------------------------------------------------------- a new survey
+
+
+def test_from_a_new_survey_to_an_answer_to_an_estimate(visitor, server):
+    page = look(visitor, server, server.token)
+    page.get_by_role("link", name="New survey").click()
+    page.get_by_text("Enter at least two answers.").wait_for()
+    accessible(page)
+    page.get_by_label("Name, in the address").fill("made")
+    page.get_by_label("Question").fill("Tea or coffee?")
+    page.get_by_label("Answers, one on a line").fill("tea\ncoffee\n\nwater\njuice\n")
+    page.get_by_label("Epsilon").fill("1.5")
+    page.get_by_label("Least reports to show anything").fill("1")
+    page.get_by_label("Origins").fill("https://www.example.org")
+    advised = plan(domain_size=4, users=10_000, epsilon=1.5, eta=1.0)
+    page.get_by_text(advised.reason).wait_for()
+    assert page.locator("tr.best th").text_content().startswith(advised.recommended.oracle.name.upper())
+    page.get_by_label("Least eta").select_option("0.5")
+    page.get_by_text(plan(domain_size=4, users=10_000, epsilon=1.5, eta=0.5).reason).wait_for()
+    page.get_by_label("Oracle", exact=True).select_option("grr")
+    page.get_by_text("Each of the 4 answers could have given your report.").wait_for()
+    accessible(page)
+    page.wait_for_timeout(600)
+    promised = page.locator("code").last.inner_text()
+    page.get_by_role("button", name="Publish this survey").click()
+    page.get_by_text("Estimates are shown from 1 on.").wait_for()
+    assert promised in page.url
+    answering = visitor.open(f"{server.url}/s/made")
+    answering.get_by_label("water", exact=True).check()
+    answering.get_by_role("button", name="See my report").click()
+    answering.get_by_role("button", name="Send this report").click()
+    answering.get_by_text("You have answered this survey").wait_for()
+    page.bring_to_front()
+    page.get_by_text("From 1 reports in all").wait_for()
+    assert len(shown(page)) == 4
+
+
+def test_mistakes_of_a_new_survey_are_told(visitor, server):
+    page = look(visitor, server, server.token)
+    page.get_by_role("link", name="New survey").click()
+    page.get_by_label("Name, in the address").fill("wrong")
+    page.get_by_label("Question").fill("Which?")
+    page.get_by_label("Answers, one on a line").fill("same\nsame\nother")
+    page.get_by_label("Origins").fill("nonsense")
+    page.get_by_role("button", name="Publish this survey").click()
+    page.get_by_text("Not published.").wait_for()
+    assert "labels" in page.locator(".notice.bad").inner_text()
+    accessible(page)
+    assert "wrong" not in [row["name"] for row in listed(server)]
+    visitor.forgive("status of 422")
+
+
+def test_a_read_token_makes_no_survey(visitor, server, token):
+    page = look(visitor, server, token)
+    assert page.get_by_role("link", name="New survey").count() == 0
+    page.goto(f"{server.url}/#/new")
+    page.get_by_role("heading", name="Surveys").wait_for()
+    with server.client(token) as client:
+        assert client.post("/v1/plan", json={"domain_size": 4, "users": 10, "epsilon": 1}).status_code == 403
+
+
+def listed(server):
+    with server.admin as client:
+        return client.get("/v1/surveys").json()
 
 
 # ------------------------------------------------------------------------------------------------- keyboard and look

@@ -47,6 +47,7 @@ def request(server, survey, method, path, token=None, extra=None):
     bodies = {
         "/v1/surveys": {"json": specification(name="made")},
         "/v1/tokens": {"json": {"scope": "read"}},
+        "/v1/plan": {"json": {"domain_size": 5, "users": 100, "epsilon": 1}},
         "/v1/versions/{id}/tickets": {"json": {"count": 1}},
         "/v1/versions/{id}/reports": {"content": batch(survey)},
         "/v1/versions/{id}/merge": {"content": wire.encode_tally(tally, survey.version)},

@@ -8,7 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
-from fldp.collector import answer_routes, compare_routes, other_routes, page_routes, report_routes, survey_routes
+from fldp.collector import (
+    answer_routes,
+    compare_routes,
+    other_routes,
+    page_routes,
+    plan_routes,
+    report_routes,
+    survey_routes,
+)
 from fldp.collector.access import require, token_of
 from fldp.collector.collector import Collector
 from fldp.collector.gate import Gate
@@ -33,6 +41,7 @@ OPERATIONS = (
     Operation("GET", "/openapi.json", "public", other_routes.document),
     Operation("POST", "/v1/surveys", "admin", survey_routes.create),
     Operation("GET", "/v1/surveys", "read", survey_routes.index),
+    Operation("POST", "/v1/plan", "admin", plan_routes.plan),
     Operation("GET", "/v1/surveys/{name}", "public", survey_routes.show),
     Operation("DELETE", "/v1/surveys/{name}", "admin", survey_routes.delete),
     Operation("POST", "/v1/surveys/{name}/close", "admin", survey_routes.close),

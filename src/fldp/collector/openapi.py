@@ -176,6 +176,15 @@ PATHS: dict[str, dict[str, Any]] = {
         ),
         "get": _operation("All versions of all surveys", {200: _json("Surveys")}, (401, 403, 422), **_READ),
     },
+    "/v1/plan": {
+        "post": _operation(
+            "What every oracle would do for a survey, and which one to take",
+            {200: _json("Plan")},
+            (401, 403, *_TAKES_BODY),
+            requestBody=_body(JSON, reference("Question")),
+            **_ADMIN,
+        )
+    },
     "/v1/surveys/{name}": {
         "get": _operation(
             "What a survey asks: its newest open version, or another one",

@@ -136,6 +136,27 @@ SCHEMAS: dict[str, Any] = {
             ),
         }
     ),
+    "Question": _object(
+        {
+            "domain_size": {"type": "integer", "minimum": 2},
+            "users": {"type": "integer", "minimum": 1},
+            "epsilon": {"type": "number", "exclusiveMinimum": 0},
+            "eta": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+        },
+        optional=("eta",),
+    ),
+    "Plan": _object(
+        {
+            "domain_size": _COUNT,
+            "users": _COUNT,
+            "epsilon": _NUMBER,
+            "eta": _NUMBER,
+            "level": _NUMBER,
+            "reason": _TEXT,
+            "rows": _list({"type": "object"}),
+            "skipped": {"type": "object"},
+        }
+    ),
     "Wanted": _object({"count": {"type": "integer", "minimum": 1, "maximum": 100_000}}),
     "Tickets": _object({"tickets": _list(_TEXT)}),
     "Tokens": _list(_object(_TOKEN)),

@@ -1,4 +1,5 @@
 // The dashboard: a token, then the surveys, then one of them. What is shown is asked for again while somebody looks.
+import { createView } from "./create.js";
 import { element, notice } from "./dom.js";
 import { isAdmin, keep, Refused, token } from "./session.js";
 import { surveyView } from "./survey.js";
@@ -58,6 +59,7 @@ const REASONS = {
 async function made() {
   const [, kind, name, version] = location.hash.split("/");
   if (kind === "survey" && name && version) return surveyView(name, version, tick);
+  if (kind === "new" && isAdmin()) return createView();
   return surveysView();
 }
 
@@ -79,7 +81,7 @@ async function go() {
 
 function bar() {
   const home = view.isHome ? null : element("a", { href: "#/" }, "All surveys");
-  const admin = isAdmin() ? element("span", { class: "muted small" }, "with an admin token") : null;
+  const admin = isAdmin() && view.isHome ? element("a", { href: "#/new" }, "New survey") : null;
   const out = element("button", { type: "button", class: "quiet", click: () => leave() }, "Forget the token");
   return element("nav", { class: "bar", "aria-label": "Dashboard" }, home, admin, out);
 }

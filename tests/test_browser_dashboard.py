@@ -1,6 +1,10 @@
 """The dashboard: in a real browser, against a real collector and its database."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -10,7 +14,7 @@ import pytest
 import fldp.collector
 import postgres_server
 from browser import DESK, PHONE, Visitor, accessible, chromium
-from collector_server import Server, key, specification
+from collector_server import Server, free_port, key, specification
 from fldp import plot, wire
 from fldp.plan import Row, plan
 
@@ -432,6 +436,46 @@ def test_a_read_token_makes_no_survey(visitor, server, token):
 def listed(server):
     with server.admin as client:
         return client.get("/v1/surveys").json()
+
+
+# ----------------------------------------------------------------------------------------------------------- the demo
+
+
+def test_the_live_demo(browser, tmp_path):
+    command = [sys.executable, "-m", "fldp", "serve", "--demo", "--port", str(free_port())]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
+    try:
+        lines = [process.stdout.readline() for _ in range(5)]
+        url, link = lines[0].split()[-1], lines[2].split()[-1]
+        assert lines[2].startswith("fldp: dashboard: ")
+        assert link.startswith(f"{url}/#token=fldp_read_")
+        with Visitor(browser, url) as visitor:
+            page = visitor.open(link)
+            page.get_by_role("link", name="How do you get to work").click()
+            page.locator("svg.chart .whisker").first.wait_for()
+            before = page.locator(".count").inner_text()
+            page.locator(f".count:not(:text-is('{before}'))").wait_for()
+            assert number(page.locator(".count").inner_text()) > number(before)
+            page.get_by_role("link", name="All surveys").click()
+            page.get_by_role("link", name="What did you have for lunch?").click()
+            page.get_by_text("From 12,600 reports in all").wait_for()
+        assert len(list(tmp_path.iterdir())) == 1
+    finally:
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=30)
+    assert (process.returncode, said[1], said[0]) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("flag", [("--data", "."), ("--database", "postgresql://x/y")], ids=["data", "database"])
+def test_the_live_demo_keeps_nothing(tmp_path, flag):
+    folder = str(tmp_path) if flag[0] == "--data" else flag[1]
+    command = [sys.executable, "-m", "fldp", "serve", "--demo", flag[0], folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert re.fullmatch(r"serve: \w+ must be left out with --demo, which keeps nothing\n", done.stderr)
 
 
 # ------------------------------------------------------------------------------------------------- keyboard and look

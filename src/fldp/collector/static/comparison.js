@@ -31,7 +31,6 @@ function query([from, to, otherFrom, otherTo], asked) {
 }
 
 function refused(error) {
-  if (error.status === undefined) return [notice("bad", element("p", {}, "The collector cannot be reached."))];
   return [notice("warn", element("p", {}, `Not compared: ${error.message}.`))];
 }
 

@@ -79,7 +79,7 @@ export async function createView() {
     const made = await post("v1/plan", wanted).catch((error) => error);
     if (turn !== state.turn) return null;
     state.plan = made instanceof Error ? null : made;
-    if (made instanceof Error) return tell(advice, `Not planned: ${made.message || "the collector cannot be reached"}`);
+    if (made instanceof Error) return tell(advice, `Not planned: ${made.message}.`);
     offer(given.oracle, made);
     advice.replaceChildren(...adviceParts(made));
     return look();
@@ -174,7 +174,7 @@ async function publish(given, chosen, said) {
     const { name, version } = await post("v1/surveys", specification(given, chosen));
     location.hash = `#/survey/${name}/${version}`;
   } catch (error) {
-    const lines = error.mistakes?.length ? error.mistakes : [error.message || "The collector cannot be reached."];
+    const lines = error.mistakes?.length ? error.mistakes : [`${error.message}.`];
     said.replaceChildren(notice("bad", element("p", {}, "Not published."), lines.map((line) => element("p", { class: "small" }, line))));
   }
   return null;

@@ -1,7 +1,8 @@
 // The dashboard: a token, then the surveys, then one of them. What is shown is asked for again while somebody looks.
 import { createView } from "./create.js";
 import { element, notice } from "./dom.js";
-import { isAdmin, keep, Refused, token } from "./session.js";
+import { FldpError } from "./fldp.js";
+import { isAdmin, keep, Refused, token, Unreachable } from "./session.js";
 import { surveyView } from "./survey.js";
 import { surveysView } from "./surveys.js";
 
@@ -101,6 +102,7 @@ async function tick() {
       if (current === view) failed(error, false);
     }
   }
+  clearTimeout(timer); // another round may have begun meanwhile
   if (view) timer = setTimeout(tick, EVERY);
 }
 
@@ -108,17 +110,19 @@ async function tick() {
 function failed(error, isNew) {
   if (error instanceof Refused && (error.status === 401 || error.kind === "forbidden")) {
     leave(REASONS[error.status]);
-  } else if (error instanceof Refused && error.status < 500 && ![408, 429].includes(error.status)) {
+  } else if (isFinal(error) || isNew) {
     view = null;
-    const words = error.status === 404 ? "This survey is not here. It may have been deleted." : error.message;
-    show("Not shown", notice("bad", element("p", {}, words)), element("p", {}, element("a", { href: "#/" }, "All surveys")));
-  } else if (isNew) {
-    show("Not shown", notice("bad", element("p", {}, "The collector cannot be reached.")), again());
+    const words = error.status === 404 ? "This survey is not here. It may have been deleted." : `This did not work: ${error.message}.`;
+    const home = element("p", {}, element("a", { href: "#/" }, "All surveys"));
+    show("Not shown", notice("bad", element("p", {}, words)), home, isFinal(error) ? null : again());
   } else {
     offline.hidden = false;
   }
-  if (!(error instanceof Refused || error instanceof TypeError)) throw error;
+  if (![Refused, Unreachable, FldpError].some((kind) => error instanceof kind)) throw error; // a mistake of the page
 }
+
+/** Tell whether asking again would be in vain. */
+const isFinal = (error) => error instanceof Refused && error.status < 500 && ![408, 429].includes(error.status);
 
 const again = () => element("button", { type: "button", click: () => go() }, "Try again");
 

@@ -12,6 +12,18 @@ export class Refused extends Error {
   }
 }
 
+/** The collector did not answer, or not to the end. */
+export class Unreachable extends Error {
+  constructor() {
+    super("the collector cannot be reached");
+    this.name = "Unreachable";
+  }
+}
+
+const unreachable = () => {
+  throw new Unreachable();
+};
+
 export const token = () => sessionStorage.getItem(KEPT);
 export const isAdmin = () => Boolean(token()?.startsWith("fldp_admin_"));
 
@@ -24,7 +36,8 @@ export function keep(secret) {
 
 async function exchange(path, options = {}) {
   const headers = { Authorization: `Bearer ${token()}`, ...options.headers };
-  const answer = await fetch(collector + path, { cache: "no-store", credentials: "omit", redirect: "error", ...options, headers });
+  const how = { cache: "no-store", credentials: "omit", redirect: "error", ...options, headers };
+  const answer = await fetch(collector + path, how).catch(unreachable);
   if (answer.ok || answer.status === 304) return answer;
   throw new Refused(answer.status, await answer.json().catch(() => ({})));
 }
@@ -34,7 +47,7 @@ export async function get(path) {
   const before = known.get(path);
   const answer = await exchange(path, before ? { headers: { "If-None-Match": before.tag } } : {});
   if (answer.status === 304) return before.body;
-  const [tag, body] = [answer.headers.get("ETag"), await answer.json()];
+  const [tag, body] = [answer.headers.get("ETag"), await answer.json().catch(unreachable)];
   if (tag) remember(path, { tag, body });
   return body;
 }
@@ -47,12 +60,12 @@ function remember(path, found) {
 /** Send JSON, and return the answer. */
 export async function post(path, body) {
   const headers = { "Content-Type": "application/json" };
-  return (await exchange(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
+  return (await exchange(path, { method: "POST", headers, body: JSON.stringify(body) })).json().catch(unreachable);
 }
 
 /** Save what the collector answers as a file. */
 export async function download(path, name) {
-  const url = URL.createObjectURL(await (await exchange(path)).blob());
+  const url = URL.createObjectURL(await (await exchange(path)).blob().catch(unreachable));
   const link = document.createElement("a");
   Object.assign(link, { href: url, download: name });
   link.click();

@@ -30,7 +30,7 @@ export async function surveyView(name, version, again) {
   const survey = await load(collector, name, every, { version });
   const facts = statusLine(survey);
   const asked = controls(first.decoders, again);
-  const results = estimates(survey, asked);
+  const results = estimates(survey, asked, again);
   const daily = overTime(survey);
   let seen = null;
 
@@ -67,7 +67,7 @@ function statusLine(survey) {
 }
 
 /** Make the part with the chart and the table, which is hidden while there are too few reports. */
-function estimates(survey, asked) {
+function estimates(survey, asked, again) {
   const { minimum } = survey.collect;
   const few = notice("warn", element("p"));
   const chart = framed();
@@ -75,7 +75,8 @@ function estimates(survey, asked) {
   const table = rowsTable();
   const more = moreReports(survey);
   const path = () => `v1/versions/${survey.version}/estimates?${asked.query()}`;
-  const csv = element("button", { type: "button", click: () => download(`${path()}&format=csv`, `${survey.name}.csv`) }, "Download as CSV");
+  const save = () => download(`${path()}&format=csv`, `${survey.name}.csv`).catch(again); // which finds what is wrong, and says it
+  const csv = element("button", { type: "button", click: save }, "Download as CSV");
   const values = panel("All values", ...table.content, element("div", { class: "actions" }, csv));
   let newest = 0;
 

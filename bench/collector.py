@@ -1,9 +1,9 @@
 """The collector under load: what durable costs beside not storing, on loopback, on this machine's cores.
 
-    python bench/collector.py [--json FILE] [--minutes M] [--database URL]
+    python bench/collector.py [--json FILE] [--minutes M]
 
 Every ratio is of two servers that take turns in the same run; the load shares the cores with them. It exits with 1 if a
-target is missed. Without --database a PostgreSQL server is started for the run, with durable commits.
+target is missed. A PostgreSQL server is started for the run, on the disk, with durable commits.
 """
 
 import argparse
@@ -100,26 +100,23 @@ def shown(title: str, rows: Sequence[Row]) -> Table:
 
 
 @contextmanager
-def database(given: str | None) -> Iterator[str]:
-    """Return the address of a database: the one that was given, or one on the disk, with commits that last."""
-    if given:
-        yield given
-        return
+def databases() -> Iterator[Callable[[], str]]:
+    """Start a PostgreSQL server on the disk, with commits that last; return what makes an empty database in it."""
     server = PostgresServer(on_disk=True, synchronous_commit="on", shared_buffers="256MB", max_wal_size="2GB")
     try:
-        yield server.database()
+        yield server.database
     finally:
         server.remove()
 
 
-def measure(address: str, minutes: float) -> tuple[list[Row], dict[str, Any]]:
+def measure(database: Callable[[], str], minutes: float) -> tuple[list[Row], dict[str, Any]]:
     """Return all rows, and what has a target."""
     ours: dict[str, Open] = {
         "SQLite": collector,
         "without storing": lambda: collector(storing=False),
-        "PostgreSQL": lambda: collector("--database", address),
+        "PostgreSQL": lambda: collector("--database", database()),
     }
-    instead: dict[str, Open] = {"PostgreSQL, one INSERT a report": lambda: one_insert(address)}
+    instead: dict[str, Open] = {"PostgreSQL, one INSERT a report": lambda: one_insert(database())}
     single = by_turns(ours | instead, 1, CONNECTIONS)
     batches = by_turns(ours, BATCH, BATCH_CONNECTIONS)
     batches += by_turns(instead, SMALL_BATCH, BATCH_CONNECTIONS)
@@ -137,10 +134,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure the collector under load.")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
     parser.add_argument("--minutes", type=float, default=10.0, help="of load while memory is watched")
-    parser.add_argument("--database", help="the URL of a PostgreSQL database, which will be written to")
     given = parser.parse_args()
-    with database(given.database) as address:
-        rows, facts = measure(address, given.minutes)
+    with databases() as database:
+        rows, facts = measure(database, given.minutes)
     screen = Console(width=None if sys.stdout.isatty() else 130)
     screen.print(shown(f"FHR, {VALUES:,} values, eps = {EPSILON:g}", rows))
     screen.print(

@@ -87,10 +87,10 @@ def unpack(oracle: FrequencyOracle, packed: Bytes, count: int) -> tuple[Array, b
     >>> unpack(fldp.GRR(epsilon=1.0, domain_size=16), np.array([33, 15], np.uint8), 3)
     (array([ 1,  2, 15], dtype=uint8), True)
     """
-    data = np.empty((count, *oracle.report_shape), oracle.report_dtype)
-    if data.dtype.names:
+    if np.dtype(oracle.report_dtype).names:
         columns, padded = unpack_columns(packed, oracle.field_bits, count)
         return from_columns(oracle, columns), padded
+    data = np.empty((count, *oracle.report_shape), oracle.report_dtype)
     rest = _unpack.over(count)(packed, np.array(oracle.field_bits, np.uint64), data.reshape(count, -1))
     return data, rest == 0
 

@@ -7,6 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
 
 from fldp.collector import (
     answer_routes,
@@ -76,13 +77,20 @@ def _busiest_first(path: str) -> tuple[bool, str]:
 def _route(collector: Collector, path: str) -> Route:
     """Return one route for a path, whatever its methods, so that another method is told which there are."""
     methods = {operation.method: operation for operation in OPERATIONS if operation.path == path}
+    return Route(path, _Endpoint(collector, path, methods), methods=list(methods))
 
-    async def answer(request: Request) -> Response:
-        request.scope["fldp.route"] = path
-        operation = methods["GET" if request.method == "HEAD" else request.method]
-        return await _perform(collector, request, operation)
 
-    return Route(path, answer, methods=list(methods))
+class _Endpoint:
+    """All that can be done with one path. It is an application, so that nothing stands between it and the gate."""
+
+    def __init__(self, collector: Collector, path: str, methods: dict[str, Operation]) -> None:
+        self._collector, self._path, self._methods = collector, path, methods
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["fldp.route"] = self._path
+        operation = self._methods["GET" if scope["method"] == "HEAD" else scope["method"]]
+        response = await _perform(self._collector, Request(scope, receive, send), operation)
+        await response(scope, receive, send)
 
 
 async def _perform(collector: Collector, request: Request, operation: Operation) -> Response:

@@ -24,6 +24,8 @@ _LEVELS = (0.01, 0.999999)
 def parameters(request: Request, *known: str) -> dict[str, str]:
     """Return the parameters of a request; unknown ones and repeated ones are refused."""
     found: dict[str, str] = {}
+    if not request.scope["query_string"]:
+        return found
     for name, value in request.query_params.multi_items():
         if name not in known:
             raise bad_parameter(f"there is no such parameter; the parameters are: {', '.join(known) or 'none'}")

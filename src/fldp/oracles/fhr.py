@@ -119,7 +119,7 @@ class FHR(WalshOracle):
     def words(self) -> int:
         return 2
 
-    @property
+    @cached_property
     def report_dtype(self) -> Any:
         position = symbol_dtype(self.rows.rows)
         return np.dtype([("plus", position), ("minus", position)])

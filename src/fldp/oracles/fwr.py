@@ -215,7 +215,7 @@ class FWR(WalshOracle):
     def words(self) -> int:
         return (self.masks + 1) // 2 + 1
 
-    @property
+    @cached_property
     def report_dtype(self) -> Any:
         number = symbol_dtype(max(self.rows, 1 << self.masks))
         return np.dtype([*((f"mask{j}", number) for j in range(self.masks)), ("bits", number)])

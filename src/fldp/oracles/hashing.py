@@ -99,7 +99,7 @@ class OLH(PureOracle):
     def words(self) -> int:
         return 2
 
-    @property
+    @cached_property
     def report_dtype(self) -> Any:
         return np.dtype([("seed", np.uint64), ("symbol", symbol_dtype(self.symbols))])
 

@@ -348,6 +348,15 @@ def test_what_more_reports_would_bring(visitor, server, token):
     accessible(page)
 
 
+def test_the_error_of_every_oracle_falls_with_the_root_of_the_reports():
+    few, many = (plan(domain_size=9, users=users, epsilon=1.5, eta=0.25).rows for users in (1000, 100_000))
+    errors = {(row.name, share): row.error(share) for row in few for share in (0.0, 0.01, 0.3)}
+    assert len({row.oracle.name for row in few}) > 7
+    for row in many:
+        for share in (0.0, 0.01, 0.3):
+            assert row.error(share) == pytest.approx(errors[row.name, share] / 10)
+
+
 def test_two_windows_are_compared(visitor, server, token):
     survey = server.publish(name="compared", minimum=100)
     merge(server, survey, [700, 200, 100, 0, 0], "2026-10-01")

@@ -22,7 +22,7 @@ const STEP = 28; // from one bar to the next
 const CAP = 4; // half the height of a whisker's end
 const EDGE = { top: 8, right: 24, bottom: 44 };
 
-/** An estimate whose interval holds zero may be of a value that nobody has. */
+/** An estimate whose interval reaches down to zero may be of a value that nobody has. */
 export const isSure = ({ low }) => low > 0;
 
 function canvas(width, height, words) {
@@ -117,8 +117,12 @@ export function days(rows, { width, oracle, words }) {
 
 /** Return places for at most so many numbers on a logarithmic scale: powers of ten, with 2 and 5 of each if there is room. */
 function steps(scale, most) {
-  const found = ["125", "1"].map((digits) => scale.ticks(50).filter((value) => digits.includes(value.toExponential()[0])));
-  return found[0].length <= 2 * most ? found[0] : found[1];
+  const [low, high] = scale.domain();
+  const [first, last] = [low, high].map((end) => Math.floor(Math.log10(end)));
+  const powers = Array.from({ length: last - first + 1 }, (_, place) => first + place);
+  const values = (digits) => powers.flatMap((power) => digits.map((digit) => Number(`${digit}e${power}`)));
+  const found = values([1, 2, 5]).filter((value) => value >= low && value <= high);
+  return found.length <= 2 * most ? found : values([1]).filter((value) => value >= low && value <= high);
 }
 
 /** Draw how the error falls with the number of reports: now, and what is to be expected. */

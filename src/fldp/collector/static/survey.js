@@ -121,7 +121,7 @@ function noteLines({ n, level, rows, biased, method, options }, survey, query) {
   const decoder = options.decoder ? `, decoder ${options.decoder}` : "";
   return [
     `From ${count(n)} reports ${window}${decoder}. The whiskers are ${levelWords(level)} intervals, each for its value alone: of 100 of them about ${count(100 * (1 - level)) || 1} miss the truth. They are about the people who reported; what these say about others is another question.`,
-    `Grey values are not distinguishable from zero: their interval holds it. That is so for ${count(grey)} of ${count(rows.length)} values.`,
+    `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`,
     size > TOP ? `The chart shows the ${TOP} largest of ${count(size)}. The largest of many noisy estimates tend to be too large.` : null,
     size > rows.length ? `The table has the ${count(rows.length)} largest; the file has all.` : null,
     biased ? `Post-processed by ${method}, which is biased. The intervals are those of the unbiased estimate.` : null,

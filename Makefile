@@ -30,6 +30,7 @@ $(JS): js/package.json js/package-lock.json
 
 demo: $(READY)  ## run the main job on embedded defaults
 	@$(BIN)/fldp demo
+	@echo "The same live, in a browser: $(BIN)/fldp serve --demo"
 
 lint: $(READY)  ## style and types
 	$(BIN)/ruff check .

@@ -17,8 +17,9 @@ from fldp.collector.page_routes import policy
 
 DESCRIBED = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
 PUBLIC = {("GET", path) for path in ("/healthz", "/readyz", "/openapi.json", "/v1/surveys/{name}")}
-PUBLIC |= {("GET", path) for path in ("/s/{name}", "/static/{file}")}
-CACHED = {"/s/{name}": "no-cache", "/static/{file}": "no-cache"}  # a browser asks each time whether they have changed
+PUBLIC |= {("GET", path) for path in ("/", "/s/{name}", "/static/{file}")}
+PAGES = ("/", "/s/{name}", "/static/{file}")
+CACHED = dict.fromkeys(PAGES, "no-cache")  # a browser asks each time whether they have changed
 SCOPES = {(method, path): DOCUMENT["paths"][path][method.lower()]["x-scope"] for method, path in DESCRIBED}
 
 
@@ -33,6 +34,10 @@ def server(request, tmp_path_factory):
 def survey(server):
     made = server.publish(submit="token", minimum=1)
     server.send(made, batch(made, 5), Authorization=f"Bearer {server.token}")
+    tally = wire.encode_tally(made.oracle.tally(made.oracle.privatize([0, 1])), made.version)
+    with server.client(server.token, **{"Idempotency-Key": key()}) as client:
+        merged = client.post(f"/v1/versions/{made.version}/merge", params={"day": "2026-10-01"}, content=tally)
+    assert merged.status_code == 200
     return made
 
 
@@ -42,15 +47,21 @@ def request(server, survey, method, path, token=None, extra=None):
     bodies = {
         "/v1/surveys": {"json": specification(name="made")},
         "/v1/tokens": {"json": {"scope": "read"}},
+        "/v1/plan": {"json": {"domain_size": 5, "users": 100, "epsilon": 1}},
         "/v1/versions/{id}/tickets": {"json": {"count": 1}},
         "/v1/versions/{id}/reports": {"content": batch(survey)},
         "/v1/versions/{id}/merge": {"content": wire.encode_tally(tally, survey.version)},
     }
     named = "doomed" if method == "DELETE" or path.endswith("/close") else survey.name
     where = path.replace("{name}", named).replace("{id}", survey.version).replace("{file}", "page.css")
-    query = {"all": "true"} if (method, path) == ("DELETE", "/v1/surveys/{name}") else None
+    queries = {
+        ("DELETE", "/v1/surveys/{name}"): {"all": "true"},
+        ("GET", "/v1/versions/{id}/compare"): {"to": "2026-10-01", "other_from": "2026-10-02"},
+    }
     with server.client(token, **{"Idempotency-Key": key()}) as client:
-        return client.request(method, where, params=query, **(bodies.get(path, {}) if method == "POST" else {}))
+        return client.request(
+            method, where, params=queries.get((method, path)), **(bodies.get(path, {}) if method == "POST" else {})
+        )
 
 
 def test_the_document_describes_exactly_the_routes_that_there_are():
@@ -145,7 +156,7 @@ def test_metrics_are_for_the_machine_itself_unless_it_is_behind_a_proxy(server, 
 def test_every_answer_has_the_security_headers(server, survey, route):
     for token in (None, server.token):
         answer = request(server, survey, *route, token) if route[0] == "GET" else request(server, survey, *route)
-        own = {"content-security-policy": policy([])} if route[1] == "/s/{name}" else {}
+        own = {"content-security-policy": policy([])} if route[1] in ("/", "/s/{name}") else {}
         for name, value in (HEADERS | own).items():
             assert answer.headers[name] == value
         kept = "private, no-cache" if "etag" in answer.headers else "no-store"
@@ -161,7 +172,7 @@ def test_every_answer_has_the_security_headers(server, survey, route):
 @pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 def test_unknown_paths_and_methods(server):
     with server.admin as client:
-        for path in ("/", "/v1", "/v1/surveys/", "/V1/surveys", "/v1/surveys/a/b", "/healthz/", "//v1/surveys"):
+        for path in ("/v1", "/v1/surveys/", "/V1/surveys", "/v1/surveys/a/b", "/healthz/", "//v1/surveys"):
             answer = client.get(path)
             assert (answer.status_code, answer.json()["status"]) == (404, 404), path
         for method in ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):

@@ -219,6 +219,8 @@ def test_a_merged_tally_is_kept_and_counted(store):
     store.commit([Submission(number, b"n", b"n", other, day="2026-10-01")], DAY)
     fold_day(store, number, "2026-10-01", survey)
     assert whole(store, survey, number) == before + other
+    with store.snapshot() as snapshot:
+        assert snapshot.days(number) == [("2026-10-01", 80), (DAY, 1)]
     assert rows(store, "SELECT n FROM segments WHERE kind = 2") == [(80,)]
     assert fsck(store)[1] == []
 
@@ -329,6 +331,8 @@ def test_tallies_add_up_over_windows(store):
         sizes = [Window(number, (a, b)).count(snapshot) for a, b in pairwise(days)]
         assert sizes == [3, 5, 7, 9]
         assert Window(number).count(snapshot) == 15
+        assert snapshot.days(number) == [(day, k + 1) for k, day in enumerate(days)]
+        assert snapshot.days(number + 1) == []
         parts = [Window(number, (day, day)).tally(snapshot, survey.oracle) for day in days]
         assert sum(parts, Tally.empty(survey.oracle)) == Window(number).tally(snapshot, survey.oracle)
 

@@ -7,8 +7,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+import numpy as np  # noqa: E402
+
 from browser import Visitor, chromium  # noqa: E402
 from collector_server import Server  # noqa: E402
+from fldp import wire  # noqa: E402
 
 SURVEY = {
     "name": "commute",
@@ -28,6 +31,7 @@ SURVEY = {
     "oracle": {"name": "fhr", "epsilon": 1.0},
 }
 WINDOW = {"width": 760, "height": 900}
+WIDE = {"width": 1000, "height": 1000}
 
 
 def answer_page(server, browser, folder):
@@ -41,12 +45,25 @@ def answer_page(server, browser, folder):
         page.screenshot(path=folder / "answer-report.png", full_page=True)
 
 
+def dashboard(server, survey, browser, folder):
+    """Look at a survey that many have answered."""
+    values = np.random.default_rng(7).choice(9, 20_000, p=[0.1, 0.23, 0.15, 0.12, 0.07, 0.2, 0.06, 0.003, 0.067])
+    server.send(survey, wire.encode(survey.oracle.privatize(values), survey.version))
+    token = server.make_token("read")["token"]
+    with Visitor(browser, server.url, viewport=WIDE, device_scale_factor=1) as visitor:
+        page = visitor.open(f"{server.url}/#token={token}")
+        page.get_by_role("link", name=SURVEY["question"]).click()
+        page.locator("svg.chart .whisker").first.wait_for()
+        page.screenshot(path=folder / "dashboard.png")
+
+
 def main():
     """Make all of them."""
     with tempfile.TemporaryDirectory() as data, chromium() as browser:
         server = Server(data)
-        server.publish(SURVEY)
+        survey = server.publish(SURVEY)
         answer_page(server, browser, ROOT / "docs" / "images")
+        dashboard(server, survey, browser, ROOT / "docs" / "images")
         server.stop()
 
 

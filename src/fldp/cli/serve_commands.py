@@ -4,7 +4,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,6 +55,7 @@ def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 def serve(
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Check the settings, print them, and exit.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Have simulated people answer, and keep nothing.")] = False,
     flags: dict[str, Any] | None = None,
 ) -> None:
     """Run a collector. Flags come before FLDP_... in the environment, and these before the file."""
@@ -71,11 +72,22 @@ def serve(
         for name, value in asdict(settings).items():
             typer.echo(f"{name} = {value}")
         return
-    _load("granian").run(settings, _say)
+    server = _load("granian")
+    if demo:
+        _load_demo().serve(settings if (flags or {}).get("log") else replace(settings, log=False), _say)
+        return
+    server.run(settings, _say)
 
 
 def _say(line: str) -> None:
     typer.echo(f"fldp: {line}")
+
+
+def _load_demo() -> Any:
+    from fldp import extras
+
+    extras.load("httpx", "client")
+    return extras.load("fldp.collector.live_demo", "collector")
 
 
 def _load(needed: str) -> Any:

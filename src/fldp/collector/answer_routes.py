@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 import fldp
 from fldp import parquet, render, wire
@@ -31,7 +31,7 @@ _ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
 
 async def estimates(collector: Collector, request: Request, token: Token) -> Response:
     """Estimate how many participants hold each label."""
-    published = await _asked(collector, request, token)
+    published = await asked(collector, request, token)
     query = Query.of(request, published.survey.oracle)
     tag = await collector.quick(_tag, collector, published, query.days, repr(query))
     if _matches(request, tag):
@@ -42,7 +42,7 @@ async def estimates(collector: Collector, request: Request, token: Token) -> Res
 
 async def tally(collector: Collector, request: Request, token: Token) -> Response:
     """Return the tally itself, as bytes."""
-    published = await _asked(collector, request, token)
+    published = await asked(collector, request, token)
     days = days_of(parameters(request, "from", "to"))
     tag = await collector.quick(_tag, collector, published, days, "tally")
     if _matches(request, tag):
@@ -51,9 +51,23 @@ async def tally(collector: Collector, request: Request, token: Token) -> Respons
     return _answer(collector, made, "application/octet-stream")
 
 
+async def days(collector: Collector, request: Request, token: Token) -> Response:
+    """Return the days that have reports, with their numbers; of days below the minimum, none."""
+    published = await asked(collector, request, token)
+    parameters(request)
+    return JSONResponse(await collector.quick(_days, collector, published))
+
+
+def _days(collector: Collector, published: Published) -> list[dict[str, Any]]:
+    minimum = published.survey.collect["minimum"]
+    with moment(collector, published) as snapshot:
+        found = snapshot.days(published.entry.number)
+    return [{"day": day, "n": n if n >= minimum else None} for day, n in found if n]
+
+
 async def export(collector: Collector, request: Request, token: Token) -> Response:
     """Return the raw reports of a window as Parquet."""
-    published = await _asked(collector, request, token)
+    published = await asked(collector, request, token)
     days = days_of(parameters(request, "from", "to"))
     if published.survey.collect["retention"] != "raw":
         raise Problem(409, "not-raw", "this survey keeps no reports, only their tally")
@@ -61,14 +75,15 @@ async def export(collector: Collector, request: Request, token: Token) -> Respon
     return StreamingResponse(_streamed(collector, file), media_type=FORMATS["parquet"])
 
 
-async def _asked(collector: Collector, request: Request, token: Token) -> Published:
+async def asked(collector: Collector, request: Request, token: Token) -> Published:
+    """Return the version that is asked about, if the token is good for it."""
     published = await collector.current(request.path_params["id"])
     permit(token, published.entry.name)
     return published
 
 
 @contextmanager
-def _moment(collector: Collector, published: Published) -> Iterator[Snapshot]:
+def moment(collector: Collector, published: Published) -> Iterator[Snapshot]:
     """Open a view of the store in which the survey still is: of one that is being deleted, no pieces are shown."""
     with collector.store.snapshot() as snapshot:
         if not snapshot.has(published.entry.number):
@@ -77,19 +92,20 @@ def _moment(collector: Collector, published: Published) -> Iterator[Snapshot]:
 
 
 def _tag(collector: Collector, published: Published, days: Days, asked: str) -> str:
-    with _moment(collector, published) as snapshot:
+    with moment(collector, published) as snapshot:
         return _tag_of(snapshot, published, days, asked)
 
 
 def _tag_of(snapshot: Snapshot, published: Published, days: Days, asked: str) -> str:
     """Return the entity tag. Reports are only ever added, so their number tells whether the tally has changed."""
     n = Window(published.entry.number, days).count(snapshot)
-    _enough(n, published)
+    enough(n, published)
     state = (fldp.__version__, published.entry.number, published.entry.version, days, n, asked)
     return f'"{hashlib.sha256(json.dumps(state).encode()).hexdigest()[:32]}"'
 
 
-def _enough(n: int, published: Published) -> None:
+def enough(n: int, published: Published) -> None:
+    """Refuse to show anything of fewer reports than the survey says."""
     minimum = published.survey.collect["minimum"]
     if n < minimum:
         raise Problem(403, "too-few", f"nothing is shown of fewer than {minimum} reports", minimum=minimum)
@@ -106,7 +122,7 @@ def _unchanged(tag: str) -> Response:
 
 def _tallied(collector: Collector, published: Published, days: Days, asked: str) -> tuple[str, Tally]:
     """Return a tally and the tag that belongs to exactly this one."""
-    with _moment(collector, published) as snapshot:
+    with moment(collector, published) as snapshot:
         tag = _tag_of(snapshot, published, days, asked)
         return tag, Window(published.entry.number, days).tally(snapshot, published.survey.oracle)
 
@@ -166,8 +182,8 @@ def _exported(collector: Collector, published: Published, days: Days) -> IO[byte
     file = tempfile.TemporaryFile(dir=collector.settings.scratch)  # noqa: SIM115
     number, oracle = published.entry.number, published.survey.oracle
     try:
-        with _moment(collector, published) as snapshot:
-            _enough(snapshot.count_reports(number, days), published)
+        with moment(collector, published) as snapshot:
+            enough(snapshot.count_reports(number, days), published)
             for_all = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
             parts = mixed(oracle, for_all, published.survey.collect["minimum"])
             parquet.write(file, oracle, parts, published.entry.version)

@@ -9,7 +9,15 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from fldp.collector import answer_routes, other_routes, page_routes, report_routes, survey_routes
+from fldp.collector import (
+    answer_routes,
+    compare_routes,
+    other_routes,
+    page_routes,
+    plan_routes,
+    report_routes,
+    survey_routes,
+)
 from fldp.collector.access import require, token_of
 from fldp.collector.collector import Collector
 from fldp.collector.gate import Gate
@@ -34,18 +42,22 @@ OPERATIONS = (
     Operation("GET", "/openapi.json", "public", other_routes.document),
     Operation("POST", "/v1/surveys", "admin", survey_routes.create),
     Operation("GET", "/v1/surveys", "read", survey_routes.index),
+    Operation("POST", "/v1/plan", "admin", plan_routes.plan),
     Operation("GET", "/v1/surveys/{name}", "public", survey_routes.show),
     Operation("DELETE", "/v1/surveys/{name}", "admin", survey_routes.delete),
     Operation("POST", "/v1/surveys/{name}/close", "admin", survey_routes.close),
     Operation("POST", "/v1/versions/{id}/reports", "own", report_routes.send),
     Operation("GET", "/v1/versions/{id}/estimates", "read", answer_routes.estimates),
     Operation("GET", "/v1/versions/{id}/tally", "read", answer_routes.tally),
+    Operation("GET", "/v1/versions/{id}/days", "read", answer_routes.days),
+    Operation("GET", "/v1/versions/{id}/compare", "read", compare_routes.compare),
     Operation("GET", "/v1/versions/{id}/export", "read", answer_routes.export),
     Operation("POST", "/v1/versions/{id}/merge", "admin", report_routes.merge),
     Operation("POST", "/v1/versions/{id}/tickets", "admin", survey_routes.tickets),
     Operation("GET", "/v1/tokens", "admin", other_routes.tokens),
     Operation("POST", "/v1/tokens", "admin", other_routes.create_token),
     Operation("DELETE", "/v1/tokens/{id}", "admin", other_routes.revoke_token),
+    Operation("GET", "/", "public", page_routes.dashboard),
     Operation("GET", "/s/{name}", "public", page_routes.answer),
     Operation("GET", "/static/{file}", "public", page_routes.static),
 )

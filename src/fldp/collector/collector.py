@@ -171,12 +171,12 @@ class Collector:
         """Return a survey as it was just found in the store, read only if it is new here."""
         known = self._known.get(entry.version)
         if known is None or known.entry != entry:
-            known = self._known[entry.version] = await self.heavy(self._read, entry)
+            known = self._known[entry.version] = await self.heavy(self.recall, entry)
             self._make_room()
         return known
 
-    def _read(self, entry: Entry) -> Published:
-        """Make a survey, unless another request has done so while this one waited for a thread."""
+    def recall(self, entry: Entry) -> Published:
+        """Return a survey that was just found in the store; make it unless it is known. It is not remembered."""
         known = self._known.get(entry.version)
         return known if known is not None and known.entry == entry else Published.read(entry)
 

@@ -97,6 +97,9 @@ def _tagged(operation: dict[str, Any]) -> dict[str, Any]:
     return operation
 
 
+_TOP = _query("top", {"type": "integer", "minimum": 1, "maximum": 2**31}, "only so many of the largest")
+_LEVEL = _query("level", {"type": "number", "minimum": 0.01, "maximum": 0.999999}, "of the intervals; 0.95")
+_DECODER = _query("decoder", {"type": "string"}, "where the oracle has several: its name")
 _ESTIMATES = _tagged(
     _operation(
         "Estimates with standard errors and intervals, of all values or the largest",
@@ -111,9 +114,9 @@ _ESTIMATES = _tagged(
         (401, 403, 404, 422),
         parameters=[
             _ID,
-            _query("top", {"type": "integer", "minimum": 1, "maximum": 2**31}, "only so many of the largest"),
-            _query("level", {"type": "number", "minimum": 0.01, "maximum": 0.999999}, "of the intervals; 0.95"),
-            _query("decoder", {"type": "string"}, "where the oracle has several: its name"),
+            _TOP,
+            _LEVEL,
+            _DECODER,
             _query("post", {"type": "string", "enum": list(METHODS)}, "post-processing, which is biased"),
             _query("format", {"type": "string", "enum": ["json", "csv", "parquet"]}, "else by Accept, else JSON"),
             *_WINDOW,
@@ -130,6 +133,7 @@ _PAGE = _operation(
     parameters=[_NAMED],
     **_PUBLIC,
 )
+_DASHBOARD = _operation("The dashboard", {200: {HTML: _TEXT}}, (422,), **_PUBLIC)
 _FILE = _tagged(
     _operation(
         "A file of the pages",
@@ -171,6 +175,15 @@ PATHS: dict[str, dict[str, Any]] = {
             **_ADMIN,
         ),
         "get": _operation("All versions of all surveys", {200: _json("Surveys")}, (401, 403, 422), **_READ),
+    },
+    "/v1/plan": {
+        "post": _operation(
+            "What every oracle would do for a survey, and which one to take",
+            {200: _json("Plan")},
+            (401, 403, *_TAKES_BODY),
+            requestBody=_body(JSON, reference("Question")),
+            **_ADMIN,
+        )
     },
     "/v1/surveys/{name}": {
         "get": _operation(
@@ -214,6 +227,32 @@ PATHS: dict[str, dict[str, Any]] = {
     },
     "/v1/versions/{id}/estimates": {"get": _ESTIMATES},
     "/v1/versions/{id}/tally": {"get": _TALLY},
+    "/v1/versions/{id}/days": {
+        "get": _operation(
+            "The days that have reports, and how many; null below the survey's minimum",
+            {200: _json("Days")},
+            (401, 403, 404, 422),
+            parameters=[_ID],
+            **_READ,
+        )
+    },
+    "/v1/versions/{id}/compare": {
+        "get": _operation(
+            "How the shares changed from one window to another, with intervals that all hold at once",
+            {200: _json("Contrast")},
+            (401, 403, 404, 422),
+            parameters=[
+                _ID,
+                *_WINDOW,
+                _query("other_from", DAY, "the first UTC day of the other window"),
+                _query("other_to", DAY, "the last UTC day of the other window, included"),
+                _TOP,
+                _LEVEL,
+                _DECODER,
+            ],
+            **_READ,
+        )
+    },
     "/v1/versions/{id}/export": {
         "get": _operation(
             "The raw reports as Parquet, where the survey keeps them",
@@ -262,6 +301,7 @@ PATHS: dict[str, dict[str, Any]] = {
             **_ADMIN,
         )
     },
+    "/": {"get": _DASHBOARD},
     "/s/{name}": {"get": _PAGE},
     "/static/{file}": {"get": _FILE},
 }

@@ -80,6 +80,7 @@ SCHEMAS: dict[str, Any] = {
                 "created": _TIME,
                 "closed": _MAYBE_TIME,
                 "state": _STATE,
+                "decoders": _list(_TEXT),
                 "n": _COUNT,
             }
         )
@@ -109,6 +110,51 @@ SCHEMAS: dict[str, Any] = {
                     }
                 )
             ),
+        }
+    ),
+    "Days": _list(_object({"day": DAY, "n": {"type": ["integer", "null"], "minimum": 1}})),
+    "Contrast": _object(
+        {
+            "n": _COUNT,
+            "other_n": _COUNT,
+            "level": _NUMBER,
+            "values": _COUNT,
+            "changed": _COUNT,
+            "rows": _list(
+                _object(
+                    {
+                        "value": _COUNT,
+                        "label": _TEXT,
+                        "share": _NUMBER,
+                        "other_share": _NUMBER,
+                        "difference": _NUMBER,
+                        "low": _NUMBER,
+                        "high": _NUMBER,
+                        "changed": {"type": "boolean"},
+                    }
+                )
+            ),
+        }
+    ),
+    "Question": _object(
+        {
+            "domain_size": {"type": "integer", "minimum": 2},
+            "users": {"type": "integer", "minimum": 1},
+            "epsilon": {"type": "number", "exclusiveMinimum": 0},
+            "eta": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+        },
+        optional=("eta",),
+    ),
+    "Plan": _object(
+        {
+            "domain_size": _COUNT,
+            "users": _COUNT,
+            "epsilon": _NUMBER,
+            "eta": _NUMBER,
+            "level": _NUMBER,
+            "reason": _TEXT,
+            "rows": _list({"type": "object"}),
+            "skipped": {"type": "object"},
         }
     ),
     "Wanted": _object({"count": {"type": "integer", "minimum": 1, "maximum": 100_000}}),

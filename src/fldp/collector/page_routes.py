@@ -35,15 +35,15 @@ class File:
 
 @cache
 def files() -> dict[str, File]:
-    """Return all files by their names.
+    """Return all files by their names, those that others wrote among them.
 
-    >>> files()["page.css"].kind
-    'text/css'
+    >>> files()["page.css"].kind, files()["d3.js"].kind
+    ('text/css', 'text/javascript')
     """
-    found = (resources.files("fldp.collector") / "static").iterdir()
+    folder = resources.files("fldp.collector") / "static"
     return {
         file.name: File(file.read_bytes(), KINDS[file.name.rpartition(".")[2]])
-        for file in found
+        for file in (*folder.iterdir(), *(folder / "vendor").iterdir())
         if file.name.rpartition(".")[2] in KINDS
     }
 
@@ -68,6 +68,14 @@ async def static(collector: Collector, request: Request, token: None) -> Respons
     if request.headers.get("if-none-match") == file.tag:
         return Response(status_code=304, headers=headers)
     return Response(file.data, headers=headers, media_type=file.kind)
+
+
+async def dashboard(collector: Collector, request: Request, token: None) -> Response:
+    """Return the dashboard. It holds nothing; what it shows it fetches with the token that somebody enters."""
+    del collector, token
+    parameters(request)
+    headers = {"Content-Security-Policy": policy([]), "Cache-Control": "no-cache"}
+    return Response(files()["dashboard.html"].data, headers=headers, media_type="text/html")
 
 
 async def answer(collector: Collector, request: Request, token: None) -> Response:

@@ -49,6 +49,14 @@ class PostgresSnapshot:
         where = "segments WHERE survey = %s AND folded = 0 AND day BETWEEN %s AND %s"
         return folded + self._sum("n", where, (survey, *days))
 
+    def days(self, survey: int) -> list[tuple[str, int]]:
+        rows = self._connection.execute(
+            "SELECT day, sum(n)::bigint FROM (SELECT day, n FROM tallies WHERE survey = %s UNION ALL"
+            " SELECT day, n FROM segments WHERE survey = %s AND folded = 0) AS counted GROUP BY day ORDER BY day",
+            (survey, survey),
+        )
+        return [(str(day), int(n)) for day, n in rows]
+
     def count_reports(self, survey: int, days: Days) -> int:
         where = "segments WHERE survey = %s AND folded IN (0, 1) AND day BETWEEN %s AND %s AND kind = %s"
         return self._sum("n", where, (survey, *days, REPORTS))

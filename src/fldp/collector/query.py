@@ -82,6 +82,27 @@ class Query:
         return {"decoder": self.decoder} if self.decoder else {}
 
 
+@dataclass(frozen=True)
+class Contrast:
+    """Which two windows are to be compared, and how."""
+
+    windows: tuple[Days, Days]
+    top: int | None
+    level: float
+    decoder: str | None
+
+    @classmethod
+    def of(cls, request: Request, oracle: FrequencyOracle) -> "Contrast":
+        """Read a query. Windows that share a day share reports, and cannot be compared as if they did not."""
+        given = parameters(request, "from", "to", "other_from", "other_to", "top", "level", "decoder")
+        other = {name.removeprefix("other_"): value for name, value in given.items() if name.startswith("other_")}
+        windows = (days_of(given), days_of(other))
+        if windows[0][0] <= windows[1][1] and windows[1][0] <= windows[0][1]:
+            raise bad_parameter("the two windows must not have a day in common")
+        decoder = _choice(given, "decoder", oracle.decoders)
+        return cls(windows, _top(given.get("top")), _level(given.get("level", "0.95")), decoder)
+
+
 def _top(given: str | None) -> int | None:
     if given is None:
         return None

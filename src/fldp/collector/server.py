@@ -25,11 +25,12 @@ from fldp.collector.store import StoreError
 from fldp.collector.stores import serve_store
 
 Say = Callable[[str], None]
+Began = Callable[[str, str | None], None]  # told the address, and the admin token if one was made
 
 _OTHER_FILES = 256  # that a collector has open beside its connections
 
 
-def run(settings: Settings, say: Say, clock: Clock = system) -> None:
+def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began = lambda _url, _secret: None) -> None:
     """Serve until SIGTERM or SIGINT; then take no more requests, finish those that came, and end."""
     logs.configure(settings.log)
     _allow_connections(settings.max_connections)
@@ -39,7 +40,7 @@ def run(settings: Settings, say: Say, clock: Clock = system) -> None:
         secret = None if auth.has_admin(store, clock()) else auth.create_token(store, clock(), "admin")[0]
         collector = Collector(settings, store, clock)
         try:
-            asyncio.run(_serve(collector, say, secret))
+            asyncio.run(_serve(collector, say, secret, began))
         finally:
             collector.stop()
 
@@ -55,7 +56,7 @@ def _allow_connections(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
+async def _serve(collector: Collector, say: Say, secret: str | None, began: Began) -> None:
     settings, server = collector.settings, _server(collector)
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
@@ -64,9 +65,11 @@ async def _serve(collector: Collector, say: Say, secret: str | None) -> None:
     serving = loop.create_task(server.serve())
     await _listening(settings, serving)
     protocol = "https" if settings.tls_certificate else "http"
-    say(f"listening on {protocol}://{_shown(settings.host)}:{settings.port}")
+    url = f"{protocol}://{_shown(settings.host)}:{settings.port}"
+    say(f"listening on {url}")
     if secret:
         say(f"admin token, shown this once: {secret}")
+    began(url, secret)
     waiting = loop.create_task(stopped.wait())
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
     collector.stopping = True

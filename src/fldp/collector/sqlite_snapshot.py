@@ -49,6 +49,14 @@ class SqliteSnapshot:
         folded = self._sum("tallies WHERE survey = ? AND day BETWEEN ? AND ?", (survey, *days))
         return folded + self._sum("segments WHERE survey = ? AND folded = 0 AND day BETWEEN ? AND ?", (survey, *days))
 
+    def days(self, survey: int) -> list[tuple[str, int]]:
+        rows = self._connection.execute(
+            "SELECT day, sum(n) FROM (SELECT day, n FROM tallies WHERE survey = ? UNION ALL"
+            " SELECT day, n FROM segments WHERE survey = ? AND folded = 0) GROUP BY day ORDER BY day",
+            (survey, survey),
+        )
+        return [(str(day), int(n)) for day, n in rows]
+
     def count_reports(self, survey: int, days: Days) -> int:
         where = "segments WHERE survey = ? AND folded IN (0, 1) AND day BETWEEN ? AND ? AND kind = ?"
         return self._sum(where, (survey, *days, REPORTS))

@@ -132,6 +132,9 @@ class Snapshot(Protocol):
     def count(self, survey: int, days: Days) -> int:
         """Return how many reports there are, merged ones included. Cheap."""
 
+    def days(self, survey: int) -> list[tuple[str, int]]:
+        """Return the days that have reports, the first first, with how many there are, merged ones included. Cheap."""
+
     def count_reports(self, survey: int, days: Days) -> int:
         """Return how many reports are kept as they came. Cheap."""
 

@@ -89,7 +89,7 @@ def _rows(collector: Collector, name: str | None) -> list[dict[str, Any]]:
     with collector.store.snapshot() as snapshot:
         entries = [entry for entry in snapshot.entries() if name in (None, entry.name)]
     counts = collector.store.counts()
-    return [_row(Published.read(entry), counts.get(entry.number, 0), collector.now) for entry in entries]
+    return [_row(collector.recall(entry), counts.get(entry.number, 0), collector.now) for entry in entries]
 
 
 def _row(published: Published, n: int, now: str) -> dict[str, Any]:
@@ -101,6 +101,7 @@ def _row(published: Published, n: int, now: str) -> dict[str, Any]:
         "created": entry.created,
         "closed": entry.closed,
         "state": published.state(now),
+        "decoders": list(published.survey.oracle.decoders),
         "n": n,
     }
 

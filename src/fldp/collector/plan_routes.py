@@ -1,0 +1,36 @@
+"""The route that plans: which oracle suits a survey that is about to be made, and what error to expect."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fldp.collector.access import permit
+from fldp.collector.body import json_of
+from fldp.collector.collector import Collector
+from fldp.collector.problem import Problem
+from fldp.collector.query import parameters
+from fldp.collector.store import Token
+
+_KEYS = {"domain_size", "users", "epsilon"}
+
+
+async def plan(collector: Collector, request: Request, token: Token) -> Response:
+    """Say what every oracle would do for a question, as ``fldp plan`` does."""
+    parameters(request)
+    permit(token, None)
+    fields = await json_of(collector, request)
+    if fields.keys() | {"eta"} != _KEYS | {"eta"}:
+        raise Problem(422, "malformed", "the keys of a plan are domain_size, users, epsilon, and eta if there is one")
+    size, most = fields["domain_size"], collector.settings.max_values
+    if isinstance(size, int) and size > most:
+        raise Problem(422, "malformed", f"domain_size must be at most {most}")
+    made = await collector.heavy(_planned, fields)
+    return Response(made, media_type="application/json")
+
+
+def _planned(fields: dict[str, Any]) -> str:
+    from fldp import plan_view
+    from fldp.plan import plan
+
+    return plan_view.as_json(plan(**fields), None)

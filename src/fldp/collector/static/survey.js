@@ -1,0 +1,129 @@
+// One survey: its estimates with their intervals, live, and everything that is known about it.
+import { bars, framed, isSure } from "./chart.js";
+import { comparison } from "./comparison.js";
+import { controls, levelWords } from "./controls.js";
+import { element, notice } from "./dom.js";
+import { card, every, load } from "./fldp.js";
+import { privacyCard } from "./learned.js";
+import { moreReports } from "./more_reports.js";
+import { overTime } from "./over_time.js";
+import { publishing } from "./publishing.js";
+import { rowsTable } from "./rows.js";
+import { collector, download, get, Refused } from "./session.js";
+import { count } from "./words.js";
+
+const TOP = 20;
+const MOST = 10_000; // values that are fetched; the file has all
+
+export const panel = (title, ...content) => element("section", { class: "panel" }, element("h2", {}, title), ...content);
+
+/** Find a survey among all that the token is good for. */
+async function rowOf(version) {
+  const found = (await get("v1/surveys")).find((row) => row.version === version);
+  if (found) return found;
+  throw new Refused(404, { detail: "there is no such survey" });
+}
+
+/** Make the view of a survey. `again` asks for everything once more, now. */
+export async function surveyView(name, version, again) {
+  const first = await rowOf(version);
+  const survey = await load(collector, name, every, { version });
+  const facts = statusLine(survey);
+  const asked = controls(first.decoders, again);
+  const results = estimates(survey, asked, again);
+  const daily = overTime(survey);
+  let seen = null;
+
+  async function refresh() {
+    const row = await rowOf(version);
+    facts.put(row);
+    const now = `${row.n} ${asked.query()}`;
+    if (now === seen) return; // reports are only ever added
+    await Promise.all([results.refresh(row, asked.query()), daily.refresh()]);
+    seen = now;
+  }
+
+  const content = [
+    facts.node,
+    panel("Estimates", ...asked.content, ...results.content),
+    results.table,
+    daily.node,
+    results.more,
+    comparison(survey, asked),
+    privacyCard(card(survey.oracle)),
+    publishing(survey),
+  ];
+  return { heading: survey.question, content, refresh };
+}
+
+function statusLine(survey) {
+  const state = element("span");
+  const n = element("strong", { class: "count" });
+  const { name, epsilon } = survey.oracle.description;
+  const about = ` ${name.toUpperCase()}, epsilon ${epsilon}, ${count(survey.oracle.domainSize)} values`;
+  const node = element("p", { class: "facts" }, state, element("span", {}, n, " reports"), element("span", { class: "muted" }, about));
+  const put = (row) => ((state.textContent = row.state), (state.className = `state ${row.state}`), (n.textContent = count(row.n)));
+  return { node, put };
+}
+
+/** Make the part with the chart and the table, which is hidden while there are too few reports. */
+function estimates(survey, asked, again) {
+  const { minimum } = survey.collect;
+  const few = notice("warn", element("p"));
+  const chart = framed();
+  const notes = element("div", { class: "small" });
+  const table = rowsTable();
+  const more = moreReports(survey);
+  const path = () => `v1/versions/${survey.version}/estimates?${asked.query()}`;
+  const save = () => download(`${path()}&format=csv`, `${survey.name}.csv`).catch(again); // which finds what is wrong, and says it
+  const csv = element("button", { type: "button", click: save }, "Download as CSV");
+  const values = panel("All values", ...table.content, element("div", { class: "actions" }, csv));
+  let newest = 0;
+
+  function show(words) {
+    few.firstChild.textContent = words ?? "";
+    few.hidden = words === null;
+    for (const part of [chart.box, notes, values]) part.hidden = words !== null;
+    if (words !== null) more.put(null);
+  }
+
+  async function refresh(row, query) {
+    const turn = ++newest;
+    if (row.n < minimum) return show(tooFew(row.n, minimum));
+    const found = await get(`${path()}&top=${MOST}`).catch(windowTooSmall);
+    if (turn !== newest) return null;
+    if (found === null) return show(`There are fewer than ${count(minimum)} reports in these days, the least of which anything is shown.`);
+    show(null);
+    chart.put((width) => bars(found.rows.slice(0, TOP), { width, oracle: found.oracle.name, level: levelWords(found.level) }));
+    notes.replaceChildren(...noteLines(found, survey, query).map((line) => element("p", {}, line)));
+    more.put(found);
+    return table.put(found.rows, found.n);
+  }
+  show(tooFew(0, minimum));
+  return { content: [few, chart.box, notes], table: values, more: more.node, refresh };
+}
+
+function windowTooSmall(error) {
+  if (error.kind === "too-few") return null;
+  throw error;
+}
+
+const tooFew = (n, minimum) =>
+  n === 0
+    ? `There are no reports yet. Estimates are shown from ${count(minimum)} on.`
+    : `There are ${count(n)} reports. Estimates are shown from ${count(minimum)} on, since of fewer they are mostly noise.`;
+
+/** Say what has to be said below estimates, so that they are not read as more certain than they are. */
+function noteLines({ n, level, rows, biased, method, options }, survey, query) {
+  const size = survey.oracle.domainSize;
+  const grey = rows.filter((row) => !isSure(row)).length;
+  const window = query.has("from") || query.has("to") ? "in these days" : "in all";
+  const decoder = options.decoder ? `, decoder ${options.decoder}` : "";
+  return [
+    `From ${count(n)} reports ${window}${decoder}. The whiskers are ${levelWords(level)} intervals, each for its value alone: of 100 of them about ${count(100 * (1 - level)) || 1} miss the truth. They are about the people who reported; what these say about others is another question.`,
+    `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`,
+    size > TOP ? `The chart shows the ${TOP} largest of ${count(size)}. The largest of many noisy estimates tend to be too large.` : null,
+    size > rows.length ? `The table has the ${count(rows.length)} largest; the file has all.` : null,
+    biased ? `Post-processed by ${method}, which is biased. The intervals are those of the unbiased estimate.` : null,
+  ].filter(Boolean);
+}

@@ -59,8 +59,8 @@ export async function surveyView(name, version, again) {
 function statusLine(survey) {
   const state = element("span");
   const n = element("strong", { class: "count" });
-  const { name, epsilon } = survey.oracle.description;
-  const about = ` ${name.toUpperCase()}, epsilon ${epsilon}, ${count(survey.oracle.domainSize)} values`;
+  const promised = card(survey.oracle).numbers.at(-1); // an epsilon alone would say too little
+  const about = ` ${survey.oracle.description.name.toUpperCase()}, ${count(survey.oracle.domainSize)} values. ${promised}`;
   const node = element("p", { class: "facts" }, state, element("span", {}, n, " reports"), element("span", { class: "muted" }, about));
   const put = (row) => ((state.textContent = row.state), (state.className = `state ${row.state}`), (n.textContent = count(row.n)));
   return { node, put };

@@ -18,8 +18,10 @@ begin() {
     as_root apt-get -qq update >/dev/null 2>&1 || true
 }
 
+# Install packages; what apt-get has to say is of interest only if it fails.
 install() {
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o=Dpkg::Use-Pty=0 install -y --no-install-recommends "$@" >/dev/null
+    said=$(as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o=Dpkg::Use-Pty=0 install -y --no-install-recommends "$@" 2>&1) ||
+        { echo "$said" >&2; return 1; }
 }
 
 have_postgresql() { command -v postgres >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; }

@@ -210,6 +210,8 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
         page.locator("table.all td", has_text=wanted).first.wait_for()
         assert [number(line[1]) for line in shown(page)] == [round(row["count"]) for row in rows]
     page.get_by_text("Post-processed by norm-sub, which is biased.").wait_for()
+    page.get_by_label("Interval level").select_option("0.999")
+    page.get_by_text("of 1,000 of them about 1 miss the truth").wait_for()
     page.get_by_label("From day (UTC)").fill("2020-01-02")
     page.get_by_text("reports in these days").wait_for()
     page.get_by_label("To day (UTC)").fill("2020-01-01")

@@ -116,11 +116,12 @@ const tooFew = (n, minimum) =>
 /** Say what has to be said below estimates, so that they are not read as more certain than they are. */
 function noteLines({ n, level, rows, biased, method, options }, survey, query) {
   const size = survey.oracle.domainSize;
+  const many = level > 0.99 ? 1000 : 100;
   const grey = rows.filter((row) => !isSure(row)).length;
   const window = query.has("from") || query.has("to") ? "in these days" : "in all";
   const decoder = options.decoder ? `, decoder ${options.decoder}` : "";
   return [
-    `From ${count(n)} reports ${window}${decoder}. The whiskers are ${levelWords(level)} intervals, each for its value alone: of 100 of them about ${count(100 * (1 - level)) || 1} miss the truth. They are about the people who reported; what these say about others is another question.`,
+    `From ${count(n)} reports ${window}${decoder}. The whiskers are ${levelWords(level)} intervals, each for its value alone: of ${count(many)} of them about ${count(many * (1 - level))} miss the truth. They are about the people who reported; what these say about others is another question.`,
     `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`,
     size > TOP ? `The chart shows the ${TOP} largest of ${count(size)}. The largest of many noisy estimates tend to be too large.` : null,
     size > rows.length ? `The table has the ${count(rows.length)} largest; the file has all.` : null,

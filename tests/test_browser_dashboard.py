@@ -161,7 +161,7 @@ def test_estimates_come_alive_and_are_those_of_the_collector(browser, tmp_path, 
         send(server, survey, [0, 20, 0, 0, 0])
         page.get_by_text("From 1,500 reports in all").wait_for()
         said = " ".join(page.locator(".facts").inner_text().split())
-        assert said == "open 1,500 reports FHR, epsilon 1, 5 values"
+        assert said == "open 1,500 reports FHR, 5 values. Promised: (1, 1/2)-FLDP."
         rows = sorted(estimates(server, survey)["rows"], key=lambda row: -row["count"])
         assert [line[0] for line in shown(page)] == [
             row["label"] + (" (may be zero)" if row["low"] <= 0 else "") for row in rows

@@ -172,6 +172,9 @@ class Estimate:
         """Compare the shares of all values with those of another, independent estimate over the same values.
 
         The same people repeating a remembered answer are not independent: their noise is the same in both.
+
+        It is about the people who reported: only the noise counts as chance. Who happened to report is chance, too, if the
+        question is about all who could have; then ``share * (1 - share) / n`` of each estimate adds to the variance.
         """
         if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):
             size = len(other.counts) if isinstance(other, Estimate) else other

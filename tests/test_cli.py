@@ -4,13 +4,17 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
 
 import fldp
 from fldp import wire
+from fldp.cli import COMMANDS, app
 
 FLDP = [str(Path(sys.executable).parent / "fldp")]
 SURVEY = """\
@@ -273,21 +277,23 @@ def test_the_demo_without_the_plotting_extra(tmp_path):
     assert "====" in out
 
 
+def every_command(group, *names):
+    """Yield all commands, those of groups too, as they are written in the shell."""
+    for name, command in group.commands.items():
+        yield (*names, name), command
+        if hasattr(command, "commands"):
+            yield from every_command(command, *names, name)
+
+
 def test_every_command_has_help_with_a_description():
     listed = run("--help").stdout.decode()
-    for command in (
-        "demo",
-        "privatize",
-        "tally",
-        "merge",
-        "estimate",
-        "inspect",
-        "verify",
-        "audit",
-        "attack",
-        "card",
-        "plan",
-        "survey",
-    ):
-        assert command in listed
-        assert "Usage" in run(command, "--help").stdout.decode()
+    for module in COMMANDS:
+        import_module(f"fldp.cli.{module}")
+    found = dict(every_command(get_command(app)))
+    assert {("demo",), ("serve",), ("survey", "create"), ("token", "revoke"), ("backup",)} <= found.keys()
+    for words, command in found.items():
+        assert command.help, words
+        assert len(words) > 1 or words[0] in listed
+        shown = CliRunner().invoke(app, [*words, "--help"])
+        assert shown.exit_code == 0
+        assert "Usage" in shown.output

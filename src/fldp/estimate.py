@@ -173,8 +173,8 @@ class Estimate:
 
         The same people repeating a remembered answer are not independent: their noise is the same in both.
 
-        It is about the people who reported: only the noise counts as chance. Who happened to report is chance, too, if the
-        question is about all who could have; then ``share * (1 - share) / n`` of each estimate adds to the variance.
+        It is about the people who reported: only the noise counts as chance. If the question is about all who could
+        have reported, who did is chance, too: then ``share * (1 - share) / n`` of each adds to the variance.
         """
         if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):
             size = len(other.counts) if isinstance(other, Estimate) else other

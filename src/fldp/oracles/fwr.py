@@ -25,6 +25,7 @@ MOST_HASH_BITS, MOST_MASKS = 8, 12
 MOST_SCATTERED = 1 << 22  # how many values a report leaves is found by going through all of them
 _HALF_WORD, _TWO = U64(32), U64(2)
 _MOST_PUBLICS = 1 << 12
+_MOST_CELLS = 1 << 20  # of a table of reports and values
 
 
 @Kernel
@@ -264,8 +265,9 @@ class FWR(WalshOracle):
                 sign ^= data["bits"] >> j & 1
             good &= (place != 0) | (sign == 0)
         if self.allow_exposure:  # then there may be equations that no value solves
-            for k in np.flatnonzero(good).tolist():
-                good[k] = bool((self.likelihoods(data[k : k + 1]) > 0).any())
+            places, step = np.flatnonzero(good), max(1, _MOST_CELLS // self.domain_size)
+            for part in (places[start : start + step] for start in range(0, len(places), step)):
+                good[part] = (self.likelihoods(data[part]) > 0).any(axis=1)
         return good
 
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:

@@ -4,7 +4,6 @@ import json
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import httpx
 
 from fldp import Survey, wire
+from ports import free_port
 
 SPECIFICATION = {
     "name": "browser",
@@ -24,12 +24,6 @@ SPECIFICATION = {
 def specification(name="browser", oracle=None, **collect):
     made = {**SPECIFICATION, "name": name, "oracle": oracle or SPECIFICATION["oracle"], "collect": collect}
     return json.loads(json.dumps(made))
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def key():

@@ -7,7 +7,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,6 +15,8 @@ from functools import cache
 from pathlib import Path
 
 import psycopg
+
+from ports import free_port
 
 PASSWORD = "s3cret/of:the@tests"
 ENCODED = "s3cret%2Fof%3Athe%40tests"
@@ -69,7 +70,7 @@ class PostgresServer:
 
     def start(self, **settings):
         """Start, at the same port as before if there was one."""
-        self.port = getattr(self, "port", None) or _free_port()
+        self.port = getattr(self, "port", None) or free_port()
         flags = [part for name, value in {**self._settings, **settings}.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             command = [program("postgres"), "-D", self.data, "-p", str(self.port), *flags]
@@ -111,12 +112,6 @@ class PostgresServer:
         if self.process.poll() is None:
             self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @cache

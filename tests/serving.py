@@ -4,7 +4,6 @@ import io
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -17,15 +16,10 @@ from pathlib import Path
 import pytest
 
 from fldp import cli
+from ports import free_port
 
 HERE = Path(__file__).parent
 FLDP = str(Path(sys.executable).parent / "fldp")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextmanager

@@ -14,9 +14,10 @@ import pytest
 import fldp.collector
 import postgres_server
 from browser import DESK, PHONE, Visitor, accessible, chromium
-from collector_server import Server, free_port, key, specification
+from collector_server import Server, key, specification
 from fldp import plot, wire
 from fldp.plan import Row, plan
+from ports import free_port
 
 STATIC = Path(fldp.collector.__file__).parent / "static"
 TRICKS = ["<script>document.title='hacked'</script>", "<img src=x onerror=alert(1)>", '"onmouseover="x', "{{7*7}}"]
@@ -460,6 +461,7 @@ def test_the_live_demo(browser, tmp_path):
     )
     try:
         lines = [process.stdout.readline() for _ in range(5)]
+        assert all(lines), process.stderr.read()
         url, link = lines[0].split()[-1], lines[2].split()[-1]
         assert lines[2].startswith("fldp: dashboard: ")
         assert link.startswith(f"{url}/#token=fldp_read_")

@@ -26,6 +26,7 @@ from fldp.client.exchange import Patience
 from fldp.client.messages import Reply, Request, retry_after
 from fldp.client.saving import Saved
 from fldp.participant_store import MemoryStore
+from ports import free_port
 from serving import double
 
 TOKEN = "fldp_admin_" + "S3cret-" * 6
@@ -172,9 +173,7 @@ def test_an_answer_that_drips_is_a_failure(at, monkeypatch):
 
 
 def test_nobody_there():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    url = f"http://127.0.0.1:{free_port()}"
     said = rf"^{url}: cannot be reached \(.+\); check the address, and that the collector runs$"
     with Client(url, retries=0) as client, pytest.raises(CollectorError, match=said):
         client.surveys()

@@ -16,8 +16,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from collector_server import Server, batch, free_port, key
+from collector_server import Server, batch, key
 from fldp.collector.forwarded import is_local, networks, scheme, sender
+from ports import free_port
 
 
 def write_certificate(folder, name="server"):

@@ -2,6 +2,7 @@
 
 from fldp.checks import CheckError, check_oracle
 from fldp.client import AsyncClient, Client
+from fldp.combine import Combined, combine
 from fldp.errors import (
     BudgetError,
     CollectorError,
@@ -13,13 +14,34 @@ from fldp.errors import (
 )
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
+from fldp.oracles import (
+    FHR,
+    FWR,
+    GRR,
+    HR,
+    HRR,
+    IDUE,
+    OLH,
+    OUE,
+    PGR,
+    RR,
+    SS,
+    SUE,
+    URAPPOR,
+    URR,
+    Exponential,
+    Grouped,
+)
 from fldp.participant import Answer, Participant
 from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
 from fldp.privacy import (
+    CLDP,
     FLDP,
+    IDLDP,
     LDP,
+    PLDP,
+    ULDP,
     ApproximateLDP,
     Audit,
     Card,
@@ -43,19 +65,26 @@ from fldp.survey import Survey
 __version__ = "0.1.0"
 
 __all__ = [
+    "CLDP",
     "FHR",
     "FLDP",
     "FWR",
     "GRR",
     "HR",
     "HRR",
+    "IDLDP",
+    "IDUE",
     "LDP",
     "OLH",
     "OUE",
     "PGR",
+    "PLDP",
     "RR",
     "SS",
     "SUE",
+    "ULDP",
+    "URAPPOR",
+    "URR",
     "Answer",
     "ApproximateLDP",
     "AsyncClient",
@@ -65,9 +94,11 @@ __all__ = [
     "CheckError",
     "Client",
     "CollectorError",
+    "Combined",
     "Comparison",
     "DomainError",
     "Estimate",
+    "Exponential",
     "FldpError",
     "FrequencyOracle",
     "Grouped",
@@ -92,6 +123,7 @@ __all__ = [
     "audit",
     "card",
     "check_oracle",
+    "combine",
     "plan",
     "postprocess",
     "simulate",

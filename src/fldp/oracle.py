@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -160,6 +160,16 @@ class FrequencyOracle(ABC):
         return self.domain_size
 
     @property
+    def promise(self) -> tuple[Any, ...]:
+        """What it promises, as data: the name of a notion of ``fldp.privacy`` and its parameters."""
+        return ("LDP", self.epsilon) if self.eta == 1 else ("FLDP", self.epsilon, self.eta)
+
+    @property
+    def unprotected(self) -> str | None:
+        """What it does not protect as well as the rest, in words for anybody; None if there is no such thing."""
+        return None
+
+    @property
     def report_bits(self) -> int:
         """The number of bits of one report on the wire."""
         return sum(self.field_bits)
@@ -254,6 +264,10 @@ class FrequencyOracle(ABC):
         """Return how many users hold any value of each run."""
         return (tally.n,)
 
+    def mean_variance(self, n: int) -> float:
+        """Return the mean of the variances of all values, where ``n`` users hold all of them equally often."""
+        return float(self.variance(n, n / self.domain_size))
+
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
         """Return the variances of the estimates of all values, given counts, or estimates of them, and exact totals."""
         return np.asarray(self.variance(totals[0], np.clip(counts, 0, totals[0]), **options))
@@ -277,13 +291,17 @@ class FrequencyOracle(ABC):
         return None
 
     def sample_values(self, start: int, stop: int) -> list[int]:
-        """Return a few values of a range among which there are pairs of every kind that ``profile`` knows."""
+        """Return a few values of a range that make pairs of every kind, among each other and with other ranges."""
         return list(range(start, min(start + 2, stop)))
 
     def overlaps(self) -> dict[Fraction, Fraction] | None:
         """Return how often two different values share how much of their reports; None if there is no closed form."""
         profile = self.profile()
         return {profile.shared_mass: Fraction(1)} if profile else None
+
+    def leaves(self) -> Iterable[Collection[int]] | None:
+        """Return the sets of values that a report can leave possible, in closed form; None if there is none."""
+        return [range(self.domain_size)] if self.anonymity == self.domain_size else None
 
     def publics(self) -> Iterable[Any]:
         """Return draws of the public randomness for the verifier to go through; None where there is none."""
@@ -357,7 +375,7 @@ class FrequencyOracle(ABC):
 def _plain(value: Any) -> Any:
     """Return a parameter as JSON has it."""
     if isinstance(value, tuple):
-        return list(value)
+        return [_plain(part) for part in value]
     return float(value) if isinstance(value, Fraction) else value
 
 

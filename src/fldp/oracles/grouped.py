@@ -1,6 +1,6 @@
 """Grouped: the group of a value in clear, the value inside its group by another oracle."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -129,8 +129,15 @@ class Grouped(FrequencyOracle):
         return Fraction(0)
 
     @property
+    def promise(self) -> tuple[Any, ...]:
+        return "GroupedLDP", self.epsilon, self.groups
+
+    @property
     def anonymity(self) -> int:
         return min(self.groups)
+
+    def leaves(self) -> Iterable[Collection[int]]:
+        return [range(run.start, run.stop) for run in self.runs]
 
     @property
     def _group_bits(self) -> int:

@@ -352,7 +352,7 @@ def budgets_of(oracle):
 
 @cache
 def level_coins(oracle):
-    """Bits that tell as much as the budgets allow, rounded towards privacy: the planes, and both thresholds by value."""
+    """Bits that tell as much as the budgets allow, rounded towards privacy: planes, and both thresholds by value."""
     budgets, share = budgets_of(oracle), Fraction(oracle.balance, 1024)
     least = exp_floor(min(budgets))
     most_up, most_down = 1 + (least - 1) * share, 1 / (1 - (1 - 1 / least) * share)

@@ -264,9 +264,9 @@ class FrequencyOracle(ABC):
         """Return how many users hold any value of each run."""
         return (tally.n,)
 
-    def mean_variance(self, n: int) -> float:
+    def mean_variance(self, n: int, **options: Any) -> float:
         """Return the mean of the variances of all values, where ``n`` users hold all of them equally often."""
-        return float(self.variance(n, n / self.domain_size))
+        return float(self.variance(n, n / self.domain_size, **options))
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
         """Return the variances of the estimates of all values, given counts, or estimates of them, and exact totals."""

@@ -23,6 +23,7 @@ from fldp.reports import Reports, Tally
 from fldp.stream import Stream
 from fldp.survey_mistakes import Mistake
 from fldp.survey_rules import COLLECT_DEFAULTS, check_survey
+from fldp.treatment import Treatment, treatment_of
 from fldp.wire import describe
 
 
@@ -60,6 +61,9 @@ class Survey:
     description: str | None = None
     topic: str | None = None
     collect: Mapping[str, Any] = field(default_factory=lambda: dict(COLLECT_DEFAULTS))
+    treatment: Treatment = field(
+        default_factory=Treatment, compare=False
+    )  # for plans; an oracle has it among its parameters
 
     @classmethod
     def load(cls, path: str | Path) -> "Survey":
@@ -124,6 +128,11 @@ class Survey:
     def domain_size(self) -> int:
         """The number of values."""
         return self.oracle.domain_size
+
+    @property
+    def differing(self) -> dict[str, Any]:
+        """How values differ in the protection that they need: as declared, or else as the oracle treats them."""
+        return self.treatment.parameters or treatment_of(self.oracle)
 
     @cached_property
     def _values(self) -> dict[str, int]:

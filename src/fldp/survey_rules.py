@@ -13,6 +13,7 @@ from fldp.oracle import MOST_VALUES, FrequencyOracle
 from fldp.oracles import get
 from fldp.origin import origin_of
 from fldp.survey_mistakes import Findings
+from fldp.treatment import Treatment
 
 COLLECT_DEFAULTS: dict[str, Any] = {
     "submit": "open",
@@ -26,6 +27,7 @@ MOST_LABEL, MOST_TEXT, MOST_LABELS = 200, 2000, 1_000_000
 _NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
 _TEXTS = ("name", "question", "title", "description", "topic")
 _DOMAINS = ("labels", "domain_size", "labels_file")
+_DIFFERING = ("sensitive", "budgets", "distance")
 
 
 def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Findings]:
@@ -35,12 +37,13 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
         found.say((), f"a survey must be a table of keys, got {type(fields).__name__}")
         return {}, found
     fields = {key: value for key, value in fields.items() if (key, value) != ("format", "fldp-survey-1")}
-    found.unknown((), fields, {*_TEXTS, *_DOMAINS, "oracle", "collect"}, "a key of a survey")
+    found.unknown((), fields, {*_TEXTS, *_DOMAINS, *_DIFFERING, "oracle", "collect"}, "a key of a survey")
     made = _texts(fields, found)
     labels, size = _domain(fields, folder, found)
-    oracle = _oracle(fields.get("oracle"), size, found)
+    treatment = _treatment(fields, labels, size, found)
+    oracle = _oracle(fields.get("oracle"), size, treatment, found)
     collect = _collect(fields.get("collect", {}), found)
-    return {**made, "labels": labels, "oracle": oracle, "collect": collect}, found
+    return {**made, "labels": labels, "oracle": oracle, "collect": collect, "treatment": treatment}, found
 
 
 def _texts(fields: dict[str, Any], found: Findings) -> dict[str, Any]:
@@ -115,7 +118,40 @@ def _labels(key: str, labels: Any, found: Findings) -> tuple[tuple[str, ...] | N
     return tuple(map(str, labels)), len(labels)
 
 
-def _oracle(fields: Any, size: int | None, found: Findings) -> FrequencyOracle | None:
+def _treatment(fields: dict[str, Any], labels: tuple[str, ...] | None, size: int | None, found: Findings) -> Treatment:
+    """Return how the values differ in the protection that they need, by labels where there are any."""
+    given = {key: fields[key] for key in _DIFFERING if key in fields}
+    if size is None or not given:
+        return Treatment()
+    values = (
+        {label: value for value, label in enumerate(labels or map(str, range(size)))} if size <= MOST_LABELS else {}
+    )
+    before = found.count
+    made = {key: _by_value(key, thing, values, found) for key, thing in given.items()}
+    key = next(iter(made))
+    treatment = None if found.count > before else found.attempt(partial(Treatment, **made), (key,))
+    if treatment is not None:
+        found.attempt(partial(treatment.check_domain, size), (key,))
+    return treatment or Treatment()
+
+
+def _by_value(key: str, thing: Any, values: dict[str, int], found: Findings) -> Any:
+    """Replace labels by their values."""
+    if key == "sensitive" and isinstance(thing, list):
+        return [_value(key, label, values, found) for label in thing]
+    if key == "budgets" and isinstance(thing, dict):
+        return {_value(key, label, values, found): budget for label, budget in thing.items()}
+    return thing
+
+
+def _value(key: str, label: Any, values: dict[str, int], found: Findings) -> int | None:
+    value = values.get(str(label) if isinstance(label, int) and not isinstance(label, bool) else label)
+    if value is None:
+        found.add((key,), "of labels of the survey", label)
+    return value
+
+
+def _oracle(fields: Any, size: int | None, treatment: Treatment, found: Findings) -> FrequencyOracle | None:
     if not isinstance(fields, dict):
         found.say(("oracle",), "the table [oracle] is missing, with a name and its parameters")
         return None
@@ -128,7 +164,8 @@ def _oracle(fields: Any, size: int | None, found: Findings) -> FrequencyOracle |
     except ParameterError as error:
         found.say(("oracle", "name"), str(error))
         return None
-    wanted = {name: value for name, value in fields.items() if name != "name"}
+    declared = {name: value for name, value in treatment.parameters.items() if name in cls.params}
+    wanted = declared | {name: value for name, value in fields.items() if name != "name"}
     before = found.count
     _parameters(cls, wanted, found)
     if size is None or found.count > before:

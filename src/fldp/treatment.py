@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fldp.constraints import fail, integer, one_of, positive
-from fldp.oracle import MOST_VALUES
+from fldp.oracle import MOST_VALUES, FrequencyOracle
 
 MOST_SENSITIVE, MOST_BUDGETS = 256, 100  # so that a list of them fits into the header of a batch
 
@@ -91,6 +91,8 @@ distance_name = one_of(*DISTANCES)
 class Treatment:
     """What a survey or a plan declares of its values: nothing, or one of three things.
 
+    >>> Treatment(sensitive=[3]).parameters, Treatment().parameters
+    ({'sensitive': (3,)}, {})
     >>> Treatment(budgets={0: 0.5}).parameters
     {'budgets': ((0, 0.5),)}
     >>> Treatment(budgets={0: 0.5}).plain_epsilon(2.0, 8), Treatment(distance="line").plain_epsilon(2.0, 5)
@@ -117,11 +119,27 @@ class Treatment:
         """What was declared, as the parameters that the oracles for it take."""
         return {name: getattr(self, name) for name in self._given}
 
+    def check_domain(self, domain_size: int) -> None:
+        """Refuse values that a domain of this size does not have."""
+        named = [*(self.sensitive or ()), *(value for value, _ in self.budgets or ())]
+        if named and max(named) >= domain_size:
+            raise fail("plan", next(iter(self.parameters)), f"of values below {domain_size}", max(named))
+
     def plain_epsilon(self, epsilon: float, domain_size: int) -> float:
         """Return the largest epsilon at which plain LDP is enough: that of the two values that need most."""
         if self.budgets is not None:
             return float(min(epsilon, *(budget for _, budget in self.budgets)))
         return epsilon if self.distance is None else epsilon / DISTANCES[self.distance].most(domain_size)
+
+
+def treatment_of(oracle: FrequencyOracle) -> dict[str, Any]:
+    """Return the parameters by which an oracle treats values differently; none for most.
+
+    >>> import fldp
+    >>> treatment_of(fldp.URR(epsilon=1.0, domain_size=5, sensitive=[3])), treatment_of(fldp.RR(epsilon=1.0))
+    ({'sensitive': (3,)}, {})
+    """
+    return {name: getattr(oracle, name) for name in _CHECKS if name in oracle.params}
 
 
 _CHECKS: dict[str, Callable[[str, str, Any], Any]] = {

@@ -14,7 +14,24 @@ import numpy as np
 from fldp import canonical, wire
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
+from fldp.oracles import (
+    FHR,
+    FWR,
+    GRR,
+    HR,
+    HRR,
+    IDUE,
+    OLH,
+    OUE,
+    PGR,
+    RR,
+    SS,
+    SUE,
+    URAPPOR,
+    URR,
+    Exponential,
+    Grouped,
+)
 from fldp.packing import pack
 from fldp.reports import Reports
 from fldp.stream import Stream
@@ -37,6 +54,26 @@ CASES: dict[str, list[FrequencyOracle]] = {
         Grouped(1.0, base="ss", groups=(12, 3)),
         Grouped(1.0, base="pgr", groups=(40, 2)),
         Grouped(1.0, base="hr", groups=(9, 9)),
+    ],
+    "urr": [
+        URR(1.0, 5, sensitive=(1, 4)),
+        URR(0.5, 300, sensitive=(7,)),
+        URR(3.0, 1000, sensitive=tuple(range(0, 1000, 9))),
+    ],
+    "urappor": [
+        URAPPOR(1.0, 9, sensitive=(1, 4, 8)),
+        URAPPOR(4.0, 600, sensitive=(0, 1, 2, 3, 4, 5, 6, 599)),
+        URAPPOR(0.5, 80, sensitive=tuple(range(64))),
+    ],
+    "idue": [
+        IDUE(2.0, 5, budgets=((0, 0.5),)),
+        IDUE(4.0, 70, budgets=((3, 1.0), (64, 2.5), (69, 1.0))),
+        IDUE(1.5, 9, budgets=((8, 1.25),), balance=900),
+    ],
+    "exponential": [
+        Exponential(1.0, 5, distance="line"),
+        Exponential(4.0, 12, distance="ring"),
+        Exponential(8.0, 100, distance="line"),
     ],
     "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
 }
@@ -76,10 +113,26 @@ def _inputs(oracle: FrequencyOracle) -> Iterator[tuple[int, list[int]]]:
     yield last, [_MOST_WORD] * oracle.words
     coin = getattr(oracle, "coin", None)
     for edge in (coin.keep - 1, coin.keep) if coin else ():
-        yield last // 2, [edge] * oracle.words
+        yield last // 2, [edge % 2**64] * oracle.words
+    for value, threshold in _thresholds(oracle):
+        yield value, [threshold - 1] * oracle.words
+        yield value, [threshold] * oracle.words
     stream = Stream(0).child("vectors", oracle.name, oracle.domain_size)
     for k in range(7):
         yield (last * k) // 6, stream.words(oracle.words).tolist()
+
+
+def _thresholds(oracle: FrequencyOracle) -> Iterator[tuple[int, int]]:
+    """Yield values of different kinds, each with a threshold of its coin."""
+    match oracle:
+        case URR() | URAPPOR():
+            yield int(np.flatnonzero(oracle.kind_of)[0]), oracle.shown
+        case IDUE():
+            for value in oracle.sample_values(0, oracle.domain_size):
+                yield value, oracle.coins.true[oracle.kind_of[value]]
+        case Exponential():
+            for value in (0, oracle.domain_size // 2):
+                yield value, oracle.shares[value][0]
 
 
 def craft(fields: Any, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:
@@ -136,7 +189,7 @@ def _dishonest(oracle: FrequencyOracle) -> Iterator[tuple[str, bytes]]:
         yield "padding that is not zero", craft(fields, [(1, one[:-1] + bytes([one[-1] | 0x80]))], 1)
     worst = np.full(len(one), 255, np.uint8)
     worst[-1] >>= padding
-    if oracle.name not in ("sue", "oue", "olh", "hrr", "fwr", "hr") and oracle.domain_size not in (2, 256):
+    if oracle.name not in ("sue", "oue", "olh", "hrr", "fwr", "hr", "idue") and oracle.domain_size not in (2, 256):
         yield "a report that no value gives", craft(fields, [(1, worst.tobytes())], 1)
 
 

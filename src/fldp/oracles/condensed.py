@@ -204,7 +204,8 @@ class Exponential(FrequencyOracle):
         other = np.where(np.eye(size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
         return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
 
-    def mean_variance(self, n: int) -> float:
+    def mean_variance(self, n: int, **options: Any) -> float:
+        del options
         return float(n * self.spreads.mean())
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:

@@ -60,7 +60,8 @@ class UnevenOracle(FrequencyOracle):
             return counts * own[self.kind_of] + (n - counts) * other[self.kind_of]
         return np.max([counts * mine + (n - counts) * rest for mine, rest in zip(own, other, strict=True)], axis=0)
 
-    def mean_variance(self, n: int) -> float:
+    def mean_variance(self, n: int, **options: Any) -> float:
+        del options
         own, other = self._spreads
         each = n / self.domain_size
         sizes = np.bincount(self.kind_of, minlength=len(own))

@@ -53,13 +53,13 @@ class URR(UtilityOracle):
         _ = self.coin  # refuse a degenerate epsilon now
 
     @property
-    def _shown(self) -> int:
+    def shown(self) -> int:
         """The words that make a report of a value that is not sensitive the value itself."""
         return self.coin.keep - self.coin.other
 
     @property
     def revealed(self) -> Fraction:
-        return Fraction(self._shown, _SCALE)
+        return Fraction(self.shown, _SCALE)
 
     @property
     def share_of_common(self) -> Fraction:
@@ -97,8 +97,8 @@ class URR(UtilityOracle):
             keep, other = U64(self.coin.keep), U64(self.coin.other)
             respond.over(len(symbols))(self.ranks[values[hidden]], coins[hidden], keep, other, symbols)
             out[hidden] = sensitive[symbols]
-        changed = ~hidden & (coins >= U64(self._shown))
-        out[changed] = sensitive[((coins[changed] - U64(self._shown)) // U64(self.coin.other)).astype(np.int64)]
+        changed = ~hidden & (coins >= U64(self.shown))
+        out[changed] = sensitive[((coins[changed] - U64(self.shown)) // U64(self.coin.other)).astype(np.int64)]
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         state += np.bincount(data, minlength=self.domain_size)

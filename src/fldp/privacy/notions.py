@@ -8,6 +8,7 @@ from fldp.privacy.laws import exact
 from fldp.privacy.notion import Demand, Notion
 from fldp.privacy.unequal import CLDP, IDLDP, PLDP, ULDP, GroupedLDP
 from fldp.privacy.uniform import FLDP, LDP, ApproximateLDP
+from fldp.treatment import DISTANCES
 
 __all__ = [
     "CLDP",
@@ -80,7 +81,7 @@ def _argument(text: str) -> Any:
             return [_argument(part) for part in _split(inside)]
         case "{}":
             return dict([list(map(_argument, part.split(":"))) for part in _split(inside)])
-    if text.isascii() and text.isalpha():
+    if text in DISTANCES:
         return text
     number = exact(text)
     return int(number) if number.denominator == 1 else number

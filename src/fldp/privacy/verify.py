@@ -12,7 +12,7 @@ from fldp.oracle import FrequencyOracle
 from fldp.privacy.laws import Laws, laws_of
 from fldp.privacy.notion import Notion, Pair
 from fldp.privacy.notions import declared
-from fldp.privacy.verification import Judgement, Left, Verification, Witness
+from fldp.privacy.verification import Judgement, Left, Report, Verification, Witness
 from fldp.profile import Band, Profile
 
 __all__ = ["Judgement", "Verification", "Witness", "enumerable", "shrink", "verifiable", "verify"]
@@ -85,7 +85,9 @@ def _left(publics: list[Any], counts: list[list[dict[Any, int]]]) -> Left:
         for k, part in enumerate(law):
             for report in part:
                 found[k, report] = found.get((k, report), 0) | 1 << value
-    first = {mask: (publics[k], report) for (k, report), mask in reversed(found.items())}
+    first: dict[int, Report] = {}
+    for (k, report), mask in found.items():
+        first.setdefault(mask, (publics[k], report))
     return [(frozenset(v for v in range(len(counts)) if mask >> v & 1), report) for mask, report in first.items()]
 
 

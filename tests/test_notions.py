@@ -30,7 +30,7 @@ def refused(law, notion):
 
 @pytest.mark.parametrize("oracle", [URR, fldp.URAPPOR(1.0, 5, sensitive=[1, 3]), RING, LINE, IDUE], ids=str)
 def test_an_oracle_keeps_what_it_promises_and_hardly_less(oracle):
-    """A promise with a smaller budget is refused; on a line, where sums of weights differ, it has to be a good deal so."""
+    """A promise with a smaller budget is refused; on a line, where sums of weights differ, with a good deal less."""
     found = verify(oracle)
     assert found.holds
     notion = declared(oracle)

@@ -72,6 +72,17 @@ def test_numbers_stand_for_values_where_there_are_no_labels():
         fldp.Survey.from_dict(fields | {"sensitive": [9]})
 
 
+def test_the_longest_lists_fit_into_the_header_of_a_batch():
+    budgets = {k: 0.12345678901234567 + k / 1e17 for k in range(100, 200)}
+    for oracle in (
+        fldp.URR(1.0, 10**6, sensitive=range(10**6 - 256, 10**6)),
+        fldp.IDUE(1.2345678901234567, 300, budgets=budgets),
+    ):
+        assert fldp.wire.decode(fldp.wire.encode(oracle.privatize([0, 299]), "0" * 64)).oracle == oracle
+    with pytest.raises(fldp.ParameterError, match="a list of 1 to 100 pairs"):
+        fldp.IDUE(2.0, 300, budgets=dict.fromkeys(range(101), 1.0))
+
+
 def test_plans_offer_them_where_they_are_declared_and_only_then():
     plain = {row.oracle.name for row in fldp.plan(domain_size=20, users=1000, epsilon=2.0).rows}
     assert not plain & DECLARED.keys()

@@ -73,7 +73,7 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "vari
     >>> combine(tallies)
     <combined estimate of 3 values from 2000 reports of 2 oracles>
     >>> combine(tallies, weights="users").counts.round().tolist()
-    [1181.0, 638.0, 181.0]
+    [1275.0, 504.0, 221.0]
     """
     one_of("variance", "users")("combine", "weights", weights)
     parts = tuple(map(_estimate, given))
@@ -117,8 +117,8 @@ def _lot(factors: Floats, parts: tuple[Estimate, ...]) -> float:
 def by_lot(count: Any, n: int, lot: float) -> Any:
     """Return what the lot adds to the variance of a count: holders fall into the tallies without replacement.
 
-    >>> by_lot(50.0, 100, 0.0)
-    0.0
+    >>> round(float(by_lot(50.0, 100, 10.0)), 3)
+    2.525
     """
     held = np.clip(count, 0, n)
     return held * (n - held) / (n * max(n - 1, 1)) * lot

@@ -90,7 +90,7 @@ def best_balance(budgets: tuple[float, ...], sizes: tuple[int, ...]) -> int:
     ``sizes`` are the numbers of values of each level. In integers throughout, so that every client finds the same.
 
     >>> best_balance((1.0,), (5,)), best_balance((1.0, 4.0), (10, 90))
-    (512, 691)
+    (512, 692)
     """
     powers = [int(exp_lower(budget) * _FINE) for budget in budgets]
     return min(range(STEPS // 2, STEPS), key=lambda balance: _total(powers, sizes, balance))

@@ -230,7 +230,7 @@ def plan(
     if treatment.parameters and least < 1:
         raise fail("plan", "eta", f"left out where values differ by {next(iter(treatment.parameters))}", eta)
     rows, skipped = [], {}
-    for name in sorted(names(), key=lambda name: len(required(get(name)))):
+    for name in sorted(names(), key=lambda name: len(required(get(name))) > 2):
         try:
             oracle = _suited(name, domain_size, epsilon, least, treatment)
         except ParameterError as error:

@@ -55,7 +55,7 @@ class Exponential(FrequencyOracle):
 
     >>> oracle = Exponential(epsilon=4.0, domain_size=9, distance="line")
     >>> oracle.alpha, oracle.channel[4].round(2).tolist()
-    (0.5, [0.08, 0.1, 0.13, 0.16, 0.21, 0.16, 0.13, 0.1, 0.08])
+    (0.5, [0.07, 0.09, 0.11, 0.14, 0.18, 0.14, 0.11, 0.09, 0.07])
     >>> oracle.privatize([0, 4, 8])
     <3 reports of Exponential(epsilon=4.0, domain_size=9, distance='line')>
     """

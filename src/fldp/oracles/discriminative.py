@@ -50,7 +50,7 @@ class IDUE(BitRows, UnevenOracle):
     IDUE(epsilon=4.0, domain_size=100, budgets=[[3, 1.0], [7, 1.0]], balance=804)
     >>> each = oracle.variance(1, np.zeros(100))
     >>> [round(float(each[value]), 2) for value in (3, 0)]
-    [23.95, 1.49]
+    [19.95, 1.49]
     """
 
     budgets: Budgets = field(kw_only=True)

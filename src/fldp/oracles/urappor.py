@@ -115,17 +115,18 @@ class URAPPOR(UtilityOracle):
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         """Throw the bits and one more after them: that of a value that is not sensitive, whether it is named."""
         few, (bits, size), coins = len(self.sensitive), self._bytes, self.coins
+        hidden, ranks = self.places(values)
         named = np.zeros(len(values), np.int64)
         for kind, true, ones in ((SENSITIVE, coins.true_threshold, few % 64), (OTHER, self.shown, few % 64 + 1)):
-            rows = np.flatnonzero(self.kind_of[values] == kind)
-            places = self.ranks[values[rows]] if kind == SENSITIVE else np.full(len(rows), few)
+            rows = np.flatnonzero(hidden == (kind == SENSITIVE))
+            places = ranks[rows] if kind == SENSITIVE else np.full(len(rows), few)
             made, own = np.zeros((len(rows), 8 * self._blocks), np.uint8), np.ascontiguousarray(words[rows])
             last = U64((1 << ones) - 1)
             throw.over(len(rows))(places, own, coins.planes, U64(true), U64(coins.other_threshold), last, made)
             flags = made[:, few // 8] >> (few % 8) & 1
             made[:, few // 8] &= 0xFF ^ (1 << few % 8)
             out[rows, :bits] = made[:, :bits]
-            named[rows] = np.where(flags, self.ranks[values[rows]] + 1, 0)
+            named[rows] = np.where(flags, ranks[rows] + 1, 0)
         out[:, bits:] = named[:, None] >> (8 * np.arange(size)) & 0xFF
 
     def _named(self, data: Array) -> NDArray[np.int64]:
@@ -185,7 +186,7 @@ class URAPPOR(UtilityOracle):
         """An outcome is the bits and the number of the value that is named, or 0."""
         del public
         self.check_enumerable(value)
-        place, hidden = int(self.ranks[value]), self.kind_of[value] == SENSITIVE
+        (hidden,), (place,) = (part.tolist() for part in self.places(np.array([value])))
         chances = [self.coins.p if hidden and k == place else self.coins.q for k in range(len(self.sensitive))]
         made = {}
         for bits in range(1 << len(chances)):

@@ -90,12 +90,12 @@ class URR(UtilityOracle):
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         """A coin below what is kept, or shown, gives the value itself; else it names a sensitive one."""
         coins, sensitive = words[:, 0], np.array(self.sensitive)
-        hidden = self.kind_of[values] == SENSITIVE
+        hidden, places = self.places(values)
         out[:] = values
         if len(sensitive) > 1:  # one alone is always kept
             symbols = np.empty(int(hidden.sum()), np.int64)
             keep, other = U64(self.coin.keep), U64(self.coin.other)
-            respond.over(len(symbols))(self.ranks[values[hidden]], coins[hidden], keep, other, symbols)
+            respond.over(len(symbols))(places[hidden], coins[hidden], keep, other, symbols)
             out[hidden] = sensitive[symbols]
         changed = ~hidden & (coins >= U64(self.shown))
         out[changed] = sensitive[((coins[changed] - U64(self.shown)) // U64(self.coin.other)).astype(np.int64)]

@@ -15,6 +15,7 @@ from fldp.constraints import fail
 from fldp.oracle import FrequencyOracle
 from fldp.oracles.uneven import UnevenOracle
 from fldp.treatment import sensitive_values
+from fldp.values import Values
 
 _THREE_DIGITS, _MANY = Context(prec=3, rounding=ROUND_FLOOR), Context(prec=60, rounding=ROUND_FLOOR)
 
@@ -96,12 +97,15 @@ class UtilityOracle(UnevenOracle):
         kinds[list(self.sensitive)] = SENSITIVE
         return kinds
 
-    @cached_property
-    def ranks(self) -> NDArray[np.int64]:
-        """The place of every value among those of its kind."""
-        other = self.kind_of
-        before = np.cumsum(other)  # values that are not sensitive, up to this one
-        return np.where(other, before - 1, np.arange(self.domain_size) - before)
+    def places(self, values: Values) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Return of each value whether it is sensitive, and its place among those of its kind.
+
+        It does not look at the whole domain: a client has one value.
+        """
+        sensitive = np.array(self.sensitive)
+        before = np.searchsorted(sensitive, values)
+        hidden = sensitive[np.minimum(before, len(sensitive) - 1)] == values
+        return hidden, np.where(hidden, before, values - before)
 
     def resized(self, domain_size: int) -> "UtilityOracle":
         """Half of the values are sensitive, where there are enough of both kinds."""

@@ -21,7 +21,7 @@ class GroupedLDP(Notion):
 
     >>> import fldp
     >>> oracle = fldp.Grouped(epsilon=1.0, base="grr", groups=[3, 2])
-    >>> fldp.verify(oracle).judge(GroupedLDP(1.0, [3, 2])).holds, fldp.verify(oracle).judge(LDP(1.0)).holds
+    >>> fldp.verify(oracle).judge(GroupedLDP(1.0, [3, 2])).holds, fldp.verify(oracle).judge(fldp.LDP(1.0)).holds
     (True, False)
     """
 

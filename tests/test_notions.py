@@ -37,7 +37,7 @@ def test_an_oracle_keeps_what_it_promises_and_hardly_less(oracle):
     tighter = {
         "ULDP": lambda: ULDP(0.99, oracle.sensitive),
         "IDLDP": lambda: IDLDP(2.0, {0: 0.49, 4: 1.0}),
-        "CLDP": lambda: CLDP((0.8 if oracle is LINE else 0.99) * oracle.alpha, oracle.distance, oracle.domain_size),
+        "CLDP": lambda: CLDP((0.7 if oracle is LINE else 0.99) * oracle.alpha, oracle.distance, oracle.domain_size),
     }[type(notion).__name__]()
     assert not found.judge(tighter).holds
     assert found.judge(LDP(oracle.epsilon)).holds == (oracle.eta == 1)

@@ -167,8 +167,8 @@ def exponential_atoms(oracle, value):
 
 
 def some(size):
-    """A third of the values, neither the first nor a run of them."""
-    return tuple(range(1, size, 3))
+    """Two values of five: in no step with the values that ``check_moments`` adds up."""
+    return tuple(value for value in range(size) if value % 5 in (1, 2))
 
 
 def own_budgets(epsilon, size):
@@ -237,7 +237,7 @@ FAMILIES = {
     "grouped-oue": Family(grouped("oue"), grouped_atoms, 5, (4, 5, 9, 64, 129)),
     "grouped-hrr": Family(grouped("hrr"), grouped_atoms, 17, (4, 9, 17, 300)),
     "urr": Family(urr, urr_atoms, 65, (2, 4, 9, 65, 600), FEW),
-    "urappor": Family(urappor, urappor_atoms, 9, (2, 9, 191, 200), FEW),
+    "urappor": Family(urappor, urappor_atoms, 9, (2, 9, 160, 200), FEW),
     "idue": Family(idue, idue_atoms, 5, (2, 3, 8, 64, 65, 200), FEW),
     "exponential-line": Family(exponential("line"), exponential_atoms, 65, (2, 3, 9, 17, 64), FEW),
     "exponential-ring": Family(exponential("ring"), exponential_atoms, 65, (3, 4, 33), FEW),

@@ -105,6 +105,15 @@ def test_the_sum_by_users_is_the_sum_of_the_counts():
     assert made.stderr == pytest.approx(np.hypot(apart[0].stderr, apart[1].stderr))
 
 
+def test_the_error_of_a_sum_of_one_value_is_that_of_the_value():
+    """Exactly, where no estimate is negative: the chance of the lot is in both."""
+    oracles = (fldp.GRR(1.0, 3), fldp.GRR(4.0, 3))
+    made = combine([fldp.simulate(oracle, [4000, 3000, 3000], rng=1) for oracle in oracles])
+    for value in range(3):
+        total = made.sum([value])
+        assert (total.count, total.stderr) == pytest.approx((made.counts[value], made.stderr[value]), rel=1e-9)
+
+
 def test_one_tally_is_its_own_estimate():
     oracle = fldp.FHR(1.0, 5)
     tally = fldp.simulate(oracle, [50, 20, 10, 10, 10], rng=2)

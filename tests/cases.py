@@ -8,6 +8,7 @@ from typing import Any
 
 import fldp
 import naive
+import naive_unequal
 
 SIZES = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025)
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -149,19 +150,19 @@ def bit_atoms(oracle, thresholds, own, true, planes, blocks):
 
 
 def urappor_atoms(oracle, value):
-    planes, true, other, shown = naive.urappor_coins(oracle.epsilon)
+    planes, true, other, shown = naive_unequal.urappor_coins(oracle.epsilon)
     few, hidden = len(oracle.sensitive), value in oracle.sensitive
     own = oracle.sensitive.index(value) if hidden else None
     yield from bit_atoms(oracle, [other] * few, own, true if hidden else shown, planes, few // 64 + 1)
 
 
 def idue_atoms(oracle, value):
-    planes, true, other = naive.level_coins(oracle)
+    planes, true, other = naive_unequal.level_coins(oracle)
     yield from bit_atoms(oracle, other, value, true[value], planes, -(-oracle.domain_size // 64))
 
 
 def exponential_atoms(oracle, value):
-    row = naive.exponential_row(oracle, value)
+    row = naive_unequal.exponential_row(oracle, value)
     for ends, share in regions([*accumulate(row)][:-1], naive.WORD):
         yield [(end,) for end in ends], share
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -163,6 +163,11 @@ class FrequencyOracle(ABC):
     def promise(self) -> tuple[Any, ...]:
         """What it promises, as data: the name of a notion of ``fldp.privacy`` and its parameters."""
         return ("LDP", self.epsilon) if self.eta == 1 else ("FLDP", self.epsilon, self.eta)
+
+    @property
+    def plain_values(self) -> Sequence[int] | None:
+        """The values among which it is plain LDP, where it is not so among all, nor the same: for audits."""
+        return None
 
     @property
     def unprotected(self) -> str | None:
@@ -354,9 +359,10 @@ class FrequencyOracle(ABC):
         good = self.check(array)
         if not good.all():
             position = int(np.flatnonzero(~good)[0])
+            shown = " ".join(str(array[position]).split())  # NumPy breaks a wide report into lines
             error = DomainError(
                 f"{self.title}: reports must be ones that {self!r} can produce, "
-                f"got {_one_line(array[position])} at position {position}"
+                f"got {shown if len(shown) <= 80 else f'{shown[:76]} ...'} at position {position}"
             )
             error.index = position
             raise error
@@ -377,12 +383,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return float(value) if isinstance(value, Fraction) else value
-
-
-def _one_line(report: Any) -> str:
-    """Return the beginning of a report as text: NumPy breaks a wide one into lines."""
-    text = " ".join(str(report).split())
-    return text if len(text) <= 80 else f"{text[:76]} ..."
 
 
 def _rebuild(cls: type[FrequencyOracle], fields: dict[str, Any]) -> FrequencyOracle:

@@ -1,6 +1,6 @@
 """Grouped: the group of a value in clear, the value inside its group by another oracle."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -131,6 +131,12 @@ class Grouped(FrequencyOracle):
     @property
     def promise(self) -> tuple[Any, ...]:
         return "GroupedLDP", self.epsilon, self.groups
+
+    @property
+    def plain_values(self) -> Sequence[int]:
+        """Those of the largest group."""
+        largest = self.runs[self.groups.index(max(self.groups))]
+        return range(largest.start, largest.stop)
 
     @property
     def anonymity(self) -> int:

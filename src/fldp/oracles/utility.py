@@ -1,7 +1,7 @@
 """What the utility-optimised oracles share: sensitive values are hidden, the others may be revealed."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -64,6 +64,10 @@ class UtilityOracle(UnevenOracle):
     @property
     def promise(self) -> tuple[Any, ...]:
         return "ULDP", self.epsilon, self.sensitive
+
+    @property
+    def plain_values(self) -> Sequence[int] | None:
+        return self.sensitive if len(self.sensitive) > 1 else None
 
     @property
     def unprotected(self) -> str:

@@ -46,9 +46,8 @@ def exact_moments(oracle, counts):
             mean += users * one
             spread += users * (two - np.outer(one, one))
         for row in table:
-            each = [
-                (users, first[row[value]] / k, np.diag(second[row[value]]) / k) for value, users in enumerate(counts)
-            ]
+            held = [(users, row[value]) for value, users in enumerate(counts)]
+            each = [(users, first[bucket] / k, np.diag(second[bucket]) / k) for users, bucket in held]
             energy += sum(users * (square - part**2) for users, part, square in each).sum()
             energy += (sum(users * part for users, part, _ in each) ** 2).sum()
         means.append(mean)

@@ -22,6 +22,16 @@ def _arrow() -> tuple[Any, Any]:
     return load("pyarrow", "parquet"), load("pyarrow.parquet", "parquet")
 
 
+def names(oracle: FrequencyOracle) -> tuple[str, ...]:
+    """Return the names of the columns of an oracle's reports.
+
+    >>> import fldp
+    >>> names(fldp.OUE(epsilon=1.0, domain_size=1023))
+    ('bits',)
+    """
+    return np.dtype(oracle.report_dtype).names or (("bits",) if oracle.report_shape else ("symbol",))
+
+
 def schema(oracle: FrequencyOracle, survey: str | None = None) -> Any:
     """Return the Arrow schema of an oracle's reports.
 
@@ -32,13 +42,11 @@ def schema(oracle: FrequencyOracle, survey: str | None = None) -> Any:
     arrow, _ = _arrow()
     meta = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
     dtype = np.dtype(oracle.report_dtype)
-    if dtype.names:
-        fields = [(name, arrow.from_numpy_dtype(dtype[name])) for name in dtype.names]
-    elif oracle.report_shape:
-        fields = [("bits", arrow.binary(oracle.report_shape[0] * dtype.itemsize))]
+    if oracle.report_shape:
+        kinds = [arrow.binary(oracle.report_shape[0] * dtype.itemsize)]
     else:
-        fields = [("symbol", arrow.from_numpy_dtype(dtype))]
-    columns = [arrow.field(name, kind, nullable=False) for name, kind in fields]
+        kinds = [arrow.from_numpy_dtype(dtype[name] if dtype.names else dtype) for name in names(oracle)]
+    columns = [arrow.field(name, kind, nullable=False) for name, kind in zip(names(oracle), kinds, strict=True)]
     return arrow.schema(columns, metadata={_KEY: canonical.dumps(meta)})
 
 

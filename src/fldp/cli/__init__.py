@@ -24,6 +24,7 @@ COMMANDS = (
     "results_commands",
     "serve_commands",
     "survey_commands",
+    "tally_commands",
     "token_commands",
 )
 

@@ -15,7 +15,7 @@ from fldp import FldpError, ParameterError, WireError, batches, wire
 from fldp.cli import COMMANDS, app
 from fldp.distributed import local, tally
 from fldp.distributed.job import Job
-from fldp.distributed.lake import find, folder_of
+from fldp.distributed.lake import day_file, find
 from test_distributed_lake import FAMILIES, ONE, ORACLE, OTHER, flipped, reports, save
 
 
@@ -23,7 +23,7 @@ from test_distributed_lake import FAMILIES, ONE, ORACLE, OTHER, flipped, reports
 def lake(tmp_path_factory):
     root = tmp_path_factory.mktemp("lake")
     for day in (1, 2, 3):
-        save(folder_of(root, ONE, f"2026-11-0{day}") / "x.parquet", 2000, seed=day, survey=ONE, group=300)
+        save(day_file(root, ONE, f"2026-11-0{day}"), 2000, seed=day, survey=ONE, group=300)
     return root
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -100,6 +101,17 @@ def about(table: Any) -> tuple[FrequencyOracle, str | None] | None:
         return build(meta["oracle"]), meta.get("survey")
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError, FldpError):
         raise WireError("parquet: the file's metadata do not name an oracle of fldp") from None
+
+
+def count(path: Path, survey: str) -> int | None:
+    """Return how many reports of a survey a file says that it holds; None if it is not there, or of something else."""
+    try:
+        with path.open("rb") as file:
+            table = opened(file)
+            named = about(table)
+    except (OSError, WireError):
+        return None
+    return int(table.metadata.num_rows) if named is not None and named[1] == survey else None
 
 
 def read(

@@ -46,7 +46,7 @@ def write(file: BinaryIO, oracle: FrequencyOracle, batches: Iterable[Reports], s
     """Write reports as they come; return how many there were."""
     _, parquet = _arrow()
     form, count = schema(oracle, survey), 0
-    with parquet.ParquetWriter(file, form) as writer:
+    with parquet.ParquetWriter(file, form, write_page_checksum=True) as writer:
         for reports in batches:
             for start in range(0, len(reports), _ROWS):
                 part = reports[start : start + _ROWS]
@@ -70,20 +70,44 @@ def _columns(arrow: Any, form: Any, data: Array) -> list[Any]:
     return [arrow.FixedSizeBinaryArray.from_buffers(form.field(0).type, len(data), [None, buffer])]
 
 
+def opened(file: Any, **options: Any) -> Any:
+    """Open a Parquet file for reading. Where its pages have checksums, as ours do, a flipped bit is noticed."""
+    _, parquet = _arrow()
+    try:
+        return parquet.ParquetFile(file, page_checksum_verification=True, **options)
+    except FldpError:
+        raise
+    except Exception as error:  # pyarrow's own errors derive from several
+        raise damaged("not a Parquet file", error) from None
+
+
+def damaged(what: str, error: Exception) -> WireError:
+    """Return what pyarrow found wrong with a file as one line; what the system says of its disk is another matter."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
+        raise error
+    return WireError(f"parquet: {what}: {(str(error).splitlines() or ['no reason given'])[0]}")
+
+
+def about(table: Any) -> tuple[FrequencyOracle, str | None] | None:
+    """Return the oracle and the survey's version that a file names; None if another program wrote it."""
+    metadata = table.schema_arrow.metadata or {}
+    if _KEY not in metadata:
+        return None
+    try:
+        meta = json.loads(metadata[_KEY])
+        return build(meta["oracle"]), meta.get("survey")
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError, FldpError):
+        raise WireError("parquet: the file's metadata do not name an oracle of fldp") from None
+
+
 def read(
     file: BinaryIO, oracle: FrequencyOracle | None = None, survey: str | None = None
 ) -> tuple[FrequencyOracle, str | None, Iterator[Reports]]:
     """Return the oracle, the survey's version and the reports of a file, batch by batch, each of them checked."""
-    _, parquet = _arrow()
-    try:
-        table = parquet.ParquetFile(file)
-    except Exception as error:  # pyarrow's own errors derive from several
-        raise WireError(f"parquet: not a Parquet file: {str(error).splitlines()[0]}") from None
-    try:
-        meta = json.loads((table.schema_arrow.metadata or {})[_KEY])
-        named, version = build(meta["oracle"]), meta.get("survey")
-    except (KeyError, ValueError, TypeError, RecursionError, FldpError):
-        raise WireError("parquet: the file's metadata do not name an oracle of fldp") from None
+    table = opened(file)
+    named, version = about(table) or (None, None)
+    if named is None:
+        raise WireError("parquet: the file's metadata do not name an oracle of fldp")
     if oracle is not None and named != oracle:
         raise WireError(f"parquet: of {named!r}, where {oracle!r} is expected")
     if survey is not None and version != survey:

@@ -17,9 +17,9 @@ from fldp.distributed.rows import privatize
 from fldp.distributed.run_key import RowWords, RunKey
 from fldp.errors import DomainError, FldpError, ParameterError
 from fldp.wire import describe
+from lakes import FHR, in_order, people
 
 KEY = RunKey(bytes(range(32)))
-FHR = fldp.FHR(epsilon=1.0, domain_size=1023)
 ORACLES = [FHR, fldp.GRR(epsilon=1.0, domain_size=9), fldp.OUE(epsilon=1.0, domain_size=100)]
 SURVEY = fldp.Survey.from_dict(
     {
@@ -29,17 +29,6 @@ SURVEY = fldp.Survey.from_dict(
         "oracle": {"name": "fhr", "epsilon": 1.0},
     }
 )
-
-
-def people(count=300, most=9, seed=1):
-    values = np.random.default_rng(seed).integers(0, most, count)
-    return pa.table({"who": [f"person {k}" for k in range(count)], "value": values, "other": np.ones(count)})
-
-
-def in_order(frame):
-    """Return reports as sorted tuples: what a frame holds, without the order."""
-    table = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
-    return sorted(tuple(row.values()) for row in table.to_pylist())
 
 
 def slow_words(key, question, identifier, value, count):
@@ -76,7 +65,7 @@ def test_reports_are_those_of_a_slow_implementation(oracle):
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)
 def test_the_same_reports_whatever_the_batches_the_order_and_the_frame(oracle, monkeypatch):
-    table = people()
+    table = people(300)
     whole = in_order(privatize(table, "value", "who", oracle, run_key=KEY))
     monkeypatch.setattr(rows, "_BATCH", 7)
     shuffled = table.take(np.random.default_rng(3).permutation(len(table)))
@@ -137,7 +126,9 @@ def test_the_result_says_nothing_about_who():
 
 
 def test_without_a_key_every_call_is_another_report():
-    assert in_order(privatize(people(), "value", "who", FHR)) != in_order(privatize(people(), "value", "who", FHR))
+    assert in_order(privatize(people(300), "value", "who", FHR)) != in_order(
+        privatize(people(300), "value", "who", FHR)
+    )
 
 
 def test_a_person_with_two_rows_is_refused_unless_the_caller_vouches():

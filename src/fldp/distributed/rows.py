@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fldp import parquet
+from fldp.distributed.frames import as_table, engine_of
 from fldp.distributed.run_key import RowWords, RunKey
 from fldp.errors import DomainError
 from fldp.extras import load
@@ -150,21 +151,18 @@ def cells(name: str, column: Any) -> list[bytes]:
     raise DomainError(f"privatize: column {name} must be of integers, text or bytes, got {column.type}")
 
 
-def as_table(frame: Any) -> Any:
-    """Return a frame of pandas as a table of Arrow."""
-    arrow = load("pyarrow", "parquet")
-    try:
-        return arrow.Table.from_pandas(frame, preserve_index=False)
-    except (arrow.ArrowInvalid, arrow.ArrowTypeError) as error:
-        raise DomainError(f"privatize: columns must be of one type each, got {str(error).splitlines()[0]}") from None
-
-
 def arrow_frame(table: Any, task: Privatizer, check_unique: bool) -> Any:
     """Privatize a table of Arrow."""
     if check_unique:
         identifiers = present(table, task.identifier)
         refuse_repeated(task.identifier, len(identifiers) - len(identifiers.unique()))
     return load("pyarrow", "parquet").Table.from_batches(task.batches([table]), task.schema)
+
+
+def refuse_missing(name: str, missing: int) -> None:
+    """Refuse rows of nobody."""
+    if missing:
+        raise DomainError(f"privatize: column {name} must have something in every row, got nothing in {missing}")
 
 
 def refuse_repeated(name: str, repeated: int) -> None:
@@ -175,21 +173,25 @@ def refuse_repeated(name: str, repeated: int) -> None:
 
 def pandas_frame(frame: Any, task: Privatizer, check_unique: bool) -> Any:
     """Privatize a frame of pandas."""
-    return arrow_frame(as_table(frame[task.columns]), task, check_unique).to_pandas()
+    return as_pandas(arrow_frame(as_table(frame[task.columns]), task, check_unique))
+
+
+def as_pandas(table: Any) -> Any:
+    """Return a table of reports as a frame of pandas; bytes stay those of Arrow, since Dask would make text of them."""
+    arrow_type, kinds = load("pandas", "pandas").ArrowDtype, load("pyarrow.types", "parquet")
+    return table.to_pandas(types_mapper=lambda kind: None if kinds.is_integer(kind) else arrow_type(kind))
 
 
 def _engine(frame: Any) -> Callable[[Any, Privatizer, bool], Any]:
-    library = type(frame).__module__.split(".")[0]
-    if library == "pandas":
-        return pandas_frame
-    if library == "pyarrow" and hasattr(frame, "column_names"):
-        return arrow_frame
-    if library == "dask":
+    engine = engine_of(frame)
+    if engine == "dask":
         from fldp.distributed import dask_engine
 
         return dask_engine.privatize
-    if library == "pyspark" and hasattr(frame, "mapInArrow"):
+    if engine == "spark":
         from fldp.distributed import spark_engine
 
         return spark_engine.privatize
-    raise DomainError(f"privatize: frame must be of pandas, pyarrow, Dask or Spark, got {type(frame).__name__}")
+    if engine is None:
+        raise DomainError(f"privatize: frame must be of pandas, pyarrow, Dask or Spark, got {type(frame).__name__}")
+    return arrow_frame if hasattr(frame, "column_names") else pandas_frame

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from fldp.constraints import one_of
+from fldp.distributed.frames import engine_of, tally_frame
 from fldp.distributed.job import job_for
 from fldp.distributed.lake import Source, Window, find
 from fldp.distributed.part import Bad
@@ -29,7 +30,7 @@ class Result:
 
 
 def tally(
-    source: Source | Iterable[Source],
+    source: Source | Iterable[Source] | Any,
     oracle: FrequencyOracle | None = None,
     *,
     engine: str = "local",
@@ -57,6 +58,9 @@ def tally(
     <tally of 3 reports of FHR(epsilon=1.0, domain_size=1023)>
     """
     module = import_module(f"fldp.distributed.{ENGINES[one_of(*ENGINES)('tally', 'engine', engine)]}")
+    if engine_of(source) is not None:
+        part = tally_frame(source, oracle, engine, survey, skip_bad, **options)
+        return Result(part.tally(), part.survey, part.bad, part.bad_rows, part.bad_files)
     pieces = find(source, Window.of(survey, since, until))
     job = job_for(pieces, oracle, survey, skip_bad)
     part = module.run(pieces, job, progress or _silent, **options).settled(skip_bad)

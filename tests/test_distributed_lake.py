@@ -16,7 +16,7 @@ import fldp
 from fldp import FldpError, ParameterError, WireError, parquet
 from fldp.distributed import Bad, Part, tally
 from fldp.distributed.job import Job, job_for
-from fldp.distributed.lake import Piece, Window, find, folder_of
+from fldp.distributed.lake import Piece, Window, day_file, find
 from fldp.distributed.part import MOST_LISTED
 from fldp.distributed.pieces import tally_piece, tally_pieces
 
@@ -53,7 +53,7 @@ def columns(data):
 def lake(tmp_path_factory):
     root = tmp_path_factory.mktemp("lake")
     for seed, survey, day in ((1, ONE, 1), (2, ONE, 2), (3, ONE, 3), (4, OTHER, 2)):
-        save(folder_of(root, survey, f"2026-11-0{day}") / "reports.parquet", seed=seed, survey=survey)
+        save(day_file(root, survey, f"2026-11-0{day}"), seed=seed, survey=survey)
     (root / "_SUCCESS").touch()
     save(root / "_temporary" / "0.parquet", survey=ONE)
     save(root / f"survey={ONE}" / "day=2026-11-01" / ".hidden.parquet", survey=ONE)
@@ -128,7 +128,7 @@ def test_several_surveys_are_named_and_one_is_chosen(lake):
 
 
 def test_a_folder_that_says_otherwise_than_the_file_is_an_error(tmp_path):
-    save(folder_of(tmp_path, ONE, "2026-11-01") / "x.parquet", survey=OTHER)
+    save(day_file(tmp_path, ONE, "2026-11-01"), survey=OTHER)
     with pytest.raises(WireError, match=f"x.parquet: parquet: for survey version {OTHER}, where {ONE} is expected$"):
         tally(tmp_path, ORACLE)
     with pytest.raises(ParameterError, match=r"the metadata name no oracle"):  # none of that survey
@@ -276,7 +276,7 @@ def test_bad_ones_are_skipped_only_where_good_ones_are_known(tmp_path):
     save(tmp_path / "x.parquet")
     with pytest.raises(ParameterError, match=r"^lake: skip_bad needs to know which reports are good"):
         tally(tmp_path, skip_bad=True)
-    path = folder_of(tmp_path / "lake", ONE, "2026-11-02") / "x.parquet"
+    path = day_file(tmp_path / "lake", ONE, "2026-11-02")
     made = save(path, survey=ONE)
     (path.parent / "a.parquet").write_text("damaged")  # the first file that can be read names the oracle
     found = tally(tmp_path / "lake", skip_bad=True)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,6 +23,16 @@ def _arrow() -> tuple[Any, Any]:
     return load("pyarrow", "parquet"), load("pyarrow.parquet", "parquet")
 
 
+def names(oracle: FrequencyOracle) -> tuple[str, ...]:
+    """Return the names of the columns of an oracle's reports.
+
+    >>> import fldp
+    >>> names(fldp.OUE(epsilon=1.0, domain_size=1023))
+    ('bits',)
+    """
+    return np.dtype(oracle.report_dtype).names or (("bits",) if oracle.report_shape else ("symbol",))
+
+
 def schema(oracle: FrequencyOracle, survey: str | None = None) -> Any:
     """Return the Arrow schema of an oracle's reports.
 
@@ -32,13 +43,11 @@ def schema(oracle: FrequencyOracle, survey: str | None = None) -> Any:
     arrow, _ = _arrow()
     meta = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
     dtype = np.dtype(oracle.report_dtype)
-    if dtype.names:
-        fields = [(name, arrow.from_numpy_dtype(dtype[name])) for name in dtype.names]
-    elif oracle.report_shape:
-        fields = [("bits", arrow.binary(oracle.report_shape[0] * dtype.itemsize))]
+    if oracle.report_shape:
+        kinds = [arrow.binary(oracle.report_shape[0] * dtype.itemsize)]
     else:
-        fields = [("symbol", arrow.from_numpy_dtype(dtype))]
-    columns = [arrow.field(name, kind, nullable=False) for name, kind in fields]
+        kinds = [arrow.from_numpy_dtype(dtype[name] if dtype.names else dtype) for name in names(oracle)]
+    columns = [arrow.field(name, kind, nullable=False) for name, kind in zip(names(oracle), kinds, strict=True)]
     return arrow.schema(columns, metadata={_KEY: canonical.dumps(meta)})
 
 
@@ -98,6 +107,17 @@ def about(table: Any) -> tuple[FrequencyOracle, str | None] | None:
         return build(meta["oracle"]), meta.get("survey")
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError, FldpError):
         raise WireError("parquet: the file's metadata do not name an oracle of fldp") from None
+
+
+def count(path: Path, survey: str) -> int | None:
+    """Return how many reports of a survey a file says that it holds; None if it is not there, or of something else."""
+    try:
+        with path.open("rb") as file:
+            table = opened(file)
+            named = about(table)
+    except (OSError, WireError):
+        return None
+    return int(table.metadata.num_rows) if named is not None and named[1] == survey else None
 
 
 def read(

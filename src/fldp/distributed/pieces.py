@@ -131,7 +131,7 @@ def _batches(table: Any, group: int, oracle: FrequencyOracle) -> Iterator[Any]:
     """Yield the columns of an oracle, some rows at a time."""
     width = np.dtype(oracle.report_dtype).itemsize * math.prod(oracle.report_shape)
     rows = max(1, min(_MOST_ROWS, _BATCH_BYTES // width))
-    names = parquet.schema(oracle).names
+    names = list(parquet.names(oracle))
     try:
         for batch in table.iter_batches(rows, row_groups=[group], columns=names, use_threads=False):
             yield batch.select(names)

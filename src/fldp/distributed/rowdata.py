@@ -47,8 +47,8 @@ def reports_of(oracle: FrequencyOracle, batch: Any) -> tuple[Array, Codes | None
     """Return rows as data of reports, and what is wrong with each of them; None if nothing is."""
     data = np.empty((batch.num_rows, *oracle.report_shape), oracle.report_dtype)
     codes: Codes | None = None
-    for column, field in zip(batch.columns, parquet.schema(oracle), strict=True):
-        target = data[field.name] if data.dtype.names else data
+    for column, name in zip(batch.columns, parquet.names(oracle), strict=True):
+        target = data[name] if data.dtype.names else data
         wrong = _integers(column, target) if data.ndim == 1 else _bytes(column, target)
         if wrong is not None:
             codes = wrong if codes is None else np.maximum(codes, wrong)

@@ -1,5 +1,7 @@
 """Lakes for the tests of engines, and what every engine must do with them."""
 
+import os
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -14,11 +16,37 @@ from fldp import parquet
 from fldp.distributed import tally
 from fldp.distributed.job import Job
 from fldp.distributed.lake import Piece
+from fldp.distributed.spark_session import opened
 
 ORACLE = fldp.GRR(epsilon=1.0, domain_size=5000)
 FHR = fldp.FHR(epsilon=1.0, domain_size=1023)
 ORACLES = [FHR, ORACLE, fldp.OUE(epsilon=1.0, domain_size=100), fldp.OLH(epsilon=1.0, domain_size=50)]
 GROUP = 1 << 15
+
+
+@contextmanager
+def spark_cluster():
+    """Start Spark with two executors of a core each, in processes of their own that find the modules of the tests."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(Path(__file__).parent), before)))
+    try:
+        with opened(None, "local-cluster[2,1,1024]") as session:
+            yield session
+    finally:
+        del os.environ["PYTHONPATH"]
+        os.environ.update({"PYTHONPATH": before} if before else {})
+
+
+@contextmanager
+def dask_cluster():
+    """Start Dask with two processes of a thread each."""
+    import distributed
+
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster, set_as_default=False, timeout="120s") as client,
+    ):
+        yield client
 
 
 def build(root, reports, files=12, oracle=ORACLE):

@@ -1,7 +1,5 @@
 """The Spark engine, on executors in processes of their own: the tally of one process, bit for bit."""
 
-import os
-
 import numpy as np
 import psutil
 import pyarrow as pa
@@ -10,7 +8,6 @@ import pytest
 
 from fldp import DomainError, ParameterError, WireError, parquet
 from fldp.distributed import RunKey, privatize, tally
-from fldp.distributed.spark_session import opened
 from lakes import (
     FHR,
     ORACLE,
@@ -22,20 +19,18 @@ from lakes import (
     in_order,
     peak_megabytes,
     people,
+    spark_cluster,
     spoil,
 )
 
 pytestmark = pytest.mark.xdist_group("spark")
 MOST_MEGABYTES = 500  # of a Python worker
-CLUSTER = "local-cluster[2,1,1024]"  # two executors with a core each
 
 
 @pytest.fixture(scope="module")
 def spark():
-    os.environ["PYTHONPATH"] = os.path.dirname(__file__)  # executors have to find the oracle that kills them
-    with opened(None, CLUSTER) as made:
+    with spark_cluster() as made:
         yield made
-    del os.environ["PYTHONPATH"]
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +78,37 @@ def test_frames_of_reports(spark, tmp_path, oracle):
     pq.write_table(table, tmp_path / "reports.parquet", row_group_size=300)
     frame = spark.read.parquet(str(tmp_path))
     assert tally(frame, oracle, engine="spark").tally == oracle.tally(reports)
+
+
+def test_bad_rows_of_frames(spark):
+    frame = spark.range(0, 100, 1, 4).selectExpr("if(id = 60, -1L, id) as symbol", "1.5 as other")
+    with pytest.raises(WireError, match=r"^partition 2: row 10 has a number that does not fit$"):
+        tally(frame, ORACLE, engine="spark")
+    found = tally(frame, ORACLE, engine="spark", skip_bad=True)
+    assert [(one.path, one.row) for one in found.bad] == [("partition 2", 10)]
+    assert (found.tally.n, found.bad_rows) == (99, 1)
+    with pytest.raises(ParameterError, match="engine must be that of the frame, 'spark', got 'local'"):
+        tally(frame, ORACLE)
+    with pytest.raises(DomainError, match=r"the frame must have a column plus of int, got none"):
+        tally(frame, FHR, engine="spark")
+
+
+def test_privatized_frames_are_those_of_one_process(spark, tmp_path):
+    table, key = people(3000), RunKey(b"correct horse battery staple 123")
+    whole = privatize(table, "value", "who", FHR, run_key=key)
+    pq.write_table(table, tmp_path / "people.parquet", row_group_size=500)
+    frame = spark.read.parquet(str(tmp_path / "people.parquet")).repartition(5)
+    reports = privatize(frame, "value", "who", FHR, run_key=key)
+    assert sorted(map(tuple, reports.collect())) == in_order(whole)
+    assert tally(reports, FHR, engine="spark").tally == tally(whole, FHR).tally
+    assert "correct" not in reports._jdf.queryExecution().toString()
+    reports.write.parquet(str(tmp_path / "lake"))
+    assert tally(tmp_path / "lake", FHR).tally == tally(whole, FHR).tally
+
+
+def test_a_person_with_two_rows_or_none_is_refused(spark):
+    rows = spark.range(0, 100, 1, 4).selectExpr("id % 97 as who", "id % 7 as value")
+    with pytest.raises(DomainError, match="identifier who must be another in every row, got 3 seen before"):
+        privatize(rows, "value", "who", FHR)
+    with pytest.raises(DomainError, match="column who must have something in every row, got nothing in 1"):
+        privatize(rows.selectExpr("nullif(who, 50) as who", "value"), "value", "who", FHR)

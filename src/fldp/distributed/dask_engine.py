@@ -22,6 +22,7 @@ from fldp.errors import FldpError, ParameterError
 from fldp.extras import load
 
 _TASKS_PER_THREAD = 4
+_PATIENCE = "120s"
 
 Progress = Callable[[int], None]
 
@@ -100,11 +101,15 @@ def _opened(client: Any, address: str | None) -> Iterator[Any]:
     if client is not None:
         yield client
     elif address is not None:
-        with distributed.Client(address, set_as_default=False) as made:
+        with _client(distributed, address) as made:
             yield made
     else:
-        with _cluster(distributed) as cluster, distributed.Client(cluster, set_as_default=False) as made:
+        with _cluster(distributed) as cluster, _client(distributed, cluster) as made:
             yield made
+
+
+def _client(distributed: Any, where: Any) -> Any:
+    return distributed.Client(where, timeout=_PATIENCE, set_as_default=False)
 
 
 def _cluster(distributed: Any) -> Any:

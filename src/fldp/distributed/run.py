@@ -11,6 +11,7 @@ from fldp.distributed.frames import engine_of, tally_frame
 from fldp.distributed.job import Job, job_for
 from fldp.distributed.lake import Piece, Source, Window, find
 from fldp.distributed.part import Bad, Part
+from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
 from fldp.reports import Tally
 
@@ -117,6 +118,8 @@ def tally(
     """
     check_engine(engine)
     if engine_of(source) is not None:
+        if since is not None or until is not None:
+            raise ParameterError("tally: a frame has no days, filter its rows instead")
         return Result.of(tally_frame(source, oracle, engine, survey, skip_bad, **options))
     made = plan(source, oracle, survey=survey, since=since, until=until, skip_bad=skip_bad)
     return made.run(engine, progress or _silent, **options)

@@ -2,6 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pandas
+import polars
+import pyarrow.dataset
 import pytest
 
 import fldp
@@ -69,6 +72,18 @@ def test_days_that_are_over_are_written_once(store, tmp_path):
     found = tally(lake, survey.oracle)
     wanted = kept(store, survey, number, "2026-11-01") + kept(store, survey, number, "2026-11-03")
     assert (found.tally, found.survey) == (wanted, survey.version)
+
+
+def test_other_programs_read_a_lake_as_it_is(store, tmp_path):
+    survey, number = publish(store, minimum=10)
+    fill(store, survey, number, day01=30, day03=40)
+    lake = tmp_path / "lake"
+    states(store, lake)
+    assert pyarrow.dataset.dataset(lake, partitioning="hive").count_rows() == 70
+    third = pandas.read_parquet(lake, filters=[("day", "=", "2026-11-03")])
+    assert (len(third), set(third.columns)) == (40, {"plus", "minus", "survey", "day"})
+    found = polars.scan_parquet(lake, hive_partitioning=True).collect()
+    assert found.group_by("survey", "day").len().sort("day")["len"].to_list() == [30, 40]
 
 
 def test_a_file_shows_nothing_of_how_its_reports_came(store, tmp_path):

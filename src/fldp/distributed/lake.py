@@ -19,6 +19,7 @@ from fldp.errors import FldpError, ParameterError
 
 WRITTEN, THERE, TOO_FEW = "written", "there already", "too few reports"  # what became of a day
 PIECE_BYTES = 1 << 23
+_MOST_PARTS = 256  # of a file: each of them reads its footer
 _HIDDEN = ("_", ".")
 
 Source = str | os.PathLike[str]
@@ -125,7 +126,7 @@ def _path(entry: Entry) -> str:
 
 
 def _pieces(entry: Entry, size: int) -> Iterator[Piece]:
-    parts = max(1, -(-entry.size // size))
+    parts = min(max(1, -(-entry.size // size)), _MOST_PARTS)
     return (Piece(entry.path, entry.size, part, parts) for part in range(parts))
 
 

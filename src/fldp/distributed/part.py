@@ -75,7 +75,7 @@ class Part:
         return Tally.empty(self.oracle) if self.state is None else Tally(self.oracle, self.state, self.n)
 
     def settled(self, skip_bad: bool) -> "Part":
-        """Return it if all was well or bad ones may be skipped; otherwise say what was bad first, and how many more."""
+        """Return it if all was well or bad ones may be skipped; otherwise say what was bad first."""
         if skip_bad or not self.bad:
             return self
         raise WireError(str(self.bad[0]))

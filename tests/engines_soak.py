@@ -3,10 +3,8 @@
 import tempfile
 from pathlib import Path
 
-import psutil
-
 from fldp.distributed import tally
-from lakes import ORACLE, build, check_killed, dask_cluster, peak_megabytes, spark_cluster
+from lakes import ORACLE, build, check_killed, dask_cluster, peak_megabytes, python_children, spark_cluster
 
 REPORTS = 20_000_000
 MOST_MEGABYTES = 500  # of a worker, as in the tests of a million
@@ -28,14 +26,8 @@ def _check(lake, marker, **options):
     found = tally(lake, ORACLE, **options)
     assert found == tally(lake, ORACLE, workers=1)
     assert found.tally.n == REPORTS
-    peaks = sorted(
-        peak_megabytes(child.pid) for child in psutil.Process().children(recursive=True) if _is_python(child)
-    )
+    peaks = sorted(map(peak_megabytes, python_children()))
     print(f"{options['engine']}: {REPORTS:,} reports, peak of a worker {peaks[-1]:.0f} MB", flush=True)
     assert peaks[-1] < MOST_MEGABYTES
     check_killed(lake, marker, **options)
     print(f"{options['engine']}: the same with a worker killed", flush=True)
-
-
-def _is_python(process):
-    return "python" in Path(process.exe()).name

@@ -1,11 +1,12 @@
 """Lakes for the tests of engines, and what every engine must do with them."""
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -112,6 +113,15 @@ def in_order(frame):
     """Return reports as sorted tuples: what a frame holds, without the order."""
     table = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
     return sorted(tuple(row.values()) for row in table.to_pylist())
+
+
+def python_children():
+    """Return the numbers of all Python processes below this one; those that have ended are passed over."""
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            found += [child.pid] if "python" in Path(child.exe()).name else []
+    return found
 
 
 def peak_megabytes(process="self"):

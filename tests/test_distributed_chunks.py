@@ -57,6 +57,8 @@ def test_frames_of_one_process():
     with pytest.raises(fldp.WireError, match=r"^frame: row 2 is not a report that"):
         tally(frame, oracle)
     assert tally(frame.to_pandas(), oracle, skip_bad=True).bad[0].row == 2
+    far = pa.table({"symbol": np.where(np.arange(70_000) == 69_999, 9, 1)})
+    assert tally(far, oracle, skip_bad=True).bad[0].row == 69_999
     with pytest.raises(fldp.ParameterError, match="a frame has no days"):
         tally(frame, oracle, since="2026-11-01")
     with pytest.raises(fldp.WireError, match="there must be a column symbol"):

@@ -1,7 +1,6 @@
 """The Spark engine, on executors in processes of their own: the tally of one process, bit for bit."""
 
 import numpy as np
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,6 +18,7 @@ from lakes import (
     in_order,
     peak_megabytes,
     people,
+    python_children,
     spark_cluster,
     spoil,
 )
@@ -38,19 +38,12 @@ def lake(tmp_path_factory):
     return build(tmp_path_factory.mktemp("lake"), 1_000_000)
 
 
-def python_workers():
-    """Return the processes in which executors run Python."""
-    return [
-        child for child in psutil.Process().children(recursive=True) if "pyspark.daemon" in " ".join(child.cmdline())
-    ]
-
-
 def test_a_million_reports(spark, lake):
     heard = []
     found = tally(lake, ORACLE, engine="spark", session=spark, progress=heard.append)
     assert found == tally(lake, ORACLE)
     assert found.tally.n == 1_000_000
-    peaks = [peak_megabytes(worker.pid) for worker in python_workers()]
+    peaks = [peak_megabytes(worker) for worker in python_children()]
     print("peak memory of Python workers, MB:", [round(peak) for peak in peaks])
     assert len(peaks) >= 2
     assert max(peaks) < MOST_MEGABYTES

@@ -6,11 +6,11 @@ from datetime import date
 from importlib import import_module
 from typing import Any
 
+from fldp.base import Oracle
 from fldp.constraints import one_of
 from fldp.distributed.job import Job, job_for
 from fldp.distributed.lake import Piece, Source, Window, find
 from fldp.distributed.part import Bad
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Tally
 
 ENGINES = {"local": "local", "dask": "dask_engine", "spark": "spark_engine"}
@@ -68,7 +68,7 @@ def check_engine(name: str) -> str:
 
 def plan(
     source: Source | Iterable[Source],
-    oracle: FrequencyOracle | None = None,
+    oracle: Oracle | None = None,
     *,
     survey: str | None = None,
     since: str | date | None = None,
@@ -82,7 +82,7 @@ def plan(
 
 def tally(
     source: Source | Iterable[Source],
-    oracle: FrequencyOracle | None = None,
+    oracle: Oracle | None = None,
     *,
     engine: str = "local",
     survey: str | None = None,

@@ -200,6 +200,7 @@ def missing_and_impossible():
 
 BAD_ROWS = {
     "both": (missing_and_impossible, {7: "has a missing number"}),
+    "range": (lambda: changed("minus", {4: 512}, pa.uint16()), {4: "can produce"}),
     "null": (lambda: changed("plus", {7: None}, pa.uint16()), {7: "has a missing number"}),
     "wide": (lambda: changed("minus", {3: 70000, 99: -1}, pa.int64()), {3: "does not fit", 99: "does not fit"}),
     "decimal": (lambda: changed("plus", {5: 1 << 66}, pa.decimal128(38, 0)), {5: "does not fit"}),

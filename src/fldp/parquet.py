@@ -53,15 +53,21 @@ def schema(oracle: Oracle, survey: str | None = None) -> Any:
 
 def write(file: BinaryIO, oracle: Oracle, batches: Iterable[Reports], survey: str | None = None) -> int:
     """Write reports as they come; return how many there were."""
-    arrow, parquet = _arrow()
+    _, parquet = _arrow()
     form, count = schema(oracle, survey), 0
     with parquet.ParquetWriter(file, form, write_page_checksum=True) as writer:
         for reports in batches:
             for start in range(0, len(reports), _ROWS):
                 part = reports[start : start + _ROWS]
-                writer.write_batch(arrow.record_batch(_columns(arrow, form, part.data), schema=form))
+                writer.write_batch(batch(form, part.data))
             count += len(reports)
     return count
+
+
+def batch(form: Any, data: Array) -> Any:
+    """Return the data of reports as a record batch of Arrow."""
+    arrow, _ = _arrow()
+    return arrow.record_batch(_columns(arrow, form, data), schema=form)
 
 
 def _columns(arrow: Any, form: Any, data: Array) -> list[Any]:
@@ -134,9 +140,9 @@ def read(
 def _batches(table: Any, oracle: Oracle) -> Iterator[Reports]:
     row = 0
     try:
-        for batch in table.iter_batches(batch_size=_ROWS):
-            yield Reports(oracle, _data(oracle, batch))
-            row += batch.num_rows
+        for rows in table.iter_batches(batch_size=_ROWS):
+            yield Reports(oracle, _data(oracle, rows))
+            row += rows.num_rows
     except DomainError as error:
         raise WireError(f"parquet: in the rows from {row}: {error}") from None
     except OSError as error:

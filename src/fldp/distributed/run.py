@@ -8,9 +8,11 @@ from typing import Any
 
 from fldp.base import Oracle
 from fldp.constraints import one_of
+from fldp.distributed.frames import engine_of, tally_frame
 from fldp.distributed.job import Job, job_for
 from fldp.distributed.lake import Piece, Source, Window, find
-from fldp.distributed.part import Bad
+from fldp.distributed.part import Bad, Part
+from fldp.errors import ParameterError
 from fldp.reports import Tally
 
 ENGINES = {"local": "local", "dask": "dask_engine", "spark": "spark_engine"}
@@ -31,6 +33,11 @@ class Result:
     bad: tuple[Bad, ...] = ()
     bad_rows: int = 0
     bad_files: int = 0
+
+    @classmethod
+    def of(cls, part: Part) -> "Result":
+        """Make a result of the sum of all parts."""
+        return cls(part.tally(), part.survey, part.bad, part.bad_rows, part.bad_files)
 
     def left_out(self) -> list[str]:
         """Say what was left out, a line for each as far as they are listed; nothing if nothing was."""
@@ -58,7 +65,7 @@ class Plan:
         """Read it."""
         module = import_module(f"fldp.distributed.{ENGINES[check_engine(engine)]}")
         part = module.run(self.pieces, self.job, progress, **options).settled(self.job.skip_bad)
-        return Result(part.tally(), part.survey, part.bad, part.bad_rows, part.bad_files)
+        return Result.of(part)
 
 
 def check_engine(name: str) -> str:
@@ -81,7 +88,7 @@ def plan(
 
 
 def tally(
-    source: Source | Iterable[Source],
+    source: Source | Iterable[Source] | Any,
     oracle: Oracle | None = None,
     *,
     engine: str = "local",
@@ -92,12 +99,12 @@ def tally(
     progress: Progress | None = None,
     **options: Any,
 ) -> Result:
-    """Add up the reports of folders, patterns, addresses and files, each file once.
+    """Add up the reports of folders, patterns, addresses and files, each file once, or of a frame's columns.
 
     The oracle and the survey's version are found in the first file where they are not given. A row, a row group or a
     file that is bad fails the whole; with ``skip_bad`` it is left out, counted and listed. ``since`` and ``until`` are
     the first and the last day, by the names of folders. ``options`` are those of the engine, such as ``workers``
-    (local) or ``address`` (dask, spark).
+    (local) or ``address`` (dask, spark). Of a frame of pandas, pyarrow, Dask or Spark the oracle must be given.
 
     >>> import tempfile, fldp
     >>> from pathlib import Path
@@ -110,6 +117,10 @@ def tally(
     <tally of 3 reports of FHR(epsilon=1.0, domain_size=1023)>
     """
     check_engine(engine)
+    if engine_of(source) is not None:
+        if since is not None or until is not None:
+            raise ParameterError("tally: a frame has no days, filter its rows instead")
+        return Result.of(tally_frame(source, oracle, engine, survey, skip_bad, **options))
     made = plan(source, oracle, survey=survey, since=since, until=until, skip_bad=skip_bad)
     return made.run(engine, progress or _silent, **options)
 

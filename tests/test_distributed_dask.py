@@ -26,7 +26,6 @@ from lakes import (
     spoil,
 )
 
-pytestmark = pytest.mark.xdist_group("dask")
 MOST_MEGABYTES = 500  # of a worker
 
 

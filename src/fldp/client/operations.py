@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from fldp import parquet, wire
+from fldp.base import Oracle
 from fldp.client import calls, replies
 from fldp.client.address import secret
 from fldp.client.calls import Day, version_of
@@ -28,7 +29,6 @@ from fldp.constraints import fail, integer
 from fldp.distributed.lake import THERE, TOO_FEW, WRITTEN, Window, day_file
 from fldp.errors import CollectorError
 from fldp.files import written
-from fldp.oracle import FrequencyOracle
 from fldp.participant import Answer, Confirm, Participant
 from fldp.reports import Reports, Tally
 from fldp.survey import Survey, SurveyError
@@ -202,7 +202,7 @@ class Operations:
         *,
         since: Day | None = None,
         until: Day | None = None,
-        oracle: FrequencyOracle | None = None,
+        oracle: Oracle | None = None,
     ) -> Tally:
         """Return the tally of some UTC days or all; ``survey.estimate`` makes estimates of it."""
         known = survey.oracle if isinstance(survey, Survey) else oracle

@@ -4,13 +4,13 @@ from importlib import import_module
 from typing import Any
 
 from fldp import parquet
+from fldp.base import Oracle
 from fldp.distributed.job import Job
 from fldp.distributed.part import Part
 from fldp.distributed.pieces import Sum
 from fldp.distributed.rowdata import check_columns
 from fldp.errors import DomainError, ParameterError
 from fldp.extras import load
-from fldp.oracle import FrequencyOracle
 
 ENGINES = {"pandas": "local", "pyarrow": "local", "dask": "dask", "pyspark": "spark"}
 _MODULES = {"local": "frames", "dask": "dask_engine", "spark": "spark_engine"}
@@ -41,7 +41,7 @@ def as_table(frame: Any) -> Any:
 
 
 def tally_frame(
-    frame: Any, oracle: FrequencyOracle | None, engine: str, survey: str | None, skip_bad: bool, **options: Any
+    frame: Any, oracle: Oracle | None, engine: str, survey: str | None, skip_bad: bool, **options: Any
 ) -> Part:
     """Tally the columns of reports of a frame, by the engine that it belongs to."""
     if oracle is None:

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp import parquet
+from fldp.base import Oracle
 from fldp.distributed.job import Job, check_belongs
 from fldp.distributed.lake import Piece
 from fldp.distributed.part import MOST_LISTED, Bad, Part
 from fldp.distributed.rowdata import GOOD, check_columns, reason, reports_of
 from fldp.distributed.storage import opened
 from fldp.errors import FldpError, WireError
-from fldp.oracle import FrequencyOracle
 
 _BUFFER = 1 << 20
 _BATCH_BYTES = 1 << 20
@@ -129,7 +129,7 @@ def _first_row(table: Any, group: int) -> int:
     return sum(table.metadata.row_group(before).num_rows for before in range(group))
 
 
-def _batches(table: Any, groups: range, oracle: FrequencyOracle) -> Iterator[Any]:
+def _batches(table: Any, groups: range, oracle: Oracle) -> Iterator[Any]:
     """Yield the columns of an oracle, some rows at a time."""
     width = np.dtype(oracle.report_dtype).itemsize * math.prod(oracle.report_shape)
     rows = max(1, min(_MOST_ROWS, _BATCH_BYTES // width))
@@ -143,7 +143,7 @@ def _batches(table: Any, groups: range, oracle: FrequencyOracle) -> Iterator[Any
         raise parquet.damaged("cannot be read", error) from None
 
 
-def _damaged(table: Any, path: str, groups: range, oracle: FrequencyOracle) -> Bad | None:
+def _damaged(table: Any, path: str, groups: range, oracle: Oracle) -> Bad | None:
     """Return the first row group that cannot be read."""
     for group in groups:
         try:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from fldp import parquet
+from fldp.base import Oracle
 from fldp.distributed.frames import as_table, engine_of
 from fldp.distributed.run_key import RowWords, RunKey
 from fldp.errors import DomainError
 from fldp.extras import load
-from fldp.oracle import FrequencyOracle
 from fldp.survey import Survey
 from fldp.wire import describe
 
@@ -25,7 +25,7 @@ def privatize(
     frame: Any,
     column: str,
     identifier: str,
-    oracle: FrequencyOracle | Survey,
+    oracle: Oracle | Survey,
     *,
     run_key: RunKey | None = None,
     check_unique: bool = True,
@@ -60,11 +60,11 @@ class Privatizer:
 
     column: str
     identifier: str
-    target: FrequencyOracle | Survey
+    target: Oracle | Survey
     key: RunKey
 
     @property
-    def oracle(self) -> FrequencyOracle:
+    def oracle(self) -> Oracle:
         """The oracle that reports are of."""
         return self.target.oracle if isinstance(self.target, Survey) else self.target
 
@@ -91,7 +91,7 @@ class Privatizer:
                 raise DomainError(f"privatize: {what} must name a column, got {name!r}")
         if self.identifier == self.column:
             raise DomainError(f"privatize: identifier must be another column than the values, got {self.column!r}")
-        if not isinstance(self.target, FrequencyOracle | Survey):
+        if not isinstance(self.target, Oracle | Survey):
             raise DomainError(f"privatize: oracle must be an oracle or a survey, got {type(self.target).__name__}")
         if not isinstance(self.key, RunKey):
             raise DomainError(f"privatize: run_key must be a RunKey, got {type(self.key).__name__}")
@@ -118,7 +118,7 @@ class Privatizer:
         """Return values as the oracle takes them, and as they go into the noise."""
         if isinstance(self.target, Survey):
             values = self.target.encode(map(str, column.to_pylist()))
-            return values, [b"i%d" % value for value in values.tolist()]
+            return values, cells(self.column, load("pyarrow", "parquet").array(values.tolist()))
         return column.to_numpy(zero_copy_only=False), cells(self.column, column)
 
 

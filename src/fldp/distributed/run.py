@@ -6,13 +6,13 @@ from datetime import date
 from importlib import import_module
 from typing import Any
 
+from fldp.base import Oracle
 from fldp.constraints import one_of
 from fldp.distributed.frames import engine_of, tally_frame
 from fldp.distributed.job import Job, job_for
 from fldp.distributed.lake import Piece, Source, Window, find
 from fldp.distributed.part import Bad, Part
 from fldp.errors import ParameterError
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Tally
 
 ENGINES = {"local": "local", "dask": "dask_engine", "spark": "spark_engine"}
@@ -75,7 +75,7 @@ def check_engine(name: str) -> str:
 
 def plan(
     source: Source | Iterable[Source],
-    oracle: FrequencyOracle | None = None,
+    oracle: Oracle | None = None,
     *,
     survey: str | None = None,
     since: str | date | None = None,
@@ -89,7 +89,7 @@ def plan(
 
 def tally(
     source: Source | Iterable[Source] | Any,
-    oracle: FrequencyOracle | None = None,
+    oracle: Oracle | None = None,
     *,
     engine: str = "local",
     survey: str | None = None,

@@ -12,6 +12,8 @@ from fldp.errors import (
     WireError,
 )
 from fldp.estimate import Comparison, Estimate, Total
+from fldp.heavy_hitters import heavy_hitters
+from fldp.hitters import HeavyHitters, Hitter
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
 from fldp.participant import Answer, Participant
@@ -36,6 +38,7 @@ from fldp.privacy import (
     verify,
 )
 from fldp.reports import Reports, Tally
+from fldp.search import Round, Search
 from fldp.simulate import simulate
 from fldp.stream import Stream
 from fldp.survey import Survey
@@ -72,6 +75,8 @@ __all__ = [
     "FrequencyOracle",
     "Grouped",
     "GroupedLDP",
+    "HeavyHitters",
+    "Hitter",
     "Judgement",
     "Limit",
     "Limits",
@@ -81,6 +86,8 @@ __all__ = [
     "Participant",
     "Plan",
     "Reports",
+    "Round",
+    "Search",
     "Spent",
     "Stream",
     "Survey",
@@ -92,6 +99,7 @@ __all__ = [
     "audit",
     "card",
     "check_oracle",
+    "heavy_hitters",
     "plan",
     "postprocess",
     "simulate",

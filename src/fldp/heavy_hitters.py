@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,9 @@ def _people(values: Strings) -> tuple[list[bytes], Users]:
     if isinstance(values, str | bytes):
         raise DomainError(f"heavy_hitters: values must be many strings, got one: {values!r}")
     for value, count in values.items() if isinstance(values, Mapping) else Counter(values).items():
-        counts[as_bytes(value)] += count
+        if not isinstance(count, Integral) or count < 0:
+            raise fail("heavy_hitters", "values", "strings with counts of at least 0", count)
+        counts[as_bytes(value)] += int(count)
     strings = sorted(counts)
     return strings, np.repeat(np.arange(len(strings)), [counts[string] for string in strings])
 

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -111,9 +111,14 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
 
 def as_csv(estimate: Estimate, level: float, top: int | None) -> str:
     """Return an estimate as CSV."""
-    out = io.StringIO()
     rows = _rows(estimate, level, top)
-    writer = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
+    return csv_text(rows[0], rows)
+
+
+def csv_text(names: Collection[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as CSV, below the names of their columns."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()

@@ -1,0 +1,109 @@
+"""Heavy hitters: how many of the true top 20 words of the Brown corpus a search finds, and what that takes.
+
+    python bench/heavy_hitters.py [--json FILE]
+
+Every word of the corpus is a person, who gives one report. The words come from where ``fldp experiment`` has them
+(FLDP_DATA, the cache, or the network). It exits with 1 if fewer than 18 of 20 are found at eps = 4 in the mean of ten
+seeds, and with 2 if the words or the peers are not to be had.
+"""
+
+import resource
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from time import process_time
+from typing import Any
+
+from rich.table import Table
+
+import fldp
+from command import Result, run, say
+from fldp.experiments.population import load
+from peers.environment import PURE_LDP
+
+EPSILONS, SEEDS, PEER_RUNS, TOP = (1.0, 2.0, 4.0), 10, 1, 20
+TARGET_EPSILON, TARGET = 4.0, 18.0
+LETTERS = "etaoinshrdlucmfwypvbgkqjxz"
+SETTINGS: dict[str, dict[str, Any]] = {
+    "fldp": {},
+    "fldp, letters are likely, 3 rounds": {"alphabet": LETTERS, "rounds": 3},
+    "fldp, the same, FWR with eta 1/2": {"alphabet": LETTERS, "rounds": 3, "oracle": "fwr", "eta": 0.5},
+}
+PEER = "pure-ldp PEM over CMS, letters only, 6 of them"
+
+Counts = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one setting found at one epsilon: means over its runs; the largest memory of the process so far."""
+
+    setting: str
+    epsilon: float
+    runs: int
+    found: float
+    least: int
+    wrong: float
+    seconds: float
+    mebibytes: int
+
+
+def row(setting: str, epsilon: float, answers: Iterable[tuple[Sequence[str], float, int]], words: Counts) -> Row:
+    """Compare the strings that were found with the truth; ``wrong`` are those that nobody holds."""
+    true = set(list(words)[:TOP])
+    found, seconds, sizes = zip(*answers, strict=True)
+    hits = [len(true & set(strings)) for strings in found]
+    wrong = fmean(len(set(strings) - words.keys()) for strings in found)
+    return Row(setting, epsilon, len(hits), fmean(hits), min(hits), wrong, fmean(seconds), max(sizes))
+
+
+def ours(words: Counts, epsilon: float, seed: int, options: dict[str, Any]) -> tuple[list[str], float, int]:
+    start = process_time()
+    found = fldp.heavy_hitters(words, epsilon=epsilon, k=TOP, rng=seed, **options)
+    seconds = process_time() - start
+    return [hitter.text for hitter in found.top()], seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
+def theirs(words: Counts, epsilon: float) -> tuple[list[str], float, int]:
+    return tuple(PURE_LDP.ask("pem", counts=words, epsilon=epsilon, k=TOP))  # type: ignore[return-value]
+
+
+def rows_at(epsilon: float, words: Counts, tell: Callable[[str], None]) -> list[Row]:
+    """Return a row for every setting, and one for the peer."""
+    made = []
+    for setting, options in SETTINGS.items():
+        tell(f"epsilon {epsilon:g}: {setting}, {SEEDS} seeds")
+        made.append(row(setting, epsilon, [ours(words, epsilon, seed, options) for seed in range(SEEDS)], words))
+    tell(f"epsilon {epsilon:g}: {PEER}, about a minute")
+    return [*made, row(PEER, epsilon, [theirs(words, epsilon) for _ in range(PEER_RUNS)], words)]
+
+
+def shown(rows: Sequence[Row]) -> Table:
+    headings = ("setting", "epsilon", "runs", f"found of {TOP}", "least", "nobody's", "seconds", "peak MiB")
+    made = Table(*headings, title=f"The {TOP} most frequent words of Brown, 1,013,320 people, one report each")
+    for one in rows:
+        numbers = f"{one.found:.1f}", str(one.least), f"{one.wrong:.1f}", f"{one.seconds:.2f}", f"{one.mebibytes:,}"
+        made.add_row(one.setting, f"{one.epsilon:g}", str(one.runs), *numbers)
+    return made
+
+
+def measure() -> Result:
+    words = load("brown")
+    counts = dict(zip(words.labels or (), words.counts.tolist(), strict=True))
+    ours(counts, 1.0, 0, {})  # compiles, or loads what was compiled
+    rows = [one for epsilon in EPSILONS for one in rows_at(epsilon, counts, say)]
+    judged = [one for one in rows if one.setting == "fldp" and one.epsilon == TARGET_EPSILON]
+    missed = any(one.found < TARGET for one in judged)
+    verdict = (
+        f"at epsilon {TARGET_EPSILON:g}: {judged[0].found:g} found, at least {TARGET:g}: {'MISS' if missed else 'pass'}"
+    )
+    return Result([shown(rows), verdict], {"rows": [asdict(one) for one in rows]}, missed)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(run("Find the most frequent words, beside a peer.", (PURE_LDP,), measure))
+    except fldp.FldpError as error:
+        say(str(error))
+        sys.exit(2)

@@ -25,6 +25,7 @@ from fldp.participant_store import Store
 from fldp.privacy.ledger import Charge, Ledger
 from fldp.privacy.limits import Limits, Spent
 from fldp.survey import Survey
+from fldp.survey_search import specified
 
 MOST_VALUES = 1 << 20  # of a domain, and bits of a report: what a stranger's survey may make a device work on
 
@@ -55,24 +56,25 @@ class Answer:
 class Participant:
     """Answers surveys for one person, and remembers.
 
-    ``store`` is the name of a file, made if there is none, or a store of the caller's (``fldp.participant_store``).
-    ``limits`` are the person's own; no survey can change them. Randomness comes from the operating system only.
+        ``store`` is the name of a file, made if there is none, or a store of the caller's (``fldp.participant_store``).
+        ``limits`` are the person's own; no survey can change them. Randomness comes from the operating system only.
 
-    >>> from fldp.participant_store import MemoryStore
-    >>> from fldp.survey import Survey
-    >>> survey = Survey.from_dict({
-    ...     "name": "browser",
-    ...     "question": "Which browser are you using?",
-    ...     "labels": ["chrome", "firefox", "safari", "edge", "other"],
-    ...     "oracle": {"name": "fhr", "epsilon": 1.0},
-    ... })
-    >>> participant = Participant(MemoryStore())
-    >>> first = participant.answer(survey, "firefox", origin="https://collector.example")
-    >>> again = participant.answer(survey, "firefox", origin="https://collector.example")
-    >>> first.repeated, again.repeated, first.report == again.report
-    (False, True, True)
-    >>> print(participant.spent(origin="https://collector.example", topic="browser"))
-    epsilon 1, eta 1/2, 1 answer
+        >>> from fldp.participant_store import MemoryStore
+        >>> from fldp.survey import Survey
+    from fldp.survey_search import specified
+        >>> survey = Survey.from_dict({
+        ...     "name": "browser",
+        ...     "question": "Which browser are you using?",
+        ...     "labels": ["chrome", "firefox", "safari", "edge", "other"],
+        ...     "oracle": {"name": "fhr", "epsilon": 1.0},
+        ... })
+        >>> participant = Participant(MemoryStore())
+        >>> first = participant.answer(survey, "firefox", origin="https://collector.example")
+        >>> again = participant.answer(survey, "firefox", origin="https://collector.example")
+        >>> first.repeated, again.repeated, first.report == again.report
+        (False, True, True)
+        >>> print(participant.spent(origin="https://collector.example", topic="browser"))
+        epsilon 1, eta 1/2, 1 answer
     """
 
     def __init__(self, store: str | Path | Store, *, limits: Limits | None = None) -> None:
@@ -129,7 +131,8 @@ class Participant:
 
     def _examined(self, survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
         """Refuse what the limits do not cover, and return what the person has to confirm."""
-        reasons = (*_closed(survey), *self._exposing(survey), *ledger.refusals(charge, self.limits))
+        reasons = (*_closed(survey), *_asked_before(survey, charge, ledger), *self._exposing(survey))
+        reasons += ledger.refusals(charge, self.limits)
         if reasons:
             raise BudgetError(f"participant: {'; '.join(reasons)}")
         return ledger.notices(charge, self.limits)
@@ -165,6 +168,8 @@ def _bounded(what: str, number: Any) -> None:
 
 def _charge(survey: Survey, origin: str) -> Charge:
     labels = survey.domain if survey.labels is None else {"labels": sorted(survey.labels)}
+    if survey.search is not None:
+        labels = {"search": specified(survey.search.search)}  # in all rounds the same
     return Charge(
         origin,
         survey.topic or survey.name,
@@ -174,6 +179,15 @@ def _charge(survey: Survey, origin: str) -> Charge:
         MOST_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
         f"{datetime.now(UTC):%Y-%m-%d}",
     )
+
+
+def _asked_before(survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
+    """Say that a search was answered before: it asks everybody once, in one of its rounds, whatever the limits."""
+    if survey.search is None:
+        return ()
+    before = ledger.select(origin=charge.origin, topic=charge.topic)
+    days = [earlier.day for earlier in before if earlier.labels == charge.labels]
+    return (f"search {survey.name} must be answered in one round only, got one answered on {days[0]}",) if days else ()
 
 
 def _closed(survey: Survey) -> tuple[str, ...]:

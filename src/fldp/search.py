@@ -7,11 +7,12 @@ experiment on one machine (``heavy_hitters``) and a collector run the same round
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from statistics import NormalDist
+from typing import overload
 
 import numpy as np
 
@@ -28,8 +29,9 @@ from fldp.reports import Tally
 _PARAMETERS: dict[str, Constraint] = {
     "epsilon": positive,
     "k": integer(1, 1 << 12),
+    "quota": integer(1, 10**9),
     "rounds": integer(1, 64),
-    "bits": integer(4, 24),
+    "bits": integer(4, 18),
 }
 
 
@@ -40,7 +42,8 @@ class Search:
     ``k`` strings are wanted, by reports of ``epsilon``. ``oracle`` is the name of any whose values can be listed, with
     its ``eta`` where it has one; None takes the shortest reports among those whose error is within 5 % of the least.
     ``rounds`` search, and one more counts what they found. A round asks for at most ``2^bits`` prefixes, and keeps at
-    most ``width`` of them. ``alphabet`` are the likely characters (``PrefixCode``).
+    most ``width`` of them. ``alphabet`` are the likely characters (``PrefixCode``). ``quota`` is the number of reports
+    after which a collector goes on to the next round.
 
     >>> search = Search(epsilon=4.0, k=20)
     >>> search.first.oracle
@@ -54,6 +57,7 @@ class Search:
     alphabet: str = LIKELY
     rounds: int = 4
     bits: int = 16
+    quota: int = 10_000
 
     def __post_init__(self) -> None:
         for name, constraint in _PARAMETERS.items():
@@ -63,7 +67,6 @@ class Search:
                 f"Search: bits must be at least {self.width.bit_length() - 1} for k {self.k}, got {self.bits}"
             )
         _ = self.code
-        self._built(self.first.domain_size)
 
     @cached_property
     def code(self) -> PrefixCode:
@@ -83,7 +86,7 @@ class Search:
     @cached_property
     def first(self) -> "Round":
         """The round that everything begins with."""
-        return Round(self, 1, ("",), self.bits)
+        return Round(self, 1, ("",), self.bits, self._built((1 << self.bits) + 1))
 
     def step(self, prefixes: int) -> int:
         """Return by how many bits so many prefixes may grow."""
@@ -94,16 +97,18 @@ class Search:
             return plan(domain_size=domain_size, users=1, epsilon=self.epsilon, eta=self.eta).shortest.oracle
         return build(self.oracle, domain_size, self.epsilon, self.eta)
 
-    def oracle_of(self, domain_size: int) -> FrequencyOracle:
-        """Return the oracle of a round.
+    def later(self, number: int, prefixes: tuple[str, ...], step: int, found: tuple[str, ...] = ()) -> "Round":
+        """Return a round that is not the first.
 
         The last round may have too few values for the oracle that was asked for (FHR would expose somebody). Then it
         takes one of plain LDP, which gives less away.
         """
+        size = (len(prefixes) << step) + 1
         try:
-            return self._built(domain_size)
+            oracle = self._built(size)
         except ParameterError:
-            return plan(domain_size=domain_size, users=1, epsilon=self.epsilon).shortest.oracle
+            oracle = plan(domain_size=size, users=1, epsilon=self.epsilon).shortest.oracle
+        return Round(self, number, prefixes, step, oracle, found)
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,7 @@ class Round:
     number: int
     prefixes: tuple[str, ...]
     step: int
+    oracle: FrequencyOracle
     found: tuple[str, ...] = ()
 
     @property
@@ -139,11 +145,6 @@ class Round:
     def domain_size(self) -> int:
         """The number of values."""
         return self.none + 1
-
-    @cached_property
-    def oracle(self) -> FrequencyOracle:
-        """The oracle of this round's reports."""
-        return self.search.oracle_of(self.domain_size)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -172,6 +173,18 @@ class Round:
         """Return how the strings of a value begin; None if there are none, as of the last value."""
         return None if value == self.none else self.search.code.decode(self.bits(value))
 
+    @property
+    def labels(self) -> "Labels":
+        """What to call every value."""
+        return Labels(self)
+
+    def label(self, value: int) -> str:
+        """Return what to call a value."""
+        if value == self.none:
+            return "(none of these)"
+        found = self.beginning(value)
+        return "(no string)" if found is None else found.text
+
     def next_round(self, tally: Tally) -> "Round | HeavyHitters":
         """Return the round after this one, or what was found, from the tally of all reports of this round."""
         estimate = self.oracle.estimate(tally)
@@ -181,11 +194,9 @@ class Round:
         found = (*self.found, *(self.search.code.encode(one.value) for _, one in kept if one.whole))
         prefixes = tuple(self.bits(value) for value, one in kept if not one.whole)
         if prefixes and self.number < self.search.rounds:
-            return Round(self.search, self.number + 1, prefixes, self.search.step(len(prefixes)), found)
-        return self._last(found + prefixes)
-
-    def _last(self, counted: tuple[str, ...]) -> "Round | HeavyHitters":
-        return Round(self.search, self.number + 1, counted, 0) if counted else HeavyHitters(self.search.k)
+            return self.search.later(self.number + 1, prefixes, self.search.step(len(prefixes)), found)
+        counted = found + prefixes
+        return self.search.later(self.number + 1, counted, 0) if counted else HeavyHitters(self.search.k)
 
     def _beginnings(self) -> Iterator[Beginning]:
         return filter(None, map(self.beginning, range(self.none)))
@@ -202,3 +213,21 @@ class Round:
         """Return what an estimate must reach: of values that nobody holds, about ``k`` do."""
         share = min(0.5, self.search.k / self.none)
         return NormalDist().inv_cdf(1 - share) * math.sqrt(self.oracle.variance(n, 0))
+
+
+class Labels(Sequence[str]):
+    """What to call the values of a round, each worked out when it is looked at: there are many, and few are shown."""
+
+    def __init__(self, question: Round) -> None:
+        self._question = question
+
+    def __len__(self) -> int:
+        return self._question.domain_size
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        values = range(len(self))[place]
+        return self._question.label(values) if isinstance(values, int) else list(map(self._question.label, values))

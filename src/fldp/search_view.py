@@ -1,15 +1,33 @@
 """What a search found, as people and machines see it."""
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from rich.table import Table
 
 from fldp.hitters import HeavyHitters, Hitter
 from fldp.render import csv_text
+from fldp.reports import Tally
+from fldp.search import Round
 from fldp.wire import describe
 
 COLUMNS = ("string", "whole", "count", "share", "stderr", "low", "high", "certain")
+
+
+def progress(question: Round, tally: Tally, level: float, top: int | None = None) -> Iterator[Any]:
+    """Yield what there is to show of a round: of the last one what was found, of another how far it is."""
+    if not question.is_last:
+        search, size = question.search, len(question.prefixes)
+        yield f"Round {question.number} of at most {search.rounds + 1}: {tally.n:,} reports of {search.quota:,}."
+        yield f"Prefixes that go on: {size:,}, by {question.step} bits. Whole strings so far: {len(question.found):,}."
+        return
+    found = question.next_round(tally)
+    assert isinstance(found, HeavyHitters)
+    shown = found if top is None else replace(found, k=top)
+    yield table(shown, level)
+    yield from notes(shown, level)
 
 
 def table(found: HeavyHitters, level: float) -> Table:
@@ -36,9 +54,10 @@ def notes(found: HeavyHitters, level: float) -> list[str]:
     if found.estimate is None:
         return ["Nothing stood out: too few people for this epsilon, or no string that many hold."]
     oracle, asked = found.estimate.oracle, found.estimate.n
+    people = f"{asked:,} people" if asked == found.population else f"{asked:,} of {found.population:,} people"
     said = [
-        f"{len(found.candidates):,} candidates, counted by {asked:,} of {found.population:,} people with {oracle!r}, "
-        f"eta {oracle.eta}; the others' reports found them.",
+        f"{len(found.candidates):,} candidates, found by reports of others, counted by {people} with {oracle!r}, "
+        f"eta {oracle.eta}.",
         f"Certain: with probability {level:g}, somebody who was counted holds each string that is said to be certain.",
         "A string that is not here may still be frequent: the search can lose it.",
     ]

@@ -24,6 +24,7 @@ domain = "strings"
 
 [search]
 k = 2
+rounds = 2
 bits = 8
 alphabet = "theof"
 quota = 200
@@ -83,7 +84,7 @@ def test_a_round_follows_when_the_last_one_has_its_reports(store):
     """Until everything is found, and then nothing follows; what each round did is what one machine would have done."""
     searches, first = at_work(store), searched()
     published(store, first)
-    for name in (b"1", b"2", b"3", b"4", b"5", b"6"):
+    for name in (b"1", b"2", b"3"):
         before, entry = newest(store)
         assert answer(store, PEOPLE[1:], name) is Verdict.ACCEPTED
         searches.go_on()
@@ -213,7 +214,7 @@ def test_a_person_answers_a_search_once():
 def test_a_search_from_the_shell_to_the_strings(kind, tmp_path):
     """Two collectors where they can share a database; everybody answers whichever is asked."""
     with ExitStack() as stack:
-        settings = {**stored_in(kind), "fold_seconds": 0.05}
+        settings = {**stored_in(kind), "fold_seconds": 0.2}
         servers = [Server(tmp_path, **settings)]
         stack.callback(servers[0].stop)
         if kind == "postgres":
@@ -228,7 +229,7 @@ def test_a_search_from_the_shell_to_the_strings(kind, tmp_path):
         while not asked[-1].search.is_last:
             if len(asked) == 1:
                 out, _ = shell("estimates", "words", *to, token=servers[0].token)
-                assert "Round 1 of at most 5: 199 reports of 200." in out
+                assert "Round 1 of at most 3: 199 reports of 200." in out
             clients[0].send(asked[-1].privatize(["the"]), asked[-1])
             until(lambda: clients[-1].survey("words").version != asked[-1].version)
             asked.append(one_round(clients))
@@ -242,7 +243,6 @@ def test_a_search_from_the_shell_to_the_strings(kind, tmp_path):
         assert "which is open" in out
         found = json.loads(shell("estimates", "words", "--json", *to, token=servers[0].token)[0])
         assert {row["label"] for row in found["rows"]} >= {"the", "of", "(none of these)"}
-        assert servers[0].fsck().returncode == 0
 
 
 def one_round(clients):

@@ -106,6 +106,16 @@ def test_a_round_follows_when_the_last_one_has_its_reports(store):
     assert after == before
 
 
+def test_a_round_waits_for_the_minimum(store):
+    fields = searched(quota=5).canonical
+    published(store, Survey.from_dict(fields | {"collect": {"minimum": 11}}))
+    searches = at_work(store)
+    for count, rounds in ((10, 1), (1, 2)):
+        answer(store, PEOPLE[:count], bytes([count]))
+        searches.go_on()
+        assert len(store.named("words")) == rounds
+
+
 def test_a_round_has_one_successor(store):
     """Eight at once, all with another one: one is published, and the others do nothing."""
     number = published(store, searched())

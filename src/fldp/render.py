@@ -16,6 +16,7 @@ from fldp.batches import Content
 from fldp.estimate import Estimate
 from fldp.oracle import FrequencyOracle
 from fldp.privacy.verify import Verification
+from fldp.search import Round
 from fldp.string_oracle import Listed, StringOracle
 from fldp.survey import Survey
 from fldp.wire import describe
@@ -218,9 +219,15 @@ def survey_facts(survey: Survey) -> dict[str, Any]:
         "version": survey.version,
         "question": survey.question,
         "values": _how_many(survey) + (f": {shown}" if labels else ""),
+        **({} if survey.search is None else {"search": _stage(survey.search)}),
         **oracle_facts(survey.oracle),
         "collect": {name: value for name, value in survey.collect.items() if value not in (None, [])},
     }
+
+
+def _stage(question: Round) -> str:
+    of = f"round {question.number} of at most {question.search.rounds + 1}"
+    return of if question.is_last else f"{of}, goes on after {question.search.quota:,} reports"
 
 
 def _how_many(survey: Survey) -> str:

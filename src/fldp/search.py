@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from statistics import NormalDist
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
-from fldp.constraints import Constraint, integer, positive
+from fldp.constraints import Constraint, fail, integer, positive
 from fldp.errors import ParameterError
 from fldp.estimate import Estimate
 from fldp.hitters import HeavyHitters
@@ -26,8 +26,22 @@ from fldp.plan import plan
 from fldp.prefix_code import LIKELY, Beginning, PrefixCode, as_bytes
 from fldp.reports import Tally
 
+
+def _name(owner: str, name: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _MOST_NAME:
+        raise fail(owner, name, "the name of an oracle", value)
+    return value
+
+
+def _optional(constraint: Constraint) -> Constraint:
+    return lambda owner, name, value: None if value is None else constraint(owner, name, value)
+
+
+_MOST_NAME = 200
 _PARAMETERS: dict[str, Constraint] = {
     "epsilon": positive,
+    "oracle": _optional(_name),
+    "eta": _optional(positive),
     "k": integer(1, 1 << 12),
     "quota": integer(1, 10**9),
     "rounds": integer(1, 64),

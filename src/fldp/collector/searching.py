@@ -42,7 +42,7 @@ class Searches:
             self._settled.add(number)
             self._quotas.pop(number, None)
             return
-        self._quotas[number] = survey.search.search.quota
+        self._quotas[number] = max(survey.search.search.quota, survey.collect["minimum"])  # a round is a result
         if count >= self._quotas[number]:
             self._succeed(number, survey, survey.search)
 

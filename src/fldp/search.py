@@ -28,7 +28,7 @@ from fldp.reports import Tally
 
 
 def _name(owner: str, name: str, value: Any) -> str:
-    if not isinstance(value, str) or len(value) > _MOST_NAME:
+    if not isinstance(value, str) or len(value) > _MOST_NAME or not value.isascii():
         raise fail(owner, name, "the name of an oracle", value)
     return value
 

@@ -18,6 +18,7 @@ COMMANDS = (
     "client_commands",
     "commands",
     "experiment_commands",
+    "export_commands",
     "plan_commands",
     "privacy_commands",
     "published_commands",
@@ -25,6 +26,7 @@ COMMANDS = (
     "search_commands",
     "serve_commands",
     "survey_commands",
+    "tally_commands",
     "token_commands",
 )
 

@@ -9,7 +9,7 @@ seeds, and with 2 if the words or the peers are not to be had.
 
 import resource
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from time import process_time
@@ -44,29 +44,53 @@ class Row:
     runs: int
     found: float
     least: int
-    wrong: float
+    noise: float
+    certain: float
+    false: int
     seconds: float
     mebibytes: int
 
 
-def row(setting: str, epsilon: float, answers: Iterable[tuple[Sequence[str], float, int]], words: Counts) -> Row:
-    """Compare the strings that were found with the truth; ``wrong`` are those that nobody holds."""
+@dataclass(frozen=True)
+class Run:
+    """The strings that were found, those that are called certain, and what it took."""
+
+    strings: set[str]
+    certain: set[str]
+    seconds: float
+    mebibytes: int
+
+
+def row(setting: str, epsilon: float, runs: Sequence[Run], words: Counts) -> Row:
+    """Compare what was found with the truth: ``noise`` is what nobody holds, ``false`` what is called certain of it."""
     true = set(list(words)[:TOP])
-    found, seconds, sizes = zip(*answers, strict=True)
-    hits = [len(true & set(strings)) for strings in found]
-    wrong = fmean(len(set(strings) - words.keys()) for strings in found)
-    return Row(setting, epsilon, len(hits), fmean(hits), min(hits), wrong, fmean(seconds), max(sizes))
+    hits = [len(true & run.strings) for run in runs]
+    return Row(
+        setting,
+        epsilon,
+        len(runs),
+        found=fmean(hits),
+        least=min(hits),
+        noise=fmean(len(run.strings - words.keys()) for run in runs),
+        certain=fmean(len(run.certain) for run in runs),
+        false=sum(len(run.certain - words.keys()) for run in runs),
+        seconds=fmean(run.seconds for run in runs),
+        mebibytes=max(run.mebibytes for run in runs),
+    )
 
 
-def ours(words: Counts, epsilon: float, seed: int, options: dict[str, Any]) -> tuple[list[str], float, int]:
+def ours(words: Counts, epsilon: float, seed: int, options: dict[str, Any]) -> Run:
     start = process_time()
-    found = fldp.heavy_hitters(words, epsilon=epsilon, k=TOP, rng=seed, **options)
+    found = fldp.heavy_hitters(words, epsilon=epsilon, k=TOP, rng=seed, **options).top()
     seconds = process_time() - start
-    return [hitter.text for hitter in found.top()], seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    whole = {hitter.text for hitter in found if hitter.certain and hitter.beginning.whole}
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    return Run({hitter.text for hitter in found}, whole, seconds, size)
 
 
-def theirs(words: Counts, epsilon: float) -> tuple[list[str], float, int]:
-    return tuple(PURE_LDP.ask("pem", counts=words, epsilon=epsilon, k=TOP))  # type: ignore[return-value]
+def theirs(words: Counts, epsilon: float) -> Run:
+    strings, seconds, size = PURE_LDP.ask("pem", counts=words, epsilon=epsilon, k=TOP)
+    return Run(set(strings), set(), seconds, size)
 
 
 def rows_at(epsilon: float, words: Counts, tell: Callable[[str], None]) -> list[Row]:
@@ -80,11 +104,11 @@ def rows_at(epsilon: float, words: Counts, tell: Callable[[str], None]) -> list[
 
 
 def shown(rows: Sequence[Row]) -> Table:
-    headings = ("setting", "epsilon", "runs", f"found of {TOP}", "least", "nobody's", "seconds", "peak MiB")
+    headings = ("setting", "epsilon", "runs", f"found of {TOP}", "least", "noise", "certain", "false", "s", "peak MiB")
     made = Table(*headings, title=f"The {TOP} most frequent words of Brown, 1,013,320 people, one report each")
     for one in rows:
-        numbers = f"{one.found:.1f}", str(one.least), f"{one.wrong:.1f}", f"{one.seconds:.2f}", f"{one.mebibytes:,}"
-        made.add_row(one.setting, f"{one.epsilon:g}", str(one.runs), *numbers)
+        found = f"{one.found:.1f}", str(one.least), f"{one.noise:.1f}", f"{one.certain:.1f}", str(one.false)
+        made.add_row(one.setting, f"{one.epsilon:g}", str(one.runs), *found, f"{one.seconds:.2f}", f"{one.mebibytes:,}")
     return made
 
 

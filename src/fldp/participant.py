@@ -56,25 +56,24 @@ class Answer:
 class Participant:
     """Answers surveys for one person, and remembers.
 
-        ``store`` is the name of a file, made if there is none, or a store of the caller's (``fldp.participant_store``).
-        ``limits`` are the person's own; no survey can change them. Randomness comes from the operating system only.
+    ``store`` is the name of a file, made if there is none, or a store of the caller's (``fldp.participant_store``).
+    ``limits`` are the person's own; no survey can change them. Randomness comes from the operating system only.
 
-        >>> from fldp.participant_store import MemoryStore
-        >>> from fldp.survey import Survey
-    from fldp.survey_search import specified
-        >>> survey = Survey.from_dict({
-        ...     "name": "browser",
-        ...     "question": "Which browser are you using?",
-        ...     "labels": ["chrome", "firefox", "safari", "edge", "other"],
-        ...     "oracle": {"name": "fhr", "epsilon": 1.0},
-        ... })
-        >>> participant = Participant(MemoryStore())
-        >>> first = participant.answer(survey, "firefox", origin="https://collector.example")
-        >>> again = participant.answer(survey, "firefox", origin="https://collector.example")
-        >>> first.repeated, again.repeated, first.report == again.report
-        (False, True, True)
-        >>> print(participant.spent(origin="https://collector.example", topic="browser"))
-        epsilon 1, eta 1/2, 1 answer
+    >>> from fldp.participant_store import MemoryStore
+    >>> from fldp.survey import Survey
+    >>> survey = Survey.from_dict({
+    ...     "name": "browser",
+    ...     "question": "Which browser are you using?",
+    ...     "labels": ["chrome", "firefox", "safari", "edge", "other"],
+    ...     "oracle": {"name": "fhr", "epsilon": 1.0},
+    ... })
+    >>> participant = Participant(MemoryStore())
+    >>> first = participant.answer(survey, "firefox", origin="https://collector.example")
+    >>> again = participant.answer(survey, "firefox", origin="https://collector.example")
+    >>> first.repeated, again.repeated, first.report == again.report
+    (False, True, True)
+    >>> print(participant.spent(origin="https://collector.example", topic="browser"))
+    epsilon 1, eta 1/2, 1 answer
     """
 
     def __init__(self, store: str | Path | Store, *, limits: Limits | None = None) -> None:

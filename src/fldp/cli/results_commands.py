@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fldp.client import Published
+    from fldp.reports import Tally
 
 Name = Annotated[str, typer.Argument(help="The survey's name.")]
 Version = Annotated[
@@ -49,7 +50,9 @@ def estimates(
     asked: dict[str, Any] = {"level": level, "decoder": decoder, "post": post, "since": since, "until": until}
     with told(), Collector(to, token, insecure_http).connected() as client:
         found = client.survey(name, version=version)
-        if form == "text":
+        if form == "text" and found.survey.search is not None:
+            _show_search(client.tally(found.survey, since=since, until=until), found, level, top)
+        elif form == "text":
             _show(client.estimates(found.survey, top=top or _SHOWN, **asked), found)
         elif form == "json" and output is None:
             typer.echo(json.dumps(client.estimates(found.survey, top=top, **asked), indent=1))
@@ -65,6 +68,15 @@ def _show(found: dict[str, Any], published: "Published") -> None:
     method = f"By {clean(found.get('method'), 60)}: biased. " if found.get("biased") else ""
     about = f"{method}{found['n']:,} reports of survey version {published.version[:12]}, which is {published.state}."
     render.show(_table(found, published), about, render.exposure(published.survey.oracle))
+
+
+def _show_search(tally: "Tally", published: "Published", level: float, top: int | None) -> None:
+    """Show what a search has found, or how far it is; its version and its tally were checked."""
+    from fldp import render, search_view
+
+    assert published.survey.search is not None
+    render.show(*search_view.progress(published.survey.search, tally, level, top))
+    render.show(f"Survey version {published.version[:12]}, which is {published.state}.")
 
 
 def _table(found: dict[str, Any], published: "Published") -> "Table":

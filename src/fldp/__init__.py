@@ -1,5 +1,6 @@
 """Private collection of statistics under local differential privacy, and under its flexible relative FLDP."""
 
+from fldp.base import Oracle
 from fldp.checks import CheckError, check_oracle
 from fldp.client import AsyncClient, Client
 from fldp.combine import Combined, combine
@@ -13,17 +14,22 @@ from fldp.errors import (
     WireError,
 )
 from fldp.estimate import Comparison, Estimate, Total
+from fldp.heavy_hitters import heavy_hitters
+from fldp.hitters import HeavyHitters, Hitter
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import (
+    CMS,
     FHR,
     FWR,
     GRR,
+    HCMS,
     HR,
     HRR,
     IDUE,
     OLH,
     OUE,
     PGR,
+    RAPPOR,
     RR,
     SS,
     SUE,
@@ -58,18 +64,22 @@ from fldp.privacy import (
     verify,
 )
 from fldp.reports import Reports, Tally
+from fldp.search import Round, Search
 from fldp.simulate import simulate
 from fldp.stream import Stream
+from fldp.string_oracle import StringOracle
 from fldp.survey import Survey
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CLDP",
+    "CMS",
     "FHR",
     "FLDP",
     "FWR",
     "GRR",
+    "HCMS",
     "HR",
     "HRR",
     "IDLDP",
@@ -79,6 +89,7 @@ __all__ = [
     "OUE",
     "PGR",
     "PLDP",
+    "RAPPOR",
     "RR",
     "SS",
     "SUE",
@@ -103,17 +114,23 @@ __all__ = [
     "FrequencyOracle",
     "Grouped",
     "GroupedLDP",
+    "HeavyHitters",
+    "Hitter",
     "Judgement",
     "Limit",
     "Limits",
     "MergeError",
     "Notion",
+    "Oracle",
     "ParameterError",
     "Participant",
     "Plan",
     "Reports",
+    "Round",
+    "Search",
     "Spent",
     "Stream",
+    "StringOracle",
     "Survey",
     "Tally",
     "Total",
@@ -124,6 +141,7 @@ __all__ = [
     "card",
     "check_oracle",
     "combine",
+    "heavy_hitters",
     "plan",
     "postprocess",
     "simulate",

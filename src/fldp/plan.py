@@ -23,7 +23,7 @@ from fldp.needs import (
     users_needed,
 )
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import get, names
+from fldp.oracles import get_listed, listed_names
 from fldp.treatment import Treatment, treatment_of
 
 FREQUENT = 0.01  # the share of the users that hold the frequent item of the tables
@@ -174,6 +174,12 @@ class Plan:
         return self.eligible[0]
 
     @property
+    def shortest(self) -> Row:
+        """The row with the shortest reports among the eligible whose error is within 5 % of the least."""
+        close = [row for row in self.eligible if row.error_mean <= _CLOSE * self.recommended.error_mean]
+        return min(close, key=lambda row: row.bits)
+
+    @property
     def reason(self) -> str:
         """Why this row, and what a report gives away."""
         from fldp.render import exposure  # tables are slow to load
@@ -186,14 +192,11 @@ class Plan:
         said.append(exposure(best.oracle))
         if best.eta < 1:
             said.append(f"OUE, which is plain LDP, has the same error at epsilon {best.plain_epsilon:.2f}.")
-        shorter = min(self._nearly_as_good(), key=lambda row: row.bits)
+        shorter = self.shortest
         if 2 * shorter.bits <= best.bits:
             bits = f"{shorter.bits:,} bits a report instead of {best.bits:,}"
             said.append(f"{shorter.name} is within {100 * (_CLOSE - 1):.0f} % of that error with {bits}.")
         return " ".join(said)
-
-    def _nearly_as_good(self) -> list[Row]:
-        return [row for row in self.eligible if row.error_mean <= _CLOSE * self.recommended.error_mean]
 
 
 def plan(
@@ -230,7 +233,7 @@ def plan(
     if treatment.parameters and least < 1:
         raise fail("plan", "eta", f"left out where values differ by {next(iter(treatment.parameters))}", eta)
     rows, skipped = [], {}
-    for name in sorted(names(), key=lambda name: len(required(get(name))) > 2):
+    for name in sorted(listed_names(), key=lambda name: len(required(get_listed(name))) > 2):
         try:
             oracle = _suited(name, domain_size, epsilon, least, treatment)
         except ParameterError as error:
@@ -257,7 +260,7 @@ def _share(eta: Any) -> Fraction:
 
 def _suited(name: str, domain_size: int, epsilon: float, least: Fraction, treatment: Treatment) -> FrequencyOracle:
     """Build an oracle with the least eta that it accepts; one that treats all values alike by what some need most."""
-    more = {key: value for key, value in treatment.parameters.items() if key in get(name).params}
+    more = {key: value for key, value in treatment.parameters.items() if key in get_listed(name).params}
     if not more:
         epsilon = treatment.plain_epsilon(epsilon, domain_size)
     halvings = [Fraction(1, 1 << k) for k in range(32) if Fraction(1, 1 << k) > least]

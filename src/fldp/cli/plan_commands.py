@@ -47,12 +47,15 @@ def plan(
 def _question(survey: Path | None, domain: int | None, epsilon: float | None) -> dict[str, Any]:
     """Return the number of values, the epsilon and how values differ, from a survey; or the first two as given."""
     if survey is not None:
+        from fldp.oracle import FrequencyOracle
         from fldp.survey import Survey
 
         if domain is not None or epsilon is not None:
             raise ParameterError("fldp: give --survey, or --domain and --epsilon, not both")
         asked = Survey.load(survey)
-        return {"domain_size": asked.domain_size, "epsilon": asked.oracle.epsilon, **asked.differing}
+        if not isinstance(asked.oracle, FrequencyOracle):
+            raise ParameterError(f"fldp: plan compares oracles over values that are listed, got {asked.oracle!r}")
+        return {"domain_size": asked.oracle.domain_size, "epsilon": asked.oracle.epsilon, **asked.differing}
     if domain is None or epsilon is None:
         raise ParameterError("fldp: plan needs --domain and --epsilon, or --survey")
     return {"domain_size": domain, "epsilon": epsilon}

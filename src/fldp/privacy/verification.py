@@ -2,11 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from math import inf, nextafter
 from typing import Any
 
 from fldp.constraints import fail
@@ -14,9 +12,8 @@ from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
 from fldp.privacy.notion import Notion, Pair, bounded_epsilon
 from fldp.profile import Curve, Profile, delta_curve
-from fldp.thresholds import exp_lower
+from fldp.thresholds import exp_lower, log_upper
 
-_DIGITS = Context(prec=60)
 _MOST_SAMPLED = 1 << 10  # values, of which all pairs are looked at
 
 Report = tuple[Any, Any]  # its public part, and its outcome
@@ -97,9 +94,7 @@ class Verification:
     @property
     def epsilon(self) -> float:
         """The logarithm of ``ratio``, rounded up."""
-        exact = _DIGITS.ln(_DIGITS.divide(Decimal(self.ratio.numerator), Decimal(self.ratio.denominator)))
-        near = float(exact)
-        return near if Decimal(near) >= exact else nextafter(near, inf)
+        return log_upper(self.ratio)
 
     @property
     def eta(self) -> Fraction:

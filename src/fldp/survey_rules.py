@@ -50,7 +50,7 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
     labels, domain = _domain(fields, folder, found)
     treatment = _treatment(fields, labels, (domain or {}).get("domain_size"), found)
     search = check_search(fields, _oracle, found) if "search" in fields else None
-    oracle = search.oracle if search else None
+    oracle: Oracle | None = search.oracle if search else None
     if "search" not in fields:
         oracle = _oracle(fields.get("oracle"), domain, found, treatment)
     collect = _collect(fields.get("collect", {}), oracle, found)

@@ -23,6 +23,7 @@ from fldp.privacy import (
     ApproximateLDP,
     Audit,
     Card,
+    Findings,
     GroupedLDP,
     Judgement,
     Limit,
@@ -33,6 +34,7 @@ from fldp.privacy import (
     Witness,
     audit,
     card,
+    integrity,
     verify,
 )
 from fldp.reports import Reports, Tally
@@ -68,6 +70,7 @@ __all__ = [
     "Comparison",
     "DomainError",
     "Estimate",
+    "Findings",
     "FldpError",
     "FrequencyOracle",
     "Grouped",
@@ -92,6 +95,7 @@ __all__ = [
     "audit",
     "card",
     "check_oracle",
+    "integrity",
     "plan",
     "postprocess",
     "simulate",

@@ -227,10 +227,18 @@ class Grouped(FrequencyOracle):
         for member, place in zip(self.members, self._states, strict=True):
             yield state[place].reshape(member.tally_shape)
 
+    def split(self, tally: Tally) -> Iterator[Tally]:
+        """Yield the tally of every group."""
+        groups = zip(self.members, self._split_state(tally.state), self.totals(tally), strict=True)
+        return (Tally(member, state, total) for member, state, total in groups)
+
+    def reports_in(self, group: int, data: Array) -> Array:
+        """Return the reports of a group, as its own oracle has them."""
+        return self._unpack(group, data[self._group_of(data) == group])[0]
+
     def decode(self, tally: Tally, **options: Any) -> Floats:
         del options
-        groups = zip(self.members, self._split_state(tally.state), self.totals(tally), strict=True)
-        return np.concatenate([member.decode(Tally(member, state, total)) for member, state, total in groups])
+        return np.concatenate([inside.oracle.decode(inside) for inside in self.split(tally)])
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
         del options

@@ -101,6 +101,11 @@ class HR(FrequencyOracle):
         return (-(-self.domain_size // self.blocks)).bit_length()
 
     @property
+    def order(self) -> int:
+        """The order of the matrix: the number of symbols of a block."""
+        return 1 << self._bits
+
+    @property
     def symbols(self) -> int:
         """The number of symbols."""
         return self.blocks << self._bits
@@ -151,7 +156,7 @@ class HR(FrequencyOracle):
         rows[values & (self.blocks - 1), (values >> self._shift) + 1] = marks
         return rows
 
-    def _values(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Take the number of every value from its row: the inverse of ``_rows``."""
         return np.asarray(rows[:, 1:].T.reshape(-1)[: self.domain_size])
 
@@ -159,7 +164,7 @@ class HR(FrequencyOracle):
         """A value's supports less the other reports in its block are what the transform gives; ``p - q`` of its own."""
         del options
         signs = np.array([walsh_hadamard(line) for line in tally.state.reshape(self.blocks, -1)])
-        return np.asarray(self._values(signs) / float(self.coin.p - self.coin.q), np.float64)
+        return np.asarray(self.from_rows(signs) / float(self.coin.p - self.coin.q), np.float64)
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
         del options
@@ -188,7 +193,7 @@ class HR(FrequencyOracle):
         """
         del n, options
         pairs = np.array([xor_pairs(line) for line in self._rows(members)])
-        return float(self._values(pairs) @ counts) / float(self.coin.p - self.coin.q)
+        return float(self.from_rows(pairs) @ counts) / float(self.coin.p - self.coin.q)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Two rows of a block have every pair of signs in a quarter of its positions; other blocks are all alike."""

@@ -4,6 +4,7 @@ from fldp.privacy.attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.audit import Audit, Finding, audit, choose_values, repeated
 from fldp.privacy.card import Card, card
 from fldp.privacy.elimination import Repeats, eliminate, remaining, repeats
+from fldp.privacy.integrity import Findings, integrity
 from fldp.privacy.limits import Limit, Limits, Spent
 from fldp.privacy.notions import FLDP, LDP, ApproximateLDP, GroupedLDP, Notion
 from fldp.privacy.verify import Judgement, Verification, Witness, verify
@@ -16,6 +17,7 @@ __all__ = [
     "Averaging",
     "Card",
     "Finding",
+    "Findings",
     "GroupedLDP",
     "Guess",
     "Judgement",
@@ -32,6 +34,7 @@ __all__ = [
     "card",
     "choose_values",
     "eliminate",
+    "integrity",
     "remaining",
     "repeated",
     "repeats",

@@ -29,12 +29,15 @@ from fldp.privacy import (
     Limit,
     Limits,
     Notion,
+    Recovered,
     Spent,
     Verification,
     Witness,
     audit,
     card,
     integrity,
+    poison,
+    recover,
     verify,
 )
 from fldp.reports import Reports, Tally
@@ -83,6 +86,7 @@ __all__ = [
     "ParameterError",
     "Participant",
     "Plan",
+    "Recovered",
     "Reports",
     "Spent",
     "Stream",
@@ -97,7 +101,9 @@ __all__ = [
     "check_oracle",
     "integrity",
     "plan",
+    "poison",
     "postprocess",
+    "recover",
     "simulate",
     "verify",
 ]

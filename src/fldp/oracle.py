@@ -294,6 +294,11 @@ class FrequencyOracle(ABC):
         """Whether ``publics`` goes through all public randomness, every draw as likely as any other."""
         return list(self.publics()) == [None]
 
+    @property
+    def public_words(self) -> tuple[int, ...]:
+        """Which of a report's random words decide its public part and nothing else, so that others may choose them."""
+        return ()
+
     def resized(self, domain_size: int) -> "FrequencyOracle":
         """Return the same oracle on fewer values, exposure allowed: for the verifier."""
         permission = {"allow_exposure": True} if "allow_exposure" in self.params else {}

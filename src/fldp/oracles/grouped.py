@@ -182,9 +182,9 @@ class Grouped(FrequencyOracle):
             data = np.empty((len(rows), *member.report_shape), member.report_dtype)
             own = np.ascontiguousarray(words[rows, : member.words])
             member.perturb(values[rows] - self.runs[group].start, own, data)
-            out[rows] = self._pack(group, data)
+            out[rows] = self.reports_from(group, data)
 
-    def _pack(self, group: int, data: Array) -> Array:
+    def reports_from(self, group: int, data: Array) -> Array:
         """Return reports of a group as bytes: its number and theirs, then zeros."""
         widths, numbers = self._widths(group), as_columns(data)
         columns = np.zeros((len(data), len(widths)), np.uint64)
@@ -267,12 +267,13 @@ class Grouped(FrequencyOracle):
         known = [state.reshape(-1) for state in drawn if state is not None]
         return np.concatenate([totals, *known]) if len(known) == len(drawn) else None
 
-    def _group(self, value: int) -> int:
+    def group_of(self, value: int) -> int:
+        """Return the group of a value."""
         return next(k for k, run in enumerate(self.runs) if value < run.stop)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile | None:
         """Inside a group the base's; between groups nothing is shared."""
-        own, their = self._group(value), self._group(other)
+        own, their = self.group_of(value), self.group_of(other)
         if own == their:
             start = self.runs[own].start
             return self.members[own].profile(value - start, other - start)
@@ -304,7 +305,7 @@ class Grouped(FrequencyOracle):
         """An outcome is the group, and the public part and the outcome of the base's report."""
         del public
         self.check_enumerable(value)
-        group = self._group(value)
+        group = self.group_of(value)
         member, place = self.members[group], value - self.runs[group].start
         publics = list(member.publics())
         return {
@@ -320,7 +321,7 @@ class Grouped(FrequencyOracle):
 
     def report(self, outcome: Any, public: Any = None) -> Array:
         group, public, inside = outcome
-        return np.asarray(self._pack(group, self.members[group].report(inside, public)[None])[0])
+        return np.asarray(self.reports_from(group, self.members[group].report(inside, public)[None])[0])
 
     def resized(self, domain_size: int) -> "Grouped":
         sizes = list(self.groups[: max(2, domain_size // 2)])

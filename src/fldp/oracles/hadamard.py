@@ -149,7 +149,7 @@ class HR(FrequencyOracle):
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
         return bool((state >= 0).all()) and int(state.sum()) == n
 
-    def _rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
+    def to_rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
         """Put a number of every value to its row: a line for each block."""
         rows = np.zeros((self.blocks, 1 << self._bits), np.int64)
         values = np.arange(self.domain_size)
@@ -157,7 +157,7 @@ class HR(FrequencyOracle):
         return rows
 
     def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Take the number of every value from its row: the inverse of ``_rows``."""
+        """Take the number of every value from its row: the inverse of ``to_rows``."""
         return np.asarray(rows[:, 1:].T.reshape(-1)[: self.domain_size])
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
@@ -192,7 +192,7 @@ class HR(FrequencyOracle):
         report is in one block, so estimates in different ones have none.
         """
         del n, options
-        pairs = np.array([xor_pairs(line) for line in self._rows(members)])
+        pairs = np.array([xor_pairs(line) for line in self.to_rows(members)])
         return float(self.from_rows(pairs) @ counts) / float(self.coin.p - self.coin.q)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:

@@ -108,7 +108,7 @@ def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:
     return sum(n * math.log1p(p * math.expm1(s)) for n, p in parts) - s * total
 
 
-def bennett(excess: Any, trials: int, variance: float, most: float) -> Floats:
+def bennett(excess: Any, trials: int, variance: Any, most: float) -> Floats:
     """Return the logarithm of a bound of how likely a sum of independent terms of mean 0 is at least ``excess``.
 
     Each term has at most this variance, and is at most ``most``.

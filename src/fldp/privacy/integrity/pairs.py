@@ -27,11 +27,11 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The sums of the scores of all pairs of some values, and what is known of one score: variance and maximum."""
+    """The sums of the scores of all pairs of some values, and bounds of one score: its variance and its maximum."""
 
     values: NDArray[np.int64]
     sums: Floats
-    variance: float
+    variance: Floats
     most: float
 
 
@@ -127,7 +127,8 @@ def _together(
     sums = (both - level * tally.n - slope * (alone[:, None] + alone)) / scale
     scores = np.array([1.0, -level - slope, -level - slope, -level]) / [1, scale, scale, scale]
     laws = ((neither, q - neither, q - neither, 1 - 2 * q + neither), (one, p - one, q - one, 1 - p - q + one))
-    return Scores(values, sums, max(float(np.dot(law, scores**2)) for law in laws), float(scores.max()))
+    variance = max(float(np.dot(law, scores**2)) for law in laws)
+    return Scores(values, sums, np.full(sums.shape, variance), float(scores.max()))
 
 
 @pair_scores.register(FWR)
@@ -139,20 +140,22 @@ def _masks(oracle: FWR, tally: Tally, data: Array | None, values: NDArray[np.int
         walsh_hadamard(np.bincount(data[f"mask{j}"], minlength=oracle.rows)) for j in range(oracle.masks)
     )
     items = oracle.items[values].astype(np.int64)
-    return Scores(values, np.asarray(signs)[items[:, None] ^ items] / oracle.masks, 1 / oracle.masks, 1.0)
+    sums = np.asarray(signs)[items[:, None] ^ items] / oracle.masks
+    return Scores(values, sums, np.full(sums.shape, 1 / oracle.masks), 1.0)
 
 
 @pair_scores.register(FHR)
 def _pairs(oracle: FHR, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
-    """The two estimates of the item that is the difference of two others must agree, used or not; a tally has both.
+    """A fake that is odd for two items is even for their difference, and has positions of one sign there.
 
-    A fake that is odd for both of them has a mask that is even for the difference, and positions of one sign.
+    Where the difference stands for no value, the mask is a fair coin. Where it does, the two estimates of its count
+    must agree: that from the masks is one too small for each fake, that from the signs is not.
     """
     del data
     signs, masks = (walsh_hadamard(part) for part in tally.state)
-    c = float(1 / (2 * oracle.coin.p - 1))
-    apart = signs * (c / 2) - masks
-    items = oracle.value_items[values].astype(np.int64)
-    differences = items[:, None] ^ items
-    sums = np.where(differences == 0, 0.0, apart[differences])
-    return Scores(values, sums, max(c * c / 2 + 1, c * c - 1), max(c - 1, 1.0))
+    c, items = float(1 / (2 * oracle.coin.p - 1)), oracle.value_items.astype(np.int64)
+    used = np.isin(np.arange(oracle.walsh_order), items)
+    apart = np.where(used, signs * (c / 2), 0.0) - masks
+    variance = np.where(used, max(c * c / 2 + 1, c * c - 1), 1.0)
+    differences = items[values, None] ^ items[values]
+    return Scores(values, apart[differences], variance[differences], max(c - 1, 1.0))

@@ -295,9 +295,9 @@ class FrequencyOracle(ABC):
         return list(self.publics()) == [None]
 
     @property
-    def public_words(self) -> tuple[int, ...]:
-        """Which of a report's random words decide its public part and nothing else, so that others may choose them."""
-        return ()
+    def public_words(self) -> int:
+        """How many of a report's words, the first ones, decide its public part and nothing else."""
+        return 0
 
     def resized(self, domain_size: int) -> "FrequencyOracle":
         """Return the same oracle on fewer values, exposure allowed: for the verifier."""

@@ -14,15 +14,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fldp import canonical, wire
+from fldp import canonical, derived, wire
 from fldp.constraints import fail
-from fldp.errors import BudgetError, DomainError, FldpError, WireError
+from fldp.errors import BudgetError, DomainError, FldpError, ParameterError, WireError
 from fldp.kept import Kept
 from fldp.origin import origin_of
 from fldp.participant_file import FileStore
 from fldp.participant_store import Store
 from fldp.privacy.ledger import Charge, Ledger
 from fldp.privacy.limits import Limits, Spent
+from fldp.reports import Reports
 from fldp.survey import Survey
 
 MOST_VALUES = 1 << 20  # of a domain, and bits of a report: what a stranger's survey may make a device work on
@@ -90,16 +91,19 @@ class Participant:
         origin: str,
         version: str | None = None,
         confirm: Confirm | None = None,
+        ticket: str | None = None,
     ) -> Answer:
         """Answer a survey with a label, or repeat what was answered before, whatever the label is now.
 
         ``survey`` may be what a server's JSON says, and ``version`` what it claims to be: a mismatch is refused. What
         the person must know first (few labels, or others than the last time) is given to ``confirm``; if that does
         not return true, or there is nobody to ask, the survey is refused. A refusal is a ``BudgetError`` that says why.
-        Whatever goes wrong, nothing is spent.
+        Whatever goes wrong, nothing is spent. ``ticket`` is needed where the survey says that tickets decide what is
+        public in a report; the answer then belongs to that ticket.
         """
         asked = _checked(survey, version)
         _known(asked, label)
+        _ticketed(asked, ticket)
         charge = _charge(asked, origin_of(origin))
         agreed: tuple[str, ...] = ()
         while True:
@@ -107,11 +111,11 @@ class Participant:
                 ledger, kept = book.ledger, book.find(charge.origin, charge.version)
                 spent = ledger.spent(origin=charge.origin, topic=charge.topic)
                 if kept is not None or ledger.knows(charge):
-                    found = _repeated(asked, kept)
+                    found = _repeated(asked, kept, ticket)
                     return Answer(found.report, found.key, repeated=True, notices=(), spent=spent)
                 notices = self._examined(asked, charge, ledger)
                 if set(notices) <= set(agreed):
-                    drawn = _drawn(asked, label)
+                    drawn = _drawn(asked, label, ticket)
                     book.add(charge, drawn.sealed)
                     return Answer(drawn.report, drawn.key, repeated=False, notices=notices, spent=spent + charge.cost)
             agreed = _confirmed(asked, notices, confirm)  # outside of the block: a person takes time
@@ -157,6 +161,18 @@ def _known(survey: Survey, label: str) -> None:
         raise DomainError(f"participant: the label must be one of survey {survey.name}, got another one (not shown)")
 
 
+def _ticketed(survey: Survey, ticket: str | None) -> None:
+    """Refuse to draw without a ticket where the report would be refused for that."""
+    if survey.derives and not ticket:
+        raise ParameterError(f"participant: survey {survey.name} must be answered with a ticket, got none")
+
+
+def _fitting(survey: Survey, reports: Reports, ticket: str | None) -> None:
+    """Refuse to send an answer with another ticket than it was drawn with: it would be refused."""
+    if survey.derives and ticket and not derived.fits(survey.oracle, reports.data[0], ticket, survey.version):
+        raise ParameterError(f"participant: survey {survey.name} must be sent with the ticket that it was answered with")
+
+
 def _bounded(what: str, number: Any) -> None:
     if isinstance(number, int) and number > MOST_VALUES:
         raise fail("participant", what, f"at most {MOST_VALUES}", number)
@@ -195,20 +211,23 @@ def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None
     return notices
 
 
-def _drawn(survey: Survey, label: str) -> Kept:
+def _drawn(survey: Survey, label: str, ticket: str | None) -> Kept:
     """Return what is kept of a new answer: the batch that is sent, and a key to send it under.
 
     An oracle whose answers may differ from visit to visit keeps the state that must not, and ``_repeated`` draws the
     rest from it; there is none such yet.
     """
-    return Kept.drawn(wire.encode(survey.privatize([label]), survey.version))
+    reports = survey.privatize_with(ticket, label) if survey.derives and ticket else survey.privatize([label])
+    return Kept.drawn(wire.encode(reports, survey.version))
 
 
-def _repeated(survey: Survey, sealed: bytes | None) -> Kept:
+def _repeated(survey: Survey, sealed: bytes | None, ticket: str | None) -> Kept:
     """Return what is sent again; what is kept has its own checks, and is never replaced, even where it is lost."""
     try:
         kept = Kept.opened(sealed or b"")
-        if len(wire.decode(kept.report, survey.oracle, survey.version)) == 1:
+        reports = wire.decode(kept.report, survey.oracle, survey.version)
+        if len(reports) == 1:
+            _fitting(survey, reports, ticket)
             return kept
     except WireError:
         pass

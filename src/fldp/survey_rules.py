@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fldp.derived import DERIVABLE, can_derive
 from fldp.errors import ParameterError
 from fldp.needs import required
 from fldp.oracle import MOST_VALUES, FrequencyOracle
@@ -40,6 +41,7 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
     labels, size = _domain(fields, folder, found)
     oracle = _oracle(fields.get("oracle"), size, found)
     collect = _collect(fields.get("collect", {}), found)
+    _derive(collect, oracle, found)
     return {**made, "labels": labels, "oracle": oracle, "collect": collect}, found
 
 
@@ -151,8 +153,10 @@ def _collect(fields: Any, found: Findings) -> dict[str, Any]:
     if not isinstance(fields, dict):
         found.add(("collect",), "a table", fields)
         return {}
-    found.unknown(("collect",), fields, COLLECT_DEFAULTS, "a rule of collecting")
+    found.unknown(("collect",), fields, {*COLLECT_DEFAULTS, "derive"}, "a rule of collecting")
     made = {key: fields.get(key, default) for key, default in COLLECT_DEFAULTS.items()}
+    if fields.get("derive", False) is not False:
+        made["derive"] = fields["derive"]  # left out where it is false, so that versions are what they were without it
     if made["submit"] not in ("open", "token", "ticket"):
         found.add(("collect", "submit"), "'open', 'token' or 'ticket'", made["submit"])
     if made["retention"] not in ("raw", "tally"):
@@ -171,6 +175,18 @@ def _collect(fields: Any, found: Findings) -> dict[str, Any]:
     if made["opens"] and made["closes"] and made["opens"] >= made["closes"]:
         found.add(("collect", "closes"), "after it opens", made["closes"])
     return made
+
+
+def _derive(collect: dict[str, Any], oracle: FrequencyOracle | None, found: Findings) -> None:
+    """Check that what is public in reports may come from tickets, where that is asked for."""
+    if "derive" not in collect:
+        return
+    if collect["derive"] is not True:
+        found.add(("collect", "derive"), "true or false", collect["derive"])
+    elif collect["submit"] != "ticket":
+        found.add(("collect", "derive"), "false unless submit is 'ticket'", True)
+    elif oracle is not None and not can_derive(oracle):
+        found.say(("collect", "derive"), f"collect.derive: the oracle must be {DERIVABLE}, got {oracle!r}")
 
 
 def _is_origin(value: Any) -> bool:

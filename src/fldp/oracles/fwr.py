@@ -213,8 +213,8 @@ class FWR(WalshOracle):
         return (self.masks + 1) // 2 + 1
 
     @property
-    def public_words(self) -> tuple[int, ...]:
-        return tuple(range(self.words - 1))
+    def public_words(self) -> int:
+        return self.words - 1
 
     @cached_property
     def report_dtype(self) -> Any:

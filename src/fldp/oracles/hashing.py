@@ -100,8 +100,8 @@ class OLH(PureOracle):
         return 2
 
     @property
-    def public_words(self) -> tuple[int, ...]:
-        return (0,)
+    def public_words(self) -> int:
+        return 1
 
     @cached_property
     def report_dtype(self) -> Any:

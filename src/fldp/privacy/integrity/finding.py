@@ -114,7 +114,7 @@ def bennett(excess: Any, trials: int, variance: Any, most: float) -> Floats:
     Each term has at most this variance, and is at most ``most``.
 
     >>> bennett([0.0, 50.0, 100.0], 1000, 1.0, 1.0).round(1)
-    array([ 0. , -1.2, -4.8])
+    array([-0. , -1.2, -4.8])
     """
     spread = trials * variance
     ratio = np.maximum(np.asarray(excess, np.float64), 0.0) * most / spread

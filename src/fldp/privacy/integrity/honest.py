@@ -75,8 +75,8 @@ def _weight(bits: int) -> str:
 def weight_law(size: int, p: float, q: float) -> Floats:
     """Return how likely each number of set bits is: one true bit, and all others.
 
-    >>> weight_law(3, 0.5, 0.25).round(4)
-    array([0.2812, 0.4688, 0.2188, 0.0312])
+    >>> weight_law(3, 0.5, 0.25).round(3)
+    array([0.281, 0.469, 0.219, 0.031])
     """
     others = size - 1
     counts = range(size)

@@ -64,7 +64,7 @@ def integrity(source: Reports | Tally, *, false_alarm: float = FALSE_ALARM) -> F
     >>> fake = fldp.Reports(oracle, numpy.full((200, 3), [255, 0, 0], numpy.uint8))
     >>> found = fldp.integrity(fldp.Reports.concatenate([honest, fake]))
     >>> [one.test for one in found.flagged]
-    ['weights', 'pairs']
+    ['supports', 'total', 'weights', 'pairs']
     """
     if not isinstance(source, Reports | Tally):
         raise DomainError(f"integrity: the source must be reports or a tally, got {type(source).__name__}")

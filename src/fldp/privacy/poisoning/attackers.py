@@ -63,7 +63,7 @@ def leverage(
     >>> import fldp
     >>> oracle = fldp.OLH(epsilon=1.0, domain_size=100)
     >>> [round(leverage(oracle, [1, 2, 3, 4, 5], tickets=tickets), 2) for tickets in (False, True)]
-    [16.48, 6.06]
+    [16.64, 5.46]
     >>> leverage(oracle, [1, 2], attack="random-item")
     1.0
     """
@@ -81,8 +81,8 @@ def gain(share: float, leverage: float, held: float = 0.0) -> float:
 
     ``held`` is the share of honest users who hold a target: those whom the fakes displace.
 
-    >>> round(gain(0.05, 16.48, held=0.1), 3)
-    0.819
+    >>> round(gain(0.05, 16.64, held=0.1), 3)
+    0.827
     """
     return fraction("gain", "share", share) * (leverage - held)
 

@@ -1,0 +1,80 @@
+"""Tickets that decide what is public in a report, so that nobody can choose it.
+
+A hash seed or a mask is drawn by the sender and published with the report. It says nothing about the value, and who
+chooses it to suit a set of values counts for several honest people (``fldp.privacy.poisoning``). Where a survey says
+``derive = true``, the words that decide it come from the sender's single-use ticket instead of chance:
+
+    word k  =  bytes 8k to 8k+7, little-endian, of the blocks HMAC-SHA-256(ticket, "fldp public words 1\\0" version "\\0" j)
+
+with the ticket and the version as ASCII and ``j = 0, 1, ...`` as four bytes, little-endian. The collector computes them
+anew and refuses a report whose public part is another.
+
+That is sound for plain LDP alone, where epsilon holds whatever the public part is. With an eta below 1 the masks also
+choose *what is leaked*, and whoever makes tickets could choose them; so such surveys are refused.
+"""
+
+import hmac
+
+import numpy as np
+
+from fldp.constraints import fail
+from fldp.oracle import FrequencyOracle
+from fldp.reports import Array, Reports
+from fldp.stream import Stream, Words
+from fldp.values import as_values
+
+DERIVABLE = "one of plain LDP whose reports have a public part: olh, hrr, or fwr with eta 1"
+_LABEL = b"fldp public words 1\0"
+
+
+def can_derive(oracle: FrequencyOracle) -> bool:
+    """Tell whether the public part of reports may come from tickets: there is one, and epsilon holds whatever it is.
+
+    >>> import fldp
+    >>> [can_derive(oracle) for oracle in (fldp.OLH(1.0, 9), fldp.FWR(1.0, 9), fldp.FWR(1.0, 9, 0.5), fldp.OUE(1.0, 9))]
+    [True, True, False, False]
+    """
+    return oracle.public_words > 0 and oracle.eta == 1
+
+
+def public_words(ticket: str, version: str, count: int) -> Words:
+    """Return the words that a ticket decides, for one version of a survey.
+
+    >>> [hex(word) for word in public_words("fldp_ticket_x", "00", 2)]
+    ['0x9d78084f17f6a919', '0x6bb6ff279dbfa8e2']
+    """
+    head = _LABEL + version.encode() + b"\0"
+    blocks = (hmac.digest(ticket.encode(), head + j.to_bytes(4, "little"), "sha256") for j in range(-(-count // 4)))
+    return np.frombuffer(b"".join(blocks), "<u8")[:count].astype(np.uint64)
+
+
+def privatize(oracle: FrequencyOracle, value: int, ticket: str, version: str) -> Reports:
+    """Perturb one value, its public part from the ticket and all else from the operating system.
+
+    >>> import fldp
+    >>> oracle = fldp.OLH(epsilon=1.0, domain_size=9)
+    >>> one, two = (privatize(oracle, value, "fldp_ticket_x", "00").data[0] for value in (3, 4))
+    >>> one["seed"] == two["seed"], fits(oracle, one, "fldp_ticket_x", "00"), fits(oracle, one, "fldp_ticket_y", "00")
+    (np.True_, True, False)
+    """
+    words = Stream().words(oracle.words)
+    return Reports.trusted(oracle, _perturbed(_derivable(oracle), value, words, ticket, version))
+
+
+def fits(oracle: FrequencyOracle, report: Array, ticket: str, version: str) -> bool:
+    """Tell whether the public part of a report is the one that its ticket decides."""
+    like = _perturbed(_derivable(oracle), 0, np.zeros(oracle.words, np.uint64), ticket, version)[0]
+    return bool(oracle.outcome(like)[0] == oracle.outcome(report)[0])
+
+
+def _perturbed(oracle: FrequencyOracle, value: int, words: Words, ticket: str, version: str) -> Array:
+    words[: oracle.public_words] = public_words(ticket, version, oracle.public_words)
+    data = np.empty((1, *oracle.report_shape), oracle.report_dtype)
+    oracle.perturb(as_values(oracle.title, value, oracle.domain_size).astype(np.int64), words[None], data)
+    return data
+
+
+def _derivable(oracle: FrequencyOracle) -> FrequencyOracle:
+    if not can_derive(oracle):
+        raise fail("derive", "the oracle", DERIVABLE, oracle)
+    return oracle

@@ -18,6 +18,7 @@ COMMANDS = (
     "client_commands",
     "commands",
     "experiment_commands",
+    "integrity_commands",
     "plan_commands",
     "privacy_commands",
     "published_commands",

@@ -85,14 +85,15 @@ def merge(
 
 def _combine(what: str, files: list[str], kinds: tuple[str, ...], output: str, subject: Subject | None) -> None:
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
-    with progress(what, _size(files)) as advance:
+    with progress(what, size_of(files)) as advance:
         found, survey = batches.combine(files, kinds, oracle, version, advance)
     with written(output) as file:
         file.write(wire.encode_tally(found, survey))
     note(f"{found.n:,} reports of {found.oracle!r}, eta {found.oracle.eta}")
 
 
-def _size(files: list[str]) -> int | None:
+def size_of(files: list[str]) -> int | None:
+    """Return the bytes of files, for a bar; None where that is not known."""
     try:
         return sum(os.stat(path).st_size for path in files)
     except OSError:
@@ -123,7 +124,7 @@ def estimate(
     if plot is not None:
         one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
-    with progress("reading", _size([file])) as advance:
+    with progress("reading", size_of([file])) as advance:
         source = batches.load(file, oracle, version, advance, raw=method == "em")
     survey = subject.as_survey if subject else Subject(source.oracle).as_survey
     with progress("estimating", None):
@@ -153,7 +154,7 @@ def inspect(
     """Say what a file holds, having read and checked all of it."""
     from fldp import render
 
-    with progress("reading", _size([file])) as advance:
+    with progress("reading", size_of([file])) as advance:
         content = batches.read(file, progress=advance)
     render.show_facts(render.content_facts(content), as_json)
 

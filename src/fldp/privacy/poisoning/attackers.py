@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fldp.constraints import fraction, integer, one_of
+from fldp.constraints import fail, integer, one_of
 from fldp.errors import DomainError
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import Grouped
@@ -84,7 +84,9 @@ def gain(share: float, leverage: float, held: float = 0.0) -> float:
     >>> round(gain(0.05, 16.64, held=0.1), 3)
     0.827
     """
-    return fraction("gain", "share", share) * (leverage - held)
+    if not 0 <= share <= 1:
+        raise fail("gain", "share", "a share of all users, from 0 to 1", share)
+    return float(share) * (leverage - held)
 
 
 def _checked(oracle: FrequencyOracle, targets: Any) -> Targets:

@@ -4,16 +4,16 @@ A hash seed or a mask is drawn by the sender and published with the report. It s
 chooses it to suit a set of values counts for several honest people (``fldp.privacy.poisoning``). Where a survey says
 ``derive = true``, the words that decide it come from the sender's single-use ticket instead of chance:
 
-    word k  =  bytes 8k to 8k+7, little-endian, of the blocks HMAC-SHA-256(ticket, "fldp public words 1\\0" version "\\0" j)
+    word k  =  bytes 8k to 8k+7, little-endian, of the blocks SHA-256("fldp public words 1", ticket, version, j)
 
-with the ticket and the version as ASCII and ``j = 0, 1, ...`` as four bytes, little-endian. The collector computes them
+of which block ``j = 0, 1, ...`` hashes these four as text, with zero bytes between them. The collector computes them
 anew and refuses a report whose public part is another.
 
 That is sound for plain LDP alone, where epsilon holds whatever the public part is. With an eta below 1 the masks also
 choose *what is leaked*, and whoever makes tickets could choose them; so such surveys are refused.
 """
 
-import hmac
+import hashlib
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from fldp.stream import Stream, Words
 from fldp.values import as_values
 
 DERIVABLE = "one of plain LDP whose reports have a public part: olh, hrr, or fwr with eta 1"
-_LABEL = b"fldp public words 1\0"
+_LABEL = "fldp public words 1"
 
 
 def can_derive(oracle: FrequencyOracle) -> bool:
@@ -41,10 +41,10 @@ def public_words(ticket: str, version: str, count: int) -> Words:
     """Return the words that a ticket decides, for one version of a survey.
 
     >>> [hex(word) for word in public_words("fldp_ticket_x", "00", 2)]
-    ['0x9d78084f17f6a919', '0x6bb6ff279dbfa8e2']
+    ['0x5932a5ad5ecd0094', '0xcbee195201076fc2']
     """
-    head = _LABEL + version.encode() + b"\0"
-    blocks = (hmac.digest(ticket.encode(), head + j.to_bytes(4, "little"), "sha256") for j in range(-(-count // 4)))
+    texts = ("\0".join((_LABEL, ticket, version, str(j))) for j in range(-(-count // 4)))
+    blocks = (hashlib.sha256(text.encode()).digest() for text in texts)
     return np.frombuffer(b"".join(blocks), "<u8")[:count].astype(np.uint64)
 
 

@@ -44,8 +44,6 @@ def judge(
     hits, n, low, high = np.broadcast_arrays(
         np.asarray(counts, np.int64), np.asarray(trials, np.int64), np.asarray(low, np.float64), np.asarray(high)
     )
-    if not hits.size:
-        return Finding(test, claim, "nothing to look at", 1.0)
     cell = int(np.argmin(log_bounds(hits, n, low, high)))
     count, of, least, most = int(hits[cell]), int(n[cell]), float(low[cell]), float(high[cell])
     p_value = min(1.0, 2 * hits.size * tail(count, of, least, most))

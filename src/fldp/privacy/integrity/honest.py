@@ -192,7 +192,8 @@ def _halves(oracle: HR, tally: Tally) -> Iterator[Finding]:
     low = q if oracle.blocks > 1 else near  # with one block, every other row halves every report
     yield _supports(values, tally.n, low, p)
     idle = plus[:, 1:].T.reshape(-1)[oracle.domain_size :]
-    yield judge("unused rows", UNUSED, idle, tally.n, low, near, lambda cell: f"row {cell + oracle.domain_size}")
+    if idle.size:
+        yield judge("unused rows", UNUSED, idle, tally.n, low, near, lambda cell: f"row {cell + oracle.domain_size}")
 
 
 @of_tally.register(PGR)
@@ -202,8 +203,9 @@ def _points(oracle: PGR, tally: Tally) -> Iterator[Finding]:
     yield judge("points", claim, tally.state, tally.n, q, p, "point {}".format)
     sums = hyperplane_sums(tally.state, oracle.space)
     yield _supports(sums[: oracle.domain_size], tally.n, float(oracle.q), float(oracle.p))
-    idle, noise = sums[oracle.domain_size :], float(oracle.q)
-    yield judge("unused points", UNUSED, idle, tally.n, noise, noise, lambda cell: f"point {cell + oracle.domain_size}")
+    idle, noise, name = sums[oracle.domain_size :], float(oracle.q), lambda cell: f"point {cell + oracle.domain_size}"
+    if idle.size:
+        yield judge("unused points", UNUSED, idle, tally.n, noise, noise, name)
 
 
 def parts_of(oracle: Grouped, tally: Tally, data: Array | None) -> Iterator[tuple[int, Tally, Array | None]]:

@@ -18,6 +18,7 @@ from fldp.errors import ParameterError
 from fldp.estimate import Estimate, Total, z_score
 from fldp.oracle import Floats, FrequencyOracle
 from fldp.oracles.unary import UnaryOracle
+from fldp.privacy.integrity.finding import bennett
 from fldp.privacy.integrity.pairs import Scores, log_chances, most_supported, pair_scores
 from fldp.privacy.integrity.run import FALSE_ALARM, Findings
 from fldp.privacy.poisoning import leverage, poison
@@ -99,33 +100,34 @@ def _given(oracle: FrequencyOracle, targets: Any) -> Targets:
 def _clique(plain: Estimate, scores: Scores, alarm: float) -> Targets:
     """Return a set of values all pairs of which show, and whose estimates hold as many fakes as these pairs say.
 
+    One pair has to show among all pairs that there are; a value joins if its pairs with all members show by themselves.
     Masks that suit one set of targets suit any set with the same differences, so the pairs alone do not tell which one
     is meant. Of several, it is the one whose least estimate is the largest.
     """
-    chances = log_chances(plain.oracle, scores, plain.n)
-    linked = chances <= math.log(alarm)
-    sets = [_linked_with(start, chances[start], linked) for start in np.flatnonzero(linked.any(axis=1)).tolist()]
-    fitting = (chosen for chosen in sets if _fits(plain, scores, chosen))
-    return max(fitting, key=lambda chosen: plain.counts[scores.values[chosen]].min(), default=np.empty(0, np.int64))
+    chances, limit = log_chances(plain.oracle, scores, plain.n), math.log(alarm)
+    linked = bennett(scores.sums, plain.n, scores.variance, scores.most) <= limit
+    sets = [_joined(plain, scores, chances[start], linked, start) for start in np.flatnonzero(chances.min(1) <= limit)]
+    counts = plain.counts[scores.values]
+    large = (chosen for chosen in sets if len(chosen) > 1)
+    return max(large, key=lambda chosen: float(counts[chosen].min()), default=np.empty(0, np.int64))
 
 
-def _fits(plain: Estimate, scores: Scores, chosen: Targets) -> bool:
-    targets = scores.values[chosen]
-    added = _fakes(scores, chosen) * leverage(plain.oracle, targets) / len(targets)
-    return bool((plain.counts[targets] + _SLACK * plain.stderr[targets] >= added).all())
+def _joined(plain: Estimate, scores: Scores, chances: Floats, linked: NDArray[np.bool_], start: Any) -> Targets:
+    """Return a value and those that join it, if its estimate and theirs hold the fakes that its clearest pair shows."""
+    order = np.argsort(chances, kind="stable")
+    pair = scores.values[[start, order[0]]]
+    added = float(scores.sums[start, order[0]]) * leverage(plain.oracle, pair) / 2
+    fits = (plain.counts + _SLACK * plain.stderr)[scores.values] >= added
+    chosen = [start] if fits[start] else []
+    for value in order[order != start]:
+        if chosen and fits[value] and linked[value, chosen].all():
+            chosen.append(value)
+    return np.sort(np.array(chosen, np.int64))
 
 
 def _fakes(scores: Scores, chosen: Targets) -> float:
     """Return how many fakes the pairs of a set show."""
     return float(scores.sums[np.ix_(chosen, chosen)][np.triu_indices(len(chosen), 1)].mean())
-
-
-def _linked_with(start: int, chances: Floats, linked: NDArray[np.bool_]) -> Targets:
-    chosen = [start]
-    for value in np.argsort(chances, kind="stable").tolist():
-        if value != start and linked[value, chosen].all():
-            chosen.append(value)
-    return np.sort(chosen)
 
 
 def _without(plain: Estimate, tally: Tally, scores: Scores, chosen: Targets) -> Recovered:

@@ -33,7 +33,7 @@ class Findings:
     @property
     def p_value(self) -> float:
         """How often honest reports look as odd as these in any test, at most."""
-        return min(1.0, len(self.findings) * min((found.p_value for found in self.findings), default=1.0))
+        return min(1.0, max(1, len(self.findings)) * min((found.p_value for found in self.findings), default=1.0))
 
     @property
     def passed(self) -> bool:

@@ -57,7 +57,9 @@ def binomial(k, n, p):
     return comb(n, k) * p**k * (1 - p) ** (n - k)
 
 
-@pytest.mark.parametrize(("n", "low", "high"), [(1, 0.5, 0.5), (30, 0.125, 0.375), (60, 0.03125, 0.03125), (57, 0.0, 0.875)])
+@pytest.mark.parametrize(
+    ("n", "low", "high"), [(1, 0.5, 0.5), (30, 0.125, 0.375), (60, 0.03125, 0.03125), (57, 0.0, 0.875)]
+)
 def test_tails_are_exact_and_their_bounds_are_bounds(n, low, high):
     for k in range(n + 1):
         if n * low <= k <= n * high:
@@ -106,8 +108,8 @@ def laws(oracle):
 def test_what_the_tests_take_for_honest_is_so_for_every_value_and_tight(oracle, monkeypatch):
     """Each cell of each test, from every single report, weighed by the law: its chance lies within what it claims.
 
-    Where a cell has trials of its own, that is so given that it has one. And the claims are not too wide: at each end of
-    each test is the chance of some cell under some value.
+    Where a cell has trials of its own, that is so given that it has one. And the claims are not too wide: at each end
+    of each test is the chance of some cell under some value.
     """
     seen = {}
 
@@ -115,13 +117,16 @@ def test_what_the_tests_take_for_honest_is_so_for_every_value_and_tight(oracle, 
         del claim, name
         counts = np.asarray(counts, np.float64)
         each = [np.broadcast_to(np.asarray(number, np.float64), counts.shape) for number in (trials, low, high)]
-        hits, tries, _, _ = seen.setdefault(test, (np.zeros((*counts.shape, d)), np.zeros((*counts.shape, d)), *each[1:]))
+        hits, tries, _, _ = seen.setdefault(
+            test, (np.zeros((*counts.shape, d)), np.zeros((*counts.shape, d)), *each[1:])
+        )
         hits += counts[..., None] * chance
         tries += each[0][..., None] * chance
 
     monkeypatch.setattr(honest, "judge", record)
     d = oracle.domain_size
-    for data, chance in laws(oracle):
+    for data, row in laws(oracle):
+        chance = row
         list(honest.of_tally(oracle, oracle.tally(data)))
         list(honest.of_reports(oracle, data))
     assert seen
@@ -176,7 +181,9 @@ def test_honest_reports_are_rarely_called_dishonest(oracle):
     the seeds are fixed.
     """
     alarms = sum(
-        not fldp.integrity(oracle.privatize(population(seed % 4, oracle.domain_size, 300), rng=seed), false_alarm=0.05).passed
+        not fldp.integrity(
+            oracle.privatize(population(seed % 4, oracle.domain_size, 300), rng=seed), false_alarm=0.05
+        ).passed
         for seed in range(80)
     )
     assert alarms <= 12
@@ -193,7 +200,9 @@ SEEN = {
     "FWR": ("masks", "parities", "pairs"),
     "FHR": ("masks", "positions", "unused parities", "pairs"),
 }
-POWER = [cls(1.0, 40) for cls in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.PGR, fldp.HRR, fldp.FHR)]
+POWER = [
+    cls(1.0, 40) for cls in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.PGR, fldp.HRR, fldp.FHR)
+]
 POWER += [fldp.FWR(1.0, 40), fldp.FWR(1.0, 40, 0.5)]
 
 
@@ -308,7 +317,9 @@ def test_where_nothing_shows_nothing_is_taken_off():
 
 def test_what_cannot_be_recovered_says_so():
     grr, oue = fldp.GRR(1.0, 5), fldp.OUE(1.0, 5)
-    with pytest.raises(FldpError, match="recover: the source must show which fakes support several values, got reports"):
+    with pytest.raises(
+        FldpError, match="recover: the source must show which fakes support several values, got reports"
+    ):
         fldp.recover(grr.privatize([1, 2, 3]))
     with pytest.raises(FldpError, match="got a tally of OUE"):
         fldp.recover(oue.tally(oue.privatize([1, 2, 3])))
@@ -317,7 +328,7 @@ def test_what_cannot_be_recovered_says_so():
 
 
 def test_a_set_whose_estimates_do_not_hold_the_fakes_is_not_blamed(monkeypatch):
-    """Any set of values with the differences of the targets has their masks. Without the estimates it could be blamed."""
+    """Any set of values with the differences of the targets has their masks. Estimates tell which one is meant."""
     oracle, targets = fldp.HRR(1.0, 64), [5, 17, 33]
     source = fldp.Reports.concatenate([oracle.privatize([0] * 20_000, rng=3), poison(oracle, targets, 1000, rng=4)])
     assert set(targets) <= set(fldp.recover(source).targets)

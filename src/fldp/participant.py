@@ -170,7 +170,9 @@ def _ticketed(survey: Survey, ticket: str | None) -> None:
 def _fitting(survey: Survey, reports: Reports, ticket: str | None) -> None:
     """Refuse to send an answer with another ticket than it was drawn with: it would be refused."""
     if survey.derives and ticket and not derived.fits(survey.oracle, reports.data[0], ticket, survey.version):
-        raise ParameterError(f"participant: survey {survey.name} must be sent with the ticket that it was answered with")
+        raise ParameterError(
+            f"participant: survey {survey.name} must be sent with the ticket that it was answered with"
+        )
 
 
 def _bounded(what: str, number: Any) -> None:

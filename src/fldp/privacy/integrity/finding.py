@@ -1,8 +1,8 @@
 """What one test found, and how unlikely that is in honest reports.
 
-Nearly every test is a list of *cells*. A cell counts in how many of its trials something happened, which in each of them
-has a probability between ``low`` and ``high``, whatever value its sender holds. So the count lies between two binomial
-variables, and both tails are exact. A test over many cells multiplies the least p-value by how many tails it looked at.
+Nearly every test is a list of *cells*. A cell counts in how many of its trials something happened, which in each of
+them has a probability between ``low`` and ``high``, whatever value its sender holds. So the count lies between two
+binomial variables, and both tails are exact. A test over many cells multiplies the least p-value by how many tails it looked at.
 """
 
 import math
@@ -37,9 +37,7 @@ class Finding:
     p_value: float
 
 
-def judge(
-    test: str, claim: str, counts: Any, trials: Any, low: Any, high: Any, name: Callable[[int], str]
-) -> Finding:
+def judge(test: str, claim: str, counts: Any, trials: Any, low: Any, high: Any, name: Callable[[int], str]) -> Finding:
     """Find the cell that fits worst; ``low`` and ``high`` bound the probability of each trial."""
     hits, n, low, high = np.broadcast_arrays(
         np.asarray(counts, np.int64), np.asarray(trials, np.int64), np.asarray(low, np.float64), np.asarray(high)
@@ -53,7 +51,9 @@ def judge(
 def _expected(count: int, trials: int, low: float, high: float) -> str:
     if low == high:
         return f"{trials * low:,.6g} expected"
-    return f"at least {trials * low:,.6g} expected" if count < trials * low else f"at most {trials * high:,.6g} expected"
+    return (
+        f"at least {trials * low:,.6g} expected" if count < trials * low else f"at most {trials * high:,.6g} expected"
+    )
 
 
 def log_bounds(counts: NDArray[Any], trials: NDArray[Any], low: Floats, high: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The tests of every oracle: what its honest reports do whatever the data, from a tally and from the reports themselves.
+"""The tests of every oracle: what its honest reports do whatever the data, by a tally and by the reports themselves.
 
 An oracle joins with a function under ``of_tally`` or ``of_reports``; one that has none is not tested, and that is said.
 """
@@ -124,7 +124,11 @@ def _agreements(oracle: FWR, tally: Tally) -> Iterator[Finding]:
 
 
 def _rows(
-    test: str, counts: NDArray[np.int64], trials: NDArray[np.int64], used: NDArray[np.bool_], bounds: tuple[float, float]
+    test: str,
+    counts: NDArray[np.int64],
+    trials: NDArray[np.int64],
+    used: NDArray[np.bool_],
+    bounds: tuple[float, float],
 ) -> Iterator[Finding]:
     """Judge the items of values by both bounds, and the others by that of noise alone."""
     low, high = bounds
@@ -155,7 +159,7 @@ def _masks(oracle: FWR, data: Array) -> Iterator[Finding]:
 
 @of_tally.register(FHR)
 def _masks_and_orders(oracle: FHR, tally: Tally) -> Iterator[Finding]:
-    """A mask is odd for its item and a fair coin for all others; where it is odd, so is the order of the two positions."""
+    """A mask is odd for its item and a fair coin for others; where it is odd, so is the order of the two positions."""
     D, n = oracle.rows.rows, tally.n
     used = np.arange(D) >= oracle.rows.first
     used[oracle.rows.first + oracle.domain_size :] = False
@@ -181,7 +185,7 @@ def _positions(oracle: FHR, data: Array) -> Iterator[Finding]:
 
 @of_tally.register(HR)
 def _halves(oracle: HR, tally: Tally) -> Iterator[Finding]:
-    """A symbol is as frequent as for some value; so is the half of a block where a row is +1, for values and for others."""
+    """A symbol is as frequent as for some value; so is the half of a block where a row is +1, used or not."""
     p, q = float(oracle.coin.p), float(oracle.coin.q)
     half = oracle.order // 2
     claim = "every symbol is as frequent as for some value"

@@ -1,7 +1,7 @@
 """Pairs of values: what a report says of both at once. It shows fakes that support a set of targets together.
 
-For two values v and w there is a score of a report whose mean is 0 whatever value its sender holds: nobody holds both. A
-fake report that supports all of its targets has a score of 1 for every pair of them. So the sum of the scores over
+For two values v and w there is a score of a report whose mean is 0 whatever value its sender holds: nobody holds both.
+A fake report that supports all of its targets has a score of 1 for every pair of them. So the sum of the scores over
 all reports is the number of such fakes, plus noise of a known variance.
 """
 
@@ -64,7 +64,7 @@ def log_chances(oracle: FrequencyOracle, scores: Scores, n: int) -> Floats:
     pairs = oracle.domain_size * (oracle.domain_size - 1) / 2
     made = bennett(scores.sums, n, scores.variance, scores.most) + np.log(pairs)
     np.fill_diagonal(made, 0.0)
-    return np.minimum(made, 0.0)
+    return np.asarray(np.minimum(made, 0.0))
 
 
 def most_supported(oracle: FrequencyOracle, tally: Tally) -> NDArray[np.int64]:
@@ -86,7 +86,7 @@ def _unary(oracle: UnaryOracle, tally: Tally, data: Array | None, values: NDArra
 def _hashed(oracle: OLH, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
     def supported(part: Array) -> NDArray[Any]:
         hashes = keyed_hash(part["seed"][:, None], values.astype(np.uint64))
-        return multiply_high(hashes, U64(oracle.symbols)) == part["symbol"][:, None]
+        return np.asarray(multiply_high(hashes, U64(oracle.symbols)) == part["symbol"][:, None])
 
     p, q = float(oracle.p), float(oracle.q)
     return _together(oracle, tally, data, values, supported, (q * q, p * q))
@@ -134,11 +134,10 @@ def _together(
 @pair_scores.register(FWR)
 def _masks(oracle: FWR, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
     """The sign of a mask at the difference of two items: a fair coin, where masks are; the mean over the masks."""
+    del tally
     if data is None:
         return None
-    signs = sum(
-        walsh_hadamard(np.bincount(data[f"mask{j}"], minlength=oracle.rows)) for j in range(oracle.masks)
-    )
+    signs = sum(walsh_hadamard(np.bincount(data[f"mask{j}"], minlength=oracle.rows)) for j in range(oracle.masks))
     items = oracle.items[values].astype(np.int64)
     sums = np.asarray(signs)[items[:, None] ^ items] / oracle.masks
     return Scores(values, sums, np.full(sums.shape, 1 / oracle.masks), 1.0)

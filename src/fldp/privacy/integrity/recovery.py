@@ -1,8 +1,8 @@
 """recover: estimates without an attack that shows. It assumes what the attack is, and says so.
 
-Fakes that support a set of targets together give the pairs of these a score of 1 each, and honest reports have a mean of
-0 (``fldp.privacy.integrity.pairs``). So the mean score is an unbiased estimate of their number. What one fake adds to
-every estimate is known from how such fakes are made, and is taken off as often as there are fakes.
+Fakes that support a set of targets together give the pairs of these a score of 1 each, and honest reports have a mean
+of 0 (``fldp.privacy.integrity.pairs``). So the mean score is an unbiased estimate of their number. What one fake adds
+to every estimate is known from how such fakes are made, and is taken off as often as there are fakes.
 """
 
 import math
@@ -64,9 +64,9 @@ def recover(
 ) -> Recovered:
     """Estimate the counts of the honest users alone, assuming fakes that support all of some targets.
 
-    The targets are those that the pairs show, at the false-alarm rate of the findings, unless they are given. Where none
-    show, nothing is taken off. For SUE, OUE, OLH, SS, HRR and FWR this needs reports, for FHR a tally is enough; other
-    oracles have no attack of this kind that can be told from data.
+    The targets are those that the pairs show, at the false-alarm rate of the findings, unless they are given. Where
+    none show, nothing is taken off. For SUE, OUE, OLH, SS, HRR and FWR this needs reports, for FHR a tally is enough;
+    other oracles have no attack of this kind that can be told from data.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=50)
@@ -84,7 +84,9 @@ def recover(
     scores = pair_scores(oracle, tally, data, values)
     if scores is None:
         kind = "reports" if data is not None else "a tally"
-        raise ParameterError(f"recover: the source must show which fakes support several values, got {kind} of {oracle!r}")
+        raise ParameterError(
+            f"recover: the source must show which fakes support several values, got {kind} of {oracle!r}"
+        )
     alarm = FALSE_ALARM if findings is None else findings.false_alarm
     chosen = np.arange(len(values)) if targets is not None else _clique(plain, scores, alarm)
     return _without(plain, tally, scores, chosen)

@@ -1,4 +1,4 @@
-"""integrity: do these reports look as honest ones do, whatever the data?"""
+"""integrity: whether reports look as honest ones do, whatever the data."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -104,8 +104,8 @@ _BLIND = (
     "fakes that are too few among so many reports",
 )
 _SYMBOLS = (
-    "fakes that name their targets outright: a report is a value, and any frequencies that noise allows can be the data; "
-    "only a value that nobody holds any more can show them"
+    "fakes that name their targets outright: a report is a value, and any frequencies that noise allows can be the "
+    "data; only a value that nobody holds any more can show them"
 )
 _GROUPS = "fakes that choose a group: the sizes of the groups are data"
 _TALLY = "what only the reports themselves show: this is their tally"

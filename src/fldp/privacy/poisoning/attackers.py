@@ -52,9 +52,7 @@ def poison(
     return Reports(oracle, craft(oracle, chosen, count, generator))
 
 
-def leverage(
-    oracle: FrequencyOracle, targets: Any, *, attack: str = "maximal-gain", tickets: bool = False
-) -> float:
+def leverage(oracle: FrequencyOracle, targets: Any, *, attack: str = "maximal-gain", tickets: bool = False) -> float:
     """Return how many honest holders of a target one fake user counts for, in the mean.
 
     It is exact, but for FWR with tickets on a large domain, where it is a mean over 16,384 draws of masks. For OLH

@@ -27,18 +27,21 @@ POOL, MOST_POOLS = 1 << 16, 16  # hash seeds that an attacker tries, and how oft
 @singledispatch
 def craft(oracle: FrequencyOracle, targets: Targets, count: int, generator: Generator) -> Array:
     """Return so many reports, each of which adds as much as any can to the estimates of the targets."""
+    del targets, count, generator
     raise ParameterError(f"poison: the oracle must be one whose best fake reports are known, got {oracle.title}")
 
 
 @singledispatch
 def blind(oracle: FrequencyOracle, count: int, generator: Generator) -> Array:
     """Return so many reports, drawn uniformly from all that there are."""
+    del count, generator
     raise ParameterError(f"poison: the oracle must be one whose reports are known, got {oracle.title}")
 
 
 @singledispatch
 def best_given(oracle: FrequencyOracle, targets: Targets, data: Array) -> Array:
     """Return reports with the same public part, in which all else is as good for the targets as it can be."""
+    del targets, data
     raise ParameterError(f"poison: the oracle must have reports with a public part, got {oracle.title}")
 
 
@@ -117,10 +120,8 @@ def _(oracle: OLH, targets: Targets, data: Array) -> Array:
 
 
 def _symbols(oracle: OLH, data: Array, targets: Targets) -> Array:
-    with np.errstate(over="ignore"):
-        return np.asarray(
-            multiply_high(keyed_hash(data["seed"][:, None], targets.astype(np.uint64)), U64(oracle.symbols))
-        )
+    hashes = keyed_hash(data["seed"][:, None], targets.astype(np.uint64))
+    return np.asarray(multiply_high(hashes, U64(oracle.symbols)))
 
 
 @craft.register(HR)
@@ -142,7 +143,9 @@ def symbol_scores(oracle: HR | PGR, targets: Targets) -> NDArray[Any]:
         marks = np.zeros(oracle.space.size, np.int64)
         marks[targets] = 1
         return hyperplane_sums(marks, oracle.space)
-    return np.concatenate([walsh_hadamard(line) for line in oracle.to_rows(np.isin(np.arange(oracle.domain_size), targets))])
+    return np.concatenate(
+        [walsh_hadamard(line) for line in oracle.to_rows(np.isin(np.arange(oracle.domain_size), targets))]
+    )
 
 
 def signs_of(order: int, items: NDArray[Any]) -> NDArray[np.int64]:
@@ -222,7 +225,7 @@ def agreement_worth(oracle: FWR) -> tuple[float, float, float]:
 
 
 def _codes(masks: NDArray[np.int64], items: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the parities of items under masks, as the bits of a number: a row for each report, of its items or of all."""
+    """Return the parities of items under masks, as the bits of a number; a row for each report, of items or the same."""
     odd = np.bitwise_count(masks[:, None, :] & items.astype(np.int64)[:, :, None]).astype(np.int64) & 1
     return np.asarray((odd << np.arange(masks.shape[1])).sum(axis=2))
 

@@ -60,7 +60,7 @@ def _(oracle: GRR, targets: Targets) -> float:
 @best.register(UnaryOracle)
 @best.register(OLH)
 def _(oracle: UnaryOracle | OLH, targets: Targets) -> float:
-    """OLH: if a seed is found under which all targets have one symbol; of r targets, one in ``g^(r-1)`` seeds is such."""
+    """OLH: if a seed is found under which all targets have one symbol, which one in ``g^(r-1)`` seeds is."""
     return _debiased(oracle, len(targets), targets)
 
 
@@ -121,7 +121,7 @@ def _(oracle: HR, targets: Targets) -> float:
 
 @best.register(FHR)
 def _(oracle: FHR, targets: Targets) -> float:
-    """A position of +1 for all is always there (0); the mask is odd for as many as can be, and so is the other position."""
+    """Position 0 is one of +1 for all; the mask is odd for as many as can be, and so is the other position."""
     least, w = int(signs_of(oracle.walsh_order, oracle.value_items[targets]).min()), oracle.noise.weight
     return w * (len(targets) - least) / float(2 * (2 * oracle.coin.p - 1)) - (1 - w) * least
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,11 @@ class Outcome:
 def oracles_for(epsilon: float, domain_size: int) -> list[FrequencyOracle]:
     """Return one oracle of each kind for a domain."""
     plain = (GRR, SUE, OUE, OLH, SS, HR, PGR, HRR, FWR)
-    return [*(cls(epsilon, domain_size) for cls in plain), FHR(epsilon, domain_size), FWR(epsilon, domain_size, 0.5)]
+    return [
+        *(cls(epsilon, domain_size) for cls in plain),
+        FHR(epsilon, domain_size),
+        FWR(epsilon, domain_size, Fraction(1, 2)),
+    ]
 
 
 def zipf(users: int, domain_size: int) -> NDArray[np.int64]:
@@ -50,7 +55,7 @@ def zipf(users: int, domain_size: int) -> NDArray[np.int64]:
     weights = 1 / np.arange(1, domain_size + 1)
     counts = np.floor(users * weights / weights.sum()).astype(np.int64)
     counts[0] += users - counts.sum()
-    return counts
+    return np.asarray(counts)
 
 
 def outcomes(

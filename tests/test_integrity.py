@@ -113,7 +113,7 @@ def test_what_the_tests_take_for_honest_is_so_for_every_value_and_tight(oracle, 
     """
     seen = {}
 
-    def record(test, claim, counts, trials, low, high, name):
+    def record(test, claim, counts, trials, low, high, name=None):
         del claim, name
         counts = np.asarray(counts, np.float64)
         each = [np.broadcast_to(np.asarray(number, np.float64), counts.shape) for number in (trials, low, high)]
@@ -371,9 +371,8 @@ def test_every_conclusion_is_a_sentence():
     for claim in ("every value is", "all masks are", "no two values are", "reports have"):
         odd = fldp.Findings(fldp.RR(1.0), 10, "reports", (finding.Finding("t", f"{claim} so", "here: 3", 1e-9),), 0.001)
         words = integrity_view.conclusion(odd)
-        assert words.startswith("These 10 reports cannot all be honest: ")
-        assert "(here: 3). Among honest reports" in words
-    assert "in less than one in a million of all" in words
+        assert words.startswith(f"These 10 reports cannot all be honest. In honest ones {claim} so; here: here: 3.")
+    assert "to less than one in a million honest surveys" in words
 
 
 def test_the_shell_measures_attacks(tmp_path):

@@ -1,5 +1,6 @@
 """What the tests of integrity found, as people and machines see it: a table, a conclusion, JSON."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rich.table import Table
@@ -7,8 +8,10 @@ from rich.table import Table
 from fldp.privacy.integrity import Finding, Findings, Recovered
 from fldp.wire import describe
 
+Label = Callable[[int], str]
 
-def findings_table(found: Findings) -> Table:
+
+def findings_table(found: Findings, label: Label = str) -> Table:
     """Return a row for every test, with the worst that it saw."""
     table = Table(title=f"What honest reports do whatever the data, in {found.n:,} reports", title_justify="left")
     table.add_column("test")
@@ -19,50 +22,48 @@ def findings_table(found: Findings) -> Table:
     for one in found.findings:
         odd = one in found.flagged
         verdict = "NOT HONEST" if odd else "ok"
-        table.add_row(one.test, one.claim, one.worst, f"{one.p_value:.2g}", verdict, style="bold" if odd else None)
+        table.add_row(
+            one.test, one.claim, seen(one, label), f"{one.p_value:.2g}", verdict, style="bold" if odd else None
+        )
     return table
 
 
-def conclusion(found: Findings) -> str:
-    """Say in a sentence or two what was found.
+def conclusion(found: Findings, label: Label = str) -> str:
+    """Say in a few sentences what was found.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
     >>> conclusion(fldp.integrity(oracle.privatize([0] * 500, rng=7)))
     'Nothing odd was found in 500 reports.'
-    >>> conclusion(fldp.integrity(fldp.Tally(oracle, [500, 0, 0, 0, 0], 500)))
-    'These 500 reports cannot all be honest: not every value is supported at least as often as by noise alone, ...'
+    >>> conclusion(fldp.integrity(fldp.Tally(oracle, [500, 0, 0, 0, 0], 500)), "abcde".__getitem__)
+    'These 500 reports cannot all be honest. In honest ones every value is supported at least as often as by noise ...'
     """
     if found.passed:
         return f"Nothing odd was found in {found.n:,} reports."
     worst = min(found.flagged, key=lambda one: one.p_value)
-    return f"These {found.n:,} reports cannot all be honest: {_broken(worst)}. {_chance(found)}"
+    least = "less than one in a million" if found.p_value < 1e-6 else f"at most {found.p_value:.1g} of all"
+    return (
+        f"These {found.n:,} reports cannot all be honest. In honest ones {worst.claim}; here: {seen(worst, label)}. "
+        f"Chance alone does that to {least} honest surveys, whatever the answers."
+    )
 
 
-def _broken(worst: Finding) -> str:
-    said = worst.claim
-    for whole, broken in (("every ", "not every "), ("all ", "not all "), ("no ", "")):
-        if said.startswith(whole):
-            said = broken + said.removeprefix(whole)
-            break
-    else:
-        said = f"not so that {said}"
-    return f"{said} ({worst.worst})"
+def seen(one: Finding, label: Label = str) -> str:
+    """Return the worst that a test saw, with the labels of the values that it is about.
+
+    >>> seen(Finding("pairs", "", "values 0 and 2: 9 more than by chance", 0.1, (0, 2)), "abc".__getitem__)
+    'values 0 and 2: 9 more than by chance (a and c)'
+    """
+    return one.worst + (f" ({' and '.join(map(label, one.values))})" if one.values and label is not str else "")
 
 
-def _chance(found: Findings) -> str:
-    often = "one in a million" if found.p_value < 1e-6 else f"{found.p_value:.1g}"
-    least = "less than " if found.p_value < 1e-6 else "at most "
-    return f"Among honest reports, whatever the data, chance does this in {least}{often} of all collections."
-
-
-def notes(found: Findings) -> list[str]:
+def notes(found: Findings, label: Label = str) -> list[str]:
     """Return what has to be said below the table."""
     rate = f"Honest reports fail any of these tests with a probability of at most {found.false_alarm:g}."
-    return [conclusion(found), rate, "Not visible here: " + "; ".join(found.blind) + "."]
+    return [conclusion(found, label), rate, "Not visible here: " + "; ".join(found.blind) + "."]
 
 
-def facts(found: Findings) -> dict[str, Any]:
+def facts(found: Findings, label: Label = str) -> dict[str, Any]:
     """Return all of it, as JSON has it."""
     return {
         "oracle": describe(found.oracle),
@@ -71,12 +72,12 @@ def facts(found: Findings) -> dict[str, Any]:
         "false_alarm": found.false_alarm,
         "passed": found.passed,
         "p_value": found.p_value,
-        "conclusion": conclusion(found),
+        "conclusion": conclusion(found, label),
         "tests": [
             {
                 "test": one.test,
                 "claim": one.claim,
-                "worst": one.worst,
+                "worst": seen(one, label),
                 "p_value": one.p_value,
                 "flagged": one in found.flagged,
             }

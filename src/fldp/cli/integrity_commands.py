@@ -34,13 +34,15 @@ def integrity(
     with progress("testing", None):
         found = privacy.integrity(source, false_alarm=false_alarm)
         made = privacy.recover(source, found) if recover else None
-    if made is not None and subject is not None:
-        made = replace(made, labels=subject.as_survey.labels)
+    survey = subject.survey if subject else None
+    label = survey.label if survey else str
+    if made is not None and survey is not None:
+        made = replace(made, labels=survey.labels)
     if as_json:
         more = {} if made is None else {"recovered": json.loads(render.as_json(made, 0.95, None))}
-        typer.echo(json.dumps(integrity_view.facts(found) | more, ensure_ascii=False, indent=1))
+        typer.echo(json.dumps(integrity_view.facts(found, label) | more, ensure_ascii=False, indent=1))
     else:
-        render.show(integrity_view.findings_table(found), *integrity_view.notes(found))
+        render.show(integrity_view.findings_table(found, label), *integrity_view.notes(found, label))
         if made is not None:
             render.show("", render.estimate_table(made, 0.95, 20), *integrity_view.recovery_notes(made))
     if not found.passed:

@@ -28,7 +28,7 @@ async def honesty(collector: Collector, request: Request, token: Token) -> Respo
 def _tested(collector: Collector, published: Published, days: Days) -> dict[str, Any]:
     with moment(collector, published) as snapshot:
         source = _source(snapshot, published, days)
-    return facts(integrity(source))
+    return facts(integrity(source), published.survey.label)
 
 
 def _source(snapshot: Snapshot, published: Published, days: Days) -> Reports | Tally:

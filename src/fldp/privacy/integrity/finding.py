@@ -2,7 +2,8 @@
 
 Nearly every test is a list of *cells*. A cell counts in how many of its trials something happened, which in each of
 them has a probability between ``low`` and ``high``, whatever value its sender holds. So the count lies between two
-binomial variables, and both tails are exact. A test over many cells multiplies the least p-value by how many tails it looked at.
+binomial variables, and both tails are exact. A test over many cells multiplies the least p-value by how many tails it
+looked at.
 """
 
 import math
@@ -24,7 +25,7 @@ class Finding:
     """The worst that one test saw: what honest reports do, what these did, and how often chance does that.
 
     ``p_value`` is that of the whole test: how often honest reports, of whatever values, look as odd as this anywhere in
-    it, at most.
+    it, at most. ``values`` are those that it is about, if it is about any.
 
     >>> found = judge("symbols", "each occurs in a share of 0.1 to 0.5", [100, 900], 1000, 0.1, 0.5, "symbol {}".format)
     >>> found.worst, found.p_value < 1e-9
@@ -35,25 +36,35 @@ class Finding:
     claim: str
     worst: str
     p_value: float
+    values: tuple[int, ...] = ()
 
 
-def judge(test: str, claim: str, counts: Any, trials: Any, low: Any, high: Any, name: Callable[[int], str]) -> Finding:
-    """Find the cell that fits worst; ``low`` and ``high`` bound the probability of each trial."""
+def judge(
+    test: str, claim: str, counts: Any, trials: Any, low: Any, high: Any, name: Callable[[int], str] | None = None
+) -> Finding:
+    """Find the cell that fits worst; ``low`` and ``high`` bound the probability of each trial.
+
+    Cells without a name are values.
+    """
     hits, n, low, high = np.broadcast_arrays(
         np.asarray(counts, np.int64), np.asarray(trials, np.int64), np.asarray(low, np.float64), np.asarray(high)
     )
     cell = int(np.argmin(log_bounds(hits, n, low, high)))
     count, of, least, most = int(hits[cell]), int(n[cell]), float(low[cell]), float(high[cell])
-    p_value = min(1.0, 2 * hits.size * tail(count, of, least, most))
-    return Finding(test, claim, f"{name(cell)}: {count:,} of {of:,}, {_expected(count, of, least, most)}", p_value)
+    p_value = min(1.0, 2 * hits.size * tail(count, of, least, most))  # each cell has two tails
+    what, about = (f"value {cell}", (cell,)) if name is None else (name(cell), ())
+    return Finding(test, claim, f"{what}: {count:,} of {of:,}, {_expected(count, of, least, most)}", p_value, about)
 
 
 def _expected(count: int, trials: int, low: float, high: float) -> str:
+    low, high = trials * low, trials * high
     if low == high:
-        return f"{trials * low:,.6g} expected"
-    return (
-        f"at least {trials * low:,.6g} expected" if count < trials * low else f"at most {trials * high:,.6g} expected"
-    )
+        return f"{_plain(low)} expected"
+    return f"at least {_plain(low)} expected" if count < low else f"at most {_plain(high)} expected"
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def log_bounds(counts: NDArray[Any], trials: NDArray[Any], low: Floats, high: Floats) -> Floats:
@@ -91,7 +102,7 @@ def judge_total(test: str, claim: str, total: int, parts: list[tuple[int, float]
     """
     mean = sum(trials * share for trials, share in parts)
     p_value = min(1.0, 2 * math.exp(_log_tail(total, parts, 1.0 if total > mean else -1.0)))
-    return Finding(test, claim, f"in all: {total:,}, {mean:,.6g} expected", p_value)
+    return Finding(test, claim, f"in all: {total:,}, {_plain(mean)} expected", p_value)
 
 
 def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:

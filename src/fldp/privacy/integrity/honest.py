@@ -48,7 +48,7 @@ def _pure(oracle: PureOracle, tally: Tally) -> Iterator[Finding]:
 
 
 def _supports(counts: NDArray[np.int64], n: int, low: float, high: float) -> Finding:
-    return judge("supports", SUPPORTS, counts, n, low, high, "value {}".format)
+    return judge("supports", SUPPORTS, counts, n, low, high)
 
 
 @of_tally.register(UnaryOracle)

@@ -56,6 +56,7 @@ def judge_pairs(oracle: FrequencyOracle, tally: Tally, data: Array | None) -> It
         "no two values are supported together more often than by chance",
         f"values {one} and {two}: {excess:,.0f} more than by chance",
         float(np.exp(chances.flat[place])),
+        (int(one), int(two)),
     )
 
 

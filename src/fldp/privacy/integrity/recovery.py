@@ -37,6 +37,12 @@ class Recovered(Estimate):
     ``targets`` are the values that the fakes promote, ``fakes`` how many of them there seem to be. If the assumption
     holds, the counts are unbiased for the honest users, and their errors include that of the number of fakes. If not,
     they are biased. ``original`` is the estimate of all reports.
+
+    >>> import fldp
+    >>> oracle = fldp.FHR(epsilon=1.0, domain_size=20)
+    >>> made = fldp.recover(oracle.privatize([3] * 500, rng=7))
+    >>> made.targets, made.assumption
+    ((), 'that there are no fakes: none show')
     """
 
     targets: tuple[int, ...] = ()

@@ -22,6 +22,12 @@ class Findings:
     ``passed`` is false if the reports cannot all be honest, up to a chance of ``false_alarm``: of so many honest
     collections, whatever the data, at most that share is called dishonest. ``flagged`` are the tests that said so.
     ``blind`` is what no test here can see. To pass is no proof.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    >>> found = fldp.integrity(fldp.Tally(oracle, [990, 10, 0, 0, 0], 1000))
+    >>> found.passed, [one.test for one in found.flagged]
+    (False, ['supports'])
     """
 
     oracle: FrequencyOracle
@@ -80,8 +86,10 @@ def _tested(oracle: FrequencyOracle, tally: Tally, data: Array | None) -> Iterat
         return
     if isinstance(oracle, Grouped):
         for group, inside, reports in parts_of(oracle, tally, data):
+            start = oracle.runs[group].start
             for found in _tested(inside.oracle, inside, reports):
-                yield replace(found, test=f"{found.test}, group {group}")
+                values = tuple(start + value for value in found.values)
+                yield replace(found, test=f"{found.test}, group {group}", values=values)
         return
     yield from of_tally(oracle, tally)
     if data is not None:

@@ -225,7 +225,7 @@ def agreement_worth(oracle: FWR) -> tuple[float, float, float]:
 
 
 def _codes(masks: NDArray[np.int64], items: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the parities of items under masks, as the bits of a number; a row for each report, of items or the same."""
+    """Return the parities of items under masks, as the bits of a number: a row for each report."""
     odd = np.bitwise_count(masks[:, None, :] & items.astype(np.int64)[:, :, None]).astype(np.int64) & 1
     return np.asarray((odd << np.arange(masks.shape[1])).sum(axis=2))
 

@@ -9,9 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 import fldp
+from defects import Subset
 from fldp import integrity_view, wire
 from fldp.cli import app, integrity_commands  # noqa: F401 (the commands join when they are loaded)
 from fldp.errors import FldpError
+from fldp.oracles.single import Single
 from fldp.privacy.integrity import finding, honest, pairs, recovery
 from fldp.privacy.poisoning import ATTACKS, poison
 
@@ -261,6 +263,10 @@ def test_nothing_of_nothing_and_of_strangers():
         """An oracle of somebody else, of a family that is known here."""
 
     assert fldp.integrity(Stranger(1.0, 6).privatize([0] * 50, rng=1)).findings
+    assert [one.test for one in fldp.integrity(Subset(1.0, 4).privatize([0] * 50, rng=1)).findings] == ["supports"]
+    unknown = fldp.integrity(Single(1.0, 1).privatize([0] * 50, rng=1))
+    assert unknown.passed
+    assert "nothing is known here about honest reports of Single" in unknown.blind[-1]
     with pytest.raises(FldpError, match="integrity: the source must be reports or a tally, got list"):
         fldp.integrity([1, 2])
     with pytest.raises(FldpError, match="false_alarm"):

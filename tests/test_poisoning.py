@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fldp
+from defects import Subset
 from fldp.errors import FldpError
 from fldp.privacy import gain, leverage, poison
 from fldp.privacy.poisoning import ATTACKS
@@ -134,6 +135,11 @@ def test_bad_requests():
     for targets, rule in (([5], "0 to 4"), ([], "at least one value")):
         with pytest.raises(FldpError, match=rule):
             poison(oracle, targets, 3)
+    stranger = Subset(1.0, 4)
+    for attack in (ATTACKS[0], ATTACKS[2]):
+        for work in (lambda a: poison(stranger, [1], 3, attack=a), lambda a: leverage(stranger, [1], attack=a)):
+            with pytest.raises(FldpError, match="the oracle must be one whose .* known, got Subset"):
+                work(attack)
     with pytest.raises(FldpError, match="attack must be one of"):
         leverage(oracle, [1], attack="kindness")
     assert len(poison(oracle, 2, 0)) == 0

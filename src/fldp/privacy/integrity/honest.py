@@ -43,8 +43,9 @@ def of_reports(oracle: FrequencyOracle, data: Array) -> Iterator[Finding]:
 
 @of_tally.register(PureOracle)
 def _pure(oracle: PureOracle, tally: Tally) -> Iterator[Finding]:
-    """GRR and SS; a fixed number of supports makes all other sums of them known."""
-    yield _supports(tally.state, tally.n, float(oracle.q), float(oracle.p))
+    """GRR, SS, and any other whose tally counts the supports of each value."""
+    if tally.state.shape == (oracle.domain_size,):
+        yield _supports(tally.state, tally.n, float(oracle.q), float(oracle.p))
 
 
 def _supports(counts: NDArray[np.int64], n: int, low: float, high: float) -> Finding:

@@ -44,7 +44,8 @@ def pair_scores(oracle: FrequencyOracle, tally: Tally, data: Array | None, value
 
 def judge_pairs(oracle: FrequencyOracle, tally: Tally, data: Array | None) -> Iterator[Finding]:
     """Yield what the worst pair shows, where the oracle has scores."""
-    scores = pair_scores(oracle, tally, data, most_supported(oracle, tally)) if tally.n else None
+    known = pair_scores.dispatch(type(oracle)) is not pair_scores.dispatch(FrequencyOracle)
+    scores = pair_scores(oracle, tally, data, most_supported(oracle, tally)) if known else None
     if scores is None:
         return
     chances = log_chances(oracle, scores, tally.n)

@@ -11,6 +11,7 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import FHR, FWR, HR, OLH, PGR, SS, Grouped
 from fldp.oracles.grr import GRR
@@ -26,7 +27,8 @@ _DRAWS = 1 << 14  # of masks, where there are too many to go through
 @singledispatch
 def best(oracle: FrequencyOracle, targets: Targets) -> float:
     """Return the most that any report adds: the leverage of the maximal gain attack."""
-    raise NotImplementedError(oracle.title)
+    del targets
+    raise ParameterError(f"leverage: the oracle must be one whose best fake reports are known, got {oracle.title}")
 
 
 @singledispatch
@@ -38,6 +40,14 @@ def best_on_average(oracle: FrequencyOracle, targets: Targets) -> float:
 @singledispatch
 def blind_mean(oracle: FrequencyOracle, targets: Targets) -> float:
     """Return what a report adds that was drawn uniformly: the leverage of the random report attack."""
+    del targets
+    raise ParameterError(f"leverage: the oracle must be one whose reports are known, got {oracle.title}")
+
+
+@blind_mean.register(HR)
+@blind_mean.register(OLH)
+def _(oracle: HR | OLH, targets: Targets) -> float:
+    """Over all symbols, what speaks for a value and what speaks against it are balanced."""
     del oracle, targets
     return 0.0
 

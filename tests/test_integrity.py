@@ -264,7 +264,7 @@ def test_nothing_of_nothing_and_of_strangers():
 
     assert fldp.integrity(Stranger(1.0, 6).privatize([0] * 50, rng=1)).findings
     assert [one.test for one in fldp.integrity(Subset(1.0, 4).privatize([0] * 50, rng=1)).findings] == ["supports"]
-    unknown = fldp.integrity(Single(1.0, 1).privatize([0] * 50, rng=1))
+    unknown = fldp.integrity(fldp.Tally(Single(1.0, 1), np.zeros(0, int), 50))
     assert unknown.passed
     assert "nothing is known here about honest reports of Single" in unknown.blind[-1]
     with pytest.raises(FldpError, match="integrity: the source must be reports or a tally, got list"):

@@ -138,7 +138,7 @@ def test_bad_requests():
     stranger = Subset(1.0, 4)
     for attack in (ATTACKS[0], ATTACKS[2]):
         for work in (lambda a: poison(stranger, [1], 3, attack=a), lambda a: leverage(stranger, [1], attack=a)):
-            with pytest.raises(FldpError, match="the oracle must be one whose .* known, got Subset"):
+            with pytest.raises(FldpError, match=r"the oracle must be one whose .* known, got Subset"):
                 work(attack)
     with pytest.raises(FldpError, match="attack must be one of"):
         leverage(oracle, [1], attack="kindness")

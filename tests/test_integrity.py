@@ -305,6 +305,16 @@ def test_the_honest_counts_come_back(oracle):
     assert total.count == pytest.approx(made.counts[targets].sum())
 
 
+@pytest.mark.parametrize("oracle", VISIBLE[:4], ids=repr)
+def test_what_a_fake_adds_is_what_fakes_add(oracle):
+    """Of fakes alone: exactly, all values together, where a fake has a known number of bits."""
+    targets = np.array([11, 22, 33])
+    tally = oracle.tally(poison(oracle, targets, 2000, rng=4))
+    each, added = recovery.fake_mean(oracle, targets, tally, 2000), oracle.decode(tally) / 2000
+    assert each[targets] == pytest.approx(added[targets])
+    assert each.sum() == pytest.approx(added.sum(), abs=1e-9 if oracle.title != "OLH" else 1.0)
+
+
 def test_a_tally_of_fhr_is_enough_and_targets_may_be_known():
     oracle, targets = fldp.FHR(1.0, 40), [11, 22, 37]
     source = fldp.Reports.concatenate([oracle.privatize([0] * 9000, rng=3), poison(oracle, targets, 900, rng=4)])

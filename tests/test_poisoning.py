@@ -101,6 +101,14 @@ def test_seeds_are_searched_for_and_with_tickets_they_are_not():
     assert abs(miss) < 5 * added.std() / FAKES**0.5  # false alarm: 6e-7
 
 
+@pytest.mark.parametrize("oracle", [one for one in SMALL if one.eta == 1 or one.name == "fhr"], ids=repr)
+def test_a_report_drawn_uniformly_adds_the_mean_of_all(oracle):
+    every = np.concatenate([added for _, added in every_report(oracle)])
+    for targets in targets_of(oracle):
+        mean = every[:, targets].sum(axis=1).mean()
+        assert leverage(oracle, targets, attack="random-report") == pytest.approx(mean, abs=1e-9)
+
+
 @pytest.mark.parametrize("attack", ["random-item", "random-report"])
 @pytest.mark.parametrize("oracle", [*SMALL, fldp.OLH(1.0, 9)], ids=repr)
 def test_what_fakes_add_that_do_not_choose(oracle, attack):

@@ -266,7 +266,7 @@ def test_nothing_of_nothing_and_of_strangers():
     assert [one.test for one in fldp.integrity(Subset(1.0, 4).privatize([0] * 50, rng=1)).findings] == ["supports"]
     unknown = fldp.integrity(fldp.Tally(Single(1.0, 1), np.zeros(0, int), 50))
     assert unknown.passed
-    assert "nothing is known here about honest reports of Single" in unknown.blind[-1]
+    assert any("nothing is known here about honest reports of Single" in words for words in unknown.blind)
     with pytest.raises(FldpError, match="integrity: the source must be reports or a tally, got list"):
         fldp.integrity([1, 2])
     with pytest.raises(FldpError, match="false_alarm"):

@@ -1,5 +1,6 @@
 """Private collection of statistics under local differential privacy, and under its flexible relative FLDP."""
 
+from fldp.base import Oracle
 from fldp.checks import CheckError, check_oracle
 from fldp.client import AsyncClient, Client
 from fldp.errors import (
@@ -12,8 +13,10 @@ from fldp.errors import (
     WireError,
 )
 from fldp.estimate import Comparison, Estimate, Total
+from fldp.heavy_hitters import heavy_hitters
+from fldp.hitters import HeavyHitters, Hitter
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
+from fldp.oracles import CMS, FHR, FWR, GRR, HCMS, HR, HRR, OLH, OUE, PGR, RAPPOR, RR, SS, SUE, Grouped
 from fldp.participant import Answer, Participant
 from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
@@ -41,23 +44,28 @@ from fldp.privacy import (
     verify,
 )
 from fldp.reports import Reports, Tally
+from fldp.search import Round, Search
 from fldp.simulate import simulate
 from fldp.stream import Stream
+from fldp.string_oracle import StringOracle
 from fldp.survey import Survey
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CMS",
     "FHR",
     "FLDP",
     "FWR",
     "GRR",
+    "HCMS",
     "HR",
     "HRR",
     "LDP",
     "OLH",
     "OUE",
     "PGR",
+    "RAPPOR",
     "RR",
     "SS",
     "SUE",
@@ -78,18 +86,24 @@ __all__ = [
     "FrequencyOracle",
     "Grouped",
     "GroupedLDP",
+    "HeavyHitters",
+    "Hitter",
     "Judgement",
     "Limit",
     "Limits",
     "MergeError",
     "Notion",
+    "Oracle",
     "ParameterError",
     "Participant",
     "Plan",
     "Recovered",
     "Reports",
+    "Round",
+    "Search",
     "Spent",
     "Stream",
+    "StringOracle",
     "Survey",
     "Tally",
     "Total",
@@ -99,6 +113,7 @@ __all__ = [
     "audit",
     "card",
     "check_oracle",
+    "heavy_hitters",
     "integrity",
     "plan",
     "poison",

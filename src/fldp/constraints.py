@@ -107,10 +107,10 @@ def fraction(owner: str, name: str, value: Any) -> float:
     return number
 
 
-def optional(constraint: Constraint) -> Constraint:
+def maybe(constraint: Constraint) -> Constraint:
     """Accept None, or what a constraint accepts.
 
-    >>> optional(integer(1, 8))("FWR", "hash_bits", None) is None
+    >>> maybe(fraction)("RAPPOR", "p", None) is None
     True
     """
     return lambda owner, name, value: None if value is None else constraint(owner, name, value)

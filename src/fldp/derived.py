@@ -17,17 +17,16 @@ import hashlib
 
 import numpy as np
 
+from fldp.base import Oracle
 from fldp.constraints import fail
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Array, Reports
 from fldp.stream import Stream, Words
-from fldp.values import as_values
 
 DERIVABLE = "one of plain LDP whose reports have a public part: olh, hrr, or fwr with eta 1"
 _LABEL = "fldp public words 1"
 
 
-def can_derive(oracle: FrequencyOracle) -> bool:
+def can_derive(oracle: Oracle) -> bool:
     """Tell whether the public part of reports may come from tickets: there is one, and epsilon holds whatever it is.
 
     >>> import fldp
@@ -48,7 +47,7 @@ def public_words(ticket: str, version: str, count: int) -> Words:
     return np.frombuffer(b"".join(blocks), "<u8")[:count].astype(np.uint64)
 
 
-def privatize(oracle: FrequencyOracle, value: int, ticket: str, version: str) -> Reports:
+def privatize(oracle: Oracle, value: int, ticket: str, version: str) -> Reports:
     """Perturb one value, its public part from the ticket and all else from the operating system.
 
     >>> import fldp
@@ -61,20 +60,20 @@ def privatize(oracle: FrequencyOracle, value: int, ticket: str, version: str) ->
     return Reports.trusted(oracle, _perturbed(_derivable(oracle), value, words, ticket, version))
 
 
-def fits(oracle: FrequencyOracle, report: Array, ticket: str, version: str) -> bool:
+def fits(oracle: Oracle, report: Array, ticket: str, version: str) -> bool:
     """Tell whether the public part of a report is the one that its ticket decides."""
     like = _perturbed(_derivable(oracle), 0, np.zeros(oracle.words, np.uint64), ticket, version)[0]
     return bool(oracle.outcome(like)[0] == oracle.outcome(report)[0])
 
 
-def _perturbed(oracle: FrequencyOracle, value: int, words: Words, ticket: str, version: str) -> Array:
+def _perturbed(oracle: Oracle, value: int, words: Words, ticket: str, version: str) -> Array:
     words[: oracle.public_words] = public_words(ticket, version, oracle.public_words)
     data = np.empty((1, *oracle.report_shape), oracle.report_dtype)
-    oracle.perturb(as_values(oracle.title, value, oracle.domain_size).astype(np.int64), words[None], data)
+    oracle.perturb(oracle.as_values(value).astype(np.int64), words[None], data)
     return data
 
 
-def _derivable(oracle: FrequencyOracle) -> FrequencyOracle:
+def _derivable(oracle: Oracle) -> Oracle:
     if not can_derive(oracle):
         raise fail("derive", "the oracle", DERIVABLE, oracle)
     return oracle

@@ -1,7 +1,7 @@
 """Estimate: counts with what is known about their error."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -87,9 +87,10 @@ class Estimate:
     options: Mapping[str, Any] = field(default_factory=dict)
     method: str = "unbiased"
     original: "Estimate | None" = None
-    labels: tuple[str, ...] | None = None
+    labels: Sequence[str] | None = None
     convergence: "Convergence | None" = None
-    totals: tuple[int, ...] = ()  # exact, of oracle.runs
+    totals: tuple[int, ...] = ()  # exact, of oracle.runs; that of all users where no run is known
+    context: Mapping[str, Any] = field(default_factory=dict, repr=False)  # what else the variances depend on
 
     def __post_init__(self) -> None:
         if not self.totals:
@@ -118,6 +119,23 @@ class Estimate:
         reach = z_score(1 - miss / len(self.counts) if simultaneous else level) * self.stderr
         return np.stack([self.counts - reach, self.counts + reach], axis=1)
 
+    @property
+    def p_values(self) -> Floats:
+        """How often chance alone would give an estimate as large to a value that nobody holds, each by itself."""
+        plain = self.original or self
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.array([math.erfc(z / math.sqrt(2)) / 2 for z in plain.counts / plain.stderr])
+
+    def found(self, level: float = 0.95) -> NDArray[np.bool_]:
+        """Tell which values anybody holds; with this probability, none is named that nobody does (Holm).
+
+        >>> import fldp
+        >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
+        >>> oracle.estimate(fldp.Tally(oracle, [560, 330, 110], 1000)).found()
+        array([ True,  True, False])
+        """
+        return _holm(self.p_values, 1 - fraction("Estimate", "level", level))
+
     def table(self, level: float = 0.95) -> NDArray[Any]:
         """Return all values in their order: value, count, stderr, low, high, frequency."""
         rows = np.empty(len(self.counts), ROW)
@@ -145,14 +163,28 @@ class Estimate:
             return Total(float(self.counts[members].sum()), plain.stderr, plain, self.n)
         known = self._settle(members)
         plugged = self._plausible()
-        own = float(np.sum(self.oracle.variances(plugged, self.totals, **self.options)[members]))
-        shared = self.oracle.covariance_of_sum(self.n, plugged, members, **self.options)
+        given = {**self.options, **self.context}
+        own = float(np.sum(self.oracle.variances(plugged, self.totals, **given)[members]))
+        shared = self.oracle.covariance_of_sum(self.n, plugged, members, **given)
         return Total(known + float(self.counts[members].sum()), math.sqrt(max(0.0, own + shared)))
+
+    @property
+    def rest(self) -> Total:
+        """How many users hold none of the candidates: all users less the sum of the estimates.
+
+        >>> import fldp
+        >>> oracle = fldp.CMS(epsilon=8.0, hashes=16, width=64)
+        >>> found = oracle.estimate(oracle.privatize(["a"] * 700 + ["b"] * 300, rng=7), candidates=["a"])
+        >>> found.rest
+        Total(count=..., stderr=...)
+        """
+        total = self.sum(range(len(self.counts)))
+        return Total(self.n - total.count, total.stderr)
 
     def _settle(self, members: NDArray[np.bool_]) -> int:
         """Take the runs that are wholly among the members out of them, and return how many users they have."""
         known = 0
-        for run, total in zip(self.oracle.runs, self.totals, strict=True):
+        for run, total in zip(self.oracle.runs, self.totals, strict=False):  # candidates have no run
             if members[run].all():
                 members[run] = False
                 known += total
@@ -179,6 +211,8 @@ class Estimate:
         if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):
             size = len(other.counts) if isinstance(other, Estimate) else other
             raise MergeError(f"Estimate: compare needs an estimate of {len(self.counts)} values, got {size!r}")
+        if not self.oracle.runs and self.labels != other.labels:
+            raise MergeError("Estimate: compare needs an estimate of the same candidates, got one of others")
         one, two = self.original or self, other.original or other
         return Comparison(
             difference=two.frequencies - one.frequencies,
@@ -189,7 +223,7 @@ class Estimate:
         """Return the table as a pandas DataFrame, with a column of labels where a survey gave them."""
         frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(self.table(level))
         if self.labels is not None:
-            frame.insert(1, "label", self.labels)
+            frame.insert(1, "label", list(self.labels))
         return frame
 
     def __repr__(self) -> str:
@@ -221,10 +255,13 @@ class Comparison:
 
     def significant(self, level: float = 0.95) -> NDArray[np.bool_]:
         """Tell which values changed; with this probability, none is named that did not (Holm)."""
-        miss = 1 - fraction("Comparison", "level", level)
-        p = self.p_values
-        order = np.argsort(p, kind="stable")
-        passed = p[order] <= miss / np.arange(len(p), 0, -1)
-        named = np.zeros(len(p), np.bool_)
-        named[order[: len(p) if passed.all() else int(np.argmin(passed))]] = True
-        return named
+        return _holm(self.p_values, 1 - fraction("Comparison", "level", level))
+
+
+def _holm(p_values: Floats, miss: float) -> NDArray[np.bool_]:
+    """Tell which hypotheses are refuted; with probability ``miss`` at most, any of them is true."""
+    order = np.argsort(p_values, kind="stable")
+    passed = p_values[order] <= miss / np.arange(len(p_values), 0, -1)
+    refuted = np.zeros(len(p_values), np.bool_)
+    refuted[order[: len(p_values) if passed.all() else int(np.argmin(passed))]] = True
+    return refuted

@@ -5,7 +5,10 @@ tell everything. A participant therefore never draws twice for one version of a 
 it sent before it sends it, and gives back those same bytes whenever it is asked again. Another version, name or epsilon
 is another draw, allowed only while all draws together stay within limits that no server can change.
 
-The true value is never stored: the file holds what the collector has seen, and nothing else about the person.
+Where a survey may be answered daily, the oracle responds in two stages: the first is drawn once and kept, and all that
+is ever sent is drawn from it. That costs what the first stage costs, once.
+
+The true value is never stored: the file holds what was drawn from it, and nothing else about the person.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +20,8 @@ from typing import Any
 from fldp import canonical, derived, wire
 from fldp.constraints import fail
 from fldp.errors import BudgetError, DomainError, FldpError, ParameterError, WireError
-from fldp.kept import Kept
+from fldp.kept import Kept, Lasting
+from fldp.oracle import MOST_VALUES as MOST_LISTED
 from fldp.origin import origin_of
 from fldp.participant_file import FileStore
 from fldp.participant_store import Store
@@ -25,6 +29,7 @@ from fldp.privacy.ledger import Charge, Ledger
 from fldp.privacy.limits import Limits, Spent
 from fldp.reports import Reports
 from fldp.survey import Survey
+from fldp.survey_search import specified
 
 MOST_VALUES = 1 << 20  # of a domain, and bits of a report: what a stranger's survey may make a device work on
 
@@ -37,8 +42,9 @@ class Answer:
 
     ``report`` is one batch that names the survey's version (``docs/wire.md``), ready to be sent. ``key`` is the
     idempotency key to send it under, always the same one, so that it counts once however often it is sent. ``repeated``
-    tells that it was drawn earlier and cost nothing now. ``notices`` are what the person confirmed. ``spent`` is what
-    all answers on this topic give away to this origin, together.
+    tells that it was drawn earlier and cost nothing now; the report of another day is a new one, and costs nothing
+    either. ``notices`` are what the person confirmed. ``spent`` is what all answers on this topic give away to this
+    origin, together.
 
     >>> answer = Answer(b"FLDP...", "a-key", repeated=True, notices=(), spent=Spent())
     >>> answer.repeated, str(answer.spent)
@@ -95,6 +101,8 @@ class Participant:
     ) -> Answer:
         """Answer a survey with a label, or repeat what was answered before, whatever the label is now.
 
+        A survey that may be answered daily gets a new report each day, by UTC, made of what was kept at first.
+
         ``survey`` may be what a server's JSON says, and ``version`` what it claims to be: a mismatch is refused. What
         the person must know first (few labels, or others than the last time) is given to ``confirm``; if that does
         not return true, or there is nobody to ask, the survey is refused. A refusal is a ``BudgetError`` that says why.
@@ -111,12 +119,14 @@ class Participant:
                 ledger, kept = book.ledger, book.find(charge.origin, charge.version)
                 spent = ledger.spent(origin=charge.origin, topic=charge.topic)
                 if kept is not None or ledger.knows(charge):
-                    found = _repeated(asked, kept, ticket)
-                    return Answer(found.report, found.key, repeated=True, notices=(), spent=spent)
+                    found, renewed = _again(asked, kept or b"", ticket)
+                    if renewed is not None:
+                        book.replace(charge, renewed)
+                    return Answer(found.report, found.key, repeated=renewed is None, notices=(), spent=spent)
                 notices = self._examined(asked, charge, ledger)
                 if set(notices) <= set(agreed):
-                    drawn = _drawn(asked, label, ticket)
-                    book.add(charge, drawn.sealed)
+                    drawn, sealed = _drawn(asked, label, ticket)
+                    book.add(charge, sealed)
                     return Answer(drawn.report, drawn.key, repeated=False, notices=notices, spent=spent + charge.cost)
             agreed = _confirmed(asked, notices, confirm)  # outside of the block: a person takes time
 
@@ -132,7 +142,8 @@ class Participant:
 
     def _examined(self, survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
         """Refuse what the limits do not cover, and return what the person has to confirm."""
-        reasons = (*_closed(survey), *self._exposing(survey), *ledger.refusals(charge, self.limits))
+        reasons = (*_closed(survey), *_asked_before(survey, charge, ledger), *self._exposing(survey))
+        reasons += ledger.refusals(charge, self.limits)
         if reasons:
             raise BudgetError(f"participant: {'; '.join(reasons)}")
         return ledger.notices(charge, self.limits)
@@ -181,16 +192,31 @@ def _bounded(what: str, number: Any) -> None:
 
 
 def _charge(survey: Survey, origin: str) -> Charge:
-    labels = {"domain_size": survey.domain_size} if survey.labels is None else {"labels": sorted(survey.labels)}
+    labels = survey.domain if survey.labels is None else {"labels": sorted(survey.labels)}
+    if survey.search is not None:
+        labels = {"search": specified(survey.search.search)}  # in all rounds the same
     return Charge(
         origin,
         survey.topic or survey.name,
         survey.version,
-        Spent.on(survey.oracle),
+        Spent.on(survey.oracle, lasting=survey.daily),
         canonical.identifier(labels),
-        survey.domain_size,
-        f"{datetime.now(UTC):%Y-%m-%d}",
+        MOST_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
+        _today(),
     )
+
+
+def _today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def _asked_before(survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
+    """Say that a search was answered before: it asks everybody once, in one of its rounds, whatever the limits."""
+    if survey.search is None:
+        return ()
+    before = ledger.select(origin=charge.origin, topic=charge.topic)
+    days = [earlier.day for earlier in before if earlier.labels == charge.labels]
+    return (f"search {survey.name} must be answered in one round only, got one answered on {days[0]}",) if days else ()
 
 
 def _closed(survey: Survey) -> tuple[str, ...]:
@@ -213,24 +239,41 @@ def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None
     return notices
 
 
-def _drawn(survey: Survey, label: str, ticket: str | None) -> Kept:
-    """Return what is kept of a new answer: the batch that is sent, and a key to send it under.
-
-    An oracle whose answers may differ from visit to visit keeps the state that must not, and ``_repeated`` draws the
-    rest from it; there is none such yet.
-    """
+def _drawn(survey: Survey, label: str, ticket: str | None) -> tuple[Kept, bytes]:
+    """Return a new answer, and what is stored of it."""
+    if survey.daily:
+        return _renewed(survey, wire.encode(survey.oracle.keep(survey.encode([label])), survey.version))
     reports = survey.privatize_with(ticket, label) if survey.derives and ticket else survey.privatize([label])
-    return Kept.drawn(wire.encode(reports, survey.version))
+    made = Kept.drawn(wire.encode(reports, survey.version))
+    return made, made.sealed
 
 
-def _repeated(survey: Survey, sealed: bytes | None, ticket: str | None) -> Kept:
-    """Return what is sent again; what is kept has its own checks, and is never replaced, even where it is lost."""
+def _renewed(survey: Survey, basis: bytes) -> tuple[Kept, bytes]:
+    """Return today's answer, made of what is kept, and what is stored of it."""
+    kept = wire.decode(basis, survey.oracle, survey.version)
+    made = Kept.drawn(wire.encode(survey.oracle.respond(kept), survey.version))
+    return made, Lasting(basis, _today(), made).sealed
+
+
+def _again(survey: Survey, sealed: bytes, ticket: str | None) -> tuple[Kept, bytes | None]:
+    """Return what is sent of an answer that was given before, and what to store in its place on another day."""
     try:
-        kept = Kept.opened(sealed or b"")
-        reports = wire.decode(kept.report, survey.oracle, survey.version)
-        if len(reports) == 1:
-            _fitting(survey, reports, ticket)
-            return kept
+        if not survey.daily:
+            return _sound(survey, Kept.opened(sealed), ticket), None
+        lasting = Lasting.opened(sealed)
+        if _today() > lasting.day and not _closed(survey):  # a clock that goes back repeats
+            return _renewed(survey, lasting.basis)
+        return _sound(survey, lasting.last, ticket), None
     except WireError:
-        pass
-    raise FldpError(f"participant: the stored answer to survey {survey.name} is damaged; restore it from a copy")
+        raise FldpError(
+            f"participant: the stored answer to survey {survey.name} is damaged; restore it from a copy"
+        ) from None
+
+
+def _sound(survey: Survey, kept: Kept, ticket: str | None) -> Kept:
+    """Return what is sent again, if it is one report of the survey; it is never replaced, even where it is lost."""
+    reports = wire.decode(kept.report, survey.oracle, survey.version)
+    if len(reports) != 1:
+        raise WireError("kept: an answer is one report")
+    _fitting(survey, reports, ticket)
+    return kept

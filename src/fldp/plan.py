@@ -13,7 +13,7 @@ from fldp.errors import ParameterError
 from fldp.estimate import z_score
 from fldp.needs import build, epsilon_needed, least_where, plain_epsilon, standard_error, users_constraint, users_needed
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import names
+from fldp.oracles import listed_names
 
 FREQUENT = 0.01  # the share of the users that hold the frequent item of the tables
 LEVEL = 0.95
@@ -160,6 +160,12 @@ class Plan:
         return self.eligible[0]
 
     @property
+    def shortest(self) -> Row:
+        """The row with the shortest reports among the eligible whose error is within 5 % of the least."""
+        close = [row for row in self.eligible if row.error_mean <= _CLOSE * self.recommended.error_mean]
+        return min(close, key=lambda row: row.bits)
+
+    @property
     def reason(self) -> str:
         """Why this row, and what a report gives away."""
         from fldp.render import exposure  # tables are slow to load
@@ -170,14 +176,11 @@ class Plan:
         said.append(exposure(best.oracle))
         if best.eta < 1:
             said.append(f"OUE, which is plain LDP, has the same error at epsilon {best.plain_epsilon:.2f}.")
-        shorter = min(self._nearly_as_good(), key=lambda row: row.bits)
+        shorter = self.shortest
         if 2 * shorter.bits <= best.bits:
             bits = f"{shorter.bits:,} bits a report instead of {best.bits:,}"
             said.append(f"{shorter.name} is within {100 * (_CLOSE - 1):.0f} % of that error with {bits}.")
         return " ".join(said)
-
-    def _nearly_as_good(self) -> list[Row]:
-        return [row for row in self.eligible if row.error_mean <= _CLOSE * self.recommended.error_mean]
 
 
 def plan(*, domain_size: int, users: int, epsilon: float, eta: float | None = None) -> Plan:
@@ -196,7 +199,7 @@ def plan(*, domain_size: int, users: int, epsilon: float, eta: float | None = No
         FrequencyOracle.params[name]("plan", name, value)
     least = _share(1 if eta is None else eta)
     rows, skipped = [], {}
-    for name in names():
+    for name in listed_names():
         try:
             oracle = _suited(name, domain_size, epsilon, least)
         except ParameterError as error:

@@ -4,17 +4,20 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from fldp.base import Oracle
 from fldp.batches import Content
 from fldp.estimate import Estimate
 from fldp.oracle import FrequencyOracle
 from fldp.privacy.verify import Verification
+from fldp.search import Round
+from fldp.string_oracle import Listed, StringOracle
 from fldp.survey import Survey
 from fldp.wire import describe
 
@@ -24,23 +27,23 @@ def console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=120)
 
 
-def exposure(oracle: FrequencyOracle) -> str:
+def exposure(oracle: Oracle) -> str:
     """Say in a sentence what one report gives away for certain.
 
     >>> import fldp
     >>> exposure(fldp.GRR(epsilon=1.0, domain_size=5))
     'One report rules out no value for certain.'
     """
-    if oracle.anonymity == oracle.domain_size:
+    if oracle.anonymity == oracle.values_end:
         return "One report rules out no value for certain."
     if oracle.eta == 0:
         return (
             "Weak FLDP, eta 0: some values share no report, so one report tells them apart for certain. At least "
-            f"{oracle.anonymity:,} of {oracle.domain_size:,} values remain possible, and epsilon protects only those."
+            f"{oracle.anonymity:,} of {oracle.values_end:,} values remain possible, and epsilon protects only those."
         )
     return (
         f"One report rules out values for certain, whatever epsilon is: at least {oracle.anonymity:,} "
-        f"of {oracle.domain_size:,} remain possible. (epsilon, eta {oracle.eta})-FLDP is weaker than epsilon-LDP."
+        f"of {oracle.values_end:,} remain possible. (epsilon, eta {oracle.eta})-FLDP is weaker than epsilon-LDP."
     )
 
 
@@ -75,6 +78,9 @@ def estimate_notes(estimate: Estimate) -> list[str]:
     if estimate.convergence is not None:
         ended = "converged" if estimate.convergence.converged else "did NOT converge"
         notes.append(f"The iteration {ended} after {estimate.convergence.iterations} steps.")
+    if not oracle.runs:
+        rest = estimate.rest
+        notes.append(f"None of these candidates: {rest.count:,.1f}, standard error {rest.stderr:,.1f}.")
     if estimate.biased:
         notes.append(f"By {estimate.method}: biased. The intervals are those of the unbiased estimate.")
     return [*notes, exposure(oracle)]
@@ -87,6 +93,14 @@ def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, A
         cells = {name: row[name].item() for name in row.dtype.names}
         named.append({"value": cells.pop("value"), "label": label(estimate, int(row["value"])), **cells})
     return named
+
+
+def _rest(estimate: Estimate) -> dict[str, Any]:
+    """Return how many hold none of the candidates, where there are candidates."""
+    if estimate.oracle.runs:
+        return {}
+    rest = estimate.rest
+    return {"rest": {"count": rest.count, "stderr": rest.stderr}}
 
 
 def as_json(estimate: Estimate, level: float, top: int | None) -> str:
@@ -102,6 +116,7 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
             "method": estimate.method,
             "biased": estimate.biased,
             "level": level,
+            **_rest(estimate),
             "rows": _rows(estimate, level, top),
         },
         ensure_ascii=False,
@@ -111,9 +126,14 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
 
 def as_csv(estimate: Estimate, level: float, top: int | None) -> str:
     """Return an estimate as CSV."""
-    out = io.StringIO()
     rows = _rows(estimate, level, top)
-    writer = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
+    return csv_text(rows[0], rows)
+
+
+def csv_text(names: Collection[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as CSV, below the names of their columns."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
@@ -141,12 +161,12 @@ def _shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def oracle_facts(oracle: FrequencyOracle) -> dict[str, Any]:
+def oracle_facts(oracle: Oracle) -> dict[str, Any]:
     """Return what an oracle costs and gives away."""
     return {
         "oracle": describe(oracle),
         "eta": str(oracle.eta),
-        "anonymity": oracle.anonymity,
+        "anonymity": "all strings" if isinstance(oracle, StringOracle) else oracle.anonymity,
         "bits a report": oracle.report_bits,
         "gives away": exposure(oracle),
     }
@@ -162,10 +182,12 @@ def content_facts(content: Content) -> dict[str, Any]:
     }
 
 
-def verification_facts(found: Verification, asked: FrequencyOracle | None, at: Iterable[float] = ()) -> dict[str, Any]:
+def verification_facts(found: Verification, asked: Oracle | None, at: Iterable[float] = ()) -> dict[str, Any]:
     """Return what was verified, and of which domain, with the deltas at some epsilons."""
     facts: dict[str, Any] = {"oracle": describe(asked)} if asked else {}
-    if asked and found.domain_size != asked.domain_size:
+    if isinstance(found.oracle, Listed):
+        facts["among"] = f"{found.domain_size:,} strings"
+    elif isinstance(asked, FrequencyOracle) and found.domain_size != asked.domain_size:
         size = found.domain_size
         same = getattr(found.oracle, "coin", None) == getattr(asked, "coin", None)
         coins = "with the same coin" if same else "with a coin of their own"
@@ -208,10 +230,20 @@ def survey_facts(survey: Survey) -> dict[str, Any]:
         "name": survey.name,
         "version": survey.version,
         "question": survey.question,
-        "values": f"{survey.domain_size:,}" + (f": {shown}" if labels else ""),
+        "values": _how_many(survey) + (f": {shown}" if labels else ""),
+        **({} if survey.search is None else {"search": _stage(survey.search)}),
         **oracle_facts(survey.oracle),
         "collect": {name: value for name, value in survey.collect.items() if value not in (None, [])},
     }
+
+
+def _stage(question: Round) -> str:
+    of = f"round {question.number} of at most {question.search.rounds + 1}"
+    return of if question.is_last else f"{of}, goes on after {question.search.quota:,} reports"
+
+
+def _how_many(survey: Survey) -> str:
+    return "strings" if survey.domain_size is None else f"{survey.domain_size:,}"
 
 
 def text_bars(estimate: Estimate, truth: Any, k: int = 20, width: int = 60) -> str:

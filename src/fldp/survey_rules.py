@@ -7,13 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fldp.base import Oracle
 from fldp.derived import DERIVABLE, can_derive
 from fldp.errors import ParameterError
 from fldp.needs import required
-from fldp.oracle import MOST_VALUES, FrequencyOracle
+from fldp.oracle import MOST_VALUES
 from fldp.oracles import get
 from fldp.origin import origin_of
+from fldp.string_oracle import StringOracle
 from fldp.survey_mistakes import Findings
+from fldp.survey_search import check_search
 
 COLLECT_DEFAULTS: dict[str, Any] = {
     "submit": "open",
@@ -23,10 +26,15 @@ COLLECT_DEFAULTS: dict[str, Any] = {
     "retention": "raw",
     "minimum": 100,
 }
+REPEATS = ("once", "daily")  # how often a person may answer; named only where it is not the first
 MOST_LABEL, MOST_TEXT, MOST_LABELS = 200, 2000, 1_000_000
 _NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
 _TEXTS = ("name", "question", "title", "description", "topic")
-_DOMAINS = ("labels", "domain_size", "labels_file")
+STRINGS = "strings"
+_DOMAINS = ("labels", "domain_size", "labels_file", "domain")
+
+
+Domain = tuple[tuple[str, ...] | None, dict[str, Any] | None]
 
 
 def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Findings]:
@@ -36,13 +44,14 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
         found.say((), f"a survey must be a table of keys, got {type(fields).__name__}")
         return {}, found
     fields = {key: value for key, value in fields.items() if (key, value) != ("format", "fldp-survey-1")}
-    found.unknown((), fields, {*_TEXTS, *_DOMAINS, "oracle", "collect"}, "a key of a survey")
+    found.unknown((), fields, {*_TEXTS, *_DOMAINS, "search", "oracle", "collect"}, "a key of a survey")
     made = _texts(fields, found)
-    labels, size = _domain(fields, folder, found)
-    oracle = _oracle(fields.get("oracle"), size, found)
-    collect = _collect(fields.get("collect", {}), found)
+    labels, domain = _domain(fields, folder, found)
+    search = check_search(fields, _oracle, found) if "search" in fields else None
+    oracle = search.oracle if search else None if "search" in fields else _oracle(fields.get("oracle"), domain, found)
+    collect = _collect(fields.get("collect", {}), oracle, found)
     _derive(collect, oracle, found)
-    return {**made, "labels": labels, "oracle": oracle, "collect": collect}, found
+    return {**made, "labels": labels, "oracle": oracle, "search": search, "collect": collect}, found
 
 
 def _texts(fields: dict[str, Any], found: Findings) -> dict[str, Any]:
@@ -65,11 +74,12 @@ def _is_text(value: Any, most: int) -> bool:
     return value.isprintable() or not any(unicodedata.category(c) in ("Cc", "Cs") and c != "\n" for c in value)
 
 
-def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> tuple[tuple[str, ...] | None, int | None]:
+def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> Domain:
+    """Return the labels, and what the oracle is told of the domain: nothing where it is strings."""
     given = [key for key in _DOMAINS if key in fields]
     if len(given) != 1:
         what = (
-            "is missing: give labels, labels_file or domain_size"
+            "is missing: give labels, labels_file, domain_size or domain = 'strings'"
             if not given
             else f"is given twice: {', '.join(given)}"
         )
@@ -80,7 +90,12 @@ def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> tup
         if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MOST_VALUES:
             found.add(("domain_size",), f"an integer from 2 to {MOST_VALUES}", size)
             return None, None
-        return None, size
+        return None, {"domain_size": size}
+    if given == ["domain"]:
+        if fields["domain"] != STRINGS:
+            found.add(("domain",), f"{STRINGS!r}", fields["domain"])
+            return None, None
+        return None, {}
     key = given[0]
     labels = fields[key] if key == "labels" else _from_file(fields[key], folder, found)
     return _labels(key, labels, found)
@@ -97,7 +112,7 @@ def _from_file(name: Any, folder: Path | None, found: Findings) -> list[str] | N
         return None
 
 
-def _labels(key: str, labels: Any, found: Findings) -> tuple[tuple[str, ...] | None, int | None]:
+def _labels(key: str, labels: Any, found: Findings) -> Domain:
     if labels is None and key == "labels_file":  # a mistake that was found already
         return None, None
     if not isinstance(labels, list) or not 2 <= len(labels) <= MOST_LABELS:
@@ -114,10 +129,10 @@ def _labels(key: str, labels: Any, found: Findings) -> tuple[tuple[str, ...] | N
         if plain in seen:
             found.add((key,), f"all different (label {position} is label {seen[plain]} again)", label)
         seen.setdefault(plain, position)
-    return tuple(map(str, labels)), len(labels)
+    return tuple(map(str, labels)), {"domain_size": len(labels)}
 
 
-def _oracle(fields: Any, size: int | None, found: Findings) -> FrequencyOracle | None:
+def _oracle(fields: Any, domain: dict[str, Any] | None, found: Findings) -> Oracle | None:
     if not isinstance(fields, dict):
         found.say(("oracle",), "the table [oracle] is missing, with a name and its parameters")
         return None
@@ -132,13 +147,16 @@ def _oracle(fields: Any, size: int | None, found: Findings) -> FrequencyOracle |
         return None
     wanted = {name: value for name, value in fields.items() if name != "name"}
     before = found.count
+    if domain is not None and issubclass(cls, StringOracle) == ("domain_size" in domain):
+        is_for = f"for strings, as in domain = {STRINGS!r}" if "domain_size" in domain else "for values that are listed"
+        found.say(("oracle", "name"), f"oracle.name must suit the domain, got {name!r}, which is {is_for}")
     _parameters(cls, wanted, found)
-    if size is None or found.count > before:
+    if domain is None or found.count > before:
         return None
-    return found.attempt(partial(cls, domain_size=size, **wanted), ("oracle",))
+    return found.attempt(partial(cls, **domain, **wanted), ("oracle",))
 
 
-def _parameters(cls: type[FrequencyOracle], wanted: dict[str, Any], found: Findings) -> None:
+def _parameters(cls: type[Oracle], wanted: dict[str, Any], found: Findings) -> None:
     """Find what is wrong with the parameters one by one; that of the domain is not among them."""
     found.unknown(("oracle",), wanted, cls.params.keys() - {"domain_size"}, f"a parameter of {cls.name}")
     for name in required(cls):
@@ -149,12 +167,13 @@ def _parameters(cls: type[FrequencyOracle], wanted: dict[str, Any], found: Findi
             found.attempt(partial(cls.params[name], cls.__name__, name, value), ("oracle", name))
 
 
-def _collect(fields: Any, found: Findings) -> dict[str, Any]:
+def _collect(fields: Any, oracle: Oracle | None, found: Findings) -> dict[str, Any]:
     if not isinstance(fields, dict):
         found.add(("collect",), "a table", fields)
         return {}
-    found.unknown(("collect",), fields, {*COLLECT_DEFAULTS, "derive"}, "a rule of collecting")
+    found.unknown(("collect",), fields, {*COLLECT_DEFAULTS, "repeat", "derive"}, "a rule of collecting")
     made = {key: fields.get(key, default) for key, default in COLLECT_DEFAULTS.items()}
+    made |= _repeat(fields.get("repeat", REPEATS[0]), oracle, found)
     if fields.get("derive", False) is not False:
         made["derive"] = fields["derive"]  # left out where it is false, so that versions are what they were without it
     if made["submit"] not in ("open", "token", "ticket"):
@@ -177,7 +196,7 @@ def _collect(fields: Any, found: Findings) -> dict[str, Any]:
     return made
 
 
-def _derive(collect: dict[str, Any], oracle: FrequencyOracle | None, found: Findings) -> None:
+def _derive(collect: dict[str, Any], oracle: Oracle | None, found: Findings) -> None:
     """Check that what is public in reports may come from tickets, where that is asked for."""
     if "derive" not in collect:
         return
@@ -187,6 +206,15 @@ def _derive(collect: dict[str, Any], oracle: FrequencyOracle | None, found: Find
         found.add(("collect", "derive"), "false unless submit is 'ticket'", True)
     elif oracle is not None and not can_derive(oracle):
         found.say(("collect", "derive"), f"collect.derive: the oracle must be {DERIVABLE}, got {oracle!r}")
+
+
+def _repeat(value: Any, oracle: Oracle | None, found: Findings) -> dict[str, Any]:
+    """Return the rule if it is named at all; only what is kept in two stages may be reported again."""
+    if value not in REPEATS:
+        found.add(("collect", "repeat"), "'once' or 'daily'", value)
+    elif value == "daily" and oracle is not None and not oracle.refreshes:
+        found.add(("collect", "repeat"), f"'once', since a report of {oracle.title} is repeated as it is", value)
+    return {} if value == REPEATS[0] else {"repeat": value}
 
 
 def _is_origin(value: Any) -> bool:

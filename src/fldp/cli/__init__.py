@@ -18,13 +18,16 @@ COMMANDS = (
     "client_commands",
     "commands",
     "experiment_commands",
+    "export_commands",
     "integrity_commands",
     "plan_commands",
     "privacy_commands",
     "published_commands",
     "results_commands",
+    "search_commands",
     "serve_commands",
     "survey_commands",
+    "tally_commands",
     "token_commands",
 )
 

@@ -9,10 +9,11 @@ import typer
 
 from fldp import batches, parquet, wire
 from fldp.cli import app
-from fldp.cli.options import Subject, needed, note, progress, takes_oracle
+from fldp.cli.options import Candidates, Subject, needed, note, progress, takes_oracle
 from fldp.constraints import one_of
 from fldp.errors import FldpError, ParameterError
 from fldp.files import written
+from fldp.reports import Tally
 from fldp.sources import Encoder, read_cells
 from fldp.stream import Stream
 
@@ -36,7 +37,7 @@ def privatize(
 ) -> None:
     """Turn values into reports, a file of .fldp, or of Parquet where the output's name says so."""
     about = needed(subject)
-    encoder = Encoder(about.as_survey.value, unknown)
+    encoder = Encoder(about.as_survey.value, unknown, about.as_survey.value_type)
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
     with progress("privatizing", None) as advance, written(output) as file:
@@ -63,37 +64,27 @@ def _watched(chunks: Any, advance: Any) -> Any:
 
 @app.command()
 @takes_oracle
-def tally(
-    files: Annotated[list[str], typer.Argument(help="Files of reports; - is standard input.")],
-    output: Output = "-",
-    subject: Subject | None = None,
-) -> None:
-    """Add reports up. The same batch is never counted twice."""
-    _combine("tallying", files, ("reports", "parquet reports"), output, subject)
-
-
-@app.command()
-@takes_oracle
 def merge(
     files: Annotated[list[str], typer.Argument(help="Tallies.")],
     output: Output = "-",
     subject: Subject | None = None,
 ) -> None:
     """Add tallies up, exactly."""
-    _combine("merging", files, ("tally",), output, subject)
-
-
-def _combine(what: str, files: list[str], kinds: tuple[str, ...], output: str, subject: Subject | None) -> None:
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
-    with progress(what, size_of(files)) as advance:
-        found, survey = batches.combine(files, kinds, oracle, version, advance)
+    with progress("merging", size_of(files)) as advance:
+        found, survey = batches.combine(files, ("tally",), oracle, version, advance)
+    save_tally(output, found, survey)
+
+
+def save_tally(output: str, found: Tally, survey: str | None) -> None:
+    """Write a tally, and say what it is of."""
     with written(output) as file:
         file.write(wire.encode_tally(found, survey))
     note(f"{found.n:,} reports of {found.oracle!r}, eta {found.oracle.eta}")
 
 
 def size_of(files: list[str]) -> int | None:
-    """Return the bytes of files, for a bar; None where that is not known."""
+    """Return how many bytes files have; None if one of them is a pipe."""
     try:
         return sum(os.stat(path).st_size for path in files)
     except OSError:
@@ -106,7 +97,8 @@ def estimate(
     file: Annotated[str, typer.Argument(help="A tally, or reports; - is standard input.")] = "-",
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     method: Annotated[
-        str, typer.Option(help="fhr, fwr: linear, or biased adaptive or em; em needs the reports.")
+        str,
+        typer.Option(help="fhr, fwr: linear, or biased adaptive or em; em needs the reports; rappor: select."),
     ] = "linear",
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
@@ -114,6 +106,7 @@ def estimate(
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
+    candidates: Candidates = None,
     subject: Subject | None = None,
 ) -> None:
     """Estimate how many people hold each value, with error bars."""
@@ -126,9 +119,10 @@ def estimate(
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
     with progress("reading", size_of([file])) as advance:
         source = batches.load(file, oracle, version, advance, raw=method == "em")
-    survey = subject.as_survey if subject else Subject(source.oracle).as_survey
+    about = (subject or Subject(source.oracle)).among(candidates)
+    options: dict[str, Any] = {"decoder": decoder} if decoder else {}
     with progress("estimating", None):
-        made = survey.estimate(source, method=method, **({"decoder": decoder} if decoder else {}))
+        made = about.estimate(source, method=method, **options)
     if post:
         from fldp.postprocess import postprocess
 

@@ -7,7 +7,7 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.connecting import Collector, InsecureHttp, To, TokenText, told
-from fldp.cli.options import note, progress
+from fldp.cli.options import progress
 from fldp.constraints import one_of
 from fldp.errors import ParameterError
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fldp.client import Published
+    from fldp.reports import Tally
 
 Name = Annotated[str, typer.Argument(help="The survey's name.")]
 Version = Annotated[
@@ -49,7 +50,9 @@ def estimates(
     asked: dict[str, Any] = {"level": level, "decoder": decoder, "post": post, "since": since, "until": until}
     with told(), Collector(to, token, insecure_http).connected() as client:
         found = client.survey(name, version=version)
-        if form == "text":
+        if form == "text" and found.survey.search is not None:
+            _show_search(client.tally(found.survey, since=since, until=until), found, level, top)
+        elif form == "text":
             _show(client.estimates(found.survey, top=top or _SHOWN, **asked), found)
         elif form == "json" and output is None:
             typer.echo(json.dumps(client.estimates(found.survey, top=top, **asked), indent=1))
@@ -67,13 +70,24 @@ def _show(found: dict[str, Any], published: "Published") -> None:
     render.show(_table(found, published), about, render.exposure(published.survey.oracle))
 
 
+def _show_search(tally: "Tally", published: "Published", level: float, top: int | None) -> None:
+    """Show what a search has found, or how far it is; its version and its tally were checked."""
+    from fldp import render, search_view
+
+    assert published.survey.search is not None
+    render.show(*search_view.progress(published.survey.search, tally, level, top))
+    render.show(f"Survey version {published.version[:12]}, which is {published.state}.")
+
+
 def _table(found: dict[str, Any], published: "Published") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
     from fldp.client.messages import clean
 
-    table = Table(title=f"The {len(found['rows']):,} largest of {published.survey.domain_size:,} estimates")
+    size = published.survey.domain_size
+    of = "" if size is None else f" of {size:,}"
+    table = Table(title=f"The {len(found['rows']):,} largest{of} estimates")
     table.title_justify = "left"
     table.add_column("value")
     for heading in ("estimate", "std. error", f"{100 * found['level']:.4g} % interval", "share"):
@@ -83,22 +97,3 @@ def _table(found: dict[str, Any], published: "Published") -> "Table":
         cells = (f"{row['count']:,.1f}", f"{row['stderr']:,.1f}", interval, f"{row['frequency']:.3%}")
         table.add_row(Text(clean(row["label"], 200)), *cells)
     return table
-
-
-@app.command()
-def export(
-    name: Name,
-    to: To,
-    version: Version = None,
-    since: Since = None,
-    until: Until = None,
-    output: Annotated[str, typer.Option("-o", "--output", help="Where to write; - is standard output.")] = "-",
-    token: TokenText = None,
-    insecure_http: InsecureHttp = False,
-) -> None:
-    """Save the raw reports that a collector keeps, of some UTC days or all, as Parquet."""
-    with told(), Collector(to, token, insecure_http).connected() as client:
-        found = client.survey(name, version=version)
-        with progress("saving", None) as advance:
-            size = client.export(found.survey, output, since=since, until=until, progress=advance)
-    note(f"{size:,} bytes of reports of survey version {found.version[:12]}")

@@ -11,8 +11,10 @@ from typing import ParamSpec, TypeVar
 
 from fldp.collector.clock import Clock, day, system, text
 from fldp.collector.folding import Folder
+from fldp.collector.lake_writer import LakeWriter
 from fldp.collector.metrics import Metrics
 from fldp.collector.problem import Problem, busy, not_found
+from fldp.collector.searching import Searches
 from fldp.collector.segments import packed
 from fldp.collector.settings import Settings
 from fldp.collector.store import Entry, Outcome, Store, StoreError, Submission, Verdict
@@ -112,13 +114,17 @@ class Collector:
         self._heavy = ThreadPoolExecutor(settings.threads, "fldp-heavy")
         self._answers = ThreadPoolExecutor(settings.threads, "fldp-answers")
         self._writer = Writer(self._commit, most_waiting=settings.max_waiting)
-        self._folder = Folder(store, self._survey, settings.fold_seconds)
+        searches = Searches(store, self._stated, lambda: self.now)
+        self._folder = Folder(store, self._survey, settings.fold_seconds, searches.go_on)
+        self._lake = LakeWriter(store, settings.lake, clock) if settings.lake else None
         self._heavy.submit(_warm)
 
     def stop(self) -> None:
         """End all threads and close the store; whoever still waits to be counted has had no answer."""
         self._writer.stop()
         self._folder.stop()
+        if self._lake:
+            self._lake.stop()
         self._quick.shutdown()
         self._heavy.shutdown()
         self._answers.shutdown()
@@ -199,6 +205,12 @@ class Collector:
         known = self._known.get(entry.version)
         return known.survey if known is not None else Published.read(entry).survey
 
+    def _stated(self, number: int) -> tuple[Survey, str] | None:
+        """Return a survey and its state, as it is stored now."""
+        entry = self.store.find_number(number)
+        found = None if entry is None else self.recall(entry)
+        return None if found is None else (found.survey, found.state(self.now))
+
     # ----------------------------------------------------------------------------------------------- reports
 
     def check_rate(self, version: str) -> None:
@@ -258,6 +270,7 @@ class Collector:
             "fldp_buffered_bytes": self.buffered.used,
             "fldp_folded_reports": self._folder.folded,
             "fldp_fold_failures": self._folder.failures,
+            **({"fldp_lake_failures": self._lake.failures} if self._lake else {}),
             "fldp_pending_reports": sum(count for _, _, count in self.store.pending()),
             "fldp_store_bytes": self.store.size(),
         }

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp import scatter
-from fldp.constraints import fail, flag, integer, optional
+from fldp.constraints import fail, flag, integer, maybe
 from fldp.kernels import ONE, U64, ZERO, Kernel, parity, walsh_hadamard
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.walsh import Noise, WalshOracle
@@ -156,7 +156,7 @@ class FWR(WalshOracle):
     params = {  # noqa: RUF012
         **WalshOracle.params,
         "eta": halving,
-        "hash_bits": optional(integer(1, MOST_HASH_BITS)),
+        "hash_bits": maybe(integer(1, MOST_HASH_BITS)),
         "allow_exposure": flag,
     }
 

@@ -238,7 +238,8 @@ class Grouped(FrequencyOracle):
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         del options
-        return np.concatenate([inside.oracle.decode(inside) for inside in self.split(tally)])
+        parts = zip(self.members, self.split(tally), strict=True)
+        return np.concatenate([member.decode(inside) for member, inside in parts])
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
         del options

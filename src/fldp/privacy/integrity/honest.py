@@ -11,9 +11,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.base import Floats, Oracle
 from fldp.geometry import hyperplane_sums
 from fldp.kernels import walsh_hadamard
-from fldp.oracle import Floats, FrequencyOracle
 from fldp.oracles import FHR, FWR, HR, OLH, PGR, Grouped
 from fldp.oracles.pure import PureOracle
 from fldp.oracles.unary import UnaryOracle
@@ -25,14 +25,14 @@ UNUSED = "what stands for no value gets nothing but noise"
 
 
 @singledispatch
-def of_tally(oracle: FrequencyOracle, tally: Tally) -> Iterator[Finding]:
+def of_tally(oracle: Oracle, tally: Tally) -> Iterator[Finding]:
     """Yield what a tally shows."""
     del oracle, tally
     yield from ()
 
 
 @singledispatch
-def of_reports(oracle: FrequencyOracle, data: Array) -> Iterator[Finding]:
+def of_reports(oracle: Oracle, data: Array) -> Iterator[Finding]:
     """Yield what the reports show beyond their tally."""
     del oracle, data
     yield from ()

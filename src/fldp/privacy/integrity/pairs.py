@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.base import Oracle
 from fldp.kernels import U64, keyed_hash, multiply_high, walsh_hadamard
 from fldp.oracle import Floats, FrequencyOracle
 from fldp.oracles import FHR, FWR, OLH, SS
@@ -36,16 +37,17 @@ class Scores:
 
 
 @singledispatch
-def pair_scores(oracle: FrequencyOracle, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+def pair_scores(oracle: Oracle, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
     """Return the scores of the pairs of these values, from reports or from a tally; None where there are none."""
     del oracle, tally, data, values
     return None
 
 
-def judge_pairs(oracle: FrequencyOracle, tally: Tally, data: Array | None) -> Iterator[Finding]:
+def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Finding]:
     """Yield what the worst pair shows, where the oracle has scores."""
-    known = pair_scores.dispatch(type(oracle)) is not pair_scores.dispatch(FrequencyOracle)
-    scores = pair_scores(oracle, tally, data, most_supported(oracle, tally)) if known else None
+    if not isinstance(oracle, FrequencyOracle) or pair_scores.dispatch(type(oracle)) is pair_scores.dispatch(Oracle):
+        return
+    scores = pair_scores(oracle, tally, data, most_supported(oracle, tally))
     if scores is None:
         return
     chances = log_chances(oracle, scores, tally.n)

@@ -84,6 +84,8 @@ def recover(
     [True, True]
     """
     oracle, data = source.oracle, source.data if isinstance(source, Reports) else None
+    if not isinstance(oracle, FrequencyOracle):
+        raise ParameterError(f"recover: the oracle must be one of values that can be listed, got {oracle!r}")
     tally = oracle.tally(source) if isinstance(source, Reports) else source
     plain = oracle.estimate(tally, **options)
     values = most_supported(oracle, tally) if targets is None else _given(oracle, targets)

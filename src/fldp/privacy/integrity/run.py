@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from fldp.base import Oracle
 from fldp.constraints import fraction
 from fldp.errors import DomainError
-from fldp.oracle import FrequencyOracle
 from fldp.oracles import GRR, Grouped
 from fldp.privacy.integrity.finding import Finding
 from fldp.privacy.integrity.honest import of_reports, of_tally, parts_of
@@ -30,7 +30,7 @@ class Findings:
     (False, ['supports'])
     """
 
-    oracle: FrequencyOracle
+    oracle: Oracle
     n: int
     source: str
     findings: tuple[Finding, ...]
@@ -81,7 +81,7 @@ def integrity(source: Reports | Tally, *, false_alarm: float = FALSE_ALARM) -> F
     return Findings(source.oracle, tally.n, "reports" if raw else "tally", found, chance)
 
 
-def _tested(oracle: FrequencyOracle, tally: Tally, data: Array | None) -> Iterator[Finding]:
+def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Finding]:
     if tally.n == 0:
         return
     if isinstance(oracle, Grouped):
@@ -97,12 +97,12 @@ def _tested(oracle: FrequencyOracle, tally: Tally, data: Array | None) -> Iterat
     yield from judge_pairs(oracle, tally, data)
 
 
-def _blind(oracle: FrequencyOracle) -> tuple[str, ...]:
+def _blind(oracle: Oracle) -> tuple[str, ...]:
     if isinstance(oracle, Grouped):
         return (_GROUPS, *_blind(max(oracle.members, key=lambda member: member.domain_size)))
     if isinstance(oracle, GRR):
         return (_SYMBOLS,)
-    if of_tally.dispatch(type(oracle)) is of_tally.dispatch(FrequencyOracle):
+    if of_tally.dispatch(type(oracle)) is of_tally.dispatch(Oracle):
         return (f"anything at all: nothing is known here about honest reports of {oracle.title}",)
     return ()
 

@@ -80,14 +80,19 @@ def outcomes(
     ways = [(attack, False) for attack in ATTACKS]
     for attack, tickets in [*ways[:1], *([("maximal-gain", True)] if can_derive(oracle) else []), *ways[1:]]:
         fake = poison(oracle, targets, fakes, attack=attack, tickets=tickets, rng=stream.child(attack, int(tickets)))
-        yield _outcome(honest, fake, targets, counts, (attack, tickets))
+        yield _outcome(oracle, (honest, fake), targets, counts, (attack, tickets))
         progress(1)
 
 
 def _outcome(
-    honest: Reports, fake: Reports, targets: NDArray[np.int64], counts: NDArray[np.int64], way: tuple[str, bool]
+    oracle: FrequencyOracle,
+    sent: tuple[Reports, Reports],
+    targets: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    way: tuple[str, bool],
 ) -> Outcome:
-    oracle, users = honest.oracle, len(honest) + len(fake)
+    honest, fake = sent
+    users = len(honest) + len(fake)
     share, held = len(fake) / users, float(counts[targets].sum()) / len(honest)
     every = Reports.concatenate([honest, fake])
     tally = oracle.tally(every)

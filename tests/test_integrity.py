@@ -16,23 +16,9 @@ from fldp.errors import FldpError
 from fldp.oracles.single import Single
 from fldp.privacy.integrity import finding, honest, pairs, recovery
 from fldp.privacy.poisoning import ATTACKS, poison
+from test_poisoning import SMALL as EVERY
 
-SMALL = [
-    fldp.RR(1.0),
-    fldp.GRR(0.5, 5),
-    fldp.SUE(1.0, 5),
-    fldp.OUE(2.0, 5),
-    fldp.SS(0.5, 7),
-    fldp.HR(1.0, 6),
-    fldp.HR(2.0, 7, 2),
-    fldp.PGR(1.0, 6),
-    fldp.HRR(1.0, 6),
-    fldp.FWR(1.0, 5),
-    fldp.FWR(2.0, 5, 0.5, 1, allow_exposure=True),
-    fldp.FWR(1.0, 3, 0.25, 1, allow_exposure=True),
-    fldp.FHR(1.0, 7),
-    fldp.FHR(0.5, 5),
-]
+SMALL = [oracle for oracle in EVERY if oracle.name != "grouped"]
 WIDE = [
     fldp.RR(1.0),
     fldp.GRR(1.0, 20),

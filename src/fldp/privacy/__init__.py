@@ -6,13 +6,17 @@ from fldp.privacy.card import Card, card
 from fldp.privacy.elimination import Repeats, eliminate, remaining, repeats
 from fldp.privacy.integrity import Findings, Recovered, integrity, recover
 from fldp.privacy.limits import Limit, Limits, Spent
-from fldp.privacy.notions import FLDP, LDP, ApproximateLDP, GroupedLDP, Notion
+from fldp.privacy.notions import CLDP, FLDP, IDLDP, LDP, PLDP, ULDP, ApproximateLDP, GroupedLDP, Notion
 from fldp.privacy.poisoning import gain, leverage, poison
 from fldp.privacy.verify import Judgement, Verification, Witness, verify
 
 __all__ = [
+    "CLDP",
     "FLDP",
+    "IDLDP",
     "LDP",
+    "PLDP",
+    "ULDP",
     "ApproximateLDP",
     "Audit",
     "Averaging",

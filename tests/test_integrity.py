@@ -92,7 +92,14 @@ def laws(oracle):
             yield oracle.report(outcome, public)[None], row
 
 
-@pytest.mark.parametrize("oracle", SMALL, ids=map(repr, SMALL))
+UNEVEN = [
+    fldp.URR(1.0, 5, sensitive=[1, 3]),
+    fldp.URAPPOR(1.0, 5, sensitive=[1, 3]),
+    fldp.IDUE(epsilon=3.0, domain_size=5, budgets={3: 1.0}),
+]
+
+
+@pytest.mark.parametrize("oracle", [*SMALL, *UNEVEN], ids=repr)
 def test_what_the_tests_take_for_honest_is_so_for_every_value_and_tight(oracle, monkeypatch):
     """Each cell of each test, from every single report, weighed by the law: its chance lies within what it claims.
 

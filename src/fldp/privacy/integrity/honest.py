@@ -19,6 +19,7 @@ from fldp.oracles.pure import PureOracle
 from fldp.oracles.rappor import RAPPOR
 from fldp.oracles.sketch import SketchOracle
 from fldp.oracles.unary import UnaryOracle
+from fldp.oracles.uneven import UnevenOracle
 from fldp.privacy.integrity.finding import Finding, judge, judge_total
 from fldp.reports import Array, Tally
 
@@ -50,7 +51,14 @@ def _pure(oracle: PureOracle, tally: Tally) -> Iterator[Finding]:
         yield _supports(tally.state, tally.n, float(oracle.q), float(oracle.p))
 
 
-def _supports(counts: NDArray[np.int64], n: int, low: float, high: float) -> Finding:
+@of_tally.register(UnevenOracle)
+def _uneven(oracle: UnevenOracle, tally: Tally) -> Iterator[Finding]:
+    """Every value has bounds of its own."""
+    high, low = (np.array([float(chances[k]) for chances in oracle.kinds])[oracle.kind_of] for k in (0, 1))
+    yield _supports(tally.state, tally.n, low, high)
+
+
+def _supports(counts: NDArray[np.int64], n: int, low: float | Floats, high: float | Floats) -> Finding:
     return judge("supports", SUPPORTS, counts, n, low, high)
 
 

@@ -20,6 +20,7 @@ ORACLES = [
     {"name": "fhr", "epsilon": 0.3, "allow_exposure": True},
     {"name": "fwr", "epsilon": 0.2, "eta": 0.25, "allow_exposure": True},
     {"name": "grouped", "epsilon": 0.1, "base": "grr", "groups": [2, 1], "allow_exposure": True},
+    {"name": "cms", "epsilon": 0.4, "hashes": 4, "width": 8},
 ]
 
 
@@ -29,12 +30,13 @@ def drawn(chance):
     for number in range(40):
         oracle = chance.choice(ORACLES)
         labels = SETS[0] if oracle["name"] == "grouped" else chance.choice(SETS)
+        domain = {"domain": "strings"} if oracle["name"] == "cms" else {"labels": labels}
         topic = chance.choice(["one", "two"])
         survey = {
             "name": f"s{number % 3}",
             "question": f"Which, {chance.randrange(12)}?",
             "topic": topic,
-            "labels": labels,
+            **domain,
             "oracle": oracle,
         }
         asked.append({"survey": survey, "label": chance.choice("ab"), "url": chance.choice(URLS)})

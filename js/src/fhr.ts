@@ -1,6 +1,6 @@
 /** FHR, the flexible Hadamard response of the paper. */
 import { type SymbolCoin, quotient, symbolCoin } from "./coins.js";
-import { type Fields, Oracle, type Report, bitLength, each, flag, parity, wordOf } from "./oracle.js";
+import { type Fields, Oracle, type Report, bitLength, flag, parity, wordOf } from "./oracle.js";
 
 /** Return the least and the greatest number of `t < n` with an odd `parity(w & t)`, over masks `w != 0`. */
 function oddCounts(n: number, bits: number): [number, number] {
@@ -64,12 +64,12 @@ export class FHR extends Oracle {
     return plus !== minus;
   }
 
-  override likelihoods([plus, minus]: Report): Float64Array {
+  override likely([plus, minus]: Report): (value: number) => number {
     const less = quotient(this.coin.other, this.coin.keep);
     const [at, mask] = [plus as number, (plus as number) ^ (minus as number)];
-    return each(this.domainSize, (value) => {
+    return (value) => {
       const item = value + this.first;
       return parity(mask & item) && (parity(at & item) ? less : 1);
-    });
+    };
   }
 }

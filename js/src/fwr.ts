@@ -2,7 +2,7 @@
 import { type SymbolCoin, quotient, respond, symbolCoin } from "./coins.js";
 import { fail } from "./errors.js";
 import { ONE, expLower } from "./exponential.js";
-import { type Fields, Oracle, type Report, bitLength, each, flag, integer, parity, wordOf } from "./oracle.js";
+import { type Fields, Oracle, type Report, bitLength, flag, integer, parity, wordOf } from "./oracle.js";
 import { leftBy, scatter } from "./scatter.js";
 
 const MOST_HASH_BITS = 8;
@@ -82,13 +82,13 @@ export class FWR extends Oracle {
     return this.leaks === 0 || this.likelihoods(report).some((likely) => likely > 0);
   }
 
-  override likelihoods(report: Report): Float64Array {
+  override likely(report: Report): (value: number) => number {
     const less = quotient(this.coin.other, this.coin.keep);
     const masks = report.slice(0, -1) as number[];
-    return each(this.domainSize, (value) => {
+    return (value) => {
       const wrong = paritiesOf(this.item(value), masks) ^ (report[this.masks] as number);
       return wrong & ((1 << this.leaks) - 1) ? 0 : wrong ? less : 1;
-    });
+    };
   }
 }
 

@@ -5,6 +5,15 @@ import { randomWords } from "./random.js";
 /** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
 export const MOST_VALUES = 1 << 20;
 
+const MOST_LISTED = 2 ** 31 - 1; // values of any list
+const MOST_POWER = 1 << 16;
+
+/** A value: its number, or the fingerprint of a string, which is wider than 53 bits. */
+export type Value = number | bigint;
+
+/** Tells how likely a report is under a value. An oracle takes one kind of values only, as a method may. */
+export type Likely = { of(value: Value): number }["of"];
+
 /** A report as the numbers that it consists of; those wider than 53 bits are bigints. */
 export type Report = readonly (number | bigint)[];
 
@@ -40,6 +49,13 @@ export function integer(low: number, high: number, initial?: unknown): Rule {
   return { rule: `an integer from ${low} to ${high}`, initial, check };
 }
 
+/** Accept 1, 2, 4, ... of a range. */
+export function powerOfTwo(low: number, initial: number): Rule {
+  const { check } = integer(low, MOST_POWER);
+  const good = (value: unknown) => check(value) && !((value as number) & ((value as number) - 1));
+  return { rule: `a power of two from ${low} to ${MOST_POWER}`, initial, check: good };
+}
+
 /** A frequency oracle on the side of those who answer. */
 export abstract class Oracle {
   static readonly id: string;
@@ -56,7 +72,7 @@ export abstract class Oracle {
   constructor(fields: Fields) {
     const { id, rules } = new.target as unknown as OracleClass;
     this.name = id;
-    const odd = Object.keys(fields).find((key) => !Object.hasOwn(rules, key));
+    const odd = Object.keys(fields).find((key) => fields[key] !== undefined && !Object.hasOwn(rules, key));
     if (odd !== undefined) throw fail(this.name, "a parameter", `one of ${Object.keys(rules)}`, odd);
     for (const [key, { rule, check, initial }] of Object.entries(rules)) {
       const value = fields[key] === undefined ? initial : fields[key];
@@ -71,9 +87,14 @@ export abstract class Oracle {
     return this.settings.epsilon as number;
   }
 
-  /** The number of values. */
+  /** The number of values; where they are strings, more than any list can have. */
   get domainSize(): number {
-    return this.settings.domain_size as number;
+    return (this.settings.domain_size as number) ?? MOST_LISTED;
+  }
+
+  /** Whether the values can be listed; strings cannot. */
+  get isListed(): boolean {
+    return "domain_size" in this.settings;
   }
 
   /** The number of random words that a report takes, always. */
@@ -83,15 +104,31 @@ export abstract class Oracle {
   abstract readonly widths: readonly number[];
 
   /** Return the report of a value: a pure function of it and of the words. `draw` takes random ones. */
-  abstract perturb(value: number, words: DataView): Report;
+  abstract perturb(value: Value, words: DataView): Report;
 
   /** Tell whether this oracle can produce a report, whose numbers have the right widths already. */
   check(_report: Report): boolean {
     return true;
   }
 
-  /** Return how likely a report is under every value, up to a factor; exactly 0 where a value cannot produce it. */
-  abstract likelihoods(report: Report): Float64Array;
+  /** Return how likely a report is under a value, up to a factor; exactly 0 where a value cannot produce it. */
+  abstract likely(report: Report): Likely;
+
+  /** Return how likely a report is under every value, or under the first ones. */
+  likelihoods(report: Report, count = this.domainSize): Float64Array {
+    const likely = this.likely(report);
+    return Float64Array.from({ length: count }, (_, value) => likely(value));
+  }
+
+  /** Return the value that a text without a label stands for, or -1. */
+  read(text: string): Value | Promise<Value> {
+    return String(Number(text)) === text && this.holds(Number(text)) ? Number(text) : -1;
+  }
+
+  /** Tell whether this is a value. */
+  holds(value: Value): boolean {
+    return integer(0, this.domainSize - 1).check(value);
+  }
 
   /** Name and parameters as JSON; those at their default are left out. */
   get description(): Fields {
@@ -106,9 +143,8 @@ export abstract class Oracle {
   }
 
   /** Draw a report of a value, with randomness from WebCrypto. */
-  draw(value: number): Report {
-    const { rule, check } = integer(0, this.domainSize - 1);
-    if (!check(value)) throw fail(this.name, "a value", rule, value);
+  draw(value: Value): Report {
+    if (!this.holds(value)) throw fail(this.name, "a value", "one of its domain", value);
     return this.perturb(value, randomWords(this.words));
   }
 
@@ -137,9 +173,4 @@ export function parity(bits: number): number {
   let odd = 0;
   for (let left = bits; left; left &= left - 1) odd ^= 1;
   return odd;
-}
-
-/** Return for every value a number. */
-export function each(count: number, number: (value: number) => number): Float64Array {
-  return Float64Array.from({ length: count }, (_, value) => number(value));
 }

@@ -74,7 +74,7 @@ export class Participant {
    */
   async prepare(label: string, { confirm }: { readonly confirm?: Confirm } = {}): Promise<Answer> {
     const { survey } = this;
-    const value = survey.encode(label);
+    const value = await survey.encode(label);
     const blank = await this.blank();
     for (let agreed: readonly string[] = []; ;) {
       const { done, repeated, notices } = await change<Found>(this.store, async (rows) => {
@@ -115,9 +115,9 @@ export class Participant {
 
   /** Return the row of an answer that is not drawn yet. */
   private async blank(): Promise<Row> {
-    const { origin, path, topic, version, oracle, labels } = this.survey;
+    const { origin, path, topic, version, oracle, labels, domain } = this.survey;
     const { epsilon, eta, domainSize: size } = oracle;
-    const set = await identifier(labels ? { labels: [...labels].sort() } : { domain_size: size });
+    const set = await identifier(labels ? { labels: [...labels].sort() } : domain ? { domain } : { domain_size: size });
     const day = new Date().toISOString().slice(0, 10);
     const empty = { key: "", batch: "", check: "", state: "drawn" } as const;
     return { origin, path, topic, version, epsilon, eta, labels: set, size, day, ...empty };

@@ -56,10 +56,10 @@ export class SS extends Oracle {
     return report.every((value, k) => value < this.domainSize && (k === 0 || value > report[k - 1]));
   }
 
-  override likelihoods(report: Report): Float64Array {
+  override likely(report: Report): (value: number) => number {
     const inside = this.keep * BigInt(this.domainSize - this.size);
-    const made = new Float64Array(this.domainSize).fill(quotient((SCALE - this.keep) * BigInt(this.size), inside));
-    for (const value of report) made[value as number] = 1;
-    return made;
+    const less = quotient((SCALE - this.keep) * BigInt(this.size), inside);
+    const named = new Set(report);
+    return (value) => (named.has(value) ? 1 : less);
   }
 }

@@ -2,16 +2,17 @@
 import { identifier } from "./canonical.js";
 import { CollectorError, DomainError, WireError, fail, shown } from "./errors.js";
 import { exchange } from "./exchange.js";
-import { type Fields, MOST_VALUES, type Oracle, type OracleClass } from "./oracle.js";
+import { type Fields, MOST_VALUES, type Oracle, type OracleClass, type Value } from "./oracle.js";
 import { type Address, addressOf } from "./origin.js";
 import { build } from "./wire.js";
 
 const FORMAT = "fldp-survey-1";
+const STRINGS = "strings";
 const NAME = /^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/; // times are compared as text
 const ODD = /(?!\n)[\p{Cc}\p{Cs}]|^[^\S\uFEFF]|[^\S\uFEFF]$/u; // controls, halves of characters, blanks at an end
 const TEXTS = ["name", "topic", "question", "title", "description"];
-const KEYS = [...TEXTS, "labels", "domain_size", "oracle", "collect", "format"];
+const KEYS = [...TEXTS, "labels", "domain_size", "domain", "oracle", "collect", "format"];
 
 /** Who may answer when, and what the collector keeps. */
 export interface Collect {
@@ -40,11 +41,13 @@ function isText(value: unknown, most: number): value is string {
   return typeof value === "string" && value !== "" && [...value].length <= most && !ODD.test(value);
 }
 
-/** Check labels or the number of values, and return that number. */
-function sizeOf({ labels, domain_size }: Fields): unknown {
+/** Check labels, the number of values, or that they are strings, and return that number, if there is one. */
+function sizeOf({ labels, domain_size, domain }: Fields): unknown {
+  const one = [labels, domain_size, domain].filter((part) => part !== undefined).length === 1;
+  require(one && [undefined, STRINGS].includes(domain as string), "the domain", `labels, domain_size or ${STRINGS}`, domain);
   if (labels === undefined) return domain_size;
   const good = (label: unknown): boolean => isText(label, 200) && !label.includes("\n");
-  const listed = Array.isArray(labels) && domain_size === undefined && labels.every(good) ? labels : [];
+  const listed = Array.isArray(labels) && labels.every(good) ? labels : [];
   const different = new Set(listed.map((label) => label.normalize())).size;
   require(different && different === listed.length, "labels", "different texts of 1 to 200 characters", labels);
   return different;
@@ -83,6 +86,8 @@ export class Survey implements Address {
   /** What answers are counted under in the ledger: the survey's topic, or its name. */
   declare readonly topic: string;
   declare readonly labels: readonly string[] | null;
+  /** `strings`, where any string may be answered. */
+  declare readonly domain: string | null;
   declare readonly collect: Collect;
   readonly oracle: Oracle;
   /** The identifier of exactly this survey, computed here. */
@@ -95,7 +100,7 @@ export class Survey implements Address {
   readonly path: string;
 
   private constructor(specification: Fields, oracle: Oracle, version: string, address: Address, state: string) {
-    const fields = { title: null, description: null, labels: null, topic: specification.name, ...specification };
+    const fields = { title: null, description: null, labels: null, domain: null, topic: specification.name, ...specification };
     Object.assign(this, fields); // the texts, the labels and the rules; what must not come from there follows
     this.oracle = oracle;
     this.version = version;
@@ -123,12 +128,10 @@ export class Survey implements Address {
     return new Survey(canonical, oracle, made, addressOf(url), state);
   }
 
-  /** Return the value of a label. */
-  encode(label: string): number {
-    const value = this.labels ? this.labels.indexOf(label) : Number(label);
-    if (!(value >= 0 && value < this.oracle.domainSize && this.label(value) === label)) {
-      throw new DomainError(`survey ${this.name}: labels must be ones of the survey, got ${shown(label)}`);
-    }
+  /** Return the value of a label; of a string, where those are asked for, its fingerprint. */
+  async encode(label: string): Promise<Value> {
+    const value = this.labels ? this.labels.indexOf(label) : await this.oracle.read(label);
+    if (value < 0) throw new DomainError(`survey ${this.name}: labels must be ones of the survey, got ${shown(label)}`);
     return value;
   }
 

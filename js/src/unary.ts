@@ -1,6 +1,6 @@
 /** Unary encodings: one bit per value, each thrown by itself. A report is the bits as bytes, value 0 lowest. */
 import { type UnaryCoins, unaryCoins } from "./coins.js";
-import { type Fields, Oracle, type Report, each, wordOf } from "./oracle.js";
+import { type Fields, Oracle, type Report, wordOf } from "./oracle.js";
 
 /** Return the widths of bits as bytes. */
 export function byteWidths(bits: number): number[] {
@@ -39,10 +39,8 @@ abstract class Unary extends Oracle {
     return [...row];
   }
 
-  override likelihoods(report: Report): Float64Array {
-    return each(this.domainSize, (value) =>
-      ((report[value >> 3] as number) >> (value % 8)) & 1 ? 1 : 1 / this.coins.ratio,
-    );
+  override likely(report: Report): (value: number) => number {
+    return (value) => (((report[value >> 3] as number) >> (value % 8)) & 1 ? 1 : 1 / this.coins.ratio);
   }
 }
 

@@ -5,7 +5,9 @@ import { test } from "node:test";
 import { WireError, build, decode, encode, every } from "../dist/index.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
-const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
+// fingerprints are wider than the numbers of JSON.parse
+const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8").replace(/"value":(\d{16,})/g, `"value":"$1"`));
+const valueOf = (value) => (typeof value === "string" ? BigInt(value) : value);
 const names = readdirSync(FOLDER).map((name) => name.replace(".json", ""));
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 const bytes = (text) => new Uint8Array(Buffer.from(text, "hex"));
@@ -28,11 +30,11 @@ for (const name of names.filter((name) => !name.endsWith("_bad"))) {
       assert.deepEqual(oracle.description, vector.oracle);
       assert.equal(oracle.words, vector.words);
       assert.equal(oracle.reportBits, vector.report_bits);
-      const reports = vector.reports.map(({ value, words }) => oracle.perturb(value, wordsOf(words)));
+      const reports = vector.reports.map(({ value, words }) => oracle.perturb(valueOf(value), wordsOf(words)));
       for (const [j, { packed, value }] of vector.reports.entries()) {
         const batch = hex(await encode(oracle, [reports[j]]));
         assert.ok(batch.includes(`01000000${packed}`), `report ${j}`);
-        assert.ok(oracle.likelihoods(reports[j])[value] > 0, `report ${j} rules its own value out`);
+        assert.ok(oracle.likely(reports[j])(valueOf(value)) > 0, `report ${j} rules its own value out`);
       }
       assert.equal(hex(await encode(oracle, reports)), vector.batch);
       const { survey, batch } = vector.batch_for_survey;

@@ -1,7 +1,8 @@
 // The page on which a person answers a survey. It shows what leaves the device before it leaves.
+import { card } from "./card.js";
 import { choices } from "./choices.js";
 import { ask, element, notice } from "./dom.js";
-import { BudgetError, CollectorError, card, every, explain, flush, load, participant } from "./fldp.js";
+import { BudgetError, CollectorError, every, explain, flush, load, participant } from "./fldp.js";
 import { learned, privacyCard } from "./learned.js";
 
 const main = document.querySelector("main");

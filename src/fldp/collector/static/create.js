@@ -1,7 +1,8 @@
 // A new survey: what it asks, what the planner says of it, and the card of what is about to be published.
+import { card } from "./card.js";
 import { field, selected } from "./controls.js";
 import { element, notice } from "./dom.js";
-import { build, card, every, Survey } from "./fldp.js";
+import { build, every, Survey } from "./fldp.js";
 import { privacyCard } from "./learned.js";
 import { collector, post } from "./session.js";
 import { count, percent } from "./words.js";

@@ -1,9 +1,10 @@
 // One survey: its estimates with their intervals, live, and everything that is known about it.
+import { card } from "./card.js";
 import { bars, framed, isSure } from "./chart.js";
 import { comparison } from "./comparison.js";
 import { controls, levelWords } from "./controls.js";
 import { element, notice } from "./dom.js";
-import { card, every, load } from "./fldp.js";
+import { every, load } from "./fldp.js";
 import { privacyCard } from "./learned.js";
 import { moreReports } from "./more_reports.js";
 import { overTime } from "./over_time.js";

@@ -7,9 +7,11 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.connecting import Collector, InsecureHttp, To, TokenText, told
-from fldp.cli.options import note, progress
+from fldp.cli.options import Candidates, note, progress
 from fldp.constraints import one_of
 from fldp.errors import ParameterError
+from fldp.sources import read_candidates
+from fldp.strings import as_candidates
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,6 +36,7 @@ def estimates(
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
+    candidates: Candidates = None,
     since: Since = None,
     until: Until = None,
     form: Annotated[str, typer.Option("--format", help="text, json, csv or parquet.")] = "text",
@@ -47,6 +50,8 @@ def estimates(
     if form == "text" and output is not None:
         raise ParameterError("fldp: a table is only shown; name a --format to save: json, csv or parquet")
     asked: dict[str, Any] = {"level": level, "decoder": decoder, "post": post, "since": since, "until": until}
+    if candidates is not None:
+        asked["candidates"] = as_candidates("fldp", read_candidates(candidates))
     with told(), Collector(to, token, insecure_http).connected() as client:
         found = client.survey(name, version=version)
         if form == "text":
@@ -74,8 +79,8 @@ def _table(found: dict[str, Any], published: "Published") -> "Table":
     from fldp.client.messages import clean
 
     size = published.survey.domain_size
-    of = "" if size is None else f" of {size:,}"
-    table = Table(title=f"The {len(found['rows']):,} largest{of} estimates")
+    of = "of the candidates'" if size is None else f"of {size:,}"
+    table = Table(title=f"The {len(found['rows']):,} largest {of} estimates")
     table.title_justify = "left"
     table.add_column("value")
     for heading in ("estimate", "std. error", f"{100 * found['level']:.4g} % interval", "share"):

@@ -62,11 +62,12 @@ SCHEMAS: dict[str, Any] = {
             "topic": NAME,
             "labels": _list({"type": "string", "minLength": 1, "maxLength": 200}),
             "domain_size": {"type": "integer", "minimum": 2},
+            "domain": {"type": "string", "enum": ["strings"]},
             "oracle": _object({"name": _TEXT, "epsilon": _NUMBER}, closed=False),
             "collect": {"type": "object"},
             "format": _TEXT,
         },
-        optional=("title", "description", "topic", "labels", "domain_size", "collect", "format"),
+        optional=("title", "description", "topic", "labels", "domain_size", "domain", "collect", "format"),
     ),
     "Published": _object(
         {"name": NAME, "version": VERSION, "created": _TIME, "closed": _MAYBE_TIME, "state": _STATE, "submit": _TEXT}
@@ -112,6 +113,7 @@ SCHEMAS: dict[str, Any] = {
             ),
         }
     ),
+    "Candidates": _object({"candidates": _list({"type": "string", "minLength": 1, "maxLength": 1024})}),
     "Days": _list(_object({"day": DAY, "n": {"type": ["integer", "null"], "minimum": 1}})),
     "Contrast": _object(
         {

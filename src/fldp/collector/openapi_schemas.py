@@ -141,15 +141,17 @@ SCHEMAS: dict[str, Any] = {
     "Question": _object(
         {
             "domain_size": {"type": "integer", "minimum": 2},
+            "domain": {"type": "string", "enum": ["strings"]},
             "users": {"type": "integer", "minimum": 1},
             "epsilon": {"type": "number", "exclusiveMinimum": 0},
             "eta": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
         },
-        optional=("eta",),
+        optional=("domain_size", "domain", "eta"),
     ),
     "Plan": _object(
         {
             "domain_size": _COUNT,
+            "domain": _TEXT,
             "users": _COUNT,
             "epsilon": _NUMBER,
             "eta": _NUMBER,
@@ -157,7 +159,8 @@ SCHEMAS: dict[str, Any] = {
             "reason": _TEXT,
             "rows": _list({"type": "object"}),
             "skipped": {"type": "object"},
-        }
+        },
+        optional=("domain_size", "domain", "eta", "skipped"),
     ),
     "Wanted": _object({"count": {"type": "integer", "minimum": 1, "maximum": 100_000}}),
     "Tickets": _object({"tickets": _list(_TEXT)}),

@@ -5,10 +5,12 @@ import { count, interval, short } from "./words.js";
 
 /** One colour for each oracle, as in the figures of the reproduction. */
 export const COLOURS = {
+  cms: "#0f766e",
   fhr: "#2a9d5c",
   fwr: "#d63aa0",
   grouped: "#5a5f8c",
   grr: "#b5545c",
+  hcms: "#a855f7",
   hr: "#6b4f3a",
   hrr: "#4fb3bf",
   olh: "#e07b39",

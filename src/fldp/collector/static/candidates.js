@@ -21,7 +21,7 @@ export function candidates(survey, changed) {
   const button = element("button", { type: "submit", class: "primary" }, "Count these");
   const form = element(
     "form",
-    { submit: (event) => (event.preventDefault(), take()) },
+    { class: "stack", submit: (event) => (event.preventDefault(), take()) },
     element("p", {}, "The answers are texts, which nobody can list. Name those that you want counted, as they were written: how often others were given is not estimated."),
     field("Texts, one on a line", input),
     field("Or a file with one on each line", file),

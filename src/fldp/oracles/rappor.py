@@ -1,0 +1,436 @@
+"""RAPPOR: a Bloom filter of a string, perturbed once for good and once more for every report."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import product
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.base import Floats, Law
+from fldp.bloom import Design, Evidence, Solver
+from fldp.constraints import fail, flag, fraction, integer, maybe, one_of, positive
+from fldp.errors import ParameterError
+from fldp.estimate import Estimate
+from fldp.kernels import ONE, U64, ZERO, Kernel, keyed_hash, multiply_high
+from fldp.oracles import numbered
+from fldp.oracles.hadamard import power_of_two
+from fldp.oracles.unary import below
+from fldp.profile import Band, Profile
+from fldp.reports import Array, Reports, Tally
+from fldp.screening import screen
+from fldp.stages import StageCoins
+from fldp.stream import Words
+from fldp.string_oracle import MOST_SEED, Fit, StringOracle
+from fldp.strings import Fingerprints
+from fldp.thresholds import log_upper
+from fldp.values import Values
+
+_THREE, _SIX, _SEVEN, _SIXTY_THREE, _BYTE = U64(3), U64(6), U64(7), U64(63), U64(255)
+_ALL = U64(2**64 - 1)
+_BY_CHANCE = 10  # candidates that nobody holds and that pass the screening, in the mean, at most
+_MOST_PUBLICS = 64
+
+
+@Kernel
+def add_filter(value: Any, seeds: Any, bits: Any, row: Any) -> None:
+    """Flip in a row the bits of the Bloom filter of a value, each once."""
+    for a in range(len(seeds)):
+        place = multiply_high(keyed_hash(seeds[a], U64(value)), bits)
+        again = False
+        for b in range(a):
+            again |= multiply_high(keyed_hash(seeds[b], U64(value)), bits) == place
+        if not again:
+            row[place >> _SIX] ^= ONE << (place & _SIXTY_THREE)
+
+
+@Kernel
+def flip_filters(values: Any, words: Any, seeds: Any, bits: Any, planes: Any, flip: Any, last: Any, out: Any) -> None:
+    """Write the Bloom filter of each value in its cohort, with bits flipped by bit planes."""
+    row = np.empty(out.shape[1], np.uint64)
+    for i in range(len(values)):
+        below(words[i], planes, flip, row)
+        add_filter(values[i], seeds[i], bits, row)
+        row[len(row) - 1] &= last
+        out[i] = row
+
+
+@Kernel
+def choose_bits(kept: Any, words: Any, planes: Any, zero: Any, one: Any, last: Any, out: Any) -> None:
+    """Write for every bit whether its number is below the threshold of the bit that is kept."""
+    ones, zeros = np.empty(kept.shape[1], np.uint64), np.empty(kept.shape[1], np.uint64)
+    for i in range(len(kept)):
+        below(words[i], planes, one, ones)
+        below(words[i], planes, zero, zeros)
+        for b in range(kept.shape[1]):
+            out[i, b] = (kept[i, b] & ones[b]) | (~kept[i, b] & zeros[b])
+        out[i, kept.shape[1] - 1] &= last
+
+
+@dataclass(frozen=True, repr=False)
+class RAPPOR(StringOracle):
+    """A Bloom filter of a string, perturbed in two stages, of which the first is drawn once and kept.
+
+    Everybody is in one of ``cohorts`` at random, and publishes which. There ``hashes`` hash functions, others in each
+    cohort, set bits of a filter of ``bits`` bits. The *permanent* response flips every bit with probability ``f/2``; it is
+    drawn once for a value. The *instantaneous* response reports a kept 1 as 1 with probability ``q`` and a kept 0 with
+    probability ``p``; it is drawn for every report. ``privatize`` draws both, for people who report once;
+    ``keep`` and ``respond`` are the two stages, and ``fldp.Participant`` keeps the first.
+
+    Two promises, both of plain LDP: one report keeps ``epsilon``, and all reports together that are drawn from one
+    permanent response keep ``epsilon_permanent``, however many they are. Both hold for what the code really draws
+    (``coins``): ``((1-f/2)/(f/2))^(2h) <= e^epsilon_permanent`` and ``(q*(1-p*)/(p*(1-q*)))^h <= e^epsilon``, where ``p*``
+    and ``q*`` are the probabilities that a bit of the filter that is 0 or 1 is reported as 1. ``p`` is that with the
+    least error unless it is given, and ``q`` follows. ``docs/rappor.md`` has the rest.
+
+    Erlingsson, Pihur, Korolova: RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014.
+
+    >>> oracle = RAPPOR(epsilon=1.0, epsilon_permanent=2.0)
+    >>> reports = oracle.privatize(["firefox"] * 7000 + ["chrome"] * 3000, rng=7)
+    >>> found = oracle.estimate(reports, candidates=["firefox", "chrome", "safari"])
+    >>> found.counts.round(), found.stderr.round(), found.rest
+    (...)
+    """
+
+    epsilon_permanent: float
+    bits: int = 128
+    hashes: int = 2
+    cohorts: int = 64
+    p: float | None = None
+    seed: int = 0
+
+    name = "rappor"
+    params = {  # noqa: RUF012
+        "epsilon": positive,
+        "epsilon_permanent": positive,
+        "bits": integer(2, 4096),
+        "hashes": integer(1, 16),
+        "cohorts": power_of_two,
+        "p": maybe(fraction),
+        "seed": integer(0, MOST_SEED),
+    }
+    methods = ("linear", "select")
+
+    @classmethod
+    def published(cls, f: float = 0.5, p: float = 0.5, q: float = 0.75, *, hashes: int = 2, **others: Any) -> "RAPPOR":
+        """Return the oracle with the parameters of the paper, each realised to 20 bits or more.
+
+        >>> oracle = RAPPOR.published(f=0.5, p=0.5, q=0.75, hashes=2)
+        >>> round(oracle.epsilon, 4), round(oracle.epsilon_permanent, 4), round(float(oracle.coins.q), 5)
+        (1.0743, 4.3944, 0.75)
+        """
+        flip, zero, one = (int(fraction(cls.__name__, *each) * 2**53) for each in (("f", f), ("p", p), ("q", q)))
+        if one <= zero:
+            raise fail(cls.__name__, "q", f"above p, {p!r}", q)
+        coins = StageCoins(hashes, 53, flip // 2, zero, one)
+        return cls(log_upper(coins.ratio), log_upper(coins.lasting_ratio), hashes=hashes, p=p, **others)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coins  # refuse a degenerate epsilon now
+
+    @cached_property
+    def coins(self) -> StageCoins:
+        """The realised coins of both stages."""
+        return StageCoins.build(self.title, self.epsilon, self.epsilon_permanent, hashes=self.hashes, p=self.p)
+
+    @property
+    def lasting_epsilon(self) -> float:
+        return self.epsilon_permanent
+
+    @cached_property
+    def seeds(self) -> Words:
+        """The seeds of the hash functions, a row for each cohort: outputs of SplitMix64 started at ``seed``."""
+        with np.errstate(over="ignore"):
+            made = keyed_hash(U64(self.seed), np.arange(self.cohorts * self.hashes, dtype=np.uint64))
+        return np.asarray(made).reshape(self.cohorts, self.hashes)
+
+    def filters(self, marks: Fingerprints) -> NDArray[np.int16]:
+        """Return the bits that fingerprints set: one for every cohort, fingerprint and hash function.
+
+        >>> RAPPOR(epsilon=1.0, epsilon_permanent=2.0, bits=16, cohorts=2).filters(np.array([7, 8])).shape
+        (2, 2, 2)
+        """
+        with np.errstate(over="ignore"):
+            hashed = keyed_hash(self.seeds[:, None, :], marks.astype(np.uint64)[None, :, None])
+            return np.asarray(multiply_high(hashed, U64(self.bits)).astype(np.int16))
+
+    @property
+    def _blocks(self) -> int:
+        return -(-self.bits // 64)
+
+    @property
+    def _last(self) -> np.uint64:
+        return _ALL >> U64(-self.bits % 64)
+
+    @property
+    def _header(self) -> int:
+        return numbered.header(self.cohorts)
+
+    @property
+    def keep_words(self) -> int:
+        """The number of random words that the permanent response takes, the first ones of a report."""
+        return 1 + self.coins.planes * self._blocks
+
+    @property
+    def words(self) -> int:
+        return self.keep_words + self.coins.planes * self._blocks
+
+    @property
+    def report_dtype(self) -> Any:
+        return np.dtype(np.uint8)
+
+    @property
+    def report_shape(self) -> tuple[int, ...]:
+        return (self._header + -(-self.bits // 8),)
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return numbered.widths((self.cohorts - 1).bit_length()) + numbered.widths(self.bits)
+
+    @property
+    def server_work(self) -> str:
+        return "O(n bits), then O(cohorts bits c^2) for c candidates"
+
+    @property
+    def outcomes(self) -> int:
+        return 1 << self.bits
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return self.cohorts, 1 + self.bits
+
+    def keep(self, values: Values, words: Words, out: Array) -> None:
+        """Write what is kept of each value, in the form of a report: its cohort, and its bits after the first stage."""
+        rows = (words[:, 0] & U64(self.cohorts - 1)).astype(np.int64)
+        made, coins = np.empty((len(values), self._blocks), np.uint64), self.coins
+        flip_filters.over(len(values))(
+            values, words[:, 1:], self.seeds[rows], U64(self.bits), coins.planes, U64(coins.flip), self._last, made
+        )
+        numbered.join(rows, self._as_bytes(made), out)
+
+    def respond(self, kept: Array, words: Words, out: Array) -> None:
+        """Write a new report from each row that is kept; ``out`` may be the same array."""
+        rows, bits = numbered.split(kept, self._header)
+        padded = np.zeros((len(kept), 8 * self._blocks), np.uint8)
+        padded[:, : bits.shape[1]] = bits
+        made, coins = padded.view("<u8"), self.coins
+        choose_bits.over(len(kept))(made, words, coins.planes, U64(coins.zero), U64(coins.one), self._last, made)
+        numbered.join(rows, self._as_bytes(made), out)
+
+    def _as_bytes(self, made: Words) -> Array:
+        return np.asarray(made.astype("<u8").view(np.uint8)[:, : -(-self.bits // 8)])
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        self.keep(values, words[:, : self.keep_words], out)
+        self.respond(out, words[:, self.keep_words :], out)
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        numbered.add(*numbered.split(data, self._header), state)
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        rows, bits = numbered.split(data, self._header)
+        padding = 0xFF << (self.bits % 8 or 8) & 0xFF
+        return np.asarray((rows < self.cohorts) & (bits[:, -1] & padding == 0))
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        people = state[:, :1]
+        return bool(int(people.sum()) == n and ((state >= 0) & (state <= people)).all())
+
+    def evidence(self, tally: Tally) -> Evidence:
+        """Return the debiased counts of all bits: how many people of every cohort have them set, without bias."""
+        p, q = self.coins.p_star, self.coins.q_star
+        people = tally.state[:, 0].astype(np.float64)
+        return Evidence((tally.state[:, 1:] - float(p) * people[:, None]) / float(q - p), people)
+
+    def design(self, marks: Fingerprints, *, cohorts: slice = slice(None)) -> Design:
+        """Return the equations that candidates are fitted by, in all cohorts or in some."""
+        p, q = self.coins.p_star, self.coins.q_star
+        own, other = float(q * (1 - q) / (q - p) ** 2), float(p * (1 - p) / (q - p) ** 2)
+        return Design(self.filters(marks)[cohorts], self.bits, self.cohorts, own, other)
+
+    def estimate(
+        self,
+        tally: Tally | Reports,
+        *,
+        candidates: Iterable[str | bytes] | None = None,
+        method: str = "linear",
+        **options: Any,
+    ) -> Estimate:
+        """Fit candidates by least squares: all of them, or those that stand out.
+
+        ``"linear"`` fits all candidates to all cohorts. It is unbiased, if people hold no other values, or over the choice
+        of the hash functions. ``"select"`` is for very many candidates: a lasso on every other cohort keeps some of
+        them, and these are fitted to the remaining cohorts, so that they were not chosen on the data that judges
+        them. ``Estimate.found`` tells which are held by anybody, and ``Estimate.rest`` how many people hold none.
+        """
+        one_of(*self.methods)(self.title, "method", method)
+        if method == "linear":
+            return super().estimate(tally, candidates=candidates, **options)
+        if self.cohorts == 1:
+            raise ParameterError(f"{self.title}: method 'select' needs at least 2 cohorts, got 1")
+        return super().estimate(tally, candidates=self._selected(tally, candidates), held_out=True, **options)
+
+    def _selected(self, tally: Tally | Reports, candidates: Iterable[str | bytes] | None) -> tuple[str, ...]:
+        """Return the candidates that stand out in the cohorts of even number, or the first one if none does."""
+        listed, even = self.among(candidates or ()), slice(0, None, 2)
+        evidence = self.evidence(self.settled(tally))[even]
+        false = min(0.1, _BY_CHANCE / listed.domain_size)
+        kept = screen(self.design(listed.marks, cohorts=even), evidence, false)
+        return tuple(listed.candidates[k] for k in kept) or listed.candidates[:1]
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        for name, value in options.items():
+            if name != "held_out":
+                raise ParameterError(f"{self.title}: estimate has no option {name!r}")
+            flag(self.title, name, value)
+
+    def fit(self, tally: Tally, marks: Fingerprints, *, held_out: bool = False, **options: Any) -> Fit:
+        del options
+        solver = self._solver(marks, held_out)
+        evidence = self.evidence(tally)[_cohorts(held_out)]
+        counts = solver.solve(evidence)
+        dispersion = solver.dispersion(tally.n, counts, evidence)
+        return Fit(counts, {"marks": marks, "held_out": held_out, "dispersion": dispersion})
+
+    def variance(
+        self,
+        n: int,
+        count: Any,
+        *,
+        marks: Fingerprints | None = None,
+        held_out: bool = False,
+        dispersion: float = 1.0,
+        **context: Any,
+    ) -> Any:
+        """That of the fit, which depends on the bits of the candidates, times the dispersion that was found."""
+        del context
+        solver = self._solver(np.zeros(1, np.int64) if marks is None else marks, held_out)
+        counts = np.asarray(count, np.float64)
+        if not counts.ndim:
+            return solver.largest_variance(n, float(counts)) * dispersion
+        return solver.variances(n, _at_most(n, counts)) * dispersion
+
+    def covariance_of_sum(
+        self,
+        n: int,
+        counts: Floats,
+        members: NDArray[np.bool_],
+        *,
+        marks: Fingerprints,
+        held_out: bool = False,
+        dispersion: float = 1.0,
+        **context: Any,
+    ) -> float:
+        del context
+        solver, plausible = self._solver(marks, held_out), _at_most(n, counts)
+        together = solver.variances(n, plausible, members[None].astype(np.float64))[0]
+        return float(together - solver.variances(n, plausible)[members].sum()) * dispersion
+
+    def _solver(self, marks: Fingerprints, held_out: bool) -> Solver:
+        return _solver(self, np.ascontiguousarray(marks).tobytes(), held_out)
+
+    def likelihoods(self, data: Array, marks: Fingerprints) -> Floats:
+        """Values differ in the bits that they set."""
+        rows, packed = numbered.split(data, self._header)
+        bits = np.unpackbits(packed, axis=1, count=self.bits, bitorder="little")
+        made = np.empty((len(data), len(marks)))
+        one, zero = (float(ratio) for ratio in self._odds)
+        for k, mark in enumerate(marks):
+            places = np.array([_pad(filter_, self.hashes) for filter_ in self._sets(int(mark))])[rows]
+            seen = np.where(np.take_along_axis(bits, np.maximum(places, 0), axis=1), one, zero)
+            made[:, k] = np.where(places >= 0, seen, 1.0).prod(axis=1)
+        return made
+
+    @property
+    def _odds(self) -> tuple[Fraction, Fraction]:
+        """How much more likely a bit is reported as 1, and as 0, if it is set."""
+        p, q = self.coins.p_star, self.coins.q_star
+        return q / p, (1 - q) / (1 - p)
+
+    def _sets(self, mark: int) -> list[frozenset[int]]:
+        """Return the bits that a fingerprint sets in each cohort."""
+        return [frozenset(row.tolist()) for row in self.filters(np.array([mark]))[:, 0]]
+
+    def profile(self, mark: int, other: int) -> Profile:
+        """By the bits that one of the two sets and the other does not; all others have the same law under both."""
+        pairs = zip(self._sets(mark), self._sets(other), strict=True)
+        kinds = Counter((len(mine - theirs), len(theirs - mine)) for mine, theirs in pairs)
+        bands = (band for (a, b), times in kinds.items() for band in self._bands(a, b, times))
+        return Profile.of(bands, self.cohorts * self.outcomes)
+
+    def _bands(self, mine: int, theirs: int, times: int) -> Iterable[Band]:
+        """Yield the reports by how many of the bits that only one sets are 1, in so many cohorts alike."""
+        p, q = self.coins.p_star, self.coins.q_star
+        for x, y in product(range(mine + 1), range(theirs + 1)):
+            ways, share = comb(mine, x) * comb(theirs, y), Fraction(times, self.cohorts)
+            one = _binomial(q, mine, x) * _binomial(p, theirs, y)
+            two = _binomial(p, mine, x) * _binomial(q, theirs, y)
+            yield Band(times * ways << (self.bits - mine - theirs), share * ways * one, share * ways * two)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        return self._law(value, public, self.coins.p_star, self.coins.q_star)
+
+    def keep_law(self, value: int, public: Any) -> Law:
+        """Return the exact law of what is kept, given the cohort."""
+        return self._law(value, public, self.coins.f / 2, 1 - self.coins.f / 2)
+
+    def _law(self, value: int, public: Any, zero: Fraction, one: Fraction) -> Law:
+        self.check_enumerable(value)
+        if public is None:
+            raise fail(self.title, "public", "the cohort that the law is conditional on", public)
+        mine = sum(1 << bit for bit in self._sets(value)[public])
+        size = mine.bit_count()
+        made = {}
+        for bits in range(self.outcomes):
+            inside, outside = (bits & mine).bit_count(), (bits & ~mine).bit_count()
+            made[bits] = _binomial(one, size, inside) * _binomial(zero, self.bits - size, outside)
+        return made
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        rows, bits = numbered.split(report[None], self._header)
+        return int(rows[0]), int.from_bytes(bits.tobytes(), "little")
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        out = np.empty((1, *self.report_shape), np.uint8)
+        packed = np.frombuffer(outcome.to_bytes(-(-self.bits // 8), "little"), np.uint8)
+        numbered.join(np.array([public]), packed[None], out)
+        return out[0]  # type: ignore[no-any-return]
+
+    def publics(self) -> Iterable[int]:
+        return range(min(self.cohorts, _MOST_PUBLICS))
+
+    @property
+    def publics_are_all(self) -> bool:
+        return self.cohorts <= _MOST_PUBLICS
+
+
+@lru_cache(maxsize=2)
+def _solver(oracle: RAPPOR, marks: bytes, held_out: bool) -> Solver:
+    """Prepare the fit of candidates once: it is needed for counts, variances and sums alike."""
+    return Solver.of(oracle.title, oracle.design(np.frombuffer(marks, np.int64), cohorts=_cohorts(held_out)))
+
+
+def _cohorts(held_out: bool) -> slice:
+    """Return the cohorts that candidates are fitted to: all, or those on which none was chosen."""
+    return slice(1, None, 2) if held_out else slice(None)
+
+
+def _at_most(n: int, counts: Floats) -> Floats:
+    """Return counts that n people can have: estimates of many rare values, cut at 0, add up to more."""
+    total = counts.sum()
+    return counts if total <= n else counts * (n / total)
+
+
+def _binomial(share: Fraction, size: int, ones: int) -> Fraction:
+    """Return the probability of given bits of which so many are 1."""
+    return share**ones * (1 - share) ** (size - ones)
+
+
+def _pad(bits: frozenset[int], size: int) -> list[int]:
+    return [*sorted(bits), *[-1] * (size - len(bits))]

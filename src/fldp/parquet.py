@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fldp import canonical
+from fldp.base import Oracle
 from fldp.errors import DomainError, FldpError, WireError
 from fldp.extras import load
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Array, Reports
 from fldp.wire import build, describe
 
@@ -22,7 +22,7 @@ def _arrow() -> tuple[Any, Any]:
     return load("pyarrow", "parquet"), load("pyarrow.parquet", "parquet")
 
 
-def schema(oracle: FrequencyOracle, survey: str | None = None) -> Any:
+def schema(oracle: Oracle, survey: str | None = None) -> Any:
     """Return the Arrow schema of an oracle's reports.
 
     >>> import fldp
@@ -42,7 +42,7 @@ def schema(oracle: FrequencyOracle, survey: str | None = None) -> Any:
     return arrow.schema(columns, metadata={_KEY: canonical.dumps(meta)})
 
 
-def write(file: BinaryIO, oracle: FrequencyOracle, batches: Iterable[Reports], survey: str | None = None) -> int:
+def write(file: BinaryIO, oracle: Oracle, batches: Iterable[Reports], survey: str | None = None) -> int:
     """Write reports as they come; return how many there were."""
     arrow, parquet = _arrow()
     form, count = schema(oracle, survey), 0
@@ -65,8 +65,8 @@ def _columns(arrow: Any, form: Any, data: Array) -> list[Any]:
 
 
 def read(
-    file: BinaryIO, oracle: FrequencyOracle | None = None, survey: str | None = None
-) -> tuple[FrequencyOracle, str | None, Iterator[Reports]]:
+    file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None
+) -> tuple[Oracle, str | None, Iterator[Reports]]:
     """Return the oracle, the survey's version and the reports of a file, batch by batch, each of them checked."""
     _, parquet = _arrow()
     try:
@@ -87,7 +87,7 @@ def read(
     return named, version, _batches(table, named)
 
 
-def _batches(table: Any, oracle: FrequencyOracle) -> Iterator[Reports]:
+def _batches(table: Any, oracle: Oracle) -> Iterator[Reports]:
     row = 0
     try:
         for batch in table.iter_batches(batch_size=_ROWS):
@@ -99,7 +99,7 @@ def _batches(table: Any, oracle: FrequencyOracle) -> Iterator[Reports]:
         raise WireError(f"parquet: in the rows from {row}: {str(error).splitlines()[0]}") from None
 
 
-def _data(oracle: FrequencyOracle, batch: Any) -> Array:
+def _data(oracle: Oracle, batch: Any) -> Array:
     data = np.empty((batch.num_rows, *oracle.report_shape), oracle.report_dtype)
     if any(column.null_count for column in batch.columns):
         raise DomainError(f"{oracle.title}: reports must not be missing")

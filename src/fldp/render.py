@@ -11,9 +11,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from fldp.base import Oracle
 from fldp.batches import Content
 from fldp.estimate import Estimate
-from fldp.oracle import FrequencyOracle
 from fldp.privacy.verify import Verification
 from fldp.survey import Survey
 from fldp.wire import describe
@@ -24,7 +24,7 @@ def console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=120)
 
 
-def exposure(oracle: FrequencyOracle) -> str:
+def exposure(oracle: Oracle) -> str:
     """Say in a sentence what one report gives away for certain.
 
     >>> import fldp
@@ -141,7 +141,7 @@ def _shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def oracle_facts(oracle: FrequencyOracle) -> dict[str, Any]:
+def oracle_facts(oracle: Oracle) -> dict[str, Any]:
     """Return what an oracle costs and gives away."""
     return {
         "oracle": describe(oracle),
@@ -162,7 +162,7 @@ def content_facts(content: Content) -> dict[str, Any]:
     }
 
 
-def verification_facts(found: Verification, asked: FrequencyOracle | None, at: Iterable[float] = ()) -> dict[str, Any]:
+def verification_facts(found: Verification, asked: Oracle | None, at: Iterable[float] = ()) -> dict[str, Any]:
     """Return what was verified, and of which domain, with the deltas at some epsilons."""
     facts: dict[str, Any] = {"oracle": describe(asked)} if asked else {}
     if asked and found.domain_size != asked.domain_size:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp import canonical
+from fldp.base import Oracle
 from fldp.errors import DomainError, ParameterError
 from fldp.estimate import Estimate
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Reports, Tally
 from fldp.stream import Stream
 from fldp.survey_mistakes import Mistake
@@ -54,7 +54,7 @@ class Survey:
 
     name: str
     question: str
-    oracle: FrequencyOracle
+    oracle: Oracle
     labels: tuple[str, ...] | None = None
     title: str | None = None
     description: str | None = None

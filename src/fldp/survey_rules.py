@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fldp.base import Oracle
 from fldp.errors import ParameterError
 from fldp.needs import required
-from fldp.oracle import MOST_VALUES, FrequencyOracle
+from fldp.oracle import MOST_VALUES
 from fldp.oracles import get
 from fldp.origin import origin_of
 from fldp.survey_mistakes import Findings
@@ -115,7 +116,7 @@ def _labels(key: str, labels: Any, found: Findings) -> tuple[tuple[str, ...] | N
     return tuple(map(str, labels)), len(labels)
 
 
-def _oracle(fields: Any, size: int | None, found: Findings) -> FrequencyOracle | None:
+def _oracle(fields: Any, size: int | None, found: Findings) -> Oracle | None:
     if not isinstance(fields, dict):
         found.say(("oracle",), "the table [oracle] is missing, with a name and its parameters")
         return None
@@ -136,7 +137,7 @@ def _oracle(fields: Any, size: int | None, found: Findings) -> FrequencyOracle |
     return found.attempt(partial(cls, domain_size=size, **wanted), ("oracle",))
 
 
-def _parameters(cls: type[FrequencyOracle], wanted: dict[str, Any], found: Findings) -> None:
+def _parameters(cls: type[Oracle], wanted: dict[str, Any], found: Findings) -> None:
     """Find what is wrong with the parameters one by one; that of the domain is not among them."""
     found.unknown(("oracle",), wanted, cls.params.keys() - {"domain_size"}, f"a parameter of {cls.name}")
     for name in required(cls):

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from fldp.base import Oracle
 from fldp.errors import ParameterError
-from fldp.oracle import FrequencyOracle
 from fldp.progress import progress as progress
 from fldp.survey import Survey
 
@@ -19,7 +19,7 @@ from fldp.survey import Survey
 class Subject:
     """The oracle that a command is about, and its survey if it has one."""
 
-    oracle: FrequencyOracle
+    oracle: Oracle
     survey: Survey | None = None
 
     @property
@@ -87,7 +87,7 @@ def _subject(survey: Path | None, oracle: str | None, **parameters: Any) -> Subj
     return Subject(_named(oracle, given))
 
 
-def _named(name: str, given: dict[str, Any]) -> FrequencyOracle:
+def _named(name: str, given: dict[str, Any]) -> Oracle:
     from fldp.needs import required
     from fldp.oracles import get
 

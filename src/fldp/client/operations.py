@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from fldp import wire
+from fldp.base import Oracle
 from fldp.client import calls, replies
 from fldp.client.address import secret
 from fldp.client.calls import Day, version_of
@@ -26,7 +27,6 @@ from fldp.client.uploads import PIECE_BYTES, Piece, Progress, Sent, Upload, uplo
 from fldp.constraints import fail, integer
 from fldp.errors import CollectorError
 from fldp.files import written
-from fldp.oracle import FrequencyOracle
 from fldp.participant import Answer, Confirm, Participant
 from fldp.reports import Reports, Tally
 from fldp.survey import Survey, SurveyError
@@ -200,7 +200,7 @@ class Operations:
         *,
         since: Day | None = None,
         until: Day | None = None,
-        oracle: FrequencyOracle | None = None,
+        oracle: Oracle | None = None,
     ) -> Tally:
         """Return the tally of some UTC days or all; ``survey.estimate`` makes estimates of it."""
         known = survey.oracle if isinstance(survey, Survey) else oracle

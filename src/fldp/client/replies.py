@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fldp import wire
+from fldp.base import Oracle
 from fldp.client.address import presentable
 from fldp.client.messages import Reply, clean, fields, parse, rows
 from fldp.errors import CollectorError, FldpError, WireError
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Tally
 from fldp.survey import Survey
 
@@ -152,7 +152,7 @@ def estimated(reply: Reply) -> dict[str, Any]:
     return found
 
 
-def tally_of(reply: Reply, version: str, oracle: FrequencyOracle | None) -> Tally:
+def tally_of(reply: Reply, version: str, oracle: Oracle | None) -> Tally:
     """Read a tally, which must be of the version that was asked for."""
     try:
         return wire.decode_tally(reply.body, oracle, version)

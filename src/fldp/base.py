@@ -149,6 +149,11 @@ class Oracle(ABC):
         return Fraction(1)
 
     @property
+    def lasting_epsilon(self) -> float:
+        """The epsilon of all that a person ever sends on one answer: that of a report, which is repeated as it is."""
+        return self.epsilon
+
+    @property
     def report_bits(self) -> int:
         """The number of bits of one report on the wire."""
         return sum(self.field_bits)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from math import inf, nextafter
 
 from fldp.constraints import fail
 
@@ -32,6 +33,17 @@ def exp_lower(epsilon: float) -> Fraction:
     """
     power = Decimal(epsilon).exp(_DIGITS)
     return Fraction(int(_DIGITS.multiply(power, Decimal(2**128))), 2**128)
+
+
+def log_upper(ratio: Fraction) -> float:
+    """Return the logarithm of a ratio, rounded up to a float.
+
+    >>> log_upper(Fraction(1)), log_upper(exp_lower(1.0))
+    (0.0, 1.0)
+    """
+    exact = _DIGITS.ln(_DIGITS.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+    near = float(exact)
+    return near if Decimal(near) >= exact else nextafter(near, inf)
 
 
 def _degenerate(owner: str, epsilon: float) -> Exception:

@@ -20,20 +20,21 @@ from fldp.estimate import Estimate
 from fldp.kernels import ONE, U64, ZERO, Kernel, keyed_hash, multiply_high
 from fldp.oracles import numbered
 from fldp.oracles.hadamard import power_of_two
+from fldp.oracles.sketch import MOST_SEED
 from fldp.oracles.unary import below
 from fldp.profile import Band, Profile
 from fldp.reports import Array, Reports, Tally
 from fldp.screening import screen
 from fldp.stages import StageCoins
 from fldp.stream import Words
-from fldp.string_oracle import MOST_SEED, Fit, StringOracle
+from fldp.string_oracle import Fit, StringOracle
 from fldp.strings import Fingerprints
 from fldp.thresholds import log_upper
 from fldp.values import Values
 
 _THREE, _SIX, _SEVEN, _SIXTY_THREE, _BYTE = U64(3), U64(6), U64(7), U64(63), U64(255)
 _ALL = U64(2**64 - 1)
-_BY_CHANCE = 10  # candidates that nobody holds and that pass the screening, in the mean, at most
+_BY_CHANCE = 30  # candidates that nobody holds and that pass the screening, in the mean, at most
 _MOST_PUBLICS = 64
 
 
@@ -270,15 +271,15 @@ class RAPPOR(StringOracle):
         them. ``Estimate.found`` tells which are held by anybody, and ``Estimate.rest`` how many people hold none.
         """
         one_of(*self.methods)(self.title, "method", method)
-        if method == "linear":
+        if method == "linear" or candidates is None:
             return super().estimate(tally, candidates=candidates, **options)
         if self.cohorts == 1:
             raise ParameterError(f"{self.title}: method 'select' needs at least 2 cohorts, got 1")
         return super().estimate(tally, candidates=self._selected(tally, candidates), held_out=True, **options)
 
-    def _selected(self, tally: Tally | Reports, candidates: Iterable[str | bytes] | None) -> tuple[str, ...]:
+    def _selected(self, tally: Tally | Reports, candidates: Iterable[str | bytes]) -> tuple[str, ...]:
         """Return the candidates that stand out in the cohorts of even number, or the first one if none does."""
-        listed, even = self.among(candidates or ()), slice(0, None, 2)
+        listed, even = self.among(candidates), slice(0, None, 2)
         evidence = self.evidence(self.settled(tally))[even]
         false = min(0.1, _BY_CHANCE / listed.domain_size)
         kept = screen(self.design(listed.marks, cohorts=even), evidence, false)

@@ -75,13 +75,13 @@ class Spent:
 
     @classmethod
     def on(cls, oracle: Oracle) -> "Spent":
-        """Return what one answer through an oracle gives away.
+        """Return what one answer through an oracle gives away, however often it is sent.
 
         >>> import fldp
         >>> print(Spent.on(fldp.FHR(epsilon=0.1, domain_size=100)))
         epsilon 0.1, eta 1/2, 1 answer
         """
-        return cls(exact(oracle.epsilon), oracle.eta, 1)
+        return cls(exact(oracle.lasting_epsilon), oracle.eta, 1)
 
     @classmethod
     def together(cls, costs: "Iterable[Spent]") -> "Spent":

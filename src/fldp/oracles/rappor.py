@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fldp.base import Floats, Law
 from fldp.bloom import Design, Evidence, Solver
 from fldp.constraints import fail, flag, fraction, integer, maybe, one_of, positive
-from fldp.errors import ParameterError
+from fldp.errors import MergeError, ParameterError
 from fldp.estimate import Estimate
 from fldp.kernels import ONE, U64, ZERO, Kernel, keyed_hash, multiply_high
 from fldp.oracles import numbered
@@ -26,7 +26,7 @@ from fldp.profile import Band, Profile
 from fldp.reports import Array, Reports, Tally
 from fldp.screening import screen
 from fldp.stages import StageCoins
-from fldp.stream import Words
+from fldp.stream import Stream, Words
 from fldp.string_oracle import Fit, StringOracle
 from fldp.strings import Fingerprints
 from fldp.thresholds import log_upper
@@ -116,6 +116,7 @@ class RAPPOR(StringOracle):
         "seed": integer(0, MOST_SEED),
     }
     methods = ("linear", "select")
+    refreshes = True
 
     @classmethod
     def published(cls, f: float = 0.5, p: float = 0.5, q: float = 0.75, *, hashes: int = 2, **others: Any) -> "RAPPOR":
@@ -206,8 +207,33 @@ class RAPPOR(StringOracle):
     def tally_shape(self) -> tuple[int, ...]:
         return self.cohorts, 1 + self.bits
 
-    def keep(self, values: Values, words: Words, out: Array) -> None:
-        """Write what is kept of each value, in the form of a report: its cohort, and its bits after the first stage."""
+    def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
+        """Draw the permanent responses, in the form of reports: they are to be kept, and never to be sent.
+
+        >>> oracle = RAPPOR(epsilon=1.0, epsilon_permanent=2.0)
+        >>> kept = oracle.keep(["firefox"])
+        >>> monday, tuesday = oracle.respond(kept), oracle.respond(kept)
+        """
+        marks = self.as_values(values)
+        data = np.empty((len(marks), *self.report_shape), self.report_dtype)
+        for part, words in Stream.of(rng).chunks(len(marks), self.keep_words):
+            self._keep(marks[part], words, data[part])
+        return Reports.trusted(self, data)
+
+    def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
+        if kept.oracle != self:
+            raise MergeError(f"{self.title}: what is kept must be of {self!r}, got {kept.oracle!r}")
+        data = np.empty_like(kept.data)
+        for part, words in Stream.of(rng).chunks(len(kept), self.words - self.keep_words):
+            self._respond(kept.data[part], words, data[part])
+        return Reports.trusted(self, data)
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        self._keep(values, words[:, : self.keep_words], out)
+        self._respond(out, words[:, self.keep_words :], out)
+
+    def _keep(self, values: Values, words: Words, out: Array) -> None:
+        """Write the cohort that word 0 draws, and the bits of the filter after the first stage."""
         rows = (words[:, 0] & U64(self.cohorts - 1)).astype(np.int64)
         made, coins = np.empty((len(values), self._blocks), np.uint64), self.coins
         flip_filters.over(len(values))(
@@ -215,8 +241,8 @@ class RAPPOR(StringOracle):
         )
         numbered.join(rows, self._as_bytes(made), out)
 
-    def respond(self, kept: Array, words: Words, out: Array) -> None:
-        """Write a new report from each row that is kept; ``out`` may be the same array."""
+    def _respond(self, kept: Array, words: Words, out: Array) -> None:
+        """Write the same cohort, and the bits after the second stage; ``out`` may be the same array."""
         rows, bits = numbered.split(kept, self._header)
         padded = np.zeros((len(kept), 8 * self._blocks), np.uint8)
         padded[:, : bits.shape[1]] = bits
@@ -226,10 +252,6 @@ class RAPPOR(StringOracle):
 
     def _as_bytes(self, made: Words) -> Array:
         return np.asarray(made.astype("<u8").view(np.uint8)[:, : -(-self.bits // 8)])
-
-    def perturb(self, values: Values, words: Words, out: Array) -> None:
-        self.keep(values, words[:, : self.keep_words], out)
-        self.respond(out, words[:, self.keep_words :], out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         numbered.add(*numbered.split(data, self._header), state)

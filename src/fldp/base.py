@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fldp.constraints import Constraint, one_of
 from fldp.errors import DomainError, MergeError, ParameterError
+from fldp.estimate import Estimate
 from fldp.reports import Array, Reports, Tally
 from fldp.stream import Stream, Words
 from fldp.values import Values
@@ -106,7 +107,7 @@ class Oracle(ABC):
     @property
     @abstractmethod
     def values_end(self) -> int:
-        """The number that all values, as integers from 0 on, are below."""
+        """The number of values that there can be: as integers they are from 0 on and below it."""
 
     @abstractmethod
     def as_values(self, values: Any) -> Values:
@@ -151,6 +152,11 @@ class Oracle(ABC):
     def lasting_epsilon(self) -> float:
         """The epsilon of all reports together that are made of one kept answer."""
         return self.epsilon
+
+    @property
+    def anonymity(self) -> int:
+        """The least number of values that a single report leaves possible."""
+        return self.values_end
 
     @property
     def report_bits(self) -> int:
@@ -223,6 +229,10 @@ class Oracle(ABC):
         if tally.n == 0:
             raise DomainError(f"{self.title}: an estimate needs at least one report, got an empty tally")
         return tally
+
+    @abstractmethod
+    def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
+        """Estimate how many users hold each value, with standard errors."""
 
     def publics(self) -> Iterable[Any]:
         """Return draws of the public randomness for the verifier to go through; None where there is none."""

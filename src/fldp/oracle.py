@@ -58,11 +58,6 @@ class FrequencyOracle(Oracle):
     def as_values(self, values: Any) -> Values:
         return as_values(self.title, values, self.domain_size)
 
-    @property
-    def anonymity(self) -> int:
-        """The least number of values that a single report leaves possible."""
-        return self.domain_size
-
     def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Any) -> Estimate:
         """Estimate how many users hold each value, unbiased, with standard errors.
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.base import Floats, Law, Oracle
-from fldp.constraints import fail, integer, positive
+from fldp.constraints import fail, integer, one_of, positive
 from fldp.errors import DomainError, ParameterError
 from fldp.estimate import Estimate
 from fldp.oracle import FrequencyOracle
@@ -84,7 +84,12 @@ class StringOracle(Oracle):
         return fingerprints(self.title, values)
 
     def estimate(
-        self, tally: Tally | Reports, *, candidates: Iterable[str | bytes] | None = None, **options: Any
+        self,
+        tally: Tally | Reports,
+        *,
+        candidates: Iterable[str | bytes] | None = None,
+        method: str = "linear",
+        **options: Any,
     ) -> Estimate:
         """Estimate how many users hold each candidate, with standard errors; what nobody asks for is not estimated.
 
@@ -94,8 +99,9 @@ class StringOracle(Oracle):
         >>> oracle.estimate(reports, candidates=["https://a.example", "https://c.example"])
         <estimate of 2 values from 1000 reports of CMS(epsilon=4.0, hashes=16, width=64).among(2 candidates)>
         """
+        one_of(*self.methods)(self.title, "method", method)
         if candidates is None:
-            raise DomainError(f"{self.title}: an estimate needs candidates, the strings to be counted, got none")
+            raise DomainError(f"{self.title}: an estimate needs the strings to be counted, got no candidates")
         found = self.settled(tally)
         self.check_options(options)
         listed = self.among(candidates)
@@ -132,6 +138,20 @@ class StringOracle(Oracle):
                 f"{self.title}: a law is enumerated for small reports only, "
                 f"got one of 2^{self.outcomes.bit_length() - 1} outcomes"
             )
+
+
+def listed(who: str, oracle: Oracle) -> FrequencyOracle:
+    """Return an oracle whose values can be listed, or say that candidates are needed.
+
+    >>> import fldp
+    >>> listed("card", fldp.CMS(epsilon=1.0))
+    Traceback (most recent call last):
+    fldp.errors.ParameterError: card: CMS is for strings, so name candidates: oracle.among([...]), or --candidates FILE
+    """
+    if isinstance(oracle, FrequencyOracle):
+        return oracle
+    rule = "name candidates: oracle.among([...]), or --candidates FILE"
+    raise ParameterError(f"{who}: {oracle.title} is for strings, so {rule}")
 
 
 def _of_strings(owner: str, name: str, value: Any) -> StringOracle:

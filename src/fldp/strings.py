@@ -4,8 +4,8 @@ A string is its UTF-8 bytes, as they are: 1 to 1,024 of them. Nothing is normali
 normalise change with every version of Unicode, and a browser and a server would disagree about new characters. Whoever
 wants ``Example.org`` and ``example.org`` counted together makes them equal before.
 
-The *fingerprint* is a 63-bit integer of a public hash. It says nothing that the string does not, and it protects nothing:
-noise does that. Its only work is that two strings hardly ever share one: among a million the chance is 5e-8.
+The *fingerprint* is a 63-bit integer of a public hash. It says nothing that the string does not, and it protects
+nothing: noise does that. Its only work is that two strings hardly ever share one: among a million the chance is 5e-8.
 """
 
 import hashlib
@@ -26,10 +26,10 @@ Fingerprints = NDArray[np.int64]
 
 
 def utf8(string: Any) -> bytes | None:
-    """Return the bytes of a string, given as ``str`` or as ``bytes`` of UTF-8; None if it is not one that may be sent.
+    r"""Return the bytes of a string, given as ``str`` or as ``bytes`` of UTF-8; None if it is not one that may be sent.
 
-    >>> utf8("ü"), utf8(b"\\xff"), utf8(""), utf8("\\ud800"), utf8(7)
-    (b'\\xc3\\xbc', None, None, None, None)
+    >>> utf8("ü"), utf8(b"\xff"), utf8(""), utf8("\ud800"), utf8(7)
+    (b'\xc3\xbc', None, None, None, None)
     """
     try:
         made = string.encode() if isinstance(string, str) else bytes(string) if isinstance(string, bytes) else b""

@@ -9,7 +9,7 @@ import typer
 
 from fldp import batches, parquet, wire
 from fldp.cli import app
-from fldp.cli.options import Subject, needed, note, progress, takes_oracle
+from fldp.cli.options import Candidates, Subject, needed, note, progress, takes_oracle
 from fldp.constraints import one_of
 from fldp.errors import FldpError, ParameterError
 from fldp.files import written
@@ -36,7 +36,7 @@ def privatize(
 ) -> None:
     """Turn values into reports, a file of .fldp, or of Parquet where the output's name says so."""
     about = needed(subject)
-    encoder = Encoder(about.as_survey.value, unknown)
+    encoder = Encoder(about.as_survey.value, unknown, about.as_survey.value_type)
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
     with progress("privatizing", None) as advance, written(output) as file:
@@ -113,6 +113,7 @@ def estimate(
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
+    candidates: Candidates = None,
     subject: Subject | None = None,
 ) -> None:
     """Estimate how many people hold each value, with error bars."""
@@ -125,9 +126,10 @@ def estimate(
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
     with progress("reading", _size([file])) as advance:
         source = batches.load(file, oracle, version, advance, raw=method == "em")
-    survey = subject.as_survey if subject else Subject(source.oracle).as_survey
+    about = (subject or Subject(source.oracle)).among(candidates)
+    options: dict[str, Any] = {"decoder": decoder} if decoder else {}
     with progress("estimating", None):
-        made = survey.estimate(source, method=method, **({"decoder": decoder} if decoder else {}))
+        made = about.estimate(source, method=method, **options)
     if post:
         from fldp.postprocess import postprocess
 

@@ -73,7 +73,9 @@ def _table(found: dict[str, Any], published: "Published") -> "Table":
 
     from fldp.client.messages import clean
 
-    table = Table(title=f"The {len(found['rows']):,} largest of {published.survey.domain_size:,} estimates")
+    size = published.survey.domain_size
+    of = "" if size is None else f" of {size:,}"
+    table = Table(title=f"The {len(found['rows']):,} largest{of} estimates")
     table.title_justify = "left"
     table.add_column("value")
     for heading in ("estimate", "std. error", f"{100 * found['level']:.4g} % interval", "share"):

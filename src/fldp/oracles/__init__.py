@@ -38,6 +38,7 @@ __all__ = [
     "SUE",
     "Grouped",
     "get",
+    "get_listed",
     "names",
     "register",
 ]
@@ -93,3 +94,16 @@ def get(name: str) -> type[Oracle]:
             return loaded
         raise ParameterError(f"oracle: the name must be one of {', '.join(names())}, got {name!r}")
     return _registry[name]
+
+
+def get_listed(name: str) -> type[FrequencyOracle]:
+    """Return the class of an oracle over values that can be listed; one over strings is refused.
+
+    >>> get_listed("cms")
+    Traceback (most recent call last):
+    fldp.errors.ParameterError: CMS: is for strings, not for values that are listed
+    """
+    cls = get(name)
+    if not issubclass(cls, FrequencyOracle):
+        raise ParameterError(f"{cls.__name__}: is for strings, not for values that are listed")
+    return cls

@@ -8,7 +8,7 @@ tally of that oracle for every hash function. A candidate's buckets collect its 
 **What is random.** Given the hash functions, the strings that collide with a candidate are fixed, and so is the error
 that they cause. The estimate is unbiased, and the variance is exact, over all three together: the noise, the users'
 choice of a hash function, and the hash functions, taken as ideal and drawn without regard to the strings
-(``seed``). ``docs/strings.md`` derives both.
+(``hash_seed``). ``docs/strings.md`` derives both.
 """
 
 from abc import abstractmethod
@@ -67,13 +67,13 @@ class SketchOracle(StringOracle):
 
     hashes: int = 1024
     width: int = 1024
-    seed: int = 0
+    hash_seed: int = 0
 
     params = {  # noqa: RUF012
         "epsilon": positive,
         "hashes": power_of_two,
         "width": power_of_two,
-        "seed": integer(0, MOST_SEED),
+        "hash_seed": integer(0, MOST_SEED),
     }
 
     def __post_init__(self) -> None:
@@ -102,9 +102,9 @@ class SketchOracle(StringOracle):
 
     @cached_property
     def seeds(self) -> Words:
-        """The seed of every hash function: output number ``j`` of SplitMix64 started at ``seed``."""
+        """The seed of every hash function: output number ``j`` of SplitMix64 started at ``hash_seed``."""
         with np.errstate(over="ignore"):
-            return np.asarray(keyed_hash(U64(self.seed), np.arange(self.hashes, dtype=np.uint64)))
+            return np.asarray(keyed_hash(U64(self.hash_seed), np.arange(self.hashes, dtype=np.uint64)))
 
     def buckets(self, mark: int) -> NDArray[np.int64]:
         """Return the bucket of a fingerprint under every hash function.
@@ -184,7 +184,7 @@ class SketchOracle(StringOracle):
         """The variances that one report adds to the estimates of its own bucket and of another one."""
         return float(self.response.variance(1, 1.0)), float(self.response.variance(1, 0.0))
 
-    def variance(self, n: int, count: Any, *, squares: float | None = None, **context: Any) -> Any:
+    def variance(self, n: int, count: Any, *, squares: Any = None, **context: Any) -> Any:
         """Noise of own users, noise and collisions of others, and what the collisions share: ``docs/strings.md``."""
         del context
         counts = np.asarray(count, np.float64)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational, Real
 
+from fldp.base import Oracle
 from fldp.constraints import fail, integer, positive
-from fldp.oracle import MOST_VALUES, Oracle
+from fldp.oracle import MOST_VALUES
 
 _MOST_ANSWERS = 10**6
 

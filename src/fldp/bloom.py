@@ -1,9 +1,9 @@
 """Bloom filters of many people, decoded against a list of candidates by least squares.
 
-A tally gives, for bit ``i`` of cohort ``j``, an unbiased estimate ``t_ij`` of how many of its ``N_j`` people have that bit
-set. Every person is in each of ``m`` cohorts with probability ``1/m``. A candidate sets known bits, any other value sets a
-bit with probability ``b = 1 - (1 - 1/k)^h`` over the choice of the hash functions. So with ``n_v`` holders of candidate
-``v``, and ``n`` people in all,
+A tally gives, for bit ``i`` of cohort ``j``, an unbiased estimate ``t_ij`` of how many of its ``N_j`` people have that
+bit set. Every person is in each of ``m`` cohorts with probability ``1/m``. A candidate sets known bits, any other value
+sets a bit with probability ``b = 1 - (1 - 1/k)^h`` over the choice of the hash functions. So with ``n_v`` holders of
+candidate ``v``, and ``n`` people in all,
 
     E[t_ij - b N_j] = sum over v of n_v/m (B_ijv - b)
 
@@ -42,8 +42,8 @@ class Evidence:
 class Design:
     """The bits of candidates: ``positions`` has one for every cohort, candidate and hash function.
 
-    ``cohorts`` is the number of all cohorts, of which these may be some. ``own`` and ``other`` are the variances that the
-    noise of a report gives to a debiased bit which is set, and to one which is not.
+    ``cohorts`` is the number of all cohorts, of which these may be some. ``own`` and ``other`` are the variances that
+    the noise of a report gives to a debiased bit which is set, and to one which is not.
     """
 
     positions: NDArray[np.int16]
@@ -131,8 +131,8 @@ class Solver:
     def _moments(self, combinations: Floats) -> tuple[Floats, Floats]:
         """Return what one report of every candidate adds to the variance of every combination, and one of a stranger.
 
-        A report of ``w`` in cohort ``j`` adds ``sum over i of g_i (bit_i - b)`` to an estimate, so its mean square is that of
-        the noise of the bits and that of ``sum over i of g_i (B_ijw - b)``. Its mean is the coefficient of ``w``.
+        A report of ``w`` in cohort ``j`` adds ``sum over i of g_i (bit_i - b)`` to an estimate, so its mean square is
+        that of the noise of the bits and that of ``sum over i of g_i (B_ijw - b)``. Its mean is ``w``'s coefficient.
         """
         design = self.design
         base, more = design.base, design.own - design.other

@@ -1,10 +1,10 @@
 """StageCoins: the three thresholds of a response in two stages, as exact rationals.
 
-The first stage is drawn once and kept: a bit is flipped with probability ``f/2``. The second is drawn for every report: a
-kept 1 is reported as 1 with probability ``q``, a kept 0 with probability ``p``. Two values differ in at most ``h`` bits of
-each kind, so with ``p* = P(report 1 | true 0)`` and ``q* = P(report 1 | true 1)``
+The first stage is drawn once and kept: a bit is flipped with probability ``f/2``. The second is drawn for every report:
+a kept 1 is reported as 1 with probability ``q``, a kept 0 with probability ``p``. Each of two values sets at most ``h``
+bits that the other does not, so with ``p* = P(report 1 | true 0)`` and ``q* = P(report 1 | true 1)``
 
-- all reports of one person together have a ratio of at most ``((1 - f/2)/(f/2))^(2h)``, as they are made of the kept bits;
+- all reports of one person together have a ratio of at most ``((1 - f/2)/(f/2))^(2h)``, being made of the kept bits;
 - one report has a ratio of at most ``(q* (1 - p*) / (p* (1 - q*)))^h``.
 
 Both stay at or below what was declared. Everything is integer arithmetic, as in ``fldp.thresholds``.

@@ -1,10 +1,10 @@
 """RAPPOR: a Bloom filter of a string, perturbed once for good and once more for every report."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 from math import comb
 from typing import Any
@@ -13,81 +13,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.base import Floats, Law
-from fldp.bloom import Design, Evidence, Solver
-from fldp.constraints import fail, flag, fraction, integer, maybe, one_of, positive
-from fldp.errors import MergeError, ParameterError
-from fldp.estimate import Estimate
-from fldp.kernels import ONE, U64, ZERO, Kernel, keyed_hash, multiply_high
+from fldp.bloom import Design, Evidence
+from fldp.constraints import fail, fraction, integer, maybe, positive
+from fldp.errors import MergeError
+from fldp.kernels import U64, keyed_hash, multiply_high
 from fldp.oracles import numbered
+from fldp.oracles.filters import choose_bits, flip_filters
+from fldp.oracles.fitted import FittedOracle
 from fldp.oracles.hadamard import power_of_two
 from fldp.oracles.sketch import MOST_SEED
-from fldp.oracles.unary import below
 from fldp.profile import Band, Profile
 from fldp.reports import Array, Reports, Tally
-from fldp.screening import screen
 from fldp.stages import StageCoins
 from fldp.stream import Stream, Words
-from fldp.string_oracle import Fit, StringOracle
 from fldp.strings import Fingerprints
 from fldp.thresholds import log_upper
 from fldp.values import Values
 
-_THREE, _SIX, _SEVEN, _SIXTY_THREE, _BYTE = U64(3), U64(6), U64(7), U64(63), U64(255)
 _ALL = U64(2**64 - 1)
-_BY_CHANCE = 30  # candidates that nobody holds and that pass the screening, in the mean, at most
 _MOST_PUBLICS = 64
 
 
-@Kernel
-def add_filter(value: Any, seeds: Any, bits: Any, row: Any) -> None:
-    """Flip in a row the bits of the Bloom filter of a value, each once."""
-    for a in range(len(seeds)):
-        place = multiply_high(keyed_hash(seeds[a], U64(value)), bits)
-        again = False
-        for b in range(a):
-            again |= multiply_high(keyed_hash(seeds[b], U64(value)), bits) == place
-        if not again:
-            row[place >> _SIX] ^= ONE << (place & _SIXTY_THREE)
-
-
-@Kernel
-def flip_filters(values: Any, words: Any, seeds: Any, bits: Any, planes: Any, flip: Any, last: Any, out: Any) -> None:
-    """Write the Bloom filter of each value in its cohort, with bits flipped by bit planes."""
-    row = np.empty(out.shape[1], np.uint64)
-    for i in range(len(values)):
-        below(words[i], planes, flip, row)
-        add_filter(values[i], seeds[i], bits, row)
-        row[len(row) - 1] &= last
-        out[i] = row
-
-
-@Kernel
-def choose_bits(kept: Any, words: Any, planes: Any, zero: Any, one: Any, last: Any, out: Any) -> None:
-    """Write for every bit whether its number is below the threshold of the bit that is kept."""
-    ones, zeros = np.empty(kept.shape[1], np.uint64), np.empty(kept.shape[1], np.uint64)
-    for i in range(len(kept)):
-        below(words[i], planes, one, ones)
-        below(words[i], planes, zero, zeros)
-        for b in range(kept.shape[1]):
-            out[i, b] = (kept[i, b] & ones[b]) | (~kept[i, b] & zeros[b])
-        out[i, kept.shape[1] - 1] &= last
-
-
 @dataclass(frozen=True, repr=False)
-class RAPPOR(StringOracle):
+class RAPPOR(FittedOracle):
     """A Bloom filter of a string, perturbed in two stages, of which the first is drawn once and kept.
 
-    Everybody is in one of ``cohorts`` at random, and publishes which. There ``hashes`` hash functions, others in each
-    cohort, set bits of a filter of ``bits`` bits. The *permanent* response flips every bit with probability ``f/2``; it is
-    drawn once for a value. The *instantaneous* response reports a kept 1 as 1 with probability ``q`` and a kept 0 with
-    probability ``p``; it is drawn for every report. ``privatize`` draws both, for people who report once;
-    ``keep`` and ``respond`` are the two stages, and ``fldp.Participant`` keeps the first.
+    Everybody is in one of ``cohorts`` at random, and says which. There ``hashes`` hash functions, others in each
+    cohort, set bits of a filter of ``bits`` bits. The *permanent* response flips every bit with probability ``f/2``; it
+    is drawn once. The *instantaneous* response reports a kept 1 as 1 with probability ``q`` and a kept 0 with
+    probability ``p``; it is drawn for every report. ``privatize`` draws both, for people who report once; ``keep`` and
+    ``respond`` are the two stages, and ``fldp.Participant`` keeps the first.
 
     Two promises, both of plain LDP: one report keeps ``epsilon``, and all reports together that are drawn from one
     permanent response keep ``epsilon_permanent``, however many they are. Both hold for what the code really draws
-    (``coins``): ``((1-f/2)/(f/2))^(2h) <= e^epsilon_permanent`` and ``(q*(1-p*)/(p*(1-q*)))^h <= e^epsilon``, where ``p*``
-    and ``q*`` are the probabilities that a bit of the filter that is 0 or 1 is reported as 1. ``p`` is that with the
-    least error unless it is given, and ``q`` follows. ``docs/rappor.md`` has the rest.
+    (``coins``): ``((1-f/2)/(f/2))^(2h) <= e^epsilon_permanent`` and ``(q*(1-p*)/(p*(1-q*)))^h <= e^epsilon``, with
+    ``p*`` and ``q*`` the probabilities that a bit of the filter which is 0 or 1 is reported as 1. ``p`` is that with
+    the least error unless it is given, and ``q`` follows. ``docs/rappor.md`` has the rest.
 
     Erlingsson, Pihur, Korolova: RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014.
 
@@ -115,7 +76,6 @@ class RAPPOR(StringOracle):
         "p": maybe(fraction),
         "seed": integer(0, MOST_SEED),
     }
-    methods = ("linear", "select")
     refreshes = True
 
     @classmethod
@@ -266,97 +226,14 @@ class RAPPOR(StringOracle):
         return bool(int(people.sum()) == n and ((state >= 0) & (state <= people)).all())
 
     def evidence(self, tally: Tally) -> Evidence:
-        """Return the debiased counts of all bits: how many people of every cohort have them set, without bias."""
         p, q = self.coins.p_star, self.coins.q_star
         people = tally.state[:, 0].astype(np.float64)
         return Evidence((tally.state[:, 1:] - float(p) * people[:, None]) / float(q - p), people)
 
     def design(self, marks: Fingerprints, *, cohorts: slice = slice(None)) -> Design:
-        """Return the equations that candidates are fitted by, in all cohorts or in some."""
         p, q = self.coins.p_star, self.coins.q_star
         own, other = float(q * (1 - q) / (q - p) ** 2), float(p * (1 - p) / (q - p) ** 2)
         return Design(self.filters(marks)[cohorts], self.bits, self.cohorts, own, other)
-
-    def estimate(
-        self,
-        tally: Tally | Reports,
-        *,
-        candidates: Iterable[str | bytes] | None = None,
-        method: str = "linear",
-        **options: Any,
-    ) -> Estimate:
-        """Fit candidates by least squares: all of them, or those that stand out.
-
-        ``"linear"`` fits all candidates to all cohorts. It is unbiased, if people hold no other values, or over the choice
-        of the hash functions. ``"select"`` is for very many candidates: a lasso on every other cohort keeps some of
-        them, and these are fitted to the remaining cohorts, so that they were not chosen on the data that judges
-        them. ``Estimate.found`` tells which are held by anybody, and ``Estimate.rest`` how many people hold none.
-        """
-        one_of(*self.methods)(self.title, "method", method)
-        if method == "linear" or candidates is None:
-            return super().estimate(tally, candidates=candidates, **options)
-        if self.cohorts == 1:
-            raise ParameterError(f"{self.title}: method 'select' needs at least 2 cohorts, got 1")
-        return super().estimate(tally, candidates=self._selected(tally, candidates), held_out=True, **options)
-
-    def _selected(self, tally: Tally | Reports, candidates: Iterable[str | bytes]) -> tuple[str, ...]:
-        """Return the candidates that stand out in the cohorts of even number, or the first one if none does."""
-        listed, even = self.among(candidates), slice(0, None, 2)
-        evidence = self.evidence(self.settled(tally))[even]
-        false = min(0.1, _BY_CHANCE / listed.domain_size)
-        kept = screen(self.design(listed.marks, cohorts=even), evidence, false)
-        return tuple(listed.candidates[k] for k in kept) or listed.candidates[:1]
-
-    def check_options(self, options: Mapping[str, Any]) -> None:
-        for name, value in options.items():
-            if name != "held_out":
-                raise ParameterError(f"{self.title}: estimate has no option {name!r}")
-            flag(self.title, name, value)
-
-    def fit(self, tally: Tally, marks: Fingerprints, *, held_out: bool = False, **options: Any) -> Fit:
-        del options
-        solver = self._solver(marks, held_out)
-        evidence = self.evidence(tally)[_cohorts(held_out)]
-        counts = solver.solve(evidence)
-        dispersion = solver.dispersion(tally.n, counts, evidence)
-        return Fit(counts, {"marks": marks, "held_out": held_out, "dispersion": dispersion})
-
-    def variance(
-        self,
-        n: int,
-        count: Any,
-        *,
-        marks: Fingerprints | None = None,
-        held_out: bool = False,
-        dispersion: float = 1.0,
-        **context: Any,
-    ) -> Any:
-        """That of the fit, which depends on the bits of the candidates, times the dispersion that was found."""
-        del context
-        solver = self._solver(np.zeros(1, np.int64) if marks is None else marks, held_out)
-        counts = np.asarray(count, np.float64)
-        if not counts.ndim:
-            return solver.largest_variance(n, float(counts)) * dispersion
-        return solver.variances(n, _at_most(n, counts)) * dispersion
-
-    def covariance_of_sum(
-        self,
-        n: int,
-        counts: Floats,
-        members: NDArray[np.bool_],
-        *,
-        marks: Fingerprints,
-        held_out: bool = False,
-        dispersion: float = 1.0,
-        **context: Any,
-    ) -> float:
-        del context
-        solver, plausible = self._solver(marks, held_out), _at_most(n, counts)
-        together = solver.variances(n, plausible, members[None].astype(np.float64))[0]
-        return float(together - solver.variances(n, plausible)[members].sum()) * dispersion
-
-    def _solver(self, marks: Fingerprints, held_out: bool) -> Solver:
-        return _solver(self, np.ascontiguousarray(marks).tobytes(), held_out)
 
     def likelihoods(self, data: Array, marks: Fingerprints) -> Floats:
         """Values differ in the bits that they set."""
@@ -431,23 +308,6 @@ class RAPPOR(StringOracle):
     @property
     def publics_are_all(self) -> bool:
         return self.cohorts <= _MOST_PUBLICS
-
-
-@lru_cache(maxsize=2)
-def _solver(oracle: RAPPOR, marks: bytes, held_out: bool) -> Solver:
-    """Prepare the fit of candidates once: it is needed for counts, variances and sums alike."""
-    return Solver.of(oracle.title, oracle.design(np.frombuffer(marks, np.int64), cohorts=_cohorts(held_out)))
-
-
-def _cohorts(held_out: bool) -> slice:
-    """Return the cohorts that candidates are fitted to: all, or those on which none was chosen."""
-    return slice(1, None, 2) if held_out else slice(None)
-
-
-def _at_most(n: int, counts: Floats) -> Floats:
-    """Return counts that n people can have: estimates of many rare values, cut at 0, add up to more."""
-    total = counts.sum()
-    return counts if total <= n else counts * (n / total)
 
 
 def _binomial(share: Fraction, size: int, ones: int) -> Fraction:

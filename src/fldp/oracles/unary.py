@@ -28,10 +28,10 @@ LANES = np.array([sum(((b >> k) & 1) << (8 * k) for k in range(8)) for b in rang
 
 @Kernel
 def below(words: Any, planes: Any, threshold: Any, row: Any) -> None:
-    """Write which of 64 numbers a block are below a threshold: word ``k * blocks + b`` holds bit ``k`` of those of ``b``.
+    """Write which of the 64 numbers of every block are below a threshold.
 
-    From the lowest plane up, a number is below the threshold if its bit is below the threshold's, or the same and it
-    was below so far.
+    Word ``k * blocks + b`` holds bit ``k`` of the numbers of block ``b``. From the lowest plane up, a number is below
+    the threshold if its bit is below the threshold's, or the same and it was below so far.
     """
     blocks = len(row)
     row[:] = ZERO

@@ -53,6 +53,42 @@ def unary_coins(epsilon, symmetric):
         planes += 1
 
 
+@cache
+def stage_coins(epsilon, lasting, hashes, p=None):
+    """The planes, and the thresholds of a flip, of a kept 0 and of a kept 1: each the last that keeps its promise."""
+    first, both = exp_floor(epsilon), exp_floor(lasting)
+
+    def ratio(flip, zero, one):
+        p_star, q_star = zero + flip * (one - zero), one - flip * (one - zero)
+        return (q_star / (1 - q_star) * (1 - p_star) / p_star) ** hashes
+
+    for planes in range(20, 65):
+        unit = Fraction(1, 2**planes)
+        flip = last_good(2**planes // 2, lambda k: ((1 - k * unit) / (k * unit)) ** (2 * hashes) <= both, -1) * unit
+        wanted = Fraction(1, 2) if 2 * flip == 1 else None
+        p_star = 1 / (1 + exp_floor(epsilon / hashes))
+        wanted = wanted or ((1 - flip) * p_star - flip / 2) / (1 - 2 * flip)
+        zero = min(max(1, ceiling((wanted if p is None else Fraction(p)) * 2**planes)), 2**planes - 2)
+        top = 2**planes - 1
+        one = last_good(zero, lambda k: k <= top and ratio(flip, zero * unit, k * unit) <= first, 1)  # noqa: B023
+        found = ratio(flip, zero * unit, one * unit), ((1 - flip) / flip) ** (2 * hashes)
+        least = [1 + (most - 1) * Fraction(1023, 1024) for most in (first, both)]
+        if all(1 < ratio and ratio >= bound for ratio, bound in zip(found, least, strict=True)):
+            return planes, int(flip * 2**planes), zero, one
+
+
+def last_good(start, good, direction):
+    """The last number from a good one on, in a direction, that is good: strides that double, then halve."""
+    step = 1
+    while start + direction * step > 0 and good(start + direction * step):
+        start, step = start + direction * step, 2 * step
+    while step:
+        if start + direction * step > 0 and good(start + direction * step):
+            start += direction * step
+        step //= 2
+    return start
+
+
 def respond(symbol, coin, epsilon, symbols):
     keep, other = symbol_coin(epsilon, symbols)
     if coin < keep:

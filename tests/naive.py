@@ -56,25 +56,30 @@ def unary_coins(epsilon, symmetric):
 @cache
 def stage_coins(epsilon, lasting, hashes, p=None):
     """The planes, and the thresholds of a flip, of a kept 0 and of a kept 1: each the last that keeps its promise."""
-    first, both = exp_floor(epsilon), exp_floor(lasting)
+    planes = 20
+    while True:
+        flip, zero, one = made = stage_thresholds(planes, exp_floor(epsilon), exp_floor(lasting), hashes, p, epsilon)
+        found = stage_ratio(flip, zero, one, planes, hashes), (Fraction(2**planes - flip, flip)) ** (2 * hashes)
+        wanted = exp_floor(epsilon), exp_floor(lasting)
+        if all(ratio - 1 >= (e - 1) * Fraction(1023, 1024) for ratio, e in zip(found, wanted, strict=True)):
+            return planes, *made
+        planes += 1
 
-    def ratio(flip, zero, one):
-        p_star, q_star = zero + flip * (one - zero), one - flip * (one - zero)
-        return (q_star / (1 - q_star) * (1 - p_star) / p_star) ** hashes
 
-    for planes in range(20, 65):
-        unit = Fraction(1, 2**planes)
-        flip = last_good(2**planes // 2, lambda k: ((1 - k * unit) / (k * unit)) ** (2 * hashes) <= both, -1) * unit
-        wanted = Fraction(1, 2) if 2 * flip == 1 else None
-        p_star = 1 / (1 + exp_floor(epsilon / hashes))
-        wanted = wanted or ((1 - flip) * p_star - flip / 2) / (1 - 2 * flip)
-        zero = min(max(1, ceiling((wanted if p is None else Fraction(p)) * 2**planes)), 2**planes - 2)
-        top = 2**planes - 1
-        one = last_good(zero, lambda k: k <= top and ratio(flip, zero * unit, k * unit) <= first, 1)  # noqa: B023
-        found = ratio(flip, zero * unit, one * unit), ((1 - flip) / flip) ** (2 * hashes)
-        least = [1 + (most - 1) * Fraction(1023, 1024) for most in (first, both)]
-        if all(1 < ratio and ratio >= bound for ratio, bound in zip(found, least, strict=True)):
-            return planes, int(flip * 2**planes), zero, one
+def stage_thresholds(planes, first, both, hashes, p, epsilon):
+    whole = 2**planes
+    flip = last_good(whole // 2, lambda k: Fraction(whole - k, k) ** (2 * hashes) <= both, -1)
+    half, p_star = Fraction(flip, whole), 1 / (1 + exp_floor(epsilon / hashes))
+    if p is None:
+        p = ((1 - half) * p_star - half / 2) / (1 - 2 * half)
+    zero = min(max(1, ceiling(Fraction(p) * whole)), whole - 2)
+    return flip, zero, last_good(zero, lambda k: k < whole and stage_ratio(flip, zero, k, planes, hashes) <= first, 1)
+
+
+def stage_ratio(flip, zero, one, planes, hashes):
+    flip, zero, one = (Fraction(threshold, 2**planes) for threshold in (flip, zero, one))
+    p_star, q_star = zero + flip * (one - zero), one - flip * (one - zero)
+    return (q_star / (1 - q_star) * (1 - p_star) / p_star) ** hashes
 
 
 def last_good(start, good, direction):

@@ -100,12 +100,12 @@ def test_asked_once_only_the_report_is_charged_and_kept(today):
 
 
 def test_the_limits_are_about_the_permanent_epsilon(today):
-    """A topic may cost 2: a second version would keep another response, and is refused; repeats of the first are not."""
+    """A topic may cost 2: a second version keeps another response, and is refused; repeats of the first are not."""
     participant = Participant(MemoryStore())
     asked(participant, strings())
     with pytest.raises(BudgetError, match="must have an epsilon of at most 2 together, got 4"):
         asked(participant, strings(question="And now?"))
-    with pytest.raises(BudgetError, match="must have an epsilon of at most 2 together, got 2.5"):
+    with pytest.raises(BudgetError, match=r"must have an epsilon of at most 2 together, got 2\.5"):
         asked(Participant(MemoryStore()), strings(oracle={**RESPONSE, "epsilon_permanent": 2.5}))
     today("2026-11-02")
     assert not asked(participant, strings()).repeated

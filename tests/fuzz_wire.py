@@ -9,7 +9,7 @@ import numpy as np
 import fldp
 from fldp import WireError, wire
 from fldp.packing import pack
-from fldp.vectors import CASES, craft
+from fldp.vectors import CASES, craft, some_values
 
 
 def batches():
@@ -17,7 +17,7 @@ def batches():
     for oracles in CASES.values():
         for oracle in oracles:
             for count in (1, 2, 9, 40):
-                reports = oracle.privatize(np.arange(count) % oracle.domain_size, rng=count)
+                reports = oracle.privatize(some_values(oracle, count), rng=count)
                 yield reports, wire.encode(reports)
 
 

@@ -121,14 +121,12 @@ class StringOracle(Oracle):
 
     def resized(self, domain_size: int) -> "Listed":
         """Return this oracle among a few strings, no two of which have the same law: for the verifier."""
-        found: list[str] = []
-        for number in range(64 * domain_size):
-            marks = fingerprints(self.title, [*found, str(number)]).tolist()
-            if all(self.profile(mark, marks[-1]).ratio > 1 for mark in marks[:-1]):
-                found.append(str(number))
-            if len(found) == domain_size:
-                break
-        return self.among(found)
+        found: dict[str, int] = {}
+        for text in map(str, range(8 * domain_size)):
+            mark = int(fingerprints(self.title, text)[0])
+            if len(found) < domain_size and all(self.profile(other, mark).ratio > 1 for other in found.values()):
+                found[text] = mark
+        return self.among(list(found))
 
     def check_enumerable(self, mark: int = 0) -> None:
         """Refuse to enumerate a law that is too large, or that of something that is not a fingerprint."""

@@ -39,6 +39,7 @@ __all__ = [
     "Grouped",
     "get",
     "get_listed",
+    "listed_names",
     "names",
     "register",
 ]
@@ -72,6 +73,15 @@ def names() -> list[str]:
     ['cms', 'fhr', 'fwr', 'grouped', 'grr', 'hcms', 'hr', 'hrr', 'olh', 'oue', 'pgr', 'rappor', 'rr', 'ss', 'sue']
     """
     return sorted({*_registry, *_installed()})
+
+
+def listed_names() -> list[str]:
+    """Return the names of the oracles over values that can be listed.
+
+    >>> sorted({*names()} - {*listed_names()})
+    ['cms', 'hcms']
+    """
+    return [name for name in names() if issubclass(get(name), FrequencyOracle)]
 
 
 def _installed() -> "dict[str, EntryPoint]":

@@ -425,7 +425,64 @@ def sketch_count(oracle, outcomes, value):
     return float((total - Fraction(len(outcomes), m)) * Fraction(m, m - 1))
 
 
+def filter_of(oracle, value, cohort):
+    """The bits that a string, or the candidate of this number, sets in a cohort."""
+    text = value if isinstance(value, str) else oracle.candidates[value]
+    made = sketch_of(oracle)
+    seeds = [splitmix(made.hash_seed, cohort * made.hashes + a) for a in range(made.hashes)]
+    return {splitmix(seed, fingerprint(text)) * made.bits >> 64 for seed in seeds}
+
+
+def rappor(oracle, value, words):
+    """Every bit is flipped if its first number is small; then it is 1 if its second number is small enough for it."""
+    made = sketch_of(oracle)
+    planes, flip, zero, one = stage_coins(made.epsilon, made.epsilon_permanent, made.hashes, made.p)
+    cohort, blocks = words[0] % made.cohorts, ceiling(Fraction(made.bits, 64))
+    first, second = words[1 : 1 + planes * blocks], words[1 + planes * blocks :]
+    true, answer = filter_of(oracle, value, cohort), 0
+    for bit in range(made.bits):
+        numbers = [
+            sum((stage[k * blocks + bit // 64] >> (bit % 64) & 1) << k for k in range(planes))
+            for stage in (first, second)
+        ]
+        kept = (bit in true) != (numbers[0] < flip)
+        answer += (numbers[1] < (one if kept else zero)) << bit
+    return cohort, answer
+
+
+def rappor_estimate(oracle, outcomes):
+    """Least squares on every bit of every cohort, by the normal equations, in fractions."""
+    made, count = sketch_of(oracle), oracle.domain_size
+    planes, flip, zero, one = stage_coins(made.epsilon, made.epsilon_permanent, made.hashes, made.p)
+    flip, zero, one = (Fraction(threshold, 2**planes) for threshold in (flip, zero, one))
+    p, q = zero + flip * (one - zero), one - flip * (one - zero)
+    others = 1 - Fraction(made.bits - 1, made.bits) ** made.hashes
+    normal = [[Fraction(0)] * (count + 1) for _ in range(count)]
+    for cohort in range(made.cohorts):
+        filters = [filter_of(oracle, value, cohort) for value in range(count)]
+        mine = [answer for place, answer in outcomes if place == cohort]
+        for bit in range(made.bits):
+            row = [((bit in bits) - others) / made.cohorts for bits in filters]
+            row.append(sum(((answer >> bit & 1) - p) / (q - p) - others for answer in mine))
+            normal = [
+                [old + x * y for old, y in zip(line, row, strict=True)] for line, x in zip(normal, row, strict=False)
+            ]
+    return [float(count) for count in solved(normal)]
+
+
+def solved(rows):
+    """Gauss and Jordan, on rows that end with their right side."""
+    for k in range(len(rows)):
+        pivot = next(row for row in rows[k:] if row[k])
+        rows.remove(pivot)
+        pivot = [x / pivot[k] for x in pivot]
+        rows = [[x - row[k] * y for x, y in zip(row, pivot, strict=True)] for row in rows]
+        rows.insert(k, pivot)
+    return [row[-1] for row in rows]
+
+
 PRIVATIZE = {
+    "rappor": rappor,
     "cms": cms,
     "hcms": hcms,
     "grouped": grouped,
@@ -474,6 +531,8 @@ def estimate(oracle, outcomes, decoder="full"):
         return [hr_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     if oracle.name == "grouped":
         return grouped_estimate(oracle, outcomes)
+    if oracle.name == "rappor":
+        return rappor_estimate(oracle, outcomes)
     if oracle.name in ("cms", "hcms"):
         return [sketch_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     if oracle.name in ("fwr", "hrr"):

@@ -164,6 +164,8 @@ def test_the_two_stages_are_privatize():
     made = np.empty_like(kept)
     oracle._respond(kept, drawn[:, oracle.keep_words :], made)
     assert (made == oracle.privatize(words, rng=4).data).all()
+    naively = naive.privatize(oracle, words, drawn.reshape(-1))
+    assert [oracle.outcome(row) for row in made] == naively
     mine = oracle.keep(words, rng=5)
     for answer in (oracle.respond(mine, rng=6), oracle.respond(mine, rng=7)):
         assert (answer.data[:, :2] == mine.data[:, :2]).all()
@@ -224,7 +226,7 @@ def test_intervals_cover(epsilon, lasting, listed, times, dispersed):
     """
     misses, rests, excess = 0, 0, []
     for seed in range(30):
-        oracle = fldp.RAPPOR(epsilon, lasting, bits=32, cohorts=16, seed=seed)
+        oracle = fldp.RAPPOR(epsilon, lasting, bits=32, cohorts=16, hash_seed=seed)
         counts, kept = population(oracle, 4000, 60, seed)
         found = oracle.estimate(tally_of(oracle, kept, times, seed), candidates=[f"w{k}" for k in listed])
         low, high = found.interval(0.95).T / times
@@ -247,7 +249,7 @@ def test_selection_keeps_what_is_frequent_and_names_nothing_else():
     words = [f"w{k}" for k in range(1000)]
     frequent = words[7:1000:250]
     for seed in range(20):
-        oracle = fldp.RAPPOR(3.0, 6.0, bits=64, cohorts=8, seed=seed)
+        oracle = fldp.RAPPOR(3.0, 6.0, bits=64, cohorts=8, hash_seed=seed)
         tally = oracle.tally(oracle.privatize(np.repeat(frequent, 2500), rng=seed))
         found = oracle.estimate(tally, candidates=words, method="select")
         chosen = {found.labels[k] for k in np.flatnonzero(found.found(0.95))}

@@ -79,7 +79,7 @@ def listed_names() -> list[str]:
     """Return the names of the oracles over values that can be listed.
 
     >>> sorted({*names()} - {*listed_names()})
-    ['cms', 'hcms']
+    ['cms', 'hcms', 'rappor']
     """
     return [name for name in names() if issubclass(get(name), FrequencyOracle)]
 

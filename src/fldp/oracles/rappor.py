@@ -64,7 +64,7 @@ class RAPPOR(FittedOracle):
     hashes: int = 2
     cohorts: int = 64
     p: float | None = None
-    seed: int = 0
+    hash_seed: int = 0
 
     name = "rappor"
     params = {  # noqa: RUF012
@@ -74,7 +74,7 @@ class RAPPOR(FittedOracle):
         "hashes": integer(1, 16),
         "cohorts": power_of_two,
         "p": maybe(fraction),
-        "seed": integer(0, MOST_SEED),
+        "hash_seed": integer(0, MOST_SEED),
     }
     refreshes = True
 
@@ -107,9 +107,9 @@ class RAPPOR(FittedOracle):
 
     @cached_property
     def seeds(self) -> Words:
-        """The seeds of the hash functions, a row for each cohort: outputs of SplitMix64 started at ``seed``."""
+        """The seeds of the hash functions, a row for each cohort: outputs of SplitMix64 started at ``hash_seed``."""
         with np.errstate(over="ignore"):
-            made = keyed_hash(U64(self.seed), np.arange(self.cohorts * self.hashes, dtype=np.uint64))
+            made = keyed_hash(U64(self.hash_seed), np.arange(self.cohorts * self.hashes, dtype=np.uint64))
         return np.asarray(made).reshape(self.cohorts, self.hashes)
 
     def filters(self, marks: Fingerprints) -> NDArray[np.int16]:

@@ -316,8 +316,8 @@ class HCMS(SketchOracle):
     """Hadamard count-mean sketch: one bit of the Hadamard transform of the bucket, through a coin (``HRR``).
 
     A report names its hash function and a position, both drawn without regard to the string, and one bit, the parity of
-    bucket and position, which is flipped with probability ``1/(e^eps+1)``: eps-LDP. Reports are tiny, and for small
-    eps the error is that of CMS or less.
+    bucket and position, which is flipped with probability ``1/(e^eps+1)``: eps-LDP. Reports are tiny; the error is above
+    that of CMS, a little for small eps, and for large eps it stays where that of one bit is.
 
     Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
 

@@ -1,8 +1,10 @@
 """RAPPOR: both epsilons exactly, the laws of both stages, the fit, and people who are asked again and again."""
 
+import doctest
 import math
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ SMALL = fldp.RAPPOR(1.0, 2.0, bits=6, hashes=2, cohorts=4)
 
 
 @given(epsilons, st.floats(1.0, 20.0), st.integers(1, 6), st.none() | st.floats(0.01, 0.3))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 def test_coins_never_exceed_either_epsilon(epsilon, times, hashes, p):
     lasting = epsilon * times
     try:
@@ -313,6 +315,12 @@ def test_the_fit_of_a_perfect_tally_is_the_truth():
 # ---------------------------------------------------------------------------------------------------------------------
 
 ASKED = fldp.RAPPOR(0.5, 1.6, bits=8, hashes=1, cohorts=1)
+
+
+def test_the_document_is_true():
+    path = Path(__file__).parent.parent / "docs" / "rappor.md"
+    result = doctest.testfile(str(path), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert (result.attempted > 5, result.failed) == (True, 0)
 
 
 def steady(values):

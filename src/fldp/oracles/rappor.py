@@ -61,7 +61,7 @@ class RAPPOR(FittedOracle):
 
     epsilon_permanent: float
     bits: int = 128
-    hashes: int = 2
+    hashes: int = 1
     cohorts: int = 64
     p: float | None = None
     hash_seed: int = 0
@@ -115,8 +115,8 @@ class RAPPOR(FittedOracle):
     def filters(self, marks: Fingerprints) -> NDArray[np.int16]:
         """Return the bits that fingerprints set: one for every cohort, fingerprint and hash function.
 
-        >>> RAPPOR(epsilon=1.0, epsilon_permanent=2.0, bits=16, cohorts=2).filters(np.array([7, 8])).shape
-        (2, 2, 2)
+        >>> RAPPOR(epsilon=1.0, epsilon_permanent=2.0, hashes=2, cohorts=4).filters(np.array([7, 8])).shape
+        (4, 2, 2)
         """
         with np.errstate(over="ignore"):
             hashed = keyed_hash(self.seeds[:, None, :], marks.astype(np.uint64)[None, :, None])

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
+from math import prod
 from typing import Any
 
 import fldp
@@ -181,15 +182,41 @@ def sketch(cls, hashes, width):
     return lambda epsilon, size: cls(epsilon, hashes, width, hash_seed=size).among(f"word {k}" for k in range(size))
 
 
-# Among candidates, an oracle over strings is one over numbers. What is said of its estimates is said over the hash
-# functions, too, so the checks of moments are those in test_sketch.py.
+def rappor_atoms(oracle, value):
+    """Every kind of number for every bit at both stages; given the bits that are kept, all that a response can be."""
+    made = oracle.base
+    planes, flip, zero, one = naive.stage_coins(made.epsilon, made.epsilon_permanent, made.hashes, made.p)
+    flips, answers = regions([flip], 1 << planes), regions([zero, one], 1 << planes)
+    for numbers in product(*[flips] * made.bits, *[answers] * made.bits):
+        share = prod((part for _, part in numbers), start=Fraction(1))
+        yield [(JUNK, *planes_of([ends[side] for ends, _ in numbers], made.bits, planes)) for side in (0, -1)], share
+
+
+def planes_of(numbers, bits, planes):
+    """The words of two stages of a single block each: plane by plane, the bits of all numbers."""
+    for stage in (numbers[:bits], numbers[bits:]):
+        yield from (sum((number >> k & 1) << place for place, number in enumerate(stage)) for k in range(planes))
+
+
+def rappor(bits, hashes, cohorts, p=None):
+    def make(epsilon, size):
+        made = fldp.RAPPOR(epsilon, 1.5 * epsilon, bits, hashes, cohorts, p, hash_seed=size)
+        return made.among(f"word {k}" for k in range(size))
+
+    return make
+
+
+# Among candidates, an oracle over strings is one over numbers.
 STRING_FAMILIES = {
+    "rappor-4-1-4": Family(rappor(4, 1, 4), rappor_atoms, 4, (2, 4)),
+    "rappor-8-2-4": Family(rappor(8, 2, 4, 0.25), rappor_atoms, 0, (3, 5)),
     "cms-1-2": Family(sketch(fldp.CMS, 1, 2), cms_atoms, 9, (2, 9)),
     "cms-4-8": Family(sketch(fldp.CMS, 4, 8), cms_atoms, 5, (5, 33)),
     "hcms-1-2": Family(sketch(fldp.HCMS, 1, 2), hcms_atoms, 9, (2, 9)),
     "hcms-4-16": Family(sketch(fldp.HCMS, 4, 16), hcms_atoms, 33, (5, 33)),
 }
-EXEMPT = {"check_moments", "check_estimates"}
+# What is said of the estimates of sketches is said over the hash functions, too: they are checked in test_sketch.py.
+EXEMPT = {name: {"check_moments", "check_estimates"} for name in ("cms", "hcms")}
 
 
 def pairs(family: Family) -> list[tuple[float, int]]:

@@ -17,8 +17,6 @@ from fldp.reports import Array, Reports, Tally
 from fldp.stream import Stream, Words
 from fldp.values import Values
 
-_SCRATCH = 1 << 16  # words drawn at a time: 512 KiB, so that they are still in the cache when they are used
-
 Floats = NDArray[np.float64]
 Law = dict[Any, Fraction]
 
@@ -43,6 +41,7 @@ class Oracle(ABC):
 
     decoders: ClassVar[tuple[str, ...]] = ()  # unbiased ways to decode the same reports, the default first
     methods: ClassVar[tuple[str, ...]] = ("linear",)  # ways to estimate; all but the first are biased
+    refreshes: ClassVar[bool] = False  # whether a kept answer is reported anew each time, within ``lasting_epsilon``
 
     @property
     @abstractmethod
@@ -150,6 +149,11 @@ class Oracle(ABC):
         return Fraction(1)
 
     @property
+    def lasting_epsilon(self) -> float:
+        """The epsilon of all reports together that are made of one kept answer."""
+        return self.epsilon
+
+    @property
     def anonymity(self) -> int:
         """The least number of values that a single report leaves possible."""
         return self.values_end
@@ -180,19 +184,22 @@ class Oracle(ABC):
         <3 reports of GRR(epsilon=1.0, domain_size=5)>
         """
         checked = self.as_values(values)
-        stream = Stream.of(rng)
         data = np.empty((len(checked), *self.report_shape), self.report_dtype)
-        rows = max(1, min(_SCRATCH // self.words, len(checked)))
-        scratch = np.empty((rows, self.words), np.uint64)
-        for start in range(0, len(checked), rows):
-            part = slice(start, min(start + rows, len(checked)))
-            words = scratch[: part.stop - start]
-            stream.fill(words)
+        for part, words in Stream.of(rng).chunks(len(checked), self.words):
             mine = checked[part].astype(np.int64)  # a copy that nobody can change between the check and the use
             if mine.min() < 0 or mine.max() >= self.values_end:
                 raise DomainError(f"{self.title}: values changed while they were privatized")
             self.perturb(mine, words, data[part])
         return Reports.trusted(self, data)
+
+    def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
+        """Draw what people keep of their answers: the reports themselves, unless the oracle ``refreshes``."""
+        return self.privatize(values, rng=rng)
+
+    def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
+        """Return what is sent of answers that were kept: the same each time, unless the oracle ``refreshes``."""
+        del rng
+        return kept
 
     def tally(self, reports: Any) -> Tally:
         """Add reports up, on the server.

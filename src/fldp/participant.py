@@ -5,7 +5,10 @@ tell everything. A participant therefore never draws twice for one version of a 
 it sent before it sends it, and gives back those same bytes whenever it is asked again. Another version, name or epsilon
 is another draw, allowed only while all draws together stay within limits that no server can change.
 
-The true value is never stored: the file holds what the collector has seen, and nothing else about the person.
+Where a survey may be answered daily, the oracle responds in two stages: the first is drawn once and kept, and all that
+is ever sent is drawn from it. That costs what the first stage costs, once.
+
+The true value is never stored: the file holds what was drawn from it, and nothing else about the person.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +20,7 @@ from typing import Any
 from fldp import canonical, wire
 from fldp.constraints import fail
 from fldp.errors import BudgetError, DomainError, FldpError, WireError
-from fldp.kept import Kept
+from fldp.kept import Kept, Lasting
 from fldp.oracle import MOST_VALUES as MOST_LISTED
 from fldp.origin import origin_of
 from fldp.participant_file import FileStore
@@ -37,8 +40,9 @@ class Answer:
 
     ``report`` is one batch that names the survey's version (``docs/wire.md``), ready to be sent. ``key`` is the
     idempotency key to send it under, always the same one, so that it counts once however often it is sent. ``repeated``
-    tells that it was drawn earlier and cost nothing now. ``notices`` are what the person confirmed. ``spent`` is what
-    all answers on this topic give away to this origin, together.
+    tells that it was drawn earlier and cost nothing now; the report of another day is a new one, and costs nothing
+    either. ``notices`` are what the person confirmed. ``spent`` is what all answers on this topic give away to this
+    origin, together.
 
     >>> answer = Answer(b"FLDP...", "a-key", repeated=True, notices=(), spent=Spent())
     >>> answer.repeated, str(answer.spent)
@@ -94,6 +98,8 @@ class Participant:
     ) -> Answer:
         """Answer a survey with a label, or repeat what was answered before, whatever the label is now.
 
+        A survey that may be answered daily gets a new report each day, by UTC, made of what was kept at first.
+
         ``survey`` may be what a server's JSON says, and ``version`` what it claims to be: a mismatch is refused. What
         the person must know first (few labels, or others than the last time) is given to ``confirm``; if that does
         not return true, or there is nobody to ask, the survey is refused. A refusal is a ``BudgetError`` that says why.
@@ -108,12 +114,14 @@ class Participant:
                 ledger, kept = book.ledger, book.find(charge.origin, charge.version)
                 spent = ledger.spent(origin=charge.origin, topic=charge.topic)
                 if kept is not None or ledger.knows(charge):
-                    found = _repeated(asked, kept)
-                    return Answer(found.report, found.key, repeated=True, notices=(), spent=spent)
+                    found, renewed = _again(asked, kept or b"")
+                    if renewed is not None:
+                        book.replace(charge, renewed)
+                    return Answer(found.report, found.key, repeated=renewed is None, notices=(), spent=spent)
                 notices = self._examined(asked, charge, ledger)
                 if set(notices) <= set(agreed):
-                    drawn = _drawn(asked, label)
-                    book.add(charge, drawn.sealed)
+                    drawn, sealed = _drawn(asked, label)
+                    book.add(charge, sealed)
                     return Answer(drawn.report, drawn.key, repeated=False, notices=notices, spent=spent + charge.cost)
             agreed = _confirmed(asked, notices, confirm)  # outside of the block: a person takes time
 
@@ -169,11 +177,15 @@ def _charge(survey: Survey, origin: str) -> Charge:
         origin,
         survey.topic or survey.name,
         survey.version,
-        Spent.on(survey.oracle),
+        Spent.on(survey.oracle, lasting=survey.daily),
         canonical.identifier(labels),
         MOST_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
-        f"{datetime.now(UTC):%Y-%m-%d}",
+        _today(),
     )
+
+
+def _today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
 
 
 def _closed(survey: Survey) -> tuple[str, ...]:
@@ -196,21 +208,39 @@ def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None
     return notices
 
 
-def _drawn(survey: Survey, label: str) -> Kept:
-    """Return what is kept of a new answer: the batch that is sent, and a key to send it under.
+def _drawn(survey: Survey, label: str) -> tuple[Kept, bytes]:
+    """Return a new answer, and what is stored of it."""
+    kept = survey.oracle.keep(survey.encode([label])) if survey.daily else survey.privatize([label])
+    if not survey.daily:
+        made = Kept.drawn(wire.encode(kept, survey.version))
+        return made, made.sealed
+    return _renewed(survey, wire.encode(kept, survey.version))
 
-    An oracle whose answers may differ from visit to visit keeps the state that must not, and ``_repeated`` draws the
-    rest from it; there is none such yet.
-    """
-    return Kept.drawn(wire.encode(survey.privatize([label]), survey.version))
+
+def _renewed(survey: Survey, basis: bytes) -> tuple[Kept, bytes]:
+    """Return today's answer, made of what is kept, and what is stored of it."""
+    kept = wire.decode(basis, survey.oracle, survey.version)
+    made = Kept.drawn(wire.encode(survey.oracle.respond(kept), survey.version))
+    return made, Lasting(basis, _today(), made).sealed
 
 
-def _repeated(survey: Survey, sealed: bytes | None) -> Kept:
-    """Return what is sent again; what is kept has its own checks, and is never replaced, even where it is lost."""
+def _again(survey: Survey, sealed: bytes) -> tuple[Kept, bytes | None]:
+    """Return what is sent of an answer that was given before, and what to store in its place on another day."""
     try:
-        kept = Kept.opened(sealed or b"")
-        if len(wire.decode(kept.report, survey.oracle, survey.version)) == 1:
-            return kept
+        if not survey.daily:
+            return _sound(survey, Kept.opened(sealed)), None
+        lasting = Lasting.opened(sealed)
+        if _today() > lasting.day and not _closed(survey):  # a clock that goes back repeats
+            return _renewed(survey, lasting.basis)
+        return _sound(survey, lasting.last), None
     except WireError:
-        pass
-    raise FldpError(f"participant: the stored answer to survey {survey.name} is damaged; restore it from a copy")
+        raise FldpError(
+            f"participant: the stored answer to survey {survey.name} is damaged; restore it from a copy"
+        ) from None
+
+
+def _sound(survey: Survey, kept: Kept) -> Kept:
+    """Return what is sent again, if it is one report of the survey; it is never replaced, even where it is lost."""
+    if len(wire.decode(kept.report, survey.oracle, survey.version)) != 1:
+        raise WireError("kept: an answer is one report")
+    return kept

@@ -129,6 +129,11 @@ class Survey:
         return canonical.identifier(self.canonical)
 
     @property
+    def daily(self) -> bool:
+        """Whether a person may answer once a day, from what was kept the first time."""
+        return self.collect.get("repeat") == "daily"
+
+    @property
     def domain_size(self) -> int | None:
         """The number of values; None where they are strings."""
         return self.oracle.domain_size if isinstance(self.oracle, FrequencyOracle) else None

@@ -24,6 +24,7 @@ COLLECT_DEFAULTS: dict[str, Any] = {
     "retention": "raw",
     "minimum": 100,
 }
+REPEATS = ("once", "daily")  # how often a person may answer; named only where it is not the first
 MOST_LABEL, MOST_TEXT, MOST_LABELS = 200, 2000, 1_000_000
 _NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
 _TEXTS = ("name", "question", "title", "description", "topic")
@@ -45,7 +46,7 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
     made = _texts(fields, found)
     labels, domain = _domain(fields, folder, found)
     oracle = _oracle(fields.get("oracle"), domain, found)
-    collect = _collect(fields.get("collect", {}), found)
+    collect = _collect(fields.get("collect", {}), oracle, found)
     return {**made, "labels": labels, "oracle": oracle, "collect": collect}, found
 
 
@@ -162,12 +163,13 @@ def _parameters(cls: type[Oracle], wanted: dict[str, Any], found: Findings) -> N
             found.attempt(partial(cls.params[name], cls.__name__, name, value), ("oracle", name))
 
 
-def _collect(fields: Any, found: Findings) -> dict[str, Any]:
+def _collect(fields: Any, oracle: Oracle | None, found: Findings) -> dict[str, Any]:
     if not isinstance(fields, dict):
         found.add(("collect",), "a table", fields)
         return {}
-    found.unknown(("collect",), fields, COLLECT_DEFAULTS, "a rule of collecting")
+    found.unknown(("collect",), fields, {*COLLECT_DEFAULTS, "repeat"}, "a rule of collecting")
     made = {key: fields.get(key, default) for key, default in COLLECT_DEFAULTS.items()}
+    made |= _repeat(fields.get("repeat", REPEATS[0]), oracle, found)
     if made["submit"] not in ("open", "token", "ticket"):
         found.add(("collect", "submit"), "'open', 'token' or 'ticket'", made["submit"])
     if made["retention"] not in ("raw", "tally"):
@@ -186,6 +188,15 @@ def _collect(fields: Any, found: Findings) -> dict[str, Any]:
     if made["opens"] and made["closes"] and made["opens"] >= made["closes"]:
         found.add(("collect", "closes"), "after it opens", made["closes"])
     return made
+
+
+def _repeat(value: Any, oracle: Oracle | None, found: Findings) -> dict[str, Any]:
+    """Return the rule if it is named at all; only what is kept in two stages may be reported again."""
+    if value not in REPEATS:
+        found.add(("collect", "repeat"), "'once' or 'daily'", value)
+    elif value == "daily" and oracle is not None and not oracle.refreshes:
+        found.add(("collect", "repeat"), f"'once', since a report of {oracle.title} is repeated as it is", value)
+    return {} if value == REPEATS[0] else {"repeat": value}
 
 
 def _is_origin(value: Any) -> bool:

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from math import inf, nextafter
 
 from fldp.constraints import fail
 
 BITS = 64
 _SCALE = 1 << BITS
-_LOSS = Fraction(1, 1024)
-_LEAST_PLANES = 20
+LOSS = Fraction(1, 1024)
+LEAST_PLANES = 20
 _DIGITS = Context(prec=120)
 
 
@@ -32,6 +33,17 @@ def exp_lower(epsilon: float) -> Fraction:
     """
     power = Decimal(epsilon).exp(_DIGITS)
     return Fraction(int(_DIGITS.multiply(power, Decimal(2**128))), 2**128)
+
+
+def log_upper(ratio: Fraction) -> float:
+    """Return the logarithm of a ratio, rounded up to a float.
+
+    >>> log_upper(Fraction(1)), log_upper(exp_lower(1.0))
+    (0.0, 1.0)
+    """
+    exact = _DIGITS.ln(_DIGITS.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+    near = float(exact)
+    return near if Decimal(near) >= exact else nextafter(near, inf)
 
 
 def _degenerate(owner: str, epsilon: float) -> Exception:
@@ -63,7 +75,7 @@ class SymbolCoin:
         other = -(-_SCALE // (E + symbols - 1))
         keep = _SCALE - (symbols - 1) * other
         coin = cls(symbols, keep, other)
-        if keep <= other or keep - other < (1 - _LOSS) * (E - 1) * other:
+        if keep <= other or keep - other < (1 - LOSS) * (E - 1) * other:
             raise _degenerate(owner, epsilon)
         if keep > E * other:  # cannot happen: other was rounded up
             raise AssertionError(f"{owner}: threshold above the declared epsilon {epsilon!r}")
@@ -108,7 +120,7 @@ class SubsetCoin:
         E, blank = exp_lower(epsilon), cls(size, domain_size, 0)
         odds = E * blank.even**2 * size / (domain_size - size)
         coin = cls(size, domain_size, int(_SCALE * odds / (1 + odds)))
-        if coin.ratio < 1 + (1 - _LOSS) * (E - 1):
+        if coin.ratio < 1 + (1 - LOSS) * (E - 1):
             raise _degenerate(owner, epsilon)
         if coin.ratio > E * coin.even**2:  # cannot happen: keep was rounded down
             raise AssertionError(f"{owner}: threshold above the declared epsilon {epsilon!r}")
@@ -158,14 +170,14 @@ class UnaryCoins:
         if epsilon >= BITS:
             raise _degenerate(owner, epsilon)
         E, odds = exp_lower(epsilon), exp_lower(epsilon / 2 if symmetric else epsilon)
-        for planes in range(_LEAST_PLANES, BITS + 1):
+        for planes in range(LEAST_PLANES, BITS + 1):
             other = -(-(1 << planes) // (1 + odds))
             q = Fraction(other, 1 << planes)
-            if q > (1 + _LOSS) / (1 + odds):
+            if q > (1 + LOSS) / (1 + odds):
                 continue
             true = int(E * q / (1 - q + E * q) * _SCALE) if symmetric else _SCALE // 2
             coins = cls(planes, true, other)
-            if coins.p > coins.q and 1 + (1 - _LOSS) * (E - 1) <= coins.ratio <= E:
+            if coins.p > coins.q and 1 + (1 - LOSS) * (E - 1) <= coins.ratio <= E:
                 return coins
         raise _degenerate(owner, epsilon)
 
@@ -215,7 +227,7 @@ class SetCoin:
         other = -(-_SCALE // (E * inside + outside))
         other += (_SCALE * pow(outside, -1, inside) - other) % inside
         own, rest = divmod(_SCALE - outside * other, inside)
-        if own <= other or own - other < (1 - _LOSS) * (E - 1) * other:
+        if own <= other or own - other < (1 - LOSS) * (E - 1) * other:
             raise _degenerate(owner, epsilon)
         if rest or own > E * other:  # cannot happen: other was rounded up, to the right remainder
             raise AssertionError(f"{owner}: threshold above the declared epsilon {epsilon!r}")

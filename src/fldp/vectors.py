@@ -15,7 +15,7 @@ from fldp import canonical, wire
 from fldp.base import Oracle
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import CMS, FHR, FWR, GRR, HCMS, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
+from fldp.oracles import CMS, FHR, FWR, GRR, HCMS, HR, HRR, OLH, OUE, PGR, RAPPOR, RR, SS, SUE, Grouped
 from fldp.packing import pack
 from fldp.reports import Reports
 from fldp.stream import Stream
@@ -24,6 +24,12 @@ from fldp.strings import fingerprint
 CASES: dict[str, list[Oracle]] = {
     "cms": [CMS(4.0, 4, 16), CMS(1.0, 512, 2), CMS(2.0, 1, 64), CMS(0.5, 2, 128, hash_seed=2**53 - 1)],
     "hcms": [HCMS(4.0, 4, 16), HCMS(1.0, 512, 2), HCMS(2.0, 1, 64), HCMS(0.5, 2, 512, hash_seed=2**53 - 1)],
+    "rappor": [
+        RAPPOR(1.0, 2.0, 8, 2, 4),
+        RAPPOR(4.0, 4.0, 70, 1, 512),
+        RAPPOR(0.5, 8.0, 17, 3, 1, p=0.25),
+        RAPPOR.published(hash_seed=2**53 - 1),
+    ],
     "rr": [RR(1.0), RR(0.1)],
     "grr": [GRR(1.0, 5), GRR(3.0, 256), GRR(0.5, 1000)],
     "sue": [SUE(1.0, 5), SUE(2.0, 65)],
@@ -46,7 +52,7 @@ CASES: dict[str, list[Oracle]] = {
 }
 SURVEY = canonical.identifier({"example": True})
 TEXTS = ("a", "b", "https://example.org/?q=1", "\u00fc", "u\u0308", "\U0001f600", "\0", " ", "x" * 1024)
-_FULL = ("sue", "oue", "olh", "hrr", "fwr", "hr", "cms", "hcms")  # all bits that fit are a report
+_FULL = ("sue", "oue", "olh", "hrr", "fwr", "hr", "cms", "hcms", "rappor")  # all bits that fit are a report
 _MOST_WORD = 2**64 - 1
 
 

@@ -12,6 +12,7 @@ from fldp.oracles.grr import GRR, RR
 from fldp.oracles.hadamard import HR
 from fldp.oracles.hashing import OLH
 from fldp.oracles.projective import PGR
+from fldp.oracles.rappor import RAPPOR
 from fldp.oracles.sketch import CMS, HCMS
 from fldp.oracles.subset import SS
 from fldp.oracles.unary import OUE, SUE
@@ -31,6 +32,7 @@ __all__ = [
     "OLH",
     "OUE",
     "PGR",
+    "RAPPOR",
     "RR",
     "SS",
     "SUE",
@@ -45,7 +47,7 @@ __all__ = [
 OracleClass = TypeVar("OracleClass", bound=type[Oracle])
 
 _registry: dict[str, type[Oracle]] = {
-    cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, HRR, FHR, FWR, SS, HR, PGR, Grouped, CMS, HCMS)
+    cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, HRR, FHR, FWR, SS, HR, PGR, Grouped, RAPPOR, CMS, HCMS)
 }
 
 
@@ -68,7 +70,7 @@ def names() -> list[str]:
     """Return the names of all oracles.
 
     >>> names()
-    ['cms', 'fhr', 'fwr', 'grouped', 'grr', 'hcms', 'hr', 'hrr', 'olh', 'oue', 'pgr', 'rr', 'ss', 'sue']
+    ['cms', 'fhr', 'fwr', 'grouped', 'grr', 'hcms', 'hr', 'hrr', 'olh', 'oue', 'pgr', 'rappor', 'rr', 'ss', 'sue']
     """
     return sorted({*_registry, *_installed()})
 
@@ -77,7 +79,7 @@ def listed_names() -> list[str]:
     """Return the names of the oracles over values that can be listed.
 
     >>> sorted({*names()} - {*listed_names()})
-    ['cms', 'hcms']
+    ['cms', 'hcms', 'rappor']
     """
     return [name for name in names() if issubclass(get(name), FrequencyOracle)]
 

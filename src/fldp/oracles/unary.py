@@ -27,25 +27,34 @@ LANES = np.array([sum(((b >> k) & 1) << (8 * k) for k in range(8)) for b in rang
 
 
 @Kernel
-def throw(values: Any, words: Any, planes: Any, true: Any, other: Any, last: Any, out: Any) -> None:
-    """Throw 64 coins at a time by comparing bit planes with a threshold, then the true bit by a word of its own.
+def below(words: Any, planes: Any, threshold: Any, row: Any) -> None:
+    """Write which of the 64 numbers of every block are below a threshold.
 
-    Word 0 is the coin of the true bit. Word ``1 + k * blocks + b`` holds bit ``k`` of the 64 numbers of block ``b``;
-    a bit is 1 where its number is below ``other``. From the lowest plane up, a number is below the threshold
-    if its bit is below the threshold's, or the same and it was below so far.
+    Word ``k * blocks + b`` holds bit ``k`` of the numbers of block ``b``. From the lowest plane up, a number is below
+    the threshold if its bit is below the threshold's, or the same and it was below so far.
+    """
+    blocks = len(row)
+    row[:] = ZERO
+    for k in range(planes):
+        plane = words[k * blocks : (k + 1) * blocks]
+        if (threshold >> U64(k)) & ONE:
+            for b in range(blocks):
+                row[b] |= ~plane[b]
+        else:
+            for b in range(blocks):
+                row[b] &= ~plane[b]
+
+
+@Kernel
+def throw(values: Any, words: Any, planes: Any, true: Any, other: Any, last: Any, out: Any) -> None:
+    """Throw 64 coins at a time by comparing bit planes with a threshold, then the true bit by word 0.
+
+    A bit is 1 where its number is below ``other``.
     """
     blocks = (words.shape[1] - 1) // planes
     row = np.empty(blocks, np.uint64)
     for i in range(len(values)):
-        row[:] = ZERO
-        for k in range(planes):
-            plane = words[i, 1 + k * blocks : 1 + (k + 1) * blocks]
-            if (other >> U64(k)) & ONE:
-                for b in range(blocks):
-                    row[b] |= ~plane[b]
-            else:
-                for b in range(blocks):
-                    row[b] &= ~plane[b]
+        below(words[i, 1:], planes, other, row)
         row[blocks - 1] &= last
         value = U64(values[i])
         bit = ONE << (value & _SIXTY_THREE)

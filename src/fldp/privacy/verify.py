@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from math import inf, lcm, nextafter
+from math import lcm
 from typing import Any
 
 from fldp.base import Oracle
@@ -18,9 +17,8 @@ from fldp.privacy.laws import Laws, laws_of
 from fldp.privacy.notions import Notion, Pair, bounded_epsilon, declared
 from fldp.profile import Band, Curve, Profile, delta_curve
 from fldp.string_oracle import StringOracle, listed
-from fldp.thresholds import exp_lower
+from fldp.thresholds import exp_lower, log_upper
 
-_DIGITS = Context(prec=60)
 _QUICK = 1 << 17
 _FEW = 8
 
@@ -86,9 +84,7 @@ class Verification:
     @property
     def epsilon(self) -> float:
         """The logarithm of ``ratio``, rounded up."""
-        exact = _DIGITS.ln(_DIGITS.divide(Decimal(self.ratio.numerator), Decimal(self.ratio.denominator)))
-        near = float(exact)
-        return near if Decimal(near) >= exact else nextafter(near, inf)
+        return log_upper(self.ratio)
 
     @property
     def eta(self) -> Fraction:

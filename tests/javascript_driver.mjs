@@ -20,7 +20,7 @@ const actions = {
     const oracle = fldp.build(fields, fldp.every);
     const reports = rows.map(([value, words]) => oracle.perturb(valueOf(value), wordsOf(words)));
     const likelihoods = reports.map((report) =>
-      among ? among.map((value) => oracle.likely(report)(valueOf(value))) : [...oracle.likelihoods(report)],
+      (among?.map(valueOf) ?? [...Array(oracle.domainSize).keys()]).map(oracle.likely(report)),
     );
     return { batch: hex(await fldp.encode(oracle, reports)), likelihoods };
   },

@@ -1,7 +1,7 @@
 """The auditor on the client in JavaScript: every oracle, as a black box that only writes bytes.
 
 The noise is that of the device, so an audit of an honest client accuses it with a probability of at most FALSE_ALARM.
-There are fifteen of them: less than 1e-6 together. Clients with planted mistakes must be caught.
+There are sixteen of them: less than 1e-6 together. Clients with planted mistakes must be caught.
 """
 
 import json
@@ -28,12 +28,13 @@ ORACLES = {
     "olh": {},
     "oue": {},
     "pgr": {},
+    "rappor": {"epsilon_permanent": 2.0, "bits": 8, "cohorts": 2},
     "rr": {},
     "ss": {},
     "sue": {},
 }
 LABELS = list("abcdefgh")
-STRINGS = ("cms", "hcms")
+STRINGS = ("cms", "hcms", "rappor")
 
 
 def survey_of(name):

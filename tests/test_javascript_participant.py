@@ -21,6 +21,7 @@ ORACLES = [
     {"name": "fwr", "epsilon": 0.2, "eta": 0.25, "allow_exposure": True},
     {"name": "grouped", "epsilon": 0.1, "base": "grr", "groups": [2, 1], "allow_exposure": True},
     {"name": "cms", "epsilon": 0.4, "hashes": 4, "width": 8},
+    {"name": "rappor", "epsilon": 0.1, "epsilon_permanent": 0.3, "bits": 8},
 ]
 
 
@@ -30,7 +31,8 @@ def drawn(chance):
     for number in range(40):
         oracle = chance.choice(ORACLES)
         labels = SETS[0] if oracle["name"] == "grouped" else chance.choice(SETS)
-        domain = {"domain": "strings"} if oracle["name"] == "cms" else {"labels": labels}
+        domain = {"domain": "strings"} if oracle["name"] in ("cms", "rappor") else {"labels": labels}
+        repeat = chance.choice(["once", "daily"]) if oracle["name"] == "rappor" else "once"
         topic = chance.choice(["one", "two"])
         survey = {
             "name": f"s{number % 3}",
@@ -38,6 +40,7 @@ def drawn(chance):
             "topic": topic,
             **domain,
             "oracle": oracle,
+            "collect": {"repeat": repeat},
         }
         asked.append({"survey": survey, "label": chance.choice("ab"), "url": chance.choice(URLS)})
     return asked + chance.sample(asked, 20)

@@ -37,7 +37,7 @@ export class BudgetError extends FldpError {
 /** A collector refused, or could not be reached; `status` is what it answered, null if it did not. */
 export class CollectorError extends FldpError {
   override name = "CollectorError";
-  readonly status: number | null;
+  declare readonly status: number | null;
 
   constructor(message: string, status: number | null = null) {
     super(message);

@@ -1,7 +1,7 @@
 /** Explain: what one report tells anybody who sees it. */
 import type { Bytes } from "./canonical.js";
 import { WireError } from "./errors.js";
-import type { OracleClass } from "./oracle.js";
+import { type OracleClass, each } from "./oracle.js";
 import { decode } from "./reading.js";
 import type { Survey } from "./survey.js";
 
@@ -25,7 +25,7 @@ export async function explain({ oracle, version, domain }: Survey, batch: Bytes)
   if (found.survey !== version || found.reports.length !== 1) {
     throw new WireError("explain: the batch must be an answer to this version of the survey");
   }
-  const likely = oracle.likelihoods(found.reports[0], domain ? SUPPOSED : undefined);
+  const likely = each(domain ? SUPPOSED : oracle.domainSize, oracle.likely(found.reports[0]));
   const total = likely.reduce((sum, part) => sum + part, 0);
   const probability = likely.map((part) => part / total);
   return {

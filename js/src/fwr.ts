@@ -2,7 +2,7 @@
 import { type SymbolCoin, quotient, respond, symbolCoin } from "./coins.js";
 import { fail } from "./errors.js";
 import { ONE, expLower } from "./exponential.js";
-import { type Fields, Oracle, type Report, bitLength, flag, integer, parity, wordOf } from "./oracle.js";
+import { type Fields, Oracle, type Report, bitLength, each, flag, integer, parity, settleExposure, wordOf } from "./oracle.js";
 import { leftBy, scatter } from "./scatter.js";
 
 const MOST_HASH_BITS = 8;
@@ -43,12 +43,12 @@ export class FWR extends Oracle {
     hash_bits: { ...hashBits, initial: null, check: (value) => value === null || hashBits.check(value) },
     allow_exposure: flag,
   };
-  readonly words: number;
-  readonly widths: readonly number[];
-  private readonly leaks: number;
-  private readonly masks: number;
-  private readonly item: (value: number) => number;
-  private readonly coin: SymbolCoin;
+  declare readonly words: number;
+  declare readonly widths: readonly number[];
+  declare private readonly leaks: number;
+  declare private readonly masks: number;
+  declare private readonly item: (value: number) => number;
+  declare private readonly coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
@@ -64,7 +64,7 @@ export class FWR extends Oracle {
     this.widths = [...Array<number>(this.masks).fill(bitLength(this.domainSize - 1)), this.masks];
     this.item = scatter(this.domainSize);
     this.anonymity = leftBy(this.domainSize, this.leaks);
-    this.settleExposure(`eta ${this.eta}`);
+    settleExposure(this, `eta ${this.eta}`);
   }
 
   /** Two masks from each word, then the parities under them; the last word throws the coin. */
@@ -79,7 +79,7 @@ export class FWR extends Oracle {
 
   /** A report is possible if some value is: where leaked masks cancel out, so must their parities. */
   override check(report: Report): boolean {
-    return this.leaks === 0 || this.likelihoods(report).some((likely) => likely > 0);
+    return this.leaks === 0 || each(this.domainSize, this.likely(report)).some((likely) => likely > 0);
   }
 
   override likely(report: Report): (value: number) => number {

@@ -13,6 +13,7 @@ import {
   flag,
   integer,
   positive,
+  settleExposure,
 } from "./oracle.js";
 import { pack, unpack } from "./packing.js";
 import { PGR } from "./projective.js";
@@ -71,9 +72,9 @@ export class Grouped extends Oracle {
     allow_exposure: flag,
   };
   override eta = 0;
-  readonly words: number;
-  readonly widths: readonly number[];
-  private readonly groups: readonly Group[];
+  declare readonly words: number;
+  declare readonly widths: readonly number[];
+  declare private readonly groups: readonly Group[];
 
   constructor(fields: Fields) {
     super(fields);
@@ -83,7 +84,7 @@ export class Grouped extends Oracle {
     }
     this.settings.domain_size = total(sizes);
     this.anonymity = Math.min(...sizes);
-    this.settleExposure(`groups ${sizes}`);
+    settleExposure(this, `groups ${sizes}`);
     if (Math.max(...sizes) === 1) throw fail(this.name, "groups", "of more than one value, at least one of them", sizes);
     this.groups = this.made(sizes);
     this.words = Math.max(...this.groups.map(({ oracle }) => oracle.words));

@@ -6,8 +6,8 @@ import { type Fields, Oracle, type Report, bitLength, integer, positive, wordOf 
 export class GRR extends Oracle {
   static override readonly id: string = "grr";
   readonly words = 1;
-  readonly widths: readonly number[];
-  private readonly coin: SymbolCoin;
+  declare readonly widths: readonly number[];
+  declare private readonly coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);

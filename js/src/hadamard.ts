@@ -11,10 +11,10 @@ export class HR extends Oracle {
     blocks: powerOfTwo(1, 1),
   };
   readonly words = 2;
-  readonly widths: readonly number[];
-  private readonly bits: number;
-  private readonly blocks: number;
-  private readonly coin: SymbolCoin;
+  declare readonly widths: readonly number[];
+  declare private readonly bits: number;
+  declare private readonly blocks: number;
+  declare private readonly coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);

@@ -32,9 +32,9 @@ function bestSymbols(epsilon: number): number {
 export class OLH extends Oracle {
   static override readonly id = "olh";
   readonly words = 2;
-  readonly widths: readonly number[];
-  private readonly symbols: number;
-  private readonly coin: SymbolCoin;
+  declare readonly widths: readonly number[];
+  declare private readonly symbols: number;
+  declare private readonly coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);

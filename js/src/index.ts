@@ -20,6 +20,7 @@ export { type Batch, decode } from "./reading.js";
 export { type Options, Respondent, type Sending, participant } from "./respondent.js";
 export { flush, flushWhenOnline } from "./sending.js";
 export { type Store, databaseStore, localStore, memoryStore } from "./store.js";
+export { RAPPOR } from "./rappor.js";
 export { CMS, HCMS } from "./sketch.js";
 export { SS } from "./subset.js";
 export { type Collect, Survey, load } from "./survey.js";

@@ -58,16 +58,17 @@ export function powerOfTwo(low: number, initial: number): Rule {
 
 /** A frequency oracle on the side of those who answer. */
 export abstract class Oracle {
-  static readonly id: string;
+  declare static readonly id: string;
   static readonly rules: Readonly<Record<string, Rule>> = { epsilon: positive, domain_size: integer(2, MOST_VALUES) };
 
   /** The identifier on the wire. */
-  readonly name: string;
+  declare readonly name: string;
   /** The least share of one value's reports that any other value can also produce; 1 is ordinary LDP. */
   eta = 1;
   /** The least number of values that a single report leaves possible. */
-  anonymity: number;
-  protected readonly settings: Record<string, unknown> = {};
+  declare anonymity: number;
+  /** The parameters, those at their default too. */
+  readonly settings: Record<string, unknown> = {};
 
   constructor(fields: Fields) {
     const { id, rules } = new.target as unknown as OracleClass;
@@ -75,7 +76,7 @@ export abstract class Oracle {
     const odd = Object.keys(fields).find((key) => fields[key] !== undefined && !Object.hasOwn(rules, key));
     if (odd !== undefined) throw fail(this.name, "a parameter", `one of ${Object.keys(rules)}`, odd);
     for (const [key, { rule, check, initial }] of Object.entries(rules)) {
-      const value = fields[key] === undefined ? initial : fields[key];
+      const { [key]: value = initial } = fields;
       if (!check(value)) throw fail(this.name, key, rule, value);
       this.settings[key] = value;
     }
@@ -92,10 +93,14 @@ export abstract class Oracle {
     return (this.settings.domain_size as number) ?? MOST_LISTED;
   }
 
-  /** Whether the values can be listed; strings cannot. */
-  get isListed(): boolean {
-    return "domain_size" in this.settings;
-  }
+  /** Where an answer is kept and reported anew: the epsilon of all reports together that are made of it. */
+  declare readonly lastingEpsilon?: number;
+
+  /** Draw what is kept of a value, where reports of it may differ. It is never to be sent. */
+  keep?(value: Value): Report;
+
+  /** Draw a report of what is kept. */
+  respond?(kept: Report): Report;
 
   /** The number of random words that a report takes, always. */
   abstract readonly words: number;
@@ -114,15 +119,10 @@ export abstract class Oracle {
   /** Return how likely a report is under a value, up to a factor; exactly 0 where a value cannot produce it. */
   abstract likely(report: Report): Likely;
 
-  /** Return how likely a report is under every value, or under the first ones. */
-  likelihoods(report: Report, count = this.domainSize): Float64Array {
-    const likely = this.likely(report);
-    return Float64Array.from({ length: count }, (_, value) => likely(value));
-  }
-
   /** Return the value that a text without a label stands for, or -1. */
   read(text: string): Value | Promise<Value> {
-    return String(Number(text)) === text && this.holds(Number(text)) ? Number(text) : -1;
+    const value = Number(text);
+    return String(value) === text && this.holds(value) ? value : -1;
   }
 
   /** Tell whether this is a value. */
@@ -147,15 +147,19 @@ export abstract class Oracle {
     if (!this.holds(value)) throw fail(this.name, "a value", "one of its domain", value);
     return this.perturb(value, randomWords(this.words));
   }
+}
 
-  /** Refuse a domain where a single report can give a value away, unless that was allowed; drop an idle permission. */
-  protected settleExposure(given: string): void {
-    if (this.anonymity >= 2) this.settings.allow_exposure = false;
-    else if (!this.settings.allow_exposure) {
-      const rule = `one where no report exposes a value, or with allow_exposure, ${given}`;
-      throw fail(this.name, "domain_size", rule, this.domainSize);
-    }
+/** Refuse a domain where a single report can give a value away, unless that was allowed; drop an idle permission. */
+export function settleExposure({ name, anonymity, settings, domainSize }: Oracle, given: string): void {
+  if (anonymity >= 2) settings.allow_exposure = false;
+  else if (!settings.allow_exposure) {
+    throw fail(name, "domain_size", `one where no report exposes a value (${given}), or allow_exposure`, domainSize);
   }
+}
+
+/** Return a number for every value. */
+export function each(count: number, number: Likely): Float64Array {
+  return Float64Array.from({ length: count }, (_, value) => number(value));
 }
 
 /** Return a word. */

@@ -70,9 +70,9 @@ function oppositeDigit(point: number, tail: number, top: number, order: number):
 export class PGR extends Oracle {
   static override readonly id = "pgr";
   readonly words = 1;
-  readonly widths: readonly number[];
-  private readonly space: Space;
-  private readonly coin: SetCoin;
+  declare readonly widths: readonly number[];
+  declare private readonly space: Space;
+  declare private readonly coin: SetCoin;
 
   constructor(fields: Fields) {
     super(fields);

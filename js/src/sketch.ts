@@ -2,8 +2,8 @@
 import { fail } from "./errors.js";
 import { HRR } from "./fwr.js";
 import { hashed, keyedHash } from "./hashing.js";
-import { type Fields, type Oracle, type OracleClass, type Report, bitLength, integer, positive, powerOfTwo } from "./oracle.js";
-import { StringOracle } from "./strings.js";
+import { type Fields, type Oracle, type OracleClass, type Report, bitLength, positive, powerOfTwo } from "./oracle.js";
+import { StringOracle, hashSeed } from "./strings.js";
 import { SUE } from "./unary.js";
 
 const MOST_CELLS = 1 << 24;
@@ -13,12 +13,12 @@ abstract class Sketch extends StringOracle {
     epsilon: positive,
     hashes: powerOfTwo(1, 1024),
     width: powerOfTwo(2, 1024),
-    hash_seed: integer(0, Number.MAX_SAFE_INTEGER, 0),
+    hash_seed: hashSeed,
   };
-  readonly words: number;
-  readonly widths: readonly number[];
-  private readonly hashes: number;
-  private readonly response: Oracle;
+  declare readonly words: number;
+  declare readonly widths: readonly number[];
+  declare private readonly hashes: number;
+  declare private readonly response: Oracle;
 
   constructor(fields: Fields, Response: OracleClass) {
     super(fields);

@@ -1,6 +1,9 @@
 /** Strings as values: what may be answered, and the fingerprint that stands for it; the same as `fldp/strings.py`. */
 import { sha256, utf8 } from "./canonical.js";
-import { Oracle, type Value } from "./oracle.js";
+import { Oracle, type Value, integer } from "./oracle.js";
+
+/** Accept the seed of public hash functions. */
+export const hashSeed = integer(0, Number.MAX_SAFE_INTEGER, 0);
 
 const MOST_BYTES = 1024;
 const FINGERPRINTS = 1n << 63n;

@@ -7,12 +7,11 @@ import { type Address, addressOf } from "./origin.js";
 import { build } from "./wire.js";
 
 const FORMAT = "fldp-survey-1";
-const STRINGS = "strings";
 const NAME = /^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/; // times are compared as text
 const ODD = /(?!\n)[\p{Cc}\p{Cs}]|^[^\S\uFEFF]|[^\S\uFEFF]$/u; // controls, halves of characters, blanks at an end
-const TEXTS = ["name", "topic", "question", "title", "description"];
-const KEYS = [...TEXTS, "labels", "domain_size", "domain", "oracle", "collect", "format"];
+const TEXTS = "name topic question title description".split(" ");
+const KEYS = [...TEXTS, ..."labels domain_size domain oracle collect format".split(" ")];
 
 /** Who may answer when, and what the collector keeps. */
 export interface Collect {
@@ -22,6 +21,8 @@ export interface Collect {
   readonly closes: string | null;
   readonly retention: "raw" | "tally";
   readonly minimum: number;
+  /** Whether a person may answer once a day, from what was kept the first time; else once. */
+  readonly repeat?: "daily";
 }
 
 const COLLECT: Collect = { submit: "open", origins: [], opens: null, closes: null, retention: "raw", minimum: 100 };
@@ -44,7 +45,7 @@ function isText(value: unknown, most: number): value is string {
 /** Check labels, the number of values, or that they are strings, and return that number, if there is one. */
 function sizeOf({ labels, domain_size, domain }: Fields): unknown {
   const one = [labels, domain_size, domain].filter((part) => part !== undefined).length === 1;
-  require(one && [undefined, STRINGS].includes(domain as string), "the domain", `labels, domain_size or ${STRINGS}`, domain);
+  require(one && (domain === undefined || domain === "strings"), "domain", "labels, domain_size or strings", domain);
   if (labels === undefined) return domain_size;
   const good = (label: unknown): boolean => isText(label, 200) && !label.includes("\n");
   const listed = Array.isArray(labels) && labels.every(good) ? labels : [];
@@ -58,8 +59,8 @@ function sizeOf({ labels, domain_size, domain }: Fields): unknown {
  *
  * Rules that only the collector keeps, such as the origins of pages, are part of the version as they are.
  */
-function checked(given: unknown, oracles: readonly OracleClass[]): [Fields, Oracle] {
-  const fields = table(given, "survey", KEYS);
+function checked(specification: unknown, oracles: readonly OracleClass[]): [Fields, Oracle] {
+  const fields = table(specification, "survey", KEYS);
   const { name, topic = name, format = FORMAT, collect: rules = {} } = fields;
   require(format === FORMAT, "format", FORMAT, format);
   for (const key of TEXTS) {
@@ -67,12 +68,14 @@ function checked(given: unknown, oracles: readonly OracleClass[]): [Fields, Orac
     require(!needed || isText(fields[key], 2000), key, "a text of 1 to 2000 characters", fields[key]);
   }
   require(NAME.test(name as string) && NAME.test(topic as string), "name and topic", "plain words", [name, topic]);
-  const collect = { ...COLLECT, ...table(rules, "collect", Object.keys(COLLECT)) } as Collect;
+  const { repeat = "once", ...given } = table(rules, "collect", [...Object.keys(COLLECT), "repeat"]);
+  const collect = { ...COLLECT, ...given, ...(repeat !== "once" && { repeat }) } as Collect;
   require(/^(open|token|ticket)$/.test(collect.submit), "submit", "open, token or ticket", collect.submit);
   const times = [collect.opens, collect.closes].every((time) => time === null || TIME.test(time));
   require(times, "opens and closes", "such as 2026-11-01T00:00:00Z", collect);
   const oracle = build({ ...(fields.oracle as Fields), domain_size: sizeOf(fields) }, oracles);
   require(oracle.reportBits <= MOST_VALUES, "a report", `at most ${MOST_VALUES} bits long`, oracle.reportBits);
+  require(repeat === "once" || (repeat === "daily" && oracle.keep), "repeat", "once, or daily", repeat);
   const { domain_size: _, ...description } = oracle.description;
   return [{ ...fields, format, oracle: description, collect }, oracle];
 }
@@ -89,25 +92,20 @@ export class Survey implements Address {
   /** `strings`, where any string may be answered. */
   declare readonly domain: string | null;
   declare readonly collect: Collect;
-  readonly oracle: Oracle;
+  declare readonly oracle: Oracle;
   /** The identifier of exactly this survey, computed here. */
-  readonly version: string;
+  declare readonly version: string;
   /** The canonical form of all that the version is computed from. */
-  readonly specification: Fields;
+  declare readonly specification: Fields;
   /** What the collector says: `open`, or why it is not. */
-  readonly state: string;
-  readonly origin: string;
-  readonly path: string;
+  declare readonly state: string;
+  declare readonly origin: string;
+  declare readonly path: string;
 
   private constructor(specification: Fields, oracle: Oracle, version: string, address: Address, state: string) {
-    const fields = { title: null, description: null, labels: null, domain: null, topic: specification.name, ...specification };
-    Object.assign(this, fields); // the texts, the labels and the rules; what must not come from there follows
-    this.oracle = oracle;
-    this.version = version;
-    this.specification = specification;
-    this.state = state;
-    this.origin = address.origin;
-    this.path = address.path;
+    const fields = { title: null, description: null, labels: null, domain: null, topic: specification.name };
+    const own = { oracle, version, specification, state, ...address }; // what must not come from the specification
+    Object.assign(this, fields, specification, own);
   }
 
   /**

@@ -39,10 +39,11 @@ function leftText(mean, least) {
   return `${text} possible on average, and ${least > 1 ? `at least ${count(least)}` : "sometimes only yours"}`;
 }
 
+const MANY = 2 ** 31 - 1; // the number of values where they are texts, which nobody can list
 const everyText = (size) => (size === 2 ? "Both answers" : `Each of the ${count(size)} answers`);
 
-function certainText({ eta, domainSize: size, anonymity: least, isListed }, mean) {
-  if (least === size) return [`Nothing. ${isListed ? everyText(size) : "Every text"} could have given your report.`];
+function certainText({ eta, domainSize: size, anonymity: least }, mean) {
+  if (least === size) return [`Nothing. ${size < MANY ? everyText(size) : "Every text"} could have given your report.`];
   const said = eta
     ? "That some answers are not yours, whatever epsilon is."
     : "In which group your answer is. This is weak: answers in different groups are not protected at all.";
@@ -58,8 +59,9 @@ function etaText(eta) {
   );
 }
 
-function promiseText({ eta, epsilon, description }) {
+function promiseText({ eta, epsilon, description, lastingEpsilon }) {
   const text = numberText(epsilon, 6);
+  if (lastingEpsilon) return `${text}-LDP for one report, ${numberText(lastingEpsilon, 6)}-LDP for all that are made of one answer, however many`;
   if (eta === 1) return `${text}-LDP`;
   if (eta > 0) return `(${text}, ${shareText(eta)})-FLDP`;
   return `${text}-LDP inside ${description.groups.length} groups, nothing between them (weak)`;

@@ -4,7 +4,6 @@ import random
 import sys
 from time import perf_counter
 
-
 import fldp
 from fldp import WireError, wire
 from fldp.packing import pack

@@ -312,6 +312,20 @@ def test_the_fit_of_a_perfect_tally_is_the_truth():
     assert solver.largest_variance(n, 0.0) >= solver.variances(n, np.zeros(50)).max()
 
 
+def test_what_strangers_add_is_the_mean_over_all_hash_functions():
+    """Every filter that a string of three hash functions can have, in each of two cohorts."""
+    positions = np.random.default_rng(3).integers(0, 4, (2, 3, 3)).astype(np.int16)
+    design = Design(positions, 4, 2, 5.0, 3.0)
+    solver, expected = Solver.of("RAPPOR", design), np.zeros(3)
+    for rows in design:
+        weights = solver.inverse @ rows
+        for chosen in product(range(4), repeat=3):
+            bits = np.isin(np.arange(4), chosen)
+            noise = weights**2 @ np.where(bits, 5.0, 3.0)
+            expected += (noise + (weights @ (bits - design.base)) ** 2) / 4**3 / 2
+    np.testing.assert_allclose(solver.variances(1, np.zeros(3)), expected, rtol=1e-12)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 ASKED = fldp.RAPPOR(0.5, 1.6, bits=8, hashes=1, cohorts=1)

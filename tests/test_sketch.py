@@ -145,6 +145,7 @@ def test_a_verifier_finds_strings_that_differ():
     """With two buckets and one hash function, most pairs collide, and a colliding pair would prove nothing."""
     for seed in range(5):
         oracle = fldp.CMS(1.0, 1, 2, hash_seed=seed)
+        assert oracle.resized(8).domain_size == 2, "there are no more laws than buckets"
         assert fldp.verify(oracle).epsilon == pytest.approx(1.0, abs=1e-3)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,6 +23,16 @@ def _arrow() -> tuple[Any, Any]:
     return load("pyarrow", "parquet"), load("pyarrow.parquet", "parquet")
 
 
+def names(oracle: Oracle) -> tuple[str, ...]:
+    """Return the names of the columns of an oracle's reports.
+
+    >>> import fldp
+    >>> names(fldp.OUE(epsilon=1.0, domain_size=1023))
+    ('bits',)
+    """
+    return np.dtype(oracle.report_dtype).names or (("bits",) if oracle.report_shape else ("symbol",))
+
+
 def schema(oracle: Oracle, survey: str | None = None) -> Any:
     """Return the Arrow schema of an oracle's reports.
 
@@ -32,27 +43,31 @@ def schema(oracle: Oracle, survey: str | None = None) -> Any:
     arrow, _ = _arrow()
     meta = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
     dtype = np.dtype(oracle.report_dtype)
-    if dtype.names:
-        fields = [(name, arrow.from_numpy_dtype(dtype[name])) for name in dtype.names]
-    elif oracle.report_shape:
-        fields = [("bits", arrow.binary(oracle.report_shape[0] * dtype.itemsize))]
+    if oracle.report_shape:
+        kinds = [arrow.binary(oracle.report_shape[0] * dtype.itemsize)]
     else:
-        fields = [("symbol", arrow.from_numpy_dtype(dtype))]
-    columns = [arrow.field(name, kind, nullable=False) for name, kind in fields]
+        kinds = [arrow.from_numpy_dtype(dtype[name] if dtype.names else dtype) for name in names(oracle)]
+    columns = [arrow.field(name, kind, nullable=False) for name, kind in zip(names(oracle), kinds, strict=True)]
     return arrow.schema(columns, metadata={_KEY: canonical.dumps(meta)})
 
 
 def write(file: BinaryIO, oracle: Oracle, batches: Iterable[Reports], survey: str | None = None) -> int:
     """Write reports as they come; return how many there were."""
-    arrow, parquet = _arrow()
+    _, parquet = _arrow()
     form, count = schema(oracle, survey), 0
-    with parquet.ParquetWriter(file, form) as writer:
+    with parquet.ParquetWriter(file, form, write_page_checksum=True) as writer:
         for reports in batches:
             for start in range(0, len(reports), _ROWS):
                 part = reports[start : start + _ROWS]
-                writer.write_batch(arrow.record_batch(_columns(arrow, form, part.data), schema=form))
+                writer.write_batch(batch(form, part.data))
             count += len(reports)
     return count
+
+
+def batch(form: Any, data: Array) -> Any:
+    """Return the data of reports as a record batch of Arrow."""
+    arrow, _ = _arrow()
+    return arrow.record_batch(_columns(arrow, form, data), schema=form)
 
 
 def _columns(arrow: Any, form: Any, data: Array) -> list[Any]:
@@ -64,20 +79,55 @@ def _columns(arrow: Any, form: Any, data: Array) -> list[Any]:
     return [arrow.FixedSizeBinaryArray.from_buffers(form.field(0).type, len(data), [None, buffer])]
 
 
+def opened(file: Any, **options: Any) -> Any:
+    """Open a Parquet file for reading. Where its pages have checksums, as ours do, a flipped bit is noticed."""
+    _, parquet = _arrow()
+    try:
+        return parquet.ParquetFile(file, page_checksum_verification=True, **options)
+    except FldpError:
+        raise
+    except Exception as error:  # pyarrow's own errors derive from several
+        raise damaged("not a Parquet file", error) from None
+
+
+def damaged(what: str, error: Exception) -> WireError:
+    """Return what pyarrow found wrong with a file as one line; what the system says of its disk is another matter."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
+        raise error
+    return WireError(f"parquet: {what}: {(str(error).splitlines() or ['no reason given'])[0]}")
+
+
+def about(table: Any) -> tuple[Oracle, str | None] | None:
+    """Return the oracle and the survey's version that a file names; None if another program wrote it."""
+    metadata = table.schema_arrow.metadata or {}
+    if _KEY not in metadata:
+        return None
+    try:
+        meta = json.loads(metadata[_KEY])
+        return build(meta["oracle"]), meta.get("survey")
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError, FldpError):
+        raise WireError("parquet: the file's metadata do not name an oracle of fldp") from None
+
+
+def count(path: Path, survey: str) -> int | None:
+    """Return how many reports of a survey a file says that it holds; None if it is not there, or of something else."""
+    try:
+        with path.open("rb") as file:
+            table = opened(file)
+            named = about(table)
+    except (OSError, WireError):
+        return None
+    return int(table.metadata.num_rows) if named is not None and named[1] == survey else None
+
+
 def read(
     file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None
 ) -> tuple[Oracle, str | None, Iterator[Reports]]:
     """Return the oracle, the survey's version and the reports of a file, batch by batch, each of them checked."""
-    _, parquet = _arrow()
-    try:
-        table = parquet.ParquetFile(file)
-    except Exception as error:  # pyarrow's own errors derive from several
-        raise WireError(f"parquet: not a Parquet file: {str(error).splitlines()[0]}") from None
-    try:
-        meta = json.loads((table.schema_arrow.metadata or {})[_KEY])
-        named, version = build(meta["oracle"]), meta.get("survey")
-    except (KeyError, ValueError, TypeError, RecursionError, FldpError):
-        raise WireError("parquet: the file's metadata do not name an oracle of fldp") from None
+    table = opened(file)
+    named, version = about(table) or (None, None)
+    if named is None:
+        raise WireError("parquet: the file's metadata do not name an oracle of fldp")
     if oracle is not None and named != oracle:
         raise WireError(f"parquet: of {named!r}, where {oracle!r} is expected")
     if survey is not None and version != survey:
@@ -90,9 +140,9 @@ def read(
 def _batches(table: Any, oracle: Oracle) -> Iterator[Reports]:
     row = 0
     try:
-        for batch in table.iter_batches(batch_size=_ROWS):
-            yield Reports(oracle, _data(oracle, batch))
-            row += batch.num_rows
+        for rows in table.iter_batches(batch_size=_ROWS):
+            yield Reports(oracle, _data(oracle, rows))
+            row += rows.num_rows
     except DomainError as error:
         raise WireError(f"parquet: in the rows from {row}: {error}") from None
     except OSError as error:

@@ -13,6 +13,7 @@ from fldp.cli.options import Candidates, Subject, needed, note, progress, takes_
 from fldp.constraints import one_of
 from fldp.errors import FldpError, ParameterError
 from fldp.files import written
+from fldp.reports import Tally
 from fldp.sources import Encoder, read_cells
 from fldp.stream import Stream
 
@@ -63,36 +64,27 @@ def _watched(chunks: Any, advance: Any) -> Any:
 
 @app.command()
 @takes_oracle
-def tally(
-    files: Annotated[list[str], typer.Argument(help="Files of reports; - is standard input.")],
-    output: Output = "-",
-    subject: Subject | None = None,
-) -> None:
-    """Add reports up. The same batch is never counted twice."""
-    _combine("tallying", files, ("reports", "parquet reports"), output, subject)
-
-
-@app.command()
-@takes_oracle
 def merge(
     files: Annotated[list[str], typer.Argument(help="Tallies.")],
     output: Output = "-",
     subject: Subject | None = None,
 ) -> None:
     """Add tallies up, exactly."""
-    _combine("merging", files, ("tally",), output, subject)
-
-
-def _combine(what: str, files: list[str], kinds: tuple[str, ...], output: str, subject: Subject | None) -> None:
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
-    with progress(what, _size(files)) as advance:
-        found, survey = batches.combine(files, kinds, oracle, version, advance)
+    with progress("merging", size_of(files)) as advance:
+        found, survey = batches.combine(files, ("tally",), oracle, version, advance)
+    save_tally(output, found, survey)
+
+
+def save_tally(output: str, found: Tally, survey: str | None) -> None:
+    """Write a tally, and say what it is of."""
     with written(output) as file:
         file.write(wire.encode_tally(found, survey))
     note(f"{found.n:,} reports of {found.oracle!r}, eta {found.oracle.eta}")
 
 
-def _size(files: list[str]) -> int | None:
+def size_of(files: list[str]) -> int | None:
+    """Return how many bytes files have; None if one of them is a pipe."""
     try:
         return sum(os.stat(path).st_size for path in files)
     except OSError:
@@ -125,7 +117,7 @@ def estimate(
     if plot is not None:
         one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
-    with progress("reading", _size([file])) as advance:
+    with progress("reading", size_of([file])) as advance:
         source = batches.load(file, oracle, version, advance, raw=method == "em")
     about = (subject or Subject(source.oracle)).among(candidates)
     options: dict[str, Any] = {"decoder": decoder} if decoder else {}
@@ -156,7 +148,7 @@ def inspect(
     """Say what a file holds, having read and checked all of it."""
     from fldp import render
 
-    with progress("reading", _size([file])) as advance:
+    with progress("reading", size_of([file])) as advance:
         content = batches.read(file, progress=advance)
     render.show_facts(render.content_facts(content), as_json)
 

@@ -1,6 +1,7 @@
 """Replies: what the answers of a collector say, checked against what was asked. Nothing in them is taken on trust."""
 
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from fldp import wire
@@ -84,6 +85,23 @@ def listed(reply: Reply) -> list[dict[str, Any]]:
     for row in found:
         _state(row)
     return found
+
+
+def days(reply: Reply) -> list[tuple[str, int | None]]:
+    """Return days and how many reports they have; None of those below the minimum. A day may become a folder's name."""
+    found = rows(parse(reply), day=str)
+    for row in found:
+        day, n = row["day"], row.get("n")
+        if not _is_day(day) or not (n is None or (type(n) is int and n >= 0)):
+            raise CollectorError("the answer is not one of a collector: it has a day that is none")
+    return [(row["day"], row.get("n")) for row in found]
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def closed(reply: Reply, name: str, version: str | None) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """RAPPOR: both epsilons exactly, the laws of both stages, the fit, and people who are asked again and again."""
 
 import doctest
+import json
 import math
 from fractions import Fraction
 from itertools import product
@@ -18,6 +19,7 @@ from fldp.bloom import Design, Evidence, Solver
 from fldp.screening import descend
 from fldp.stages import StageCoins
 from fldp.thresholds import exp_lower
+from serving import shell
 
 LOSS = Fraction(1, 1024)
 epsilons = st.floats(math.log(1e-3), math.log(12.0)).map(math.exp)
@@ -312,9 +314,42 @@ def test_the_fit_of_a_perfect_tally_is_the_truth():
     assert solver.largest_variance(n, 0.0) >= solver.variances(n, np.zeros(50)).max()
 
 
+def test_what_strangers_add_is_the_mean_over_all_hash_functions():
+    """Every filter that a string of three hash functions can have, in each of two cohorts."""
+    positions = np.random.default_rng(3).integers(0, 4, (2, 3, 3)).astype(np.int16)
+    design = Design(positions, 4, 2, 5.0, 3.0)
+    solver, expected = Solver.of("RAPPOR", design), np.zeros(3)
+    for rows in design:
+        weights = solver.inverse @ rows
+        for chosen in product(range(4), repeat=3):
+            bits = np.isin(np.arange(4), chosen)
+            noise = weights**2 @ np.where(bits, 5.0, 3.0)
+            expected += (noise + (weights @ (bits - design.base)) ** 2) / 4**3 / 2
+    np.testing.assert_allclose(solver.variances(1, np.zeros(3)), expected, rtol=1e-12)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 ASKED = fldp.RAPPOR(0.5, 1.6, bits=8, hashes=1, cohorts=1)
+
+
+def test_the_shell(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("values.csv").write_text("page\n" + "a\nb\na\n" * 300)
+    Path("listed.txt").write_text("a\nb\nc\n")
+    oracle = ("--oracle", "rappor", "--epsilon", "4", "--epsilon-permanent", "8", "--bits", "32", "--cohorts", "8")
+    shell("privatize", "values.csv", *oracle, "-o", "reports.fldp")
+    out, _ = shell("estimate", "reports.fldp", "--candidates", "listed.txt", "--json")
+    found = json.loads(out)
+    assert [row["label"] for row in found["rows"]] == ["a", "b", "c"]
+    assert sum(row["count"] for row in found["rows"]) + found["rest"]["count"] == pytest.approx(900)
+    choosing = ("estimate", "reports.fldp", "--candidates", "listed.txt", "--method", "select")
+    assert json.loads(shell(*choosing, "--json")[0])["options"] == {"held_out": True}
+    assert "None of these candidates: " in shell(*choosing)[0]
+    out, _ = shell("card", *oracle, "--candidates", "listed.txt", "--users", "1000")
+    assert "epsilon 8, however many they are" in " ".join(out.split())
+    _, error = shell("verify", *oracle[:4], code=2)
+    assert error == "fldp: the oracle rappor needs --epsilon-permanent\n"
 
 
 def test_the_document_is_true():

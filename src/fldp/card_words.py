@@ -111,7 +111,15 @@ def _times(gain: float, than: str = "") -> str:
 
 
 def _repeated(card: Card) -> tuple[str, ...]:
-    return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
+    lasting = card.oracle.lasting_epsilon
+    if lasting == card.oracle.epsilon:
+        return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
+    return (
+        "Your device draws noise once and keeps it. Asked daily, it adds more noise for every report.",
+        f"All reports that are made of what it keeps, together, are at most {_ratio(lasting)} times as likely for one "
+        f"answer as for another: epsilon {number(lasting)}, however many they are.",
+        _fresh(card),
+    )
 
 
 def _fresh(card: Card) -> str:

@@ -67,7 +67,7 @@ class Subject:
 
 
 Candidates = Annotated[
-    str | None, typer.Option("--candidates", help="cms, hcms: the strings to look at, one on each line.")
+    str | None, typer.Option("--candidates", help="Oracles over strings: the ones to look at, a string on each line.")
 ]
 _OPTIONS: dict[str, Any] = {
     "survey": Annotated[Path | None, typer.Option("--survey", help="A survey, as TOML or JSON.")],
@@ -78,9 +78,15 @@ _OPTIONS: dict[str, Any] = {
     "hash_bits": Annotated[int | None, typer.Option("--hash-bits", help="fwr: parities under the coin, 1 to 8.")],
     "items": Annotated[str | None, typer.Option("--items", help="fhr: spread (default) or paper.")],
     "blocks": Annotated[int | None, typer.Option("--blocks", help="hr: 1 (the default), 2, 4, ... near e^epsilon.")],
-    "hashes": Annotated[int | None, typer.Option("--hashes", help="cms, hcms: hash functions, 1, 2, 4, ...")],
+    "hashes": Annotated[int | None, typer.Option("--hashes", help="cms, hcms, rappor: the number of hash functions.")],
     "width": Annotated[int | None, typer.Option("--width", help="cms, hcms: buckets of each, 2, 4, 8, ...")],
-    "hash_seed": Annotated[int | None, typer.Option("--hash-seed", help="cms, hcms: which hash functions.")],
+    "hash_seed": Annotated[int | None, typer.Option("--hash-seed", help="cms, hcms, rappor: which ones.")],
+    "epsilon_permanent": Annotated[
+        float | None, typer.Option("--epsilon-permanent", help="rappor: the epsilon of all reports of a person.")
+    ],
+    "bits": Annotated[int | None, typer.Option("--bits", help="rappor: bits of a filter.")],
+    "cohorts": Annotated[int | None, typer.Option("--cohorts", help="rappor: 1, 2, 4, ...")],
+    "p": Annotated[float | None, typer.Option("--p", help="rappor: how often a kept 0 is reported as 1.")],
     "base": Annotated[str | None, typer.Option("--base", help="grouped: the oracle inside a group.")],
     "groups": Annotated[str | None, typer.Option("--groups", help="grouped: sizes, such as 3,2,4.")],
     "allow_exposure": Annotated[
@@ -139,7 +145,7 @@ def _named(name: str, given: dict[str, Any]) -> Oracle:
         raise ParameterError(f"fldp: the oracle {name} has no --{parameter.removesuffix('_size').replace('_', '-')}")
     missing = [parameter for parameter in required(cls) if parameter not in given]
     if missing:
-        raise ParameterError(f"fldp: the oracle {name} needs --{missing[0].removesuffix('_size')}")
+        raise ParameterError(f"fldp: the oracle {name} needs --{missing[0].removesuffix('_size').replace('_', '-')}")
     return cls(**given)
 
 

@@ -39,6 +39,7 @@ def test_a_text_is_answered(browser, server, look):
     with Visitor(browser, server.url, **look) as visitor:
         page = visitor.open(f"{server.url}/s/{name}")
         field = page.get_by_label("Your answer")
+        field.wait_for()
         assert "Nothing. Every text could have given your report." in page.locator("main").inner_text()
         for wrong in ("", "   ", "x" * 1025):
             field.fill(wrong)
@@ -60,6 +61,30 @@ def test_a_text_is_answered(browser, server, look):
         page.reload()
         page.get_by_text("You have answered this survey").wait_for()
     assert server.counts()[survey.version] == 1
+
+
+def test_a_survey_that_is_answered_daily_asks_once(browser, server):
+    oracle = {"name": "rappor", "epsilon": 1.0, "epsilon_permanent": 2.0}
+    survey = server.publish({**FIELDS, "name": "daily", "oracle": oracle, "collect": {"repeat": "daily"}})
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open("about:blank")
+        page.clock.set_fixed_time("2030-01-01T10:00:00Z")
+        page.goto(f"{server.url}/s/daily")
+        page.get_by_label("Your answer").fill("apple pie")
+        assert "1-LDP for one report, 2-LDP for all that are made of one answer" in page.locator("main").inner_text()
+        page.get_by_role("button", name="See my report").click()
+        page.get_by_role("button", name="Send this report").click()
+        page.get_by_text("You have answered this survey today").wait_for()
+        first = page.locator(".bytes").inner_text()
+        page.clock.set_fixed_time("2030-01-02T10:00:00Z")
+        page.reload()
+        page.get_by_text("This is today's report").wait_for()
+        second = page.locator(".bytes").inner_text()
+        page.get_by_role("button", name="Send this report").click()
+        page.get_by_text("You have answered this survey today").wait_for()
+    assert server.counts()[survey.version] == 2
+    one, two = (wire.decode(bytes.fromhex(text), survey.oracle, survey.version).data[0] for text in (first, second))
+    assert (one[0], one.tolist() == two.tolist()) == (two[0], False)  # the same cohort, other bits
 
 
 def made_in(page, server):
@@ -120,7 +145,7 @@ def test_texts_are_named_and_counted(browser, server, tmp_path):
         accessible(page)
         merged(server, survey, "apple pie", "2026-10-01")
         said = compared(page, "2026-10-01", "2026-10-01", "2026-10-02", "2099-12-31")
-        assert [line.split("\t")[0] for line in said.splitlines() if line.endswith("yes")][0] == "apple pie"
+        assert next(line.split("\t")[0] for line in said.splitlines() if line.endswith("yes")) == "apple pie"
         page.set_viewport_size(PHONE)
         page.emulate_media(color_scheme="dark")
         accessible(page)

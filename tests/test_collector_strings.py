@@ -1,8 +1,9 @@
-"""Surveys of strings at a collector, on both stores: published, answered, counted, estimated, exported, checked, moved."""
+"""Surveys of strings at a collector, on both stores: published, counted, estimated, exported, checked, moved."""
 
 import io
 import json
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet
@@ -17,7 +18,7 @@ from fldp.collector.fsck import fsck
 from fldp.collector.problem import Problem
 from fldp.collector.segments import packed, total
 from fldp.collector.sqlite import SqliteStore
-from fldp.oracles import CMS, get
+from fldp.oracles import CMS
 from fldp.participant_store import MemoryStore
 from fldp.reports import Reports, Tally
 from serving import shell
@@ -27,12 +28,19 @@ EARLIER = "2026-10-01"
 JSON, HALF = {"Content-Type": "application/json"}, b'{"candidates": ["\\ud800"]}'
 
 
+SIZES = {
+    "cms": {"hashes": 16, "width": 32},
+    "hcms": {"hashes": 16, "width": 32},
+    "rappor": {"epsilon_permanent": 6.0, "bits": 32, "cohorts": 8},
+}
+
+
 def fields(name, oracle, **collect):
     return {
         "name": name,
         "question": "Which word?",
         "domain": "strings",
-        "oracle": {"epsilon": 3.0, "hashes": 16, "width": 32, **oracle},
+        "oracle": {"epsilon": 3.0, **SIZES[oracle["name"]], **oracle},
         "collect": {"minimum": 50, **collect},
     }
 
@@ -44,11 +52,11 @@ def server(request, tmp_path_factory):
     assert made.stop() == 0
 
 
-@pytest.fixture(scope="module", params=["cms", "hcms"])
+@pytest.fixture(scope="module", params=sorted(SIZES))
 def asked(request, server):
     """A survey with 300 reports of today and a merged tally of an earlier day, and the reports."""
     name = request.param
-    survey = server.publish(fields(name, {"name": name}, retention="raw" if name == "cms" else "tally"))
+    survey = server.publish(fields(name, {"name": name}, retention="tally" if name == "hcms" else "raw"))
     reports = survey.privatize((WORDS * 60)[:300], rng=7)
     assert server.send(survey, wire.encode(reports, survey.version)).json() == {"accepted": 300}
     earlier = survey.oracle.tally(survey.privatize(["firefox"] * 80, rng=8))
@@ -69,6 +77,7 @@ def test_estimates_are_those_of_the_library(server, asked):
         assert [row["label"] for row in rows] == body["candidates"]
         assert [row["count"] for row in rows] == pytest.approx(expected.counts.tolist())
         assert [row["stderr"] for row in rows] == pytest.approx(expected.stderr.tolist())
+        assert found.json()["rest"] == pytest.approx({"count": expected.rest.count, "stderr": expected.rest.stderr})
         today = client.post(path, json=body, params={"from": "2026-10-02"}).json()
         assert today["n"] == 300
         top = client.post(path, json=body, params={"top": 1, "post": "norm-sub", "level": 0.5}).json()
@@ -108,7 +117,8 @@ def test_what_is_no_list_of_candidates_is_refused(server, asked):
             ]
             for answer in refusals:
                 assert (answer.status_code, answer.json()["type"]) == (422, "urn:fldp:candidates"), answer.text
-            assert client.post(path, params=window, content=b"a", headers={"Content-Type": "text/csv"}).status_code == 415
+            plain = client.post(path, params=window, content=b"a", headers={"Content-Type": "text/csv"})
+            assert plain.status_code == 415
             large = client.post(path, params=window, json={"candidates": ["x" * 1024] * (1 << 14)})
             assert large.status_code == 413
         few = server.publish(fields("few", {"name": "hcms"}))
@@ -125,7 +135,7 @@ def test_there_may_be_so_many_candidates_and_no_more():
 
 def test_reports_that_the_oracle_cannot_produce_are_refused(server, asked):
     survey = asked[0]
-    other = get(survey.oracle.name)(3.0, hashes=32, width=32)
+    other = replace(survey.oracle, epsilon=2.0)
     wrong = wire.encode(other.privatize(["a"]), survey.version)
     assert server.send(survey, wrong).status_code == 422
     assert server.send(survey, wire.encode(survey.privatize(["a"]), survey.version)[:-1]).status_code == 422
@@ -177,6 +187,26 @@ def test_all_of_it_can_be_moved_and_is_counted_again_then(server, asked, tmp_pat
         good, bad = fsck(store)
     assert not bad
     assert any(asked[0].version[:16] in line for line in good), said
+
+
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("asked", ["rappor"], indirect=True)
+def test_candidates_of_rappor_are_fitted_or_selected(server, asked):
+    survey, reports, earlier = asked
+    many = [*WORDS, *(f"word {k}" for k in range(400))]
+    path, body = f"/v1/versions/{survey.version}/estimates", {"candidates": many}
+    with server.admin as client:
+        refused = client.post(path, json=body)
+        assert (refused.status_code, refused.json()["type"]) == (422, "urn:fldp:candidates")
+        assert "to be fitted together" in refused.json()["detail"]
+        chosen = client.post(path, json=body, params={"method": "select"}).json()
+        assert client.post(path, json=body, params={"method": "em"}).status_code == 422
+        listed = server.publish(name="listed")
+        assert client.get(f"/v1/versions/{listed.version}/estimates?method=linear").status_code == 422
+    expected = survey.estimate(survey.oracle.tally(reports) + earlier, candidates=many, method="select")
+    assert {row["label"]: row["count"] for row in chosen["rows"]} == pytest.approx(
+        dict(zip(expected.labels, expected.counts.tolist(), strict=True))
+    )
 
 
 def test_many_small_segments_of_a_large_sketch_add_to_one_state():

@@ -36,9 +36,10 @@ def fields_of(name, epsilon, chance):
         sizes = {"hashes": chance.choice([1, 2, 4, 256, 512, 65536, 3]), "width": chance.choice([1, 2, 16, 64, 128])}
         return {"name": name, "epsilon": epsilon, **sizes, "hash_seed": chance.choice([0, 1, 2**53 - 1, 2**53])}
     if name == "rappor":
-        fields = {"name": name, "epsilon": epsilon, "epsilon_permanent": epsilon * chance.choice([1, 1.5, 2, 2, 4, 0.5])}
-        fields |= {"bits": chance.choice([2, 8, 17, 64, 130]), "hashes": chance.choice([1, 2, 3])}
-        fields |= {"cohorts": chance.choice([1, 2, 4, 64, 512, 3]), "p": chance.choice([*[None] * 6, 0.25, 0.1, 1e-9, 1 - 2**-53])}
+        fields = {"name": name, "epsilon": epsilon, "bits": chance.choice([2, 8, 17, 64, 130])}
+        fields |= {"epsilon_permanent": epsilon * chance.choice([1, 1.5, 2, 2, 4, 0.5])}
+        fields |= {"hashes": chance.choice([1, 2, 3]), "cohorts": chance.choice([1, 2, 4, 64, 512, 3])}
+        fields |= {"p": chance.choice([*[None] * 6, 0.25, 0.1, 1e-9, 1 - 2**-53])}
         return fields | {"hash_seed": chance.choice([0, 2**53 - 1])}
     if name == "rr":
         del fields["domain_size"]

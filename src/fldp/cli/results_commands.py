@@ -37,6 +37,7 @@ def estimates(
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
     candidates: Candidates = None,
+    method: Annotated[str | None, typer.Option(help="rappor: linear (default), or select for many candidates.")] = None,
     since: Since = None,
     until: Until = None,
     form: Annotated[str, typer.Option("--format", help="text, json, csv or parquet.")] = "text",
@@ -51,7 +52,9 @@ def estimates(
         raise ParameterError("fldp: a table is only shown; name a --format to save: json, csv or parquet")
     asked: dict[str, Any] = {"level": level, "decoder": decoder, "post": post, "since": since, "until": until}
     if candidates is not None:
-        asked["candidates"] = as_candidates("fldp", read_candidates(candidates))
+        asked |= {"candidates": as_candidates("fldp", read_candidates(candidates)), "method": method}
+    elif method is not None:
+        raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
     with told(), Collector(to, token, insecure_http).connected() as client:
         found = client.survey(name, version=version)
         if form == "text":
@@ -69,7 +72,9 @@ def _show(found: dict[str, Any], published: "Published") -> None:
 
     method = f"By {clean(found.get('method'), 60)}: biased. " if found.get("biased") else ""
     about = f"{method}{found['n']:,} reports of survey version {published.version[:12]}, which is {published.state}."
-    render.show(_table(found, published), about, render.exposure(published.survey.oracle))
+    rest = found.get("rest")
+    others = [f"None of these candidates: {rest['count']:,.1f}, standard error {rest['stderr']:,.1f}."] if rest else []
+    render.show(_table(found, published), *others, about, render.exposure(published.survey.oracle))
 
 
 def _table(found: dict[str, Any], published: "Published") -> "Table":

@@ -76,11 +76,13 @@ def estimates(
     level: float | None = None,
     decoder: str | None = None,
     post: str | None = None,
+    method: str | None = None,
     since: Day | None = None,
     until: Day | None = None,
 ) -> dict[str, str]:
     """Return the query for estimates."""
-    return query(top=top, level=level, decoder=decoder, post=post, since=since, until=until, format=form)
+    how = {"decoder": decoder, "post": post, "method": method}
+    return query(top=top, level=level, **how, since=since, until=until, format=form)
 
 
 def estimating(survey: Survey | str, form: str, candidates: Iterable[str] | None = None, **asked: Any) -> Request:

@@ -190,13 +190,14 @@ class Operations:
         since: Day | None = None,
         until: Day | None = None,
         candidates: Iterable[str] | None = None,
+        method: str | None = None,
     ) -> dict[str, Any]:
         """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read.
 
-        Where the answers are strings, those of ``candidates``; elsewhere, of all values.
+        Where the answers are strings, those of ``candidates``, by a ``method`` of the oracle; elsewhere, of all values.
         """
         asked = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
-        request = calls.estimating(survey, "json", candidates, **asked)
+        request = calls.estimating(survey, "json", candidates, method=method, **asked)
         return await self._line.ask(replace(request, remembered=candidates is None), replies.estimated)
 
     @Operation

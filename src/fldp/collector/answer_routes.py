@@ -142,7 +142,7 @@ def _estimated(collector: Collector, published: Published, query: Query, body: b
     """Do all of it in one go: between two steps, a tally would wait in memory for a thread."""
     options = query.options | candidates.parsed(body, collector.settings.max_values)
     tag, found = _tallied(collector, published, query.days, repr(query))
-    return tag, _kept(collector, _rendered(published.survey.estimate(found, **options), query))
+    return tag, _kept(collector, _rendered(candidates.estimated(published.survey, found, options), query))
 
 
 def _encoded(collector: Collector, published: Published, days: Days) -> Made:

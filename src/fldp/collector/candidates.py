@@ -1,4 +1,4 @@
-"""Candidates: the strings that an estimate is asked for. They come in a body, since they are too many for an address."""
+"""Candidates: the strings that an estimate is asked for, in a body, since they are too many for an address."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,8 +11,11 @@ from fldp.collector.body import SURVEY_BYTES, body_of, media_type
 from fldp.collector.collector import Collector, Published
 from fldp.collector.problem import Problem
 from fldp.errors import DomainError
+from fldp.estimate import Estimate
+from fldp.reports import Tally
 from fldp.string_oracle import StringOracle
 from fldp.strings import as_candidates
+from fldp.survey import Survey
 
 
 def of_labels(published: Published) -> None:
@@ -50,6 +53,14 @@ def parsed(body: bytes | None, most: int) -> dict[str, Any]:
         raise _problem(f"there must be at most {most} candidates")
     try:
         return {"candidates": as_candidates("estimates", found)}
+    except DomainError as error:
+        raise _problem(str(error)) from None
+
+
+def estimated(survey: Survey, tally: Tally, options: dict[str, Any]) -> Estimate:
+    """Estimate from a tally; where the candidates are too many, or too much alike, say so."""
+    try:
+        return survey.estimate(tally, **options)
     except DomainError as error:
         raise _problem(str(error)) from None
 

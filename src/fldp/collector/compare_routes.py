@@ -33,9 +33,7 @@ async def compare_among(collector: Collector, request: Request, token: Token) ->
         return JSONResponse(await collector.answer(_compared, collector, published, query, body))
 
 
-def _compared(
-    collector: Collector, published: Published, query: Contrast, body: bytes | None = None
-) -> dict[str, Any]:
+def _compared(collector: Collector, published: Published, query: Contrast, body: bytes | None = None) -> dict[str, Any]:
     options = candidates.parsed(body, collector.settings.max_values)
     survey, number = published.survey, published.entry.number
     windows = [Window(number, days) for days in query.windows]
@@ -44,7 +42,7 @@ def _compared(
             enough(window.count(snapshot), published)
         tallies = [window.tally(snapshot, survey.oracle) for window in windows]
     options |= {"decoder": query.decoder} if query.decoder else {}
-    one, two = (survey.estimate(tally, **options) for tally in tallies)
+    one, two = (candidates.estimated(survey, tally, options) for tally in tallies)
     return {"n": one.n, "other_n": two.n, "level": query.level, **contrast(one, two, query.level, query.top)}
 
 

@@ -107,6 +107,7 @@ _HOW = [
     _LEVEL,
     _DECODER,
     _query("post", {"type": "string", "enum": list(METHODS)}, "post-processing, which is biased"),
+    _query("method", {"type": "string"}, "where the answers are strings and the oracle has several: its name"),
     _query("format", {"type": "string", "enum": ["json", "csv", "parquet"]}, "else by Accept, else JSON"),
     *_WINDOW,
 ]

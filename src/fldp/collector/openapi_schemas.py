@@ -98,6 +98,7 @@ SCHEMAS: dict[str, Any] = {
             "method": _TEXT,
             "biased": {"type": "boolean"},
             "level": _NUMBER,
+            "rest": _object({"count": _NUMBER, "stderr": _NUMBER}),
             "rows": _list(
                 _object(
                     {
@@ -111,7 +112,8 @@ SCHEMAS: dict[str, Any] = {
                     }
                 )
             ),
-        }
+        },
+        optional=("rest",),
     ),
     "Candidates": _object({"candidates": _list({"type": "string", "minLength": 1, "maxLength": 1024})}),
     "Days": _list(_object({"day": DAY, "n": {"type": ["integer", "null"], "minimum": 1}})),

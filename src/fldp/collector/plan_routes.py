@@ -15,6 +15,7 @@ from fldp.collector.store import Token
 from fldp.survey_rules import STRINGS
 
 _KEYS = {"domain_size", "users", "epsilon"}
+_RULE = "users, epsilon, and either domain, which is strings, or domain_size, with eta if there is one"
 
 
 async def plan(collector: Collector, request: Request, token: Token) -> Response:
@@ -26,7 +27,7 @@ async def plan(collector: Collector, request: Request, token: Token) -> Response
         made = await collector.heavy(_planned_strings, fields["users"], fields["epsilon"])
         return Response(made, media_type="application/json")
     if fields.keys() | {"eta"} != _KEYS | {"eta"}:
-        raise Problem(422, "malformed", "the keys of a plan are domain_size (or domain: strings), users, epsilon, and eta if there is one")
+        raise Problem(422, "malformed", f"the keys of a plan are {_RULE}")
     size, most = fields["domain_size"], collector.settings.max_values
     if isinstance(size, int) and size > most:
         raise Problem(422, "malformed", f"domain_size must be at most {most}")

@@ -16,6 +16,7 @@ export const COLOURS = {
   olh: "#e07b39",
   oue: "#3b6fb6",
   pgr: "#d4a017",
+  rappor: "#be123c",
   rr: "#7a7a7a",
   ss: "#8a9a1f",
   sue: "#8d6cab",

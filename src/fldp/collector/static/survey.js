@@ -12,7 +12,7 @@ import { overTime } from "./over_time.js";
 import { publishing } from "./publishing.js";
 import { rowsTable } from "./rows.js";
 import { collector, download, get, post, Refused } from "./session.js";
-import { count } from "./words.js";
+import { count, interval, percentFixed } from "./words.js";
 
 const TOP = 20;
 const MOST = 10_000; // values that are fetched; the file has all
@@ -119,13 +119,19 @@ function windowTooSmall(error) {
   throw error;
 }
 
+/** Say how many gave none of the texts that were named. An interval reaches as many standard errors as that of a row. */
+function restWords({ count: found, stderr }, { low, high, stderr: one }, n) {
+  const reach = (stderr * (high - low)) / 2 / one;
+  return `Other texts, none of those named: ${count(found)} people (${interval(found - reach, found + reach)}), ${percentFixed(found / n)} of all.`;
+}
+
 const tooFew = (n, minimum) =>
   n === 0
     ? `There are no reports yet. Estimates are shown from ${count(minimum)} on.`
     : `There are ${count(n)} reports. Estimates are shown from ${count(minimum)} on, since of fewer they are mostly noise.`;
 
 /** Say what has to be said below estimates, so that they are not read as more certain than they are. */
-function noteLines({ n, level, rows, biased, method, options }, size, query) {
+function noteLines({ n, level, rows, biased, method, options, rest }, size, query) {
   const many = level > 0.99 ? 1000 : 100;
   const grey = rows.filter((row) => !isSure(row)).length;
   const window = query.has("from") || query.has("to") ? "in these days" : "in all";
@@ -133,6 +139,7 @@ function noteLines({ n, level, rows, biased, method, options }, size, query) {
   return [
     `From ${count(n)} reports ${window}${decoder}. The whiskers are ${levelWords(level)} intervals, each for its value alone: of ${count(many)} of them about ${count(many * (1 - level))} miss the truth. They are about the people who reported; what these say about others is another question.`,
     `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`,
+    rest ? restWords(rest, rows[0], n) : null,
     size > TOP ? `The chart shows the ${TOP} largest of ${count(size)}. The largest of many noisy estimates tend to be too large.` : null,
     size > rows.length ? `The table has the ${count(rows.length)} largest; the file has all.` : null,
     biased ? `Post-processed by ${method}, which is biased. The intervals are those of the unbiased estimate.` : null,

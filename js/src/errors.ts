@@ -52,8 +52,8 @@ export class CollectorError extends FldpError {
 
 /** Return somebody else's value as one short line that cannot do anything to a terminal. */
 export function shown(value: unknown, most = 60): string {
-  const text = typeof value === "string" ? value.slice(0, most) : value;
-  return String(JSON.stringify(text) ?? text)
+  return String(typeof value === "bigint" ? value : (JSON.stringify(value) ?? value))
+    .slice(0, 999)
     .replace(/[\p{C}\p{Z}]+/gu, " ")
     .slice(0, most);
 }

@@ -13,4 +13,20 @@ import { SS } from "./subset.js";
 import { OUE, SUE } from "./unary.js";
 
 /** All oracles: what to give to `load` if any survey is to be answered. */
-export const every: readonly OracleClass[] = [CMS, FHR, FWR, GRR, Grouped, HCMS, HR, HRR, OLH, OUE, PGR, RAPPOR, RR, SS, SUE];
+export const every: readonly OracleClass[] = [
+  CMS,
+  FHR,
+  FWR,
+  GRR,
+  Grouped,
+  HCMS,
+  HR,
+  HRR,
+  OLH,
+  OUE,
+  PGR,
+  RAPPOR,
+  RR,
+  SS,
+  SUE,
+];

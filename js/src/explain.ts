@@ -7,7 +7,7 @@ import type { Survey } from "./survey.js";
 
 const SUPPOSED = 1000; // strings; their fingerprints are as good as any others
 
-/** What one report tells anybody who sees it. Strings cannot be listed, so of them: who knows that it is one of 1,000. */
+/** What one report tells anybody who sees it; of strings, which cannot be listed, who knows that it is one of 1,000. */
 export interface Explanation {
   /** For every value whether the report rules it out for certain. */
   readonly ruledOut: readonly boolean[];

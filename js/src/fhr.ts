@@ -47,7 +47,7 @@ export class FHR extends Oracle {
     this.first = items === "paper" ? 1 : this.rows - this.domainSize;
     const last = this.first + this.domainSize;
     this.anonymity = last === this.rows ? this.rows / 2 - oddCounts(this.first, bits)[1] : oddCounts(last, bits)[0];
-    settleExposure(this, `items ${items}`);
+    settleExposure(this);
   }
 
   /** Word 0 holds a position and a mask, which is made odd; word 1 is the coin. */

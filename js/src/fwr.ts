@@ -2,7 +2,18 @@
 import { type SymbolCoin, quotient, respond, symbolCoin } from "./coins.js";
 import { fail } from "./errors.js";
 import { ONE, expLower } from "./exponential.js";
-import { type Fields, Oracle, type Report, bitLength, each, flag, integer, parity, settleExposure, wordOf } from "./oracle.js";
+import {
+  type Fields,
+  Oracle,
+  type Report,
+  bitLength,
+  each,
+  flag,
+  integer,
+  parity,
+  settleExposure,
+  wordOf,
+} from "./oracle.js";
 import { leftBy, scatter } from "./scatter.js";
 
 const MOST_HASH_BITS = 8;
@@ -64,7 +75,7 @@ export class FWR extends Oracle {
     this.widths = [...Array<number>(this.masks).fill(bitLength(this.domainSize - 1)), this.masks];
     this.item = scatter(this.domainSize);
     this.anonymity = leftBy(this.domainSize, this.leaks);
-    settleExposure(this, `eta ${this.eta}`);
+    settleExposure(this);
   }
 
   /** Two masks from each word, then the parities under them; the last word throws the coin. */

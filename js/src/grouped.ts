@@ -84,8 +84,8 @@ export class Grouped extends Oracle {
     }
     this.settings.domain_size = total(sizes);
     this.anonymity = Math.min(...sizes);
-    settleExposure(this, `groups ${sizes}`);
-    if (Math.max(...sizes) === 1) throw fail(this.name, "groups", "of more than one value, at least one of them", sizes);
+    settleExposure(this);
+    if (Math.max(...sizes) === 1) throw fail(this.name, "groups", "of more than one value, one of them", sizes);
     this.groups = this.made(sizes);
     this.words = Math.max(...this.groups.map(({ oracle }) => oracle.words));
     this.widths = byteWidths(Math.max(...this.groups.map(({ widths }) => total(widths))));

@@ -150,10 +150,10 @@ export abstract class Oracle {
 }
 
 /** Refuse a domain where a single report can give a value away, unless that was allowed; drop an idle permission. */
-export function settleExposure({ name, anonymity, settings, domainSize }: Oracle, given: string): void {
+export function settleExposure({ name, anonymity, settings, domainSize }: Oracle): void {
   if (anonymity >= 2) settings.allow_exposure = false;
   else if (!settings.allow_exposure) {
-    throw fail(name, "domain_size", `one where no report exposes a value (${given}), or allow_exposure`, domainSize);
+    throw fail(name, "domain_size", "one where no report exposes a value, or allow_exposure", domainSize);
   }
 }
 

@@ -8,7 +8,19 @@
 import { type FullLimits, type Limits, type Spent, fullLimits, together } from "./amounts.js";
 import { type Bytes, hex, identifier, unhex } from "./canonical.js";
 import { BudgetError } from "./errors.js";
-import { type Charge, type Drawn, type Row, answers, change, checkOf, concerns, intact, noticesOf, readLedger, refusals } from "./ledger.js";
+import {
+  type Charge,
+  type Drawn,
+  type Row,
+  answers,
+  change,
+  checkOf,
+  concerns,
+  intact,
+  noticesOf,
+  readLedger,
+  refusals,
+} from "./ledger.js";
 import type { Report, Value } from "./oracle.js";
 import { randomBytes } from "./random.js";
 import type { Store } from "./store.js";
@@ -95,8 +107,8 @@ export class Participant {
   }
 
   /**
-   * Return the answer that was given before, or null. Where there may be one each day, and it is another day, it is a new
-   * report, made of what was kept.
+   * Return the answer that was given before, or null. Where there may be one each day, and it is another day, it is a
+   * new report, made of what was kept.
    */
   async recall(): Promise<Answer | null> {
     let repeated = true;
@@ -105,7 +117,7 @@ export class Participant {
       const { basis, last = "" } = found ? await intact(found) : {};
       repeated = !basis || last >= clock(10) || closed(this.survey).length > 0;
       if (repeated) return [rows, found];
-      const row = { ...(found as Row), ...(await this.drawn(basis)) };
+      const row = { ...(found as Row), ...(await this.drawn(basis)), ticket: undefined };
       return [rows.map((other) => (other === found ? row : other)), row];
     });
     if (!row) return null;

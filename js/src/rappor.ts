@@ -60,8 +60,8 @@ function stageCoins(owner: string, epsilon: number, lasting: number, hashes: num
 }
 
 /**
- * A Bloom filter of a string, perturbed in two stages. The first is drawn once and kept; one report keeps `epsilon`, and
- * all that are made of what is kept keep `epsilon_permanent`, however many they are.
+ * A Bloom filter of a string, perturbed in two stages. The first is drawn once and kept; one report keeps `epsilon`,
+ * and all that are made of what is kept keep `epsilon_permanent`, however many they are.
  */
 export class RAPPOR extends StringOracle {
   static override readonly id = "rappor";

@@ -118,7 +118,7 @@ export class Survey implements Address {
     oracles: readonly OracleClass[],
     { version, state = "open" }: { version?: string; state?: string } = {},
   ): Promise<Survey> {
-    const [canonical, oracle] = checked(JSON.parse(JSON.stringify(specification) ?? "null"), oracles);
+    const [canonical, oracle] = checked(JSON.parse(JSON.stringify(specification ?? null)), oracles);
     const made = await identifier(canonical);
     if (version !== undefined && version !== made) {
       throw new WireError(`survey: the version of ${canonical.name} must be ${made}, got ${shown(version)}`);

@@ -7,6 +7,7 @@ import {
   OUE,
   ParameterError,
   WireError,
+  build,
   every,
   explain,
   load,
@@ -115,5 +116,16 @@ test("an explanation says what the report rules out", async (t) => {
     assert.ok(guess.after === Math.max(...probability) && guess.after > guess.before);
     const other = await server.publish(specification({ oracle, labels, question: "Another?" }));
     await assert.rejects(explain(other, batch), WireError);
+  }
+});
+
+test("values are numbers of the domain, or fingerprints, and nothing else", () => {
+  const kinds = [
+    [build({ name: "grr", epsilon: 1, domain_size: 5 }, every), [-1, 5, 0.5, NaN, 0n, "0"]],
+    [build({ name: "cms", epsilon: 1, hashes: 2, width: 4 }, every), [-1n, 1n << 63n, 0, "a"]],
+    [build({ name: "rappor", epsilon: 1, epsilon_permanent: 2 }, every), [-1n, 1n << 63n, 0, "a"]],
+  ];
+  for (const [oracle, values] of kinds) {
+    for (const value of values) assert.throws(() => oracle.draw(value), ParameterError, String(value));
   }
 });

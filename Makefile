@@ -41,7 +41,7 @@ needs:
 	@tools/need.sh chromium java node postgresql
 
 test: needs lint $(JS)  ## style, types and all tests
-	$(BIN)/python -m pytest --dist loadgroup -n $$($(BIN)/python -c "import os; print(1 + os.cpu_count())")
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(1 + os.cpu_count())")
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 	@status=0; for part in core oracles collector; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status

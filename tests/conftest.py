@@ -11,6 +11,24 @@ settings.register_profile("fldp", deadline=None, derandomize=True)  # a first ex
 settings.load_profile("fldp")
 
 
+ON_ONE_WORKER = (
+    "test_distributed_dask.py",
+    "test_distributed_spark.py",
+)  # a cluster for each file, not for each worker
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Deal tests out one by one, but for files that start a cluster: those go to one worker as a whole, and first."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            path = nodeid.partition("::")[0]
+            return path if path.endswith(ON_ONE_WORKER) else nodeid
+
+    return Scheduling(config, log) if config.getvalue("dist") == "load" else None
+
+
 def pytest_sessionstart(session):
     if not hasattr(session.config, "workerinput") and "PYTEST_XDIST_WORKER" not in os.environ:
         import numpy as np

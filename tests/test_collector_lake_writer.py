@@ -1,5 +1,6 @@
 """The lake that a collector writes, by itself and on request."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pandas
@@ -10,6 +11,8 @@ import pytest
 import fldp
 from collector_store import publish, submission, until
 from fldp import Client, FldpError, parquet
+from fldp.client import replies
+from fldp.client.messages import Reply
 from fldp.collector.collector import Collector
 from fldp.collector.lake_writer import GRACE, THERE, TOO_FEW, WRITTEN, LakeWriter, write_lake
 from fldp.collector.segments import in_order
@@ -202,6 +205,14 @@ def test_a_lake_from_the_other_side(tmp_path):
         assert beside == f"{own}: 2 days written, 1 days too few reports\n"
     for path in files(lake):
         assert reports(lake / path) == reports(own / path)
+
+
+@pytest.mark.parametrize(
+    "row", [{"day": "../../etc", "n": 1}, {"day": "20261101", "n": 1}, {"day": "2026-11-01", "n": -1}]
+)
+def test_a_day_becomes_a_folder_only_if_it_is_one(row):
+    with pytest.raises(fldp.CollectorError, match="it has a day that is none"):
+        replies.days(Reply(200, {}, json.dumps([row]).encode()))
 
 
 def test_the_shell_wants_one_source_and_one_target(tmp_path):

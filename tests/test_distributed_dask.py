@@ -26,7 +26,6 @@ from lakes import (
     spoil,
 )
 
-pytestmark = pytest.mark.xdist_group("dask")
 MOST_MEGABYTES = 500  # of a worker
 
 
@@ -75,6 +74,8 @@ def test_a_client_may_be_active_or_named_by_its_address_or_our_own(client, spoil
     with client.as_current():
         assert tally(spoiled, ORACLE, skip_bad=True, engine="dask", tasks=1) == expected
     assert tally(spoiled, ORACLE, skip_bad=True, engine="dask") == expected
+    with pytest.raises(ParameterError, match="lake: tasks must be an integer"):
+        tally(spoiled, ORACLE, skip_bad=True, engine="dask", client=client, tasks=0)
     with pytest.raises(ParameterError, match="address must be None where there is a client already, got 'tcp:"):
         tally(spoiled, ORACLE, skip_bad=True, engine="dask", client=client, address=address)
 

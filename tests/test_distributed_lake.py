@@ -193,7 +193,14 @@ def flipped(path, at):
     path.write_bytes(content)
 
 
+def missing_and_impossible():
+    kind = pa.uint16()
+    return {**changed("plus", {7: None}, kind), "minus": changed("minus", {7: 600}, kind)["minus"]}
+
+
 BAD_ROWS = {
+    "both": (missing_and_impossible, {7: "has a missing number"}),
+    "range": (lambda: changed("minus", {4: 512}, pa.uint16()), {4: "can produce"}),
     "null": (lambda: changed("plus", {7: None}, pa.uint16()), {7: "has a missing number"}),
     "wide": (lambda: changed("minus", {3: 70000, 99: -1}, pa.int64()), {3: "does not fit", 99: "does not fit"}),
     "decimal": (lambda: changed("plus", {5: 1 << 66}, pa.decimal128(38, 0)), {5: "does not fit"}),
@@ -233,11 +240,28 @@ def spoil(path, case):
         pq.write_table(table.replace_schema_metadata({"fldp": '{"oracle": {"name": "no such"}}'}), path)
     else:
         data = columns(reports(100).data)
-        wrong = {"fewer": {"plus": data["plus"]}, "text": {**data, "minus": ["1"] * 100}}
-        put(path, {**wrong, "floats": {**data, "minus": data["minus"].astype(float)}}[case])
+        plus, minus = data.values()
+        wrong = {
+            "fewer": ([plus], ["plus"]),
+            "text": ([plus, ["1"] * 100], ["plus", "minus"]),
+            "floats": ([plus, minus.astype(float)], ["plus", "minus"]),
+            "twice": ([plus, minus, plus], ["plus", "minus", "plus"]),
+        }
+        pq.write_table(pa.table(*wrong[case]), path)
 
 
-FILES = ["not parquet", "cut", "empty", "another oracle", "another survey", "another format", "fewer", "text", "floats"]
+FILES = [
+    "not parquet",
+    "cut",
+    "empty",
+    "another oracle",
+    "another survey",
+    "another format",
+    "fewer",
+    "text",
+    "floats",
+    "twice",
+]
 
 
 @pytest.mark.parametrize("case", FILES)

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 import fldp
 from fldp import canonical
-from fldp.distributed import rows
+from fldp.distributed import rows, tally
 from fldp.distributed.rows import privatize
 from fldp.distributed.run_key import RowWords, RunKey
 from fldp.errors import DomainError, FldpError, ParameterError
@@ -181,6 +181,17 @@ def test_bad_arguments():
         privatize({"who": [1]}, "value", "who", FHR)
     with pytest.raises(DomainError, match="columns must be of one type each"):
         privatize(pd.DataFrame({"who": [1, "1"], "value": [1, 2]}), "value", "who", FHR)
+
+
+def test_strings():
+    """A survey of strings and its oracle alike; the key of the survey's version is another one."""
+    oracle = {"name": "cms", "epsilon": 4.0, "hashes": 16, "width": 16}
+    survey = fldp.Survey.from_dict({"name": "pages", "question": "Which?", "domain": "strings", "oracle": oracle})
+    table = pa.table({"who": ["ann", "bob"], "page": ["a.example", "b.example"]})
+    for target in (survey, survey.oracle):
+        made = privatize(table, "page", "who", target, run_key=KEY)
+        assert made == privatize(table, "page", "who", target, run_key=KEY)
+        assert tally(made, survey.oracle).tally.n == 2
 
 
 def test_an_empty_frame_gives_an_empty_frame():

@@ -23,7 +23,6 @@ from lakes import (
     spoil,
 )
 
-pytestmark = pytest.mark.xdist_group("spark")
 MOST_MEGABYTES = 500  # of a Python worker
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from fldp import parquet
 from fldp.distributed import frames
 from fldp.distributed.job import Job
-from fldp.distributed.lake import Piece
+from fldp.distributed.lake import Piece, dealt
 from fldp.distributed.local import cores
 from fldp.distributed.part import Part
 from fldp.distributed.pieces import tally_pieces
@@ -38,12 +38,15 @@ def run(
 ) -> Part:
     """Tally pieces in at most ``tasks`` tasks, on a client that is given, is active, or is made for an address."""
     with _opened(client, address) as active:
-        count = min(len(pieces), tasks or _TASKS_PER_THREAD * max(1, sum(active.nthreads().values())))
-        groups = [list(pieces[start::count]) for start in range(count)]
+        groups = dealt(pieces, _tasks(active) if tasks is None else tasks)
         futures = active.map(tally_pieces, groups, job=job, pure=False)
         sizes = [sum(piece.bytes for piece in group) for group in groups]
         told = dict(zip((future.key for future in futures), sizes, strict=True))
         return _added(active, futures, lambda key: progress(told.pop(key, 0)))
+
+
+def _tasks(client: Any) -> int:
+    return _TASKS_PER_THREAD * max(1, int(sum(client.nthreads().values())))
 
 
 def run_frame(frame: Any, job: Job, *, address: str | None = None, client: Any = None) -> Part:

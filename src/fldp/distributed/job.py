@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fldp import parquet
 from fldp.base import Oracle
-from fldp.distributed.lake import Piece, folders, survey_of
+from fldp.distributed.lake import Piece, survey_of
 from fldp.distributed.storage import opened
 from fldp.errors import ParameterError, WireError
 
@@ -22,20 +22,18 @@ class Job:
     foreign: bool = False  # whether files that another program wrote may be here: only where the oracle was named
 
 
-def check_belongs(path: str, about: About | None, job: Job) -> None:
-    """Refuse a file that its metadata, or its folder, give to something else."""
+def check_belongs(about: About | None, job: Job) -> None:
+    """Refuse a file that its metadata give to something else. The survey of a job is the one that folders name."""
     if about is None:
         if not job.foreign:
             raise WireError("parquet: the metadata name no oracle, so the oracle must be given")
-        about = job.oracle, folders(path)[0] or job.survey
+        return
     oracle, survey = about
     if oracle != job.oracle:
         raise WireError(f"parquet: of {oracle!r}, where {job.oracle!r} is expected")
-    for version in (survey, folders(path)[0] or survey):
-        if version != job.survey:
-            raise WireError(
-                f"parquet: for survey version {version or 'none'}, where {job.survey or 'none'} is expected"
-            )
+    if survey != job.survey:
+        wanted = job.survey or "none"
+        raise WireError(f"parquet: for survey version {survey or 'none'}, where {wanted} is expected")
 
 
 def job_for(pieces: Sequence[Piece], oracle: Oracle | None, survey: str | None, skip_bad: bool) -> Job:

@@ -9,11 +9,12 @@ find the pieces: a lake of a hundred thousand files costs its listing.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from fldp.constraints import integer
 from fldp.distributed.storage import Entry, Storage, storage_of
 from fldp.errors import FldpError, ParameterError
 
@@ -159,6 +160,16 @@ def _hidden(path: str, asked: str) -> bool:
     (True, False)
     """
     return any(part.startswith(_HIDDEN) for part in set(path.split("/")) - set(asked.split("/")))
+
+
+def dealt(pieces: Sequence[Piece], tasks: int) -> list[list[Piece]]:
+    """Deal pieces out to at most so many tasks, neighbours to different ones.
+
+    >>> [[piece.part for piece in hand] for hand in dealt([Piece("x", 9, part, 3) for part in range(3)], 2)]
+    [[0, 2], [1]]
+    """
+    count = min(len(pieces), integer(1, 1 << 31)("lake", "tasks", tasks))
+    return [list(pieces[first::count]) for first in range(count)]
 
 
 def survey_of(pieces: Iterable[Piece], survey: str | None) -> str | None:

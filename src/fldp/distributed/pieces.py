@@ -63,7 +63,7 @@ class Sum:
         with opened(piece.path) as file:
             check_size(file, piece)
             try:
-                table = table_of(file, piece.path, self._job)
+                table = table_of(file, self._job)
             except WireError as error:  # of all pieces of a file, one says so
                 return piece.part > 0 or self._left_out(Bad(piece.path, -1, 0, str(error)))
             groups = piece.groups(table.num_row_groups)
@@ -110,10 +110,10 @@ class Sum:
         return self._job.skip_bad
 
 
-def table_of(file: Any, path: str, job: Job) -> Any:
+def table_of(file: Any, job: Job) -> Any:
     """Open a file of a lake whose reports belong to a job."""
     table = parquet.opened(file, buffer_size=_BUFFER)
-    check_belongs(path, parquet.about(table), job)
+    check_belongs(parquet.about(table), job)
     check_columns(table.schema_arrow, job.oracle)
     return table
 

@@ -118,7 +118,7 @@ class Privatizer:
         """Return values as the oracle takes them, and as they go into the noise."""
         if isinstance(self.target, Survey):
             values = self.target.encode(map(str, column.to_pylist()))
-            return values, [b"i%d" % value for value in values.tolist()]
+            return values, cells(self.column, load("pyarrow", "parquet").array(values.tolist()))
         return column.to_numpy(zero_copy_only=False), cells(self.column, column)
 
 

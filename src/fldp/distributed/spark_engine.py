@@ -3,8 +3,6 @@
 A task tallies all its pieces into one state. It hands the state on in chunks of a few KiB, without those that are zero;
 chunks of one number meet in one task, which adds them. So the driver gets one state, no task holds more than its own
 and a share of the sum, and what goes over the network is at most tasks times state, however many the reports.
-
-Only DataFrames are used, so that Spark Connect will do.
 """
 
 import re
@@ -15,7 +13,7 @@ from typing import Any
 from fldp import parquet
 from fldp.distributed import chunks
 from fldp.distributed.job import Job
-from fldp.distributed.lake import Piece
+from fldp.distributed.lake import Piece, dealt
 from fldp.distributed.part import Part
 from fldp.distributed.pieces import Sum, tally_pieces
 from fldp.distributed.rows import Privatizer, refuse_missing, refuse_repeated
@@ -45,9 +43,9 @@ def run(
 ) -> Part:
     """Tally pieces in at most ``tasks`` tasks, in a session that is given, is active, or is made for an address."""
     with opened(session, address) as spark:
-        count = min(len(pieces), tasks or parallel(spark))
-        groups = [list(pieces[start::count]) for start in range(count)]
-        part = _added(spark.range(0, count, 1, count), partial(_tally_groups, groups, job), job)
+        groups = dealt(pieces, parallel(spark) if tasks is None else tasks)
+        numbers = spark.range(0, len(groups), 1, len(groups))
+        part = _added(numbers, partial(_tally_groups, groups, job), job)
     progress(sum(piece.bytes for piece in pieces))
     return part
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator
@@ -42,6 +43,8 @@ def opened(session: Any, address: str | None) -> Iterator[Any]:
 
 def _made(builder: Any, master: str) -> Any:
     """Start a session. One on this machine keeps to it, and its workers run this Python."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise FldpError("spark: Java 17 or newer must be on the path, or JAVA_HOME must name it, got neither")
     local = master.startswith("local")
     for name, value in {**_OURS, **(_LOCAL if local else {})}.items():
         builder = builder.config(name, value)

@@ -6,7 +6,9 @@ import { WireError, build, decode, encode, every } from "../dist/index.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
-const names = readdirSync(FOLDER).map((name) => name.replace(".json", ""));
+const names = readdirSync(FOLDER)
+  .map((name) => name.replace(".json", ""))
+  .filter((name) => name !== "search"); // rounds of searches, which are no oracles
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 const bytes = (text) => new Uint8Array(Buffer.from(text, "hex"));
 

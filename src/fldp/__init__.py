@@ -13,6 +13,8 @@ from fldp.errors import (
     WireError,
 )
 from fldp.estimate import Comparison, Estimate, Total
+from fldp.heavy_hitters import heavy_hitters
+from fldp.hitters import HeavyHitters, Hitter
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import CMS, FHR, FWR, GRR, HCMS, HR, HRR, OLH, OUE, PGR, RAPPOR, RR, SS, SUE, Grouped
 from fldp.participant import Answer, Participant
@@ -37,6 +39,7 @@ from fldp.privacy import (
     verify,
 )
 from fldp.reports import Reports, Tally
+from fldp.search import Round, Search
 from fldp.simulate import simulate
 from fldp.stream import Stream
 from fldp.string_oracle import StringOracle
@@ -77,6 +80,8 @@ __all__ = [
     "FrequencyOracle",
     "Grouped",
     "GroupedLDP",
+    "HeavyHitters",
+    "Hitter",
     "Judgement",
     "Limit",
     "Limits",
@@ -87,6 +92,8 @@ __all__ = [
     "Participant",
     "Plan",
     "Reports",
+    "Round",
+    "Search",
     "Spent",
     "Stream",
     "StringOracle",
@@ -99,6 +106,7 @@ __all__ = [
     "audit",
     "card",
     "check_oracle",
+    "heavy_hitters",
     "plan",
     "postprocess",
     "simulate",

@@ -1,7 +1,7 @@
 """Estimate: counts with what is known about their error."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -87,7 +87,7 @@ class Estimate:
     options: Mapping[str, Any] = field(default_factory=dict)
     method: str = "unbiased"
     original: "Estimate | None" = None
-    labels: tuple[str, ...] | None = None
+    labels: Sequence[str] | None = None
     convergence: "Convergence | None" = None
     totals: tuple[int, ...] = ()  # exact, of oracle.runs; that of all users where no run is known
     context: Mapping[str, Any] = field(default_factory=dict, repr=False)  # what else the variances depend on
@@ -223,7 +223,7 @@ class Estimate:
         """Return the table as a pandas DataFrame, with a column of labels where a survey gave them."""
         frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(self.table(level))
         if self.labels is not None:
-            frame.insert(1, "label", self.labels)
+            frame.insert(1, "label", list(self.labels))
         return frame
 
     def __repr__(self) -> str:

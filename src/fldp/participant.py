@@ -28,6 +28,7 @@ from fldp.participant_store import Store
 from fldp.privacy.ledger import Charge, Ledger
 from fldp.privacy.limits import Limits, Spent
 from fldp.survey import Survey
+from fldp.survey_search import specified
 
 MOST_VALUES = 1 << 20  # of a domain, and bits of a report: what a stranger's survey may make a device work on
 
@@ -137,7 +138,8 @@ class Participant:
 
     def _examined(self, survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
         """Refuse what the limits do not cover, and return what the person has to confirm."""
-        reasons = (*_closed(survey), *self._exposing(survey), *ledger.refusals(charge, self.limits))
+        reasons = (*_closed(survey), *_asked_before(survey, charge, ledger), *self._exposing(survey))
+        reasons += ledger.refusals(charge, self.limits)
         if reasons:
             raise BudgetError(f"participant: {'; '.join(reasons)}")
         return ledger.notices(charge, self.limits)
@@ -173,6 +175,8 @@ def _bounded(what: str, number: Any) -> None:
 
 def _charge(survey: Survey, origin: str) -> Charge:
     labels = survey.domain if survey.labels is None else {"labels": sorted(survey.labels)}
+    if survey.search is not None:
+        labels = {"search": specified(survey.search.search)}  # in all rounds the same
     return Charge(
         origin,
         survey.topic or survey.name,
@@ -186,6 +190,15 @@ def _charge(survey: Survey, origin: str) -> Charge:
 
 def _today() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def _asked_before(survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
+    """Say that a search was answered before: it asks everybody once, in one of its rounds, whatever the limits."""
+    if survey.search is None:
+        return ()
+    before = ledger.select(origin=charge.origin, topic=charge.topic)
+    days = [earlier.day for earlier in before if earlier.labels == charge.labels]
+    return (f"search {survey.name} must be answered in one round only, got one answered on {days[0]}",) if days else ()
 
 
 def _closed(survey: Survey) -> tuple[str, ...]:

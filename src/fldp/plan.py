@@ -160,6 +160,12 @@ class Plan:
         return self.eligible[0]
 
     @property
+    def shortest(self) -> Row:
+        """The row with the shortest reports among the eligible whose error is within 5 % of the least."""
+        close = [row for row in self.eligible if row.error_mean <= _CLOSE * self.recommended.error_mean]
+        return min(close, key=lambda row: row.bits)
+
+    @property
     def reason(self) -> str:
         """Why this row, and what a report gives away."""
         from fldp.render import exposure  # tables are slow to load
@@ -170,14 +176,11 @@ class Plan:
         said.append(exposure(best.oracle))
         if best.eta < 1:
             said.append(f"OUE, which is plain LDP, has the same error at epsilon {best.plain_epsilon:.2f}.")
-        shorter = min(self._nearly_as_good(), key=lambda row: row.bits)
+        shorter = self.shortest
         if 2 * shorter.bits <= best.bits:
             bits = f"{shorter.bits:,} bits a report instead of {best.bits:,}"
             said.append(f"{shorter.name} is within {100 * (_CLOSE - 1):.0f} % of that error with {bits}.")
         return " ".join(said)
-
-    def _nearly_as_good(self) -> list[Row]:
-        return [row for row in self.eligible if row.error_mean <= _CLOSE * self.recommended.error_mean]
 
 
 def plan(*, domain_size: int, users: int, epsilon: float, eta: float | None = None) -> Plan:

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from fldp.batches import Content
 from fldp.estimate import Estimate
 from fldp.oracle import FrequencyOracle
 from fldp.privacy.verify import Verification
+from fldp.search import Round
 from fldp.string_oracle import Listed, StringOracle
 from fldp.survey import Survey
 from fldp.wire import describe
@@ -125,9 +126,14 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
 
 def as_csv(estimate: Estimate, level: float, top: int | None) -> str:
     """Return an estimate as CSV."""
-    out = io.StringIO()
     rows = _rows(estimate, level, top)
-    writer = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
+    return csv_text(rows[0], rows)
+
+
+def csv_text(names: Collection[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as CSV, below the names of their columns."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
@@ -225,9 +231,15 @@ def survey_facts(survey: Survey) -> dict[str, Any]:
         "version": survey.version,
         "question": survey.question,
         "values": _how_many(survey) + (f": {shown}" if labels else ""),
+        **({} if survey.search is None else {"search": _stage(survey.search)}),
         **oracle_facts(survey.oracle),
         "collect": {name: value for name, value in survey.collect.items() if value not in (None, [])},
     }
+
+
+def _stage(question: Round) -> str:
+    of = f"round {question.number} of at most {question.search.rounds + 1}"
+    return of if question.is_last else f"{of}, goes on after {question.search.quota:,} reports"
 
 
 def _how_many(survey: Survey) -> str:

@@ -6,7 +6,7 @@ it and it is another version, with other reports.
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,10 +21,12 @@ from fldp.errors import DomainError, ParameterError
 from fldp.estimate import Estimate
 from fldp.oracle import FrequencyOracle
 from fldp.reports import Reports, Tally
+from fldp.search import Round
 from fldp.stream import Stream
 from fldp.strings import utf8
 from fldp.survey_mistakes import Mistake
 from fldp.survey_rules import COLLECT_DEFAULTS, STRINGS, check_survey
+from fldp.survey_search import described
 from fldp.wire import describe
 
 
@@ -62,6 +64,7 @@ class Survey:
     description: str | None = None
     topic: str | None = None
     collect: Mapping[str, Any] = field(default_factory=lambda: dict(COLLECT_DEFAULTS))
+    search: Round | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> "Survey":
@@ -118,9 +121,11 @@ class Survey:
 
     @property
     def domain(self) -> dict[str, Any]:
-        """What may be answered: the labels, the number of values, or any string."""
+        """What may be answered: the labels, the number of values, or any string; and to which round of a search."""
         if self.labels is not None:
             return {"labels": list(self.labels)}
+        if self.search is not None:
+            return {"domain": STRINGS, "search": described(self.search)}
         return {"domain": STRINGS} if self.domain_size is None else {"domain_size": self.domain_size}
 
     @cached_property
@@ -146,10 +151,14 @@ class Survey:
         """Return the value of a label, or None if there is no such label; a string is its own value."""
         if self.labels is not None:
             return self._values.get(label)
-        if self.domain_size is None:
-            return None if utf8(label) is None else label
+        if self.domain_size is None or self.search is not None:
+            return self._string(label)
         plain = label.isascii() and label.isdigit() and len(label) < 12 and (label == "0" or label[0] != "0")
         return int(label) if plain and int(label) < self.domain_size else None
+
+    def _string(self, label: str) -> int | str | None:
+        data = utf8(label)
+        return data if data is None else self.search.value(data) if self.search is not None else label
 
     @property
     def value_type(self) -> Any:
@@ -170,6 +179,8 @@ class Survey:
 
     def label(self, value: Any) -> str:
         """Return the label of a value."""
+        if self.search is not None:
+            return self.search.label(value)
         return str(value) if self.labels is None else self.labels[value]
 
     def privatize(self, labels: Iterable[str], *, rng: int | Stream | None = None) -> Reports:
@@ -179,7 +190,12 @@ class Survey:
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""
         made = self.oracle.estimate(tally, **options)
-        return made if self.labels is None else replace(made, labels=self.labels)
+        labels: Sequence[str] | None = self.labels if self.search is None else self.search.labels
+        return made if labels is None else replace(made, labels=labels)
+
+    def at(self, search: Round) -> "Survey":
+        """Return the version of this survey that asks another round of its search."""
+        return replace(self, search=search, oracle=search.oracle)
 
 
 def _syntax(message: str) -> Mistake:

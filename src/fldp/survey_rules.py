@@ -15,6 +15,7 @@ from fldp.oracles import get
 from fldp.origin import origin_of
 from fldp.string_oracle import StringOracle
 from fldp.survey_mistakes import Findings
+from fldp.survey_search import check_search
 
 COLLECT_DEFAULTS: dict[str, Any] = {
     "submit": "open",
@@ -42,12 +43,13 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
         found.say((), f"a survey must be a table of keys, got {type(fields).__name__}")
         return {}, found
     fields = {key: value for key, value in fields.items() if (key, value) != ("format", "fldp-survey-1")}
-    found.unknown((), fields, {*_TEXTS, *_DOMAINS, "oracle", "collect"}, "a key of a survey")
+    found.unknown((), fields, {*_TEXTS, *_DOMAINS, "search", "oracle", "collect"}, "a key of a survey")
     made = _texts(fields, found)
     labels, domain = _domain(fields, folder, found)
-    oracle = _oracle(fields.get("oracle"), domain, found)
+    search = check_search(fields, _oracle, found) if "search" in fields else None
+    oracle = search.oracle if search else None if "search" in fields else _oracle(fields.get("oracle"), domain, found)
     collect = _collect(fields.get("collect", {}), oracle, found)
-    return {**made, "labels": labels, "oracle": oracle, "collect": collect}, found
+    return {**made, "labels": labels, "oracle": oracle, "search": search, "collect": collect}, found
 
 
 def _texts(fields: dict[str, Any], found: Findings) -> dict[str, Any]:

@@ -17,9 +17,12 @@ from fldp.files import written
 from fldp.oracle import FrequencyOracle
 from fldp.oracles import CMS, FHR, FWR, GRR, HCMS, HR, HRR, OLH, OUE, PGR, RAPPOR, RR, SS, SUE, Grouped
 from fldp.packing import pack
+from fldp.prefix_code import LIKELY
 from fldp.reports import Reports
+from fldp.search import Search
 from fldp.stream import Stream
 from fldp.strings import fingerprint
+from fldp.survey_search import described
 
 CASES: dict[str, list[Oracle]] = {
     "cms": [CMS(4.0, 4, 16), CMS(1.0, 512, 2), CMS(2.0, 1, 64), CMS(0.5, 2, 128, hash_seed=2**53 - 1)],
@@ -50,6 +53,7 @@ CASES: dict[str, list[Oracle]] = {
     ],
     "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
 }
+SEARCH = "search"  # the file of rounds beside those of oracles
 SURVEY = canonical.identifier({"example": True})
 TEXTS = ("a", "b", "https://example.org/?q=1", "\u00fc", "u\u0308", "\U0001f600", "\0", " ", "x" * 1024)
 _FULL = ("sue", "oue", "olh", "hrr", "fwr", "hr", "cms", "hcms", "rappor")  # all bits that fit are a report
@@ -186,9 +190,24 @@ def _misnamed(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     yield "a header that is not UTF-8", craft(None, [], 0, header=b'{"oracle":"\xff"}')
 
 
+def rounds() -> Iterator[dict[str, Any]]:
+    """Yield rounds of searches, and the codes and values of strings in them."""
+    for alphabet in ("", "ab", LIKELY):
+        search = Search(epsilon=1.0, oracle="grr", alphabet=alphabet, k=2, bits=8)
+        whole = [search.code.encode(text.encode()) for text in TEXTS[:4]]
+        middle = search.later(2, (whole[3][:6], whole[0][:3]), 7)
+        last = search.later(5, (*whole[:2], whole[2][:12]), 0)
+        for question in (search.first, middle, last):
+            strings = [
+                {"string": text, "code": search.code.encode(text.encode())[:64], "value": question.value(text)}
+                for text in (*TEXTS, "ab", "abba", "http")
+            ]
+            yield {"search": described(question), "strings": strings}
+
+
 def files() -> dict[str, str]:
     """Return the names and texts of all files of vectors."""
-    made = {}
+    made = {f"{SEARCH}.json": _text(list(rounds()))}
     for name, oracles in CASES.items():
         made[f"{name}.json"] = _text([good(oracle) for oracle in oracles])
         made[f"{name}_bad.json"] = _text(bad(oracles[0]))

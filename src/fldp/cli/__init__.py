@@ -23,6 +23,7 @@ COMMANDS = (
     "privacy_commands",
     "published_commands",
     "results_commands",
+    "search_commands",
     "serve_commands",
     "survey_commands",
     "tally_commands",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fldp.client import Published
+    from fldp.reports import Tally
 
 Name = Annotated[str, typer.Argument(help="The survey's name.")]
 Version = Annotated[
@@ -57,7 +58,9 @@ def estimates(
         raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
     with told(), Collector(to, token, insecure_http).connected() as client:
         found = client.survey(name, version=version)
-        if form == "text":
+        if form == "text" and found.survey.search is not None:
+            _show_search(client.tally(found.survey, since=since, until=until), found, level, top)
+        elif form == "text":
             _show(client.estimates(found.survey, top=top or _SHOWN, **asked), found)
         elif form == "json" and output is None:
             typer.echo(json.dumps(client.estimates(found.survey, top=top, **asked), indent=1))
@@ -75,6 +78,15 @@ def _show(found: dict[str, Any], published: "Published") -> None:
     rest = found.get("rest")
     others = [f"None of these candidates: {rest['count']:,.1f}, standard error {rest['stderr']:,.1f}."] if rest else []
     render.show(_table(found, published), *others, about, render.exposure(published.survey.oracle))
+
+
+def _show_search(tally: "Tally", published: "Published", level: float, top: int | None) -> None:
+    """Show what a search has found, or how far it is; its version and its tally were checked."""
+    from fldp import render, search_view
+
+    assert published.survey.search is not None
+    render.show(*search_view.progress(published.survey.search, tally, level, top))
+    render.show(f"Survey version {published.version[:12]}, which is {published.state}.")
 
 
 def _table(found: dict[str, Any], published: "Published") -> "Table":

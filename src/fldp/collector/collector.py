@@ -14,6 +14,7 @@ from fldp.collector.folding import Folder
 from fldp.collector.lake_writer import LakeWriter
 from fldp.collector.metrics import Metrics
 from fldp.collector.problem import Problem, busy, not_found
+from fldp.collector.searching import Searches
 from fldp.collector.segments import packed
 from fldp.collector.settings import Settings
 from fldp.collector.store import Entry, Outcome, Store, StoreError, Submission, Verdict
@@ -113,7 +114,8 @@ class Collector:
         self._heavy = ThreadPoolExecutor(settings.threads, "fldp-heavy")
         self._answers = ThreadPoolExecutor(settings.threads, "fldp-answers")
         self._writer = Writer(self._commit, most_waiting=settings.max_waiting)
-        self._folder = Folder(store, self._survey, settings.fold_seconds)
+        searches = Searches(store, self._stated, lambda: self.now)
+        self._folder = Folder(store, self._survey, settings.fold_seconds, searches.go_on)
         self._lake = LakeWriter(store, settings.lake, clock) if settings.lake else None
         self._heavy.submit(_warm)
 
@@ -202,6 +204,12 @@ class Collector:
             return None
         known = self._known.get(entry.version)
         return known.survey if known is not None else Published.read(entry).survey
+
+    def _stated(self, number: int) -> tuple[Survey, str] | None:
+        """Return a survey and its state, as it is stored now."""
+        entry = self.store.find_number(number)
+        found = None if entry is None else self.recall(entry)
+        return None if found is None else (found.survey, found.state(self.now))
 
     # ----------------------------------------------------------------------------------------------- reports
 

@@ -60,10 +60,13 @@ def _merged(oracle: Oracle, segments: list[Segment]) -> tuple[Segment, ...]:
 
 
 class Folder:
-    """A thread that folds, ``pause`` seconds between two rounds; at first it ends deletions that were cut short."""
+    """A thread that folds, ``pause`` seconds between two rounds; at first it ends deletions that were cut short.
 
-    def __init__(self, store: Store, find: Find, pause: float) -> None:
-        self._store, self._find, self._pause = store, find, pause
+    ``then`` is what else is done in each round, by one collector at a time.
+    """
+
+    def __init__(self, store: Store, find: Find, pause: float, then: Callable[[], None] = lambda: None) -> None:
+        self._store, self._find, self._pause, self._then = store, find, pause, then
         self._stop = threading.Event()
         self.folded = self.failures = 0
         self._thread = threading.Thread(target=self._run, name="fldp-folder", daemon=True)
@@ -97,6 +100,7 @@ class Folder:
     def round(self) -> None:
         """Fold every survey and day that has something to fold, and leave no trace of how it came."""
         self._fold_all()
+        self._then()
         self._store.scrub()
 
     def _fold_all(self) -> None:

@@ -62,12 +62,13 @@ SCHEMAS: dict[str, Any] = {
             "topic": NAME,
             "labels": _list({"type": "string", "minLength": 1, "maxLength": 200}),
             "domain_size": {"type": "integer", "minimum": 2},
-            "domain": {"type": "string", "enum": ["strings"]},
+            "domain": {"const": "strings"},
+            "search": {"type": "object"},
             "oracle": _object({"name": _TEXT, "epsilon": _NUMBER}, closed=False),
             "collect": {"type": "object"},
             "format": _TEXT,
         },
-        optional=("title", "description", "topic", "labels", "domain_size", "domain", "collect", "format"),
+        optional=("title", "description", "topic", "labels", "domain_size", "domain", "search", "collect", "format"),
     ),
     "Published": _object(
         {"name": NAME, "version": VERSION, "created": _TIME, "closed": _MAYBE_TIME, "state": _STATE, "submit": _TEXT}

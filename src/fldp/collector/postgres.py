@@ -97,15 +97,25 @@ class PostgresStore:
 
     def publish(self, new: Entry) -> tuple[Entry, bool]:
         with self._writing() as connection:
-            fresh = connection.execute(
-                "INSERT INTO surveys (version, name, specification, created) VALUES (%s, %s, %s, %s)"
-                " ON CONFLICT (version) DO NOTHING",
-                (new.version, new.name, new.specification, new.created),
-            ).rowcount
+            fresh = _publish(connection, new)
             found = rows(connection, f"SELECT {ENTRY} FROM surveys WHERE version = %s", [new.version])  # noqa: S608
         if not found:
             raise StoreError(f"{self.database}: the survey was deleted as it was published, try again")
         return Entry(*found[0]), fresh == 1
+
+    def succeed(self, number: int, successor: Entry) -> bool:
+        with self._writing() as connection:
+            lock(connection, number)
+            closing = "UPDATE surveys SET closed = %s WHERE number = %s AND closed IS NULL"
+            if not connection.execute(closing, (successor.created, number)).rowcount:
+                return False
+            _publish(connection, successor)
+            connection.execute(
+                "UPDATE tickets SET survey = (SELECT number FROM surveys WHERE version = %s)"
+                " WHERE survey = %s AND spent = 0",
+                (successor.version, number),
+            )
+            return True
 
     def find(self, version: str) -> Entry | None:
         return next(iter(self._entries("version = %s", version)), None)
@@ -280,6 +290,14 @@ class PostgresStore:
                 fill(connection, table, counted(snapshot.rows(table), advance))
             last = snapshot.last_number()
             connection.execute("SELECT setval('surveys_number_seq', %s, %s)", (max(1, last), last > 0))
+
+
+def _publish(connection: Connection, new: Entry) -> int:
+    return connection.execute(
+        "INSERT INTO surveys (version, name, specification, created) VALUES (%s, %s, %s, %s)"
+        " ON CONFLICT (version) DO NOTHING",
+        (new.version, new.name, new.specification, new.created),
+    ).rowcount
 
 
 def _possible(text: str) -> bool:

@@ -97,14 +97,23 @@ class SqliteStore:
 
     def publish(self, new: Entry) -> tuple[Entry, bool]:
         with self._writing() as connection:
-            fresh = connection.execute(
-                "INSERT INTO surveys (version, name, specification, created) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (version) DO NOTHING",
-                (new.version, new.name, new.specification, new.created),
-            ).rowcount
+            fresh = _publish(connection, new)
             found = _one(connection, new.version)
         assert found is not None
         return found, fresh == 1
+
+    def succeed(self, number: int, successor: Entry) -> bool:
+        with self._writing() as connection:
+            closing = "UPDATE surveys SET closed = ? WHERE number = ? AND closed IS NULL"
+            if not connection.execute(closing, (successor.created, number)).rowcount:
+                return False
+            _publish(connection, successor)
+            connection.execute(
+                "UPDATE tickets SET survey = (SELECT number FROM surveys WHERE version = ?)"
+                " WHERE survey = ? AND spent = 0",
+                (successor.version, number),
+            )
+            return True
 
     def find(self, version: str) -> Entry | None:
         with self._reading() as connection:
@@ -274,6 +283,14 @@ class SqliteStore:
                 connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)  # noqa: S608
             connection.execute("DELETE FROM sqlite_sequence WHERE name = 'surveys'")
             connection.execute("INSERT INTO sqlite_sequence VALUES ('surveys', ?)", (snapshot.last_number(),))
+
+
+def _publish(connection: sqlite3.Connection, new: Entry) -> int:
+    return connection.execute(
+        "INSERT INTO surveys (version, name, specification, created) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (version) DO NOTHING",
+        (new.version, new.name, new.specification, new.created),
+    ).rowcount
 
 
 def _one(connection: sqlite3.Connection, version: str) -> Entry | None:

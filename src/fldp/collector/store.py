@@ -175,6 +175,12 @@ class Store(Protocol):
     def counts(self) -> dict[int, int]:
         """Return the number of reports of every survey that has any."""
 
+    def succeed(self, number: int, successor: Entry) -> bool:
+        """Close a survey and publish its successor, which gets the tickets that are not spent, in one transaction.
+
+        False, and nothing is done, if it is closed or gone already: so a survey has one successor at most.
+        """
+
     def close_surveys(self, numbers: Sequence[int], now: str) -> None:
         """Close surveys, except those that are closed."""
 

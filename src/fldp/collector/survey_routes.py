@@ -45,6 +45,8 @@ def _parsed(body: bytes, most: int) -> Survey:
     except SurveyError as error:
         mistakes = [str(mistake)[:500] for mistake in error.mistakes[:100]]
         raise Problem(422, "survey", f"the survey has {len(error.mistakes)} mistakes", mistakes=mistakes) from None
+    if (survey.domain_size or 0) > most + 1:  # a search with as many prefixes has one value more
+        raise _mistaken(f"the number of values must be at most {most}, got {survey.domain_size}")
     cells = 1
     for length in survey.oracle.tally_shape:
         cells *= length

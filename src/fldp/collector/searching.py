@@ -1,0 +1,62 @@
+"""Searching: goes on with searches. A round that has its reports is closed, and the one after it published."""
+
+import logging
+from collections.abc import Callable
+
+from fldp import canonical
+from fldp.collector.store import Entry, Store
+from fldp.collector.windows import Window
+from fldp.errors import FldpError
+from fldp.search import Round
+from fldp.survey import Survey
+
+log = logging.getLogger("fldp.collector")
+
+Find = Callable[[int], tuple[Survey, str] | None]
+
+
+class Searches:
+    """Looks which searches can go on. Several collectors may do so at once: a round has one successor.
+
+    ``find`` gives a survey by its number, and its state; ``now`` the time.
+    """
+
+    def __init__(self, store: Store, find: Find, now: Callable[[], str]) -> None:
+        self._store, self._find, self._now = store, find, now
+        self._settled: set[int] = set()  # numbers of what is no search, or will not go on; a number is never used again
+        self._quotas: dict[int, int] = {}
+
+    def go_on(self) -> None:
+        """Go on with every search whose round has its reports."""
+        for number, count in self._store.counts().items():
+            if number not in self._settled and count >= self._quotas.get(number, 1):
+                try:
+                    self._look(number, count)
+                except Exception as error:  # one that cannot go on must not keep the others waiting
+                    expected = isinstance(error, FldpError)
+                    log.error("a search failed", extra={"error": str(error)}, exc_info=None if expected else error)
+
+    def _look(self, number: int, count: int) -> None:
+        survey, state = self._find(number) or (None, "closed")
+        if survey is None or state == "closed" or survey.search is None or survey.search.is_last:
+            self._settled.add(number)
+            self._quotas.pop(number, None)
+            return
+        self._quotas[number] = max(survey.search.search.quota, survey.collect["minimum"])  # a round is a result
+        if count >= self._quotas[number]:
+            self._succeed(number, survey, survey.search)
+
+    def _succeed(self, number: int, survey: Survey, now: Round) -> None:
+        """Work the next round out of a view of this one. Reports that come meanwhile are kept, but choose nothing."""
+        with self._store.snapshot() as snapshot:
+            tally = Window(number).tally(snapshot, survey.oracle)
+        following = now.next_round(tally)
+        if not isinstance(following, Round):  # nothing stood out
+            self._store.close_surveys([number], self._now())
+            return
+        if self._store.succeed(number, _entry(survey.at(following), self._now())):
+            log.info("a search goes on", extra={"survey": survey.name, "round": following.number})
+
+
+def _entry(survey: Survey, now: str) -> Entry:
+    return Entry(0, survey.version, survey.name, canonical.dumps(survey.canonical).decode(), now, None)

@@ -25,7 +25,7 @@ const actions = {
     return { batch: hex(await fldp.encode(oracle, reports)), likelihoods };
   },
   version: async ({ survey, url = "https://collector.example" }) =>
-    (await fldp.Survey.of(survey, url, fldp.every)).version,
+    (await fldp.Survey.of(survey, url, fldp.every, { search: fldp.search })).version,
   decode: async ({ batch }) =>
     (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), fldp.every)).reports.length,
   strings: ({ oracle, texts }) =>
@@ -41,7 +41,7 @@ actions.sequence = async ({ asked, limits, agrees }) => {
   const told = [];
   for (const { survey, label, url } of asked) {
     try {
-      const person = fldp.participant(await fldp.Survey.of(survey, url, fldp.every), { store, limits });
+      const person = fldp.participant(await fldp.Survey.of(survey, url, fldp.every, { search: fldp.search }), { store, limits });
       const { notices, spent, repeated } = await person.prepare(label, { confirm: () => agrees });
       told.push({ notices, spent, repeated });
     } catch (error) {

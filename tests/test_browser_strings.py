@@ -87,6 +87,24 @@ def test_a_survey_that_is_answered_daily_asks_once(browser, server):
     assert (one[0], one.tolist() == two.tolist()) == (two[0], False)  # the same cohort, other bits
 
 
+def test_a_round_of_a_search_is_answered_and_looked_at(browser, server):
+    oracle, search = {"name": "grr", "epsilon": 2.0}, {"alphabet": "aple i", "bits": 6, "k": 2}
+    survey = server.publish({**FIELDS, "name": "search", "oracle": oracle, "search": search, "collect": {"minimum": 1}})
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/s/search")
+        page.get_by_label("Your answer").fill("apple pie")
+        page.get_by_role("button", name="See my report").click()
+        page.get_by_text("It rules out no answer: each of the 65 could have led to this report.").wait_for()
+        page.get_by_role("button", name="Send this report").click()
+        page.get_by_text("You have answered this survey").wait_for()
+        page = visitor.open(f"{server.url}/#token={server.token}")
+        page.goto(f"{server.url}/#/survey/search/{survey.version}")
+        page.get_by_text("GRR, round 1 of a search, 65 beginnings").wait_for()
+        page.locator("table.all tbody tr").first.wait_for()
+        accessible(page)
+    assert server.counts()[survey.version] == 1
+
+
 def made_in(page, server):
     """Make a survey of texts with the form, and return it."""
     page.get_by_role("link", name="New survey").click()

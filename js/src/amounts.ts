@@ -53,7 +53,7 @@ export function fullLimits(given: Limits = {}): FullLimits {
   for (const { maxEpsilon, minEta, maxAnswers = 1 } of [topic, origin, total]) {
     const numbers = [maxEpsilon, minEta, maxAnswers, minAnonymity, minLabels].every(Number.isFinite);
     const good = maxEpsilon > 0 && minEta >= 0 && minEta <= 1 && Math.min(maxAnswers, minAnonymity, minLabels) >= 1;
-    if (!numbers || !good) throw fail("participant", "limits", "positive numbers, minEta at most 1", given);
+    if (!numbers || !good) throw fail("participant", "limits", "positive, minEta at most 1", given);
   }
   return made;
 }

@@ -19,7 +19,7 @@ export interface SymbolCoin {
 export const upwards = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 
 function degenerate(owner: string, epsilon: number): ParameterError {
-  return fail(owner, "epsilon", "one that 64-bit coins can realise", epsilon);
+  return fail(owner, "epsilon", "one that coins can realise", epsilon);
 }
 
 /** Return `2^128 e^epsilon`, rounded down, for a coin; larger ones are refused before they take time. */

@@ -1,5 +1,6 @@
 /** Oracle: parameters and nothing else. It says how random words become a report, and what a report tells. */
 import { fail } from "./errors.js";
+import type { Charge, Row } from "./ledger.js";
 import { randomWords } from "./random.js";
 
 /** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
@@ -27,6 +28,16 @@ export interface Rule {
   readonly check: (value: unknown) => boolean;
 }
 
+/** What a round of a search adds to an oracle: how many values it has, what a string is among them, who was asked. */
+export interface Round {
+  readonly size: number;
+  read(text: string): Value;
+  /** What is hashed as the set of labels, the same in all rounds. */
+  readonly set: unknown;
+  /** Say that the person was asked before. */
+  before(rows: readonly Row[], row: Charge): string[];
+}
+
 /** A class of oracles. */
 export interface OracleClass {
   readonly id: string;
@@ -36,7 +47,7 @@ export interface OracleClass {
 
 /** Accept a finite number above zero. */
 export const positive: Rule = {
-  rule: "a positive, finite number",
+  rule: "a positive number",
   check: (value) => typeof value === "number" && value > 0 && value < Infinity,
 };
 
@@ -96,6 +107,10 @@ export abstract class Oracle {
   /** Where an answer is kept and reported anew: the epsilon of all reports together that are made of it. */
   declare readonly lastingEpsilon?: number;
 
+  /** Where it asks a round of a search: see `Round`. */
+  declare readonly set?: unknown;
+  before?(rows: readonly Row[], row: Charge): string[];
+
   /** Draw what is kept of a value, where reports of it may differ. It is never to be sent. */
   keep?(value: Value): Report;
 
@@ -119,10 +134,9 @@ export abstract class Oracle {
   /** Return how likely a report is under a value, up to a factor; exactly 0 where a value cannot produce it. */
   abstract likely(report: Report): Likely;
 
-  /** Return the value that a text without a label stands for, or -1. */
+  /** Return the value that a text without a label stands for; something else if it stands for none. */
   read(text: string): Value | Promise<Value> {
-    const value = Number(text);
-    return String(value) === text && this.holds(value) ? value : -1;
+    return String(Number(text)) === text ? Number(text) : -1;
   }
 
   /** Tell whether this is a value. */
@@ -153,7 +167,7 @@ export abstract class Oracle {
 export function settleExposure({ name, anonymity, settings, domainSize }: Oracle): void {
   if (anonymity >= 2) settings.allow_exposure = false;
   else if (!settings.allow_exposure) {
-    throw fail(name, "domain_size", "one where no report exposes a value, or allow_exposure", domainSize);
+    throw fail(name, "domain_size", "larger, or allow_exposure", domainSize);
   }
 }
 

@@ -61,7 +61,7 @@ const clock = (size: number): string => new Date().toISOString().slice(0, size);
 function closed({ name, state, collect: { opens, closes } }: Survey): string[] {
   const now = `${clock(19)}Z`;
   const open = state === "open" && (!opens || now >= opens) && (!closes || now < closes);
-  return open ? [] : [`survey ${name} must be open, got one that is ${state}, from ${opens} to ${closes}`];
+  return open ? [] : [`survey ${name} must be open now, got ${state}`];
 }
 
 /** Answers one survey for one person. It draws and keeps; a `Respondent` also sends. */
@@ -150,16 +150,18 @@ export class Participant {
     const { origin, path, topic, version, oracle, labels, domain, collect } = this.survey;
     const { eta, domainSize: size } = oracle;
     const epsilon = (collect.repeat && oracle.lastingEpsilon) || oracle.epsilon;
-    const set = await identifier(labels ? { labels: [...labels].sort() } : domain ? { domain } : { domain_size: size });
+    const values = labels ? { labels: [...labels].sort() } : domain ? { domain } : { domain_size: size };
+    const set = await identifier(oracle.set ?? values);
     return { origin, path, topic, version, epsilon, eta, labels: set, size, day: clock(10) };
   }
 
   /** Refuse what the limits do not cover, and return what the person has to confirm. */
   private examined(rows: readonly Row[], row: Charge): string[] {
     const { minAnonymity: least } = this.limits;
-    const left = this.survey.oracle.anonymity;
-    const exposing = left < least ? [`a report must leave at least ${least} values possible, got ${left}`] : [];
-    const reasons = [...closed(this.survey), ...exposing, ...refusals(rows, row, this.limits)];
+    const { anonymity: left, before } = this.survey.oracle;
+    const reasons = [...closed(this.survey), ...(before?.(rows, row) ?? [])];
+    if (left < least) reasons.push(`a report must leave at least ${least} values possible, got ${left}`);
+    reasons.push(...refusals(rows, row, this.limits));
     if (reasons.length) throw new BudgetError(`participant: ${reasons.join("; ")}`);
     return noticesOf(rows, row, this.limits);
   }

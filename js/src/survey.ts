@@ -2,7 +2,7 @@
 import { identifier } from "./canonical.js";
 import { CollectorError, DomainError, WireError, fail, shown } from "./errors.js";
 import { exchange } from "./exchange.js";
-import { type Fields, MOST_VALUES, type Oracle, type OracleClass, type Value } from "./oracle.js";
+import { type Fields, MOST_VALUES, type Oracle, type OracleClass, type Round, type Value } from "./oracle.js";
 import { type Address, addressOf } from "./origin.js";
 import { build } from "./wire.js";
 
@@ -12,6 +12,9 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/; // times are compared as text
 const ODD = /(?!\n)[\p{Cc}\p{Cs}]|^[^\S\uFEFF]|[^\S\uFEFF]$/u; // controls, halves of characters, blanks at an end
 const TEXTS = "name topic question title description".split(" ");
 const KEYS = [...TEXTS, ..."labels domain_size domain oracle collect format".split(" ")];
+
+/** Makes rounds of searches: `search`, where they are to be answered. */
+export type Searching = (specification: Fields) => Round;
 
 /** Who may answer when, and what the collector keeps. */
 export interface Collect {
@@ -33,8 +36,8 @@ function require(good: unknown, name: string, rule: string, value: unknown): ass
 
 /** Return a table, with no other keys than these. */
 function table(thing: unknown, name: string, keys: readonly string[]): Fields {
-  require(typeof thing === "object" && thing && !Array.isArray(thing), name, "a table", thing);
-  for (const key of Object.keys(thing)) require(keys.includes(key), `a key of ${name}`, `one of ${keys}`, key);
+  require(Object(thing) === thing && !Array.isArray(thing), name, "a table", thing);
+  for (const key of Object.keys(thing as Fields)) require(keys.includes(key), "a key", `one of ${keys}`, key);
   return thing as Fields;
 }
 
@@ -59,22 +62,25 @@ function sizeOf({ labels, domain_size, domain }: Fields): unknown {
  *
  * Rules that only the collector keeps, such as the origins of pages, are part of the version as they are.
  */
-function checked(specification: unknown, oracles: readonly OracleClass[]): [Fields, Oracle] {
-  const fields = table(specification, "survey", KEYS);
+function checked(specification: unknown, oracles: readonly OracleClass[], search?: Searching): [Fields, Oracle] {
+  const fields = table(specification, "survey", search ? [...KEYS, "search"] : KEYS);
   const { name, topic = name, format = FORMAT, collect: rules = {} } = fields;
   require(format === FORMAT, "format", FORMAT, format);
   for (const key of TEXTS) {
     const needed = key in fields || key === "name" || key === "question";
     require(!needed || isText(fields[key], 2000), key, "a text of 1 to 2000 characters", fields[key]);
   }
-  require(NAME.test(name as string) && NAME.test(topic as string), "name and topic", "plain words", [name, topic]);
+  require(NAME.test(name as string) && NAME.test(topic as string), "name and topic", "plain", [name, topic]);
   const { repeat = "once", ...given } = table(rules, "collect", [...Object.keys(COLLECT), "repeat"]);
   const collect = { ...COLLECT, ...given, ...(repeat !== "once" && { repeat }) } as Collect;
   require(/^(open|token|ticket)$/.test(collect.submit), "submit", "open, token or ticket", collect.submit);
   const times = [collect.opens, collect.closes].every((time) => time === null || TIME.test(time));
-  require(times, "opens and closes", "such as 2026-11-01T00:00:00Z", collect);
-  const oracle = build({ ...(fields.oracle as Fields), domain_size: sizeOf(fields) }, oracles);
-  require(oracle.reportBits <= MOST_VALUES, "a report", `at most ${MOST_VALUES} bits long`, oracle.reportBits);
+  require(times, "opens and closes", "UTC times", collect);
+  const size = sizeOf(fields);
+  const round = fields.search === undefined ? undefined : search?.(fields);
+  const oracle = build({ ...(fields.oracle as Fields), domain_size: round?.size ?? size }, oracles);
+  Object.assign(oracle, round);
+  require(oracle.reportBits <= MOST_VALUES, "reports", `at most ${MOST_VALUES} bits`, oracle.reportBits);
   require(repeat === "once" || (repeat === "daily" && oracle.keep), "repeat", "once, or daily", repeat);
   const { domain_size: _, ...description } = oracle.description;
   return [{ ...fields, format, oracle: description, collect }, oracle];
@@ -116,9 +122,9 @@ export class Survey implements Address {
     specification: unknown,
     url: string,
     oracles: readonly OracleClass[],
-    { version, state = "open" }: { version?: string; state?: string } = {},
+    { version, state = "open", search }: { version?: string; state?: string; search?: Searching } = {},
   ): Promise<Survey> {
-    const [canonical, oracle] = checked(JSON.parse(JSON.stringify(specification ?? null)), oracles);
+    const [canonical, oracle] = checked(JSON.parse(JSON.stringify(specification ?? null)), oracles, search);
     const made = await identifier(canonical);
     if (version !== undefined && version !== made) {
       throw new WireError(`survey: the version of ${canonical.name} must be ${made}, got ${shown(version)}`);
@@ -129,7 +135,9 @@ export class Survey implements Address {
   /** Return the value of a label; of a string, where those are asked for, its fingerprint. */
   async encode(label: string): Promise<Value> {
     const value = this.labels ? this.labels.indexOf(label) : await this.oracle.read(label);
-    if (value < 0) throw new DomainError(`survey ${this.name}: labels must be ones of the survey, got ${shown(label)}`);
+    if (!this.oracle.holds(value)) {
+      throw new DomainError(`survey ${this.name}: labels must be ones of the survey, got ${shown(label)}`);
+    }
     return value;
   }
 
@@ -148,7 +156,7 @@ export async function load(
   url: string,
   name: string,
   oracles: readonly OracleClass[],
-  { version }: { version?: string } = {},
+  { version, search }: { version?: string; search?: Searching } = {},
 ): Promise<Survey> {
   const address = addressOf(url);
   require(typeof name === "string" && NAME.test(name), "name", "the name of a survey", name);
@@ -157,5 +165,5 @@ export async function load(
   if (survey?.name !== name || (version ?? claimed) !== claimed) {
     throw new CollectorError(`${address.origin}: the answer is not about survey ${name}`);
   }
-  return Survey.of(survey, url, oracles, { version: String(claimed), state });
+  return Survey.of(survey, url, oracles, { version: String(claimed), state, search });
 }

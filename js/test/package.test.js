@@ -98,7 +98,6 @@ test("the public names", () => {
     "encode",
     "every",
     "expLower",
-    "explain",
     "flush",
     "flushWhenOnline",
     "identifier",
@@ -106,5 +105,6 @@ test("the public names", () => {
     "localStore",
     "memoryStore",
     "participant",
+    "search",
   ]);
 });

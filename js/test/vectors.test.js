@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { WireError, build, decode, encode, every } from "../dist/index.js";
+import { Survey, WireError, build, decode, encode, every, search } from "../dist/index.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
@@ -54,6 +54,16 @@ for (const name of names.filter((name) => !name.endsWith("_bad"))) {
     });
   });
 }
+
+test("strings are the same values in the rounds of searches", async () => {
+  for (const { search: table, strings } of read("search.json")) {
+    const fields = { name: "found", question: "Which?", domain: "strings", search: table };
+    const oracle = { name: "grr", epsilon: 1 };
+    const survey = await Survey.of({ ...fields, oracle }, "https://collector.example", every, { search });
+    for (const { string, value } of strings) assert.equal(await survey.encode(string), value, string);
+    await assert.rejects(Survey.of({ ...fields, oracle }, "https://collector.example", every), /must be one of/);
+  }
+});
 
 for (const name of names.filter((name) => name.endsWith("_bad"))) {
   for (const { why, batch } of read(`${name}.json`)) {

@@ -2,7 +2,8 @@
 import { card } from "./card.js";
 import { choices } from "./choices.js";
 import { ask, element, notice } from "./dom.js";
-import { BudgetError, CollectorError, every, explain, flush, load, participant } from "./fldp.js";
+import { explain } from "./explain.js";
+import { BudgetError, CollectorError, every, flush, load, participant, search } from "./fldp.js";
 import { learned, privacyCard } from "./learned.js";
 
 const main = document.querySelector("main");
@@ -37,7 +38,7 @@ function failed(error) {
 const attempt = (work) => () => work().catch(failed);
 
 async function start() {
-  const survey = await load(collector, name, every);
+  const survey = await load(collector, name, every, { search });
   const person = participant(survey);
   const before = await person.recall();
   const reason = refusal(survey);

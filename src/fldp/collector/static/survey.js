@@ -5,7 +5,7 @@ import { bars, framed, isSure } from "./chart.js";
 import { comparison } from "./comparison.js";
 import { controls, levelWords } from "./controls.js";
 import { element, notice } from "./dom.js";
-import { every, load } from "./fldp.js";
+import { every, load, search } from "./fldp.js";
 import { privacyCard } from "./learned.js";
 import { moreReports } from "./more_reports.js";
 import { overTime } from "./over_time.js";
@@ -29,10 +29,10 @@ async function rowOf(version) {
 /** Make the view of a survey. `again` asks for everything once more, now. */
 export async function surveyView(name, version, again) {
   const first = await rowOf(version);
-  const survey = await load(collector, name, every, { version });
+  const survey = await load(collector, name, every, { version, search });
   const facts = statusLine(survey);
   const asked = controls(first.decoders, again);
-  const chosen = survey.domain ? candidates(survey, again) : null;
+  const chosen = survey.domain && !survey.specification.search ? candidates(survey, again) : null;
   const results = estimates(survey, asked, chosen, again);
   const daily = overTime(survey);
   let seen = null;
@@ -63,12 +63,18 @@ export async function surveyView(name, version, again) {
 /** Return how to ask: for all values, or for candidates. */
 const askerOf = (chosen) => (chosen ? (path) => post(path, { candidates: chosen.list() }) : get);
 
+/** Say what the values are. */
+function about({ domain, specification: { search: round }, oracle }) {
+  if (round) return `round ${round.round} of a search, ${count(oracle.domainSize)} beginnings`;
+  return domain ? "texts" : `${count(oracle.domainSize)} values`;
+}
+
 function statusLine(survey) {
   const state = element("span");
   const n = element("strong", { class: "count" });
   const promised = card(survey.oracle).numbers.at(-1); // an epsilon alone would say too little
-  const about = ` ${survey.oracle.description.name.toUpperCase()}, ${survey.domain ? "texts" : `${count(survey.oracle.domainSize)} values`}. ${promised}`;
-  const node = element("p", { class: "facts" }, state, element("span", {}, n, " reports"), element("span", { class: "muted" }, about));
+  const words = ` ${survey.oracle.description.name.toUpperCase()}, ${about(survey)}. ${promised}`;
+  const node = element("p", { class: "facts" }, state, element("span", {}, n, " reports"), element("span", { class: "muted" }, words));
   const put = (row) => ((state.textContent = row.state), (state.className = `state ${row.state}`), (n.textContent = count(row.n)));
   return { node, put };
 }

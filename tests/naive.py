@@ -498,6 +498,7 @@ PRIVATIZE = {
     "hr": hr,
     "pgr": pgr,
 }
+ESTIMATE = {"grouped": grouped_estimate}  # those of naive_unequal are added there
 
 
 def privatize(oracle, values, words):
@@ -529,8 +530,8 @@ def estimate(oracle, outcomes, decoder="full"):
         return [fhr_count(oracle, outcomes, value, decoder) for value in range(oracle.domain_size)]
     if oracle.name == "hr":
         return [hr_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
-    if oracle.name == "grouped":
-        return grouped_estimate(oracle, outcomes)
+    if oracle.name in ESTIMATE:
+        return ESTIMATE[oracle.name](oracle, outcomes)
     if oracle.name == "rappor":
         return rappor_estimate(oracle, outcomes)
     if oracle.name in ("cms", "hcms"):

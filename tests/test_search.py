@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -183,13 +184,31 @@ def last(strings, epsilon=2.0, **options):
 def test_nobody_is_certain_of_what_nobody_holds():
     """1,000 last rounds of 16 candidates that nobody holds, at 0.9: in at most 10 % is any certain. A false alarm takes
     4 standard deviations, 6e-5."""
-    question = last([f"w{number}".encode() for number in range(16)], oracle="oue")
+    question = last([f"w{number}".encode() for number in range(16)], oracle="fwr")
     runs, wrong = 1000, 0
     for seed in range(runs):
         tally = fldp.simulate(question.oracle, [0] * 16 + [2000], rng=seed)
         wrong += any(hitter.certain for hitter in question.next_round(tally).top(16, level=0.9))
     assert wrong <= runs * 0.1 + 4 * math.sqrt(runs * 0.09)
     assert wrong >= runs * 0.06  # and it is not for nothing that so many are certain elsewhere
+
+
+@pytest.mark.parametrize("oracle", ["grr", "oue", "pgr", "ss"])
+@pytest.mark.parametrize("n", [1, 3, 20, 200])
+def test_certain_is_exact_however_few_there_are(oracle, n):
+    """From the law: of a candidate that nobody holds, the supports are binomial."""
+    question, level = last([b"a", b"b", b"c", b"d"], epsilon=3.0, oracle=oracle), 0.9
+    p, q = question.oracle.p, question.oracle.q
+    error = Fraction(0)
+    for supports in range(n + 1):
+        estimate = replace(EMPTY, oracle=question.oracle, counts=np.full(5, float((supports - n * q) / (p - q))), n=n)
+        if fldp.HeavyHitters(4, tuple(map(question.beginning, range(4))), estimate, n).top(level=level)[0].certain:
+            error += math.comb(n, supports) * q**supports * (1 - q) ** (n - supports)
+    assert error <= Fraction(1, 10) / 4
+    assert n < 200 or error > Fraction(1, 10) / 8  # and not in vain
+
+
+EMPTY = fldp.Estimate(fldp.RR(1.0), np.zeros(5), np.zeros(5), 1)
 
 
 def all_hold(found, counts):

@@ -6,9 +6,10 @@ import { Survey, WireError, build, decode, encode, every, search } from "../dist
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
+const missing = JSON.parse(readFileSync(new URL("missing.json", import.meta.url), "utf8")); // oracles of Python alone; rounds of searches are below
 const names = readdirSync(FOLDER)
   .map((name) => name.replace(".json", ""))
-  .filter((name) => name !== "search"); // rounds of searches, which are no oracles
+  .filter((name) => !missing.includes(name.replace("_bad", "")));
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 const bytes = (text) => new Uint8Array(Buffer.from(text, "hex"));
 

@@ -3,6 +3,7 @@
 from fldp.base import Oracle
 from fldp.checks import CheckError, check_oracle
 from fldp.client import AsyncClient, Client
+from fldp.combine import Combined, combine
 from fldp.errors import (
     BudgetError,
     CollectorError,
@@ -16,13 +17,37 @@ from fldp.estimate import Comparison, Estimate, Total
 from fldp.heavy_hitters import heavy_hitters
 from fldp.hitters import HeavyHitters, Hitter
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import CMS, FHR, FWR, GRR, HCMS, HR, HRR, OLH, OUE, PGR, RAPPOR, RR, SS, SUE, Grouped
+from fldp.oracles import (
+    CMS,
+    FHR,
+    FWR,
+    GRR,
+    HCMS,
+    HR,
+    HRR,
+    IDUE,
+    OLH,
+    OUE,
+    PGR,
+    RAPPOR,
+    RR,
+    SS,
+    SUE,
+    URAPPOR,
+    URR,
+    Exponential,
+    Grouped,
+)
 from fldp.participant import Answer, Participant
 from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
 from fldp.privacy import (
+    CLDP,
     FLDP,
+    IDLDP,
     LDP,
+    PLDP,
+    ULDP,
     ApproximateLDP,
     Audit,
     Card,
@@ -48,6 +73,7 @@ from fldp.survey import Survey
 __version__ = "0.1.0"
 
 __all__ = [
+    "CLDP",
     "CMS",
     "FHR",
     "FLDP",
@@ -56,14 +82,20 @@ __all__ = [
     "HCMS",
     "HR",
     "HRR",
+    "IDLDP",
+    "IDUE",
     "LDP",
     "OLH",
     "OUE",
     "PGR",
+    "PLDP",
     "RAPPOR",
     "RR",
     "SS",
     "SUE",
+    "ULDP",
+    "URAPPOR",
+    "URR",
     "Answer",
     "ApproximateLDP",
     "AsyncClient",
@@ -73,9 +105,11 @@ __all__ = [
     "CheckError",
     "Client",
     "CollectorError",
+    "Combined",
     "Comparison",
     "DomainError",
     "Estimate",
+    "Exponential",
     "FldpError",
     "FrequencyOracle",
     "Grouped",
@@ -106,6 +140,7 @@ __all__ = [
     "audit",
     "card",
     "check_oracle",
+    "combine",
     "heavy_hitters",
     "plan",
     "postprocess",

@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -159,6 +159,21 @@ class Oracle(ABC):
         return self.values_end
 
     @property
+    def promise(self) -> tuple[Any, ...]:
+        """What it promises, as data: the name of a notion of ``fldp.privacy`` and its parameters."""
+        return ("LDP", self.epsilon) if self.eta == 1 else ("FLDP", self.epsilon, self.eta)
+
+    @property
+    def plain_values(self) -> Sequence[int] | None:
+        """The values among which it is plain LDP, where it is not so among all, nor the same: for audits."""
+        return None
+
+    @property
+    def unprotected(self) -> str | None:
+        """What it does not protect as well as the rest, in words for anybody; None if there is no such thing."""
+        return None
+
+    @property
     def report_bits(self) -> int:
         """The number of bits of one report on the wire."""
         return sum(self.field_bits)
@@ -273,7 +288,7 @@ class Oracle(ABC):
 def _plain(value: Any) -> Any:
     """Return a parameter as JSON has it."""
     if isinstance(value, tuple):
-        return list(value)
+        return [_plain(part) for part in value]
     return float(value) if isinstance(value, Fraction) else value
 
 

@@ -1,6 +1,7 @@
 """HeavyHitters: the strings that a search found, and what is known of how many hold them."""
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -8,7 +9,10 @@ import numpy as np
 
 from fldp.constraints import fraction
 from fldp.estimate import Estimate, z_score
+from fldp.oracles.pure import PureOracle
 from fldp.prefix_code import Beginning
+
+_MOST_EXACT = 10**7  # beyond, the normal distribution is as good
 
 
 @dataclass(frozen=True)
@@ -59,14 +63,15 @@ class HeavyHitters:
     def top(self, k: int | None = None, level: float = 0.95) -> list[Hitter]:
         """Return the ``k`` candidates of the largest estimates, the largest first.
 
-        With a probability of about ``level`` all intervals hold at once (Bonferroni over all candidates). And with this
-        probability none is called ``certain`` that nobody in the last round holds. A string that the search lost is
-        not here, however many hold it.
+        With a probability of about ``level`` all intervals hold at once (Bonferroni over all candidates). With a
+        probability of at least ``level`` none is called ``certain`` that nobody in the last round holds: exactly so for
+        oracles that count supports, about so for FHR, FWR and HR. A string that the search lost is not here, however
+        many hold it.
         """
         if self.estimate is None:
             return []
         miss = (1 - fraction("HeavyHitters", "level", level)) / len(self.candidates)
-        reach, floor = z_score(1 - miss), self._floor(self.estimate, miss)
+        reach, floor = z_score(1 - miss), _floor(self.estimate, miss)
         rows = zip(self.candidates, self.estimate.frequencies[:-1].tolist(), self._errors(self.estimate), strict=True)
         made = [Hitter(one, share, error, reach * error, certain=share >= floor) for one, share, error in rows]
         return sorted(made, key=lambda hitter: -hitter.share)[: self.k if k is None else k]
@@ -78,10 +83,24 @@ class HeavyHitters:
         chance = np.sqrt(shares * (1 - shares) / estimate.n * others)
         return list(np.hypot(estimate.stderr[:-1] / estimate.n, chance).tolist())
 
-    @staticmethod
-    def _floor(estimate: Estimate, miss: float) -> float:
-        """Return the share that a string which nobody holds is estimated to have with this probability only."""
-        return NormalDist().inv_cdf(1 - miss) * math.sqrt(estimate.oracle.variance(estimate.n, 0)) / estimate.n
-
     def __repr__(self) -> str:
         return f"<{len(self.candidates)} candidates of a search for {self.k}>"
+
+
+def _floor(estimate: Estimate, miss: float) -> float:
+    """Return the share that a string which nobody holds is estimated to have with this probability at most."""
+    oracle, n = estimate.oracle, estimate.n
+    if isinstance(oracle, PureOracle) and n <= _MOST_EXACT:
+        return ((_supports(n, float(oracle.q), miss) - 0.5) / n - float(oracle.q)) / float(oracle.p - oracle.q)
+    return NormalDist().inv_cdf(1 - miss) * math.sqrt(oracle.variance(n, 0)) / n
+
+
+def _supports(n: int, q: float, miss: float) -> int:
+    """Return the least number that as many of ``n`` reports support by chance with this probability at most.
+
+    >>> _supports(1, 0.01, 0.001), _supports(1, 0.01, 0.02), _supports(1000, 0.5, 0.025)
+    (2, 1, 532)
+    """
+    from fldp.privacy.audit.bounds import incomplete_beta  # which is below an oracle, with what is about it
+
+    return 1 + bisect_left(range(1, n + 1), True, key=lambda k: incomplete_beta(q, k, n - k + 1) <= miss)

@@ -35,7 +35,9 @@ def exposure(oracle: Oracle) -> str:
     'One report rules out no value for certain.'
     """
     if oracle.anonymity == oracle.values_end:
-        return "One report rules out no value for certain."
+        return " ".join(filter(None, ("One report rules out no value for certain.", oracle.unprotected)))
+    if oracle.unprotected is not None:
+        return f"{oracle.unprotected} That is weaker than epsilon-LDP."
     if oracle.eta == 0:
         return (
             "Weak FLDP, eta 0: some values share no report, so one report tells them apart for certain. At least "

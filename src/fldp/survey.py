@@ -27,6 +27,7 @@ from fldp.strings import utf8
 from fldp.survey_mistakes import Mistake
 from fldp.survey_rules import COLLECT_DEFAULTS, STRINGS, check_survey
 from fldp.survey_search import described
+from fldp.treatment import Treatment, treatment_of
 from fldp.wire import describe
 
 
@@ -65,6 +66,7 @@ class Survey:
     topic: str | None = None
     collect: Mapping[str, Any] = field(default_factory=lambda: dict(COLLECT_DEFAULTS))
     search: Round | None = None
+    treatment: Treatment = field(default_factory=Treatment, compare=False)  # for plans: the oracle has its part
 
     @classmethod
     def load(cls, path: str | Path) -> "Survey":
@@ -142,6 +144,11 @@ class Survey:
     def domain_size(self) -> int | None:
         """The number of values; None where they are strings."""
         return self.oracle.domain_size if isinstance(self.oracle, FrequencyOracle) else None
+
+    @property
+    def differing(self) -> dict[str, Any]:
+        """How values differ in the protection that they need: as declared, or else as the oracle treats them."""
+        return self.treatment.parameters or treatment_of(self.oracle)
 
     @cached_property
     def _values(self) -> dict[str, int]:

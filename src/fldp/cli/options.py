@@ -89,6 +89,9 @@ _OPTIONS: dict[str, Any] = {
     "p": Annotated[float | None, typer.Option("--p", help="rappor: how often a kept 0 is reported as 1.")],
     "base": Annotated[str | None, typer.Option("--base", help="grouped: the oracle inside a group.")],
     "groups": Annotated[str | None, typer.Option("--groups", help="grouped: sizes, such as 3,2,4.")],
+    "sensitive": Annotated[str | None, typer.Option("--sensitive", help="urr, urappor: values, such as 0,3.")],
+    "budgets": Annotated[str | None, typer.Option("--budgets", help="idue: values with budgets, such as 0:0.5,3:1.")],
+    "distance": Annotated[str | None, typer.Option("--distance", help="exponential: line or ring.")],
     "allow_exposure": Annotated[
         bool, typer.Option("--allow-exposure", help="fhr, fwr, grouped: go on where one report can give a value away.")
     ],
@@ -139,8 +142,9 @@ def _named(name: str, given: dict[str, Any]) -> Oracle:
     cls = get(name)
     if "domain" in given:
         given["domain_size"] = given.pop("domain")
-    if "groups" in given:
-        given["groups"] = _sizes(given["groups"])
+    for parameter, (read, example) in _LISTS.items():
+        if parameter in given:
+            given[parameter] = _listed(parameter, given[parameter], read, example)
     for parameter in given.keys() - cls.params.keys():
         raise ParameterError(f"fldp: the oracle {name} has no --{parameter.removesuffix('_size').replace('_', '-')}")
     missing = [parameter for parameter in required(cls) if parameter not in given]
@@ -149,11 +153,30 @@ def _named(name: str, given: dict[str, Any]) -> Oracle:
     return cls(**given)
 
 
-def _sizes(text: str) -> list[int]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and len(part) < 11 for part in parts):
-        raise ParameterError(f"fldp: --groups must be sizes such as 3,2,4, got {text!r}")
-    return list(map(int, parts))
+def _listed(name: str, text: str, read: Callable[[str], Any], example: str) -> list[Any]:
+    try:
+        return [read(part.strip()) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"fldp: --{name} must be {example}, got {text!r}") from None
+
+
+def _whole(text: str) -> int:
+    """Read an integer that has no sign, and not so many digits that reading it takes long."""
+    if not (text.isascii() and text.isdigit() and len(text) < 11):
+        raise ValueError
+    return int(text)
+
+
+def _pair(text: str) -> tuple[int, float]:
+    value, _, budget = text.partition(":")
+    return _whole(value.strip()), float(budget)
+
+
+_LISTS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "groups": (_whole, "sizes such as 3,2,4"),
+    "sensitive": (_whole, "values such as 0,3"),
+    "budgets": (_pair, "values with budgets such as 0:0.5,3:1"),
+}
 
 
 def needed(subject: Subject | None) -> Subject:

@@ -1,6 +1,6 @@
 """Grouped: the group of a value in clear, the value inside its group by another oracle."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -129,8 +129,21 @@ class Grouped(FrequencyOracle):
         return Fraction(0)
 
     @property
+    def promise(self) -> tuple[Any, ...]:
+        return "GroupedLDP", self.epsilon, self.groups
+
+    @property
+    def plain_values(self) -> Sequence[int]:
+        """Those of the largest group."""
+        largest = self.runs[self.groups.index(max(self.groups))]
+        return range(largest.start, largest.stop)
+
+    @property
     def anonymity(self) -> int:
         return min(self.groups)
+
+    def leaves(self) -> Iterable[Collection[int]]:
+        return [range(run.start, run.stop) for run in self.runs]
 
     @property
     def _group_bits(self) -> int:

@@ -5,12 +5,16 @@ from fldp.privacy.audit import Audit, Finding, audit, choose_values, repeated
 from fldp.privacy.card import Card, card
 from fldp.privacy.elimination import Repeats, eliminate, remaining, repeats
 from fldp.privacy.limits import Limit, Limits, Spent
-from fldp.privacy.notions import FLDP, LDP, ApproximateLDP, GroupedLDP, Notion
+from fldp.privacy.notions import CLDP, FLDP, IDLDP, LDP, PLDP, ULDP, ApproximateLDP, GroupedLDP, Notion
 from fldp.privacy.verify import Judgement, Verification, Witness, verify
 
 __all__ = [
+    "CLDP",
     "FLDP",
+    "IDLDP",
     "LDP",
+    "PLDP",
+    "ULDP",
     "ApproximateLDP",
     "Audit",
     "Averaging",

@@ -50,18 +50,12 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
     labels, domain = _domain(fields, folder, found)
     treatment = _treatment(fields, labels, (domain or {}).get("domain_size"), found)
     search = check_search(fields, _oracle, found) if "search" in fields else None
-    oracle = search.oracle if search else None
+    oracle: Oracle | None = search.oracle if search else None
     if "search" not in fields:
         oracle = _oracle(fields.get("oracle"), domain, found, treatment)
     collect = _collect(fields.get("collect", {}), oracle, found)
-    return {
-        **made,
-        "labels": labels,
-        "oracle": oracle,
-        "search": search,
-        "collect": collect,
-        "treatment": treatment,
-    }, found
+    made |= {"labels": labels, "oracle": oracle, "search": search, "collect": collect, "treatment": treatment}
+    return made, found
 
 
 def _texts(fields: dict[str, Any], found: Findings) -> dict[str, Any]:

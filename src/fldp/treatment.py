@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from fldp.base import Oracle
 from fldp.constraints import fail, integer, one_of, positive
-from fldp.oracle import MOST_VALUES, FrequencyOracle
+from fldp.oracle import MOST_VALUES
 
 MOST_SENSITIVE, MOST_BUDGETS = 256, 100  # so that a list of them fits into the header of a batch
 
@@ -132,7 +133,7 @@ class Treatment:
         return epsilon if self.distance is None else epsilon / DISTANCES[self.distance].most(domain_size)
 
 
-def treatment_of(oracle: FrequencyOracle) -> dict[str, Any]:
+def treatment_of(oracle: Oracle) -> dict[str, Any]:
     """Return the parameters by which an oracle treats values differently; none for most.
 
     >>> import fldp

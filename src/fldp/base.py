@@ -249,6 +249,11 @@ class Oracle(ABC):
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many users hold each value, with standard errors."""
 
+    @property
+    def public_words(self) -> int:
+        """How many of a report's words, the first ones, decide its public part and nothing else."""
+        return 0
+
     def publics(self) -> Iterable[Any]:
         """Return draws of the public randomness for the verifier to go through; None where there is none."""
         return (None,)

@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fldp import canonical, wire
+from fldp import canonical, derived, wire
 from fldp.constraints import fail
-from fldp.errors import BudgetError, DomainError, FldpError, WireError
+from fldp.errors import BudgetError, DomainError, FldpError, ParameterError, WireError
 from fldp.kept import Kept, Lasting
 from fldp.oracle import MOST_VALUES as MOST_LISTED
 from fldp.origin import origin_of
@@ -27,6 +27,7 @@ from fldp.participant_file import FileStore
 from fldp.participant_store import Store
 from fldp.privacy.ledger import Charge, Ledger
 from fldp.privacy.limits import Limits, Spent
+from fldp.reports import Reports
 from fldp.survey import Survey
 from fldp.survey_search import specified
 
@@ -96,6 +97,7 @@ class Participant:
         origin: str,
         version: str | None = None,
         confirm: Confirm | None = None,
+        ticket: str | None = None,
     ) -> Answer:
         """Answer a survey with a label, or repeat what was answered before, whatever the label is now.
 
@@ -104,10 +106,12 @@ class Participant:
         ``survey`` may be what a server's JSON says, and ``version`` what it claims to be: a mismatch is refused. What
         the person must know first (few labels, or others than the last time) is given to ``confirm``; if that does
         not return true, or there is nobody to ask, the survey is refused. A refusal is a ``BudgetError`` that says why.
-        Whatever goes wrong, nothing is spent.
+        Whatever goes wrong, nothing is spent. ``ticket`` is needed where the survey says that tickets decide what is
+        public in a report; the answer then belongs to that ticket.
         """
         asked = _checked(survey, version)
         _known(asked, label)
+        _ticketed(asked, ticket)
         charge = _charge(asked, origin_of(origin))
         agreed: tuple[str, ...] = ()
         while True:
@@ -115,13 +119,13 @@ class Participant:
                 ledger, kept = book.ledger, book.find(charge.origin, charge.version)
                 spent = ledger.spent(origin=charge.origin, topic=charge.topic)
                 if kept is not None or ledger.knows(charge):
-                    found, renewed = _again(asked, kept or b"")
+                    found, renewed = _again(asked, kept or b"", ticket)
                     if renewed is not None:
                         book.replace(charge, renewed)
                     return Answer(found.report, found.key, repeated=renewed is None, notices=(), spent=spent)
                 notices = self._examined(asked, charge, ledger)
                 if set(notices) <= set(agreed):
-                    drawn, sealed = _drawn(asked, label)
+                    drawn, sealed = _drawn(asked, label, ticket)
                     book.add(charge, sealed)
                     return Answer(drawn.report, drawn.key, repeated=False, notices=notices, spent=spent + charge.cost)
             agreed = _confirmed(asked, notices, confirm)  # outside of the block: a person takes time
@@ -166,6 +170,20 @@ def _known(survey: Survey, label: str) -> None:
     """Refuse a label that the survey does not have, without showing it: it may be what the person holds."""
     if not isinstance(label, str) or survey.value(label) is None:
         raise DomainError(f"participant: the label must be one of survey {survey.name}, got another one (not shown)")
+
+
+def _ticketed(survey: Survey, ticket: str | None) -> None:
+    """Refuse to draw without a ticket where the report would be refused for that."""
+    if survey.derives and not ticket:
+        raise ParameterError(f"participant: survey {survey.name} must be answered with a ticket, got none")
+
+
+def _fitting(survey: Survey, reports: Reports, ticket: str | None) -> None:
+    """Refuse to send an answer with another ticket than it was drawn with: it would be refused."""
+    if survey.derives and ticket and not derived.fits(survey.oracle, reports.data[0], ticket, survey.version):
+        raise ParameterError(
+            f"participant: survey {survey.name} must be sent with the ticket that it was answered with"
+        )
 
 
 def _bounded(what: str, number: Any) -> None:
@@ -221,13 +239,13 @@ def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None
     return notices
 
 
-def _drawn(survey: Survey, label: str) -> tuple[Kept, bytes]:
+def _drawn(survey: Survey, label: str, ticket: str | None) -> tuple[Kept, bytes]:
     """Return a new answer, and what is stored of it."""
-    kept = survey.oracle.keep(survey.encode([label])) if survey.daily else survey.privatize([label])
-    if not survey.daily:
-        made = Kept.drawn(wire.encode(kept, survey.version))
-        return made, made.sealed
-    return _renewed(survey, wire.encode(kept, survey.version))
+    if survey.daily:
+        return _renewed(survey, wire.encode(survey.oracle.keep(survey.encode([label])), survey.version))
+    reports = survey.privatize_with(ticket, label) if survey.derives and ticket else survey.privatize([label])
+    made = Kept.drawn(wire.encode(reports, survey.version))
+    return made, made.sealed
 
 
 def _renewed(survey: Survey, basis: bytes) -> tuple[Kept, bytes]:
@@ -237,23 +255,25 @@ def _renewed(survey: Survey, basis: bytes) -> tuple[Kept, bytes]:
     return made, Lasting(basis, _today(), made).sealed
 
 
-def _again(survey: Survey, sealed: bytes) -> tuple[Kept, bytes | None]:
+def _again(survey: Survey, sealed: bytes, ticket: str | None) -> tuple[Kept, bytes | None]:
     """Return what is sent of an answer that was given before, and what to store in its place on another day."""
     try:
         if not survey.daily:
-            return _sound(survey, Kept.opened(sealed)), None
+            return _sound(survey, Kept.opened(sealed), ticket), None
         lasting = Lasting.opened(sealed)
         if _today() > lasting.day and not _closed(survey):  # a clock that goes back repeats
             return _renewed(survey, lasting.basis)
-        return _sound(survey, lasting.last), None
+        return _sound(survey, lasting.last, ticket), None
     except WireError:
         raise FldpError(
             f"participant: the stored answer to survey {survey.name} is damaged; restore it from a copy"
         ) from None
 
 
-def _sound(survey: Survey, kept: Kept) -> Kept:
+def _sound(survey: Survey, kept: Kept, ticket: str | None) -> Kept:
     """Return what is sent again, if it is one report of the survey; it is never replaced, even where it is lost."""
-    if len(wire.decode(kept.report, survey.oracle, survey.version)) != 1:
+    reports = wire.decode(kept.report, survey.oracle, survey.version)
+    if len(reports) != 1:
         raise WireError("kept: an answer is one report")
+    _fitting(survey, reports, ticket)
     return kept

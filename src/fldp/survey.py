@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp import canonical
+from fldp import canonical, derived
 from fldp.base import Oracle
 from fldp.errors import DomainError, ParameterError
 from fldp.estimate import Estimate
@@ -190,9 +190,18 @@ class Survey:
             return self.search.label(value)
         return str(value) if self.labels is None else self.labels[value]
 
+    @property
+    def derives(self) -> bool:
+        """Whether tickets decide what is public in a report."""
+        return bool(self.collect.get("derive"))
+
     def privatize(self, labels: Iterable[str], *, rng: int | Stream | None = None) -> Reports:
         """Turn labels into reports."""
         return self.oracle.privatize(self.encode(labels), rng=rng)
+
+    def privatize_with(self, ticket: str, label: str) -> Reports:
+        """Turn one label into the report of this ticket, where tickets decide what is public in it."""
+        return derived.privatize(self.oracle, int(self.encode([label])[0]), ticket, self.version)
 
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""

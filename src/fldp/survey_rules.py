@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fldp.base import Oracle
+from fldp.derived import DERIVABLE, can_derive
 from fldp.errors import ParameterError
 from fldp.needs import required
 from fldp.oracle import MOST_VALUES
@@ -54,6 +55,7 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
     if "search" not in fields:
         oracle = _oracle(fields.get("oracle"), domain, found, treatment)
     collect = _collect(fields.get("collect", {}), oracle, found)
+    _derive(collect, oracle, found)
     made |= {"labels": labels, "oracle": oracle, "search": search, "collect": collect, "treatment": treatment}
     return made, found
 
@@ -211,9 +213,11 @@ def _collect(fields: Any, oracle: Oracle | None, found: Findings) -> dict[str, A
     if not isinstance(fields, dict):
         found.add(("collect",), "a table", fields)
         return {}
-    found.unknown(("collect",), fields, {*COLLECT_DEFAULTS, "repeat"}, "a rule of collecting")
+    found.unknown(("collect",), fields, {*COLLECT_DEFAULTS, "repeat", "derive"}, "a rule of collecting")
     made = {key: fields.get(key, default) for key, default in COLLECT_DEFAULTS.items()}
     made |= _repeat(fields.get("repeat", REPEATS[0]), oracle, found)
+    if fields.get("derive", False) is not False:
+        made["derive"] = fields["derive"]  # left out where it is false, so that versions are what they were without it
     if made["submit"] not in ("open", "token", "ticket"):
         found.add(("collect", "submit"), "'open', 'token' or 'ticket'", made["submit"])
     if made["retention"] not in ("raw", "tally"):
@@ -232,6 +236,18 @@ def _collect(fields: Any, oracle: Oracle | None, found: Findings) -> dict[str, A
     if made["opens"] and made["closes"] and made["opens"] >= made["closes"]:
         found.add(("collect", "closes"), "after it opens", made["closes"])
     return made
+
+
+def _derive(collect: dict[str, Any], oracle: Oracle | None, found: Findings) -> None:
+    """Check that what is public in reports may come from tickets, where that is asked for."""
+    if "derive" not in collect:
+        return
+    if collect["derive"] is not True:
+        found.add(("collect", "derive"), "true or false", collect["derive"])
+    elif collect["submit"] != "ticket":
+        found.add(("collect", "derive"), "false unless submit is 'ticket'", True)
+    elif oracle is not None and not can_derive(oracle):
+        found.say(("collect", "derive"), f"collect.derive: the oracle must be {DERIVABLE}, got {oracle!r}")
 
 
 def _repeat(value: Any, oracle: Oracle | None, found: Findings) -> dict[str, Any]:

@@ -212,6 +212,10 @@ class FWR(WalshOracle):
     def words(self) -> int:
         return (self.masks + 1) // 2 + 1
 
+    @property
+    def public_words(self) -> int:
+        return self.words - 1
+
     @cached_property
     def report_dtype(self) -> Any:
         number = symbol_dtype(max(self.rows, 1 << self.masks))

@@ -21,14 +21,14 @@ function refuse(why: string): never {
 /** Bytes that are read from the front. */
 class Reader {
   place = 0;
-  readonly bytes: Bytes;
+  declare readonly bytes: Bytes;
 
   constructor(bytes: Bytes) {
     this.bytes = bytes;
   }
 
   take(size: number): Bytes {
-    if (this.place + size > this.bytes.length) refuse("the input ends too early");
+    if (this.place + size > this.bytes.length) refuse("too short");
     return this.bytes.subarray(this.place, (this.place += size));
   }
 
@@ -49,15 +49,15 @@ export async function decode(bytes: Bytes, oracles: readonly OracleClass[]): Pro
   const { oracle, survey } = headerOf(reader, oracles);
   const reports: Report[] = [];
   for (let count; (count = reader.number(4));) {
-    if (reports.length % 8) refuse("a chunk after one that ends within a byte");
+    if (reports.length % 8) refuse("a chunk after a last one");
     if (count > chunkSize(oracle)) refuse(`a chunk of ${count} reports`);
     const packed = reader.take(Math.ceil((count * oracle.reportBits) / 8));
     await reader.check();
-    const found = unpack(oracle.widths, packed, count) ?? refuse("padding bits that are not zero");
+    const found = unpack(oracle.widths, packed, count) ?? refuse("padding that is not zero");
     if (!found.every((report) => oracle.check(report))) refuse("a report that no value gives");
     for (const report of found) reports.push(report);
   }
-  if (reader.number(8) !== reports.length) refuse("another number of reports than the end says");
+  if (reader.number(8) !== reports.length) refuse("another number of reports");
   await reader.check();
   if (reader.place < bytes.length) refuse("bytes after the end");
   return { oracle, survey, reports };
@@ -76,5 +76,5 @@ function headerOf(reader: Reader, oracles: readonly OracleClass[]): { oracle: Or
   } catch (error) {
     if (error instanceof FldpError) refuse(`the header's oracle: ${error.message}`);
   }
-  return refuse("the header is not canonical JSON of an oracle and a survey");
+  return refuse("the header is not canonical");
 }

@@ -48,6 +48,7 @@ bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 
 figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures, a few minutes
 	@$(BIN)/fldp experiment paper --output docs
+	@$(BIN)/python -m fldp.experiments.figures.notions docs/images/notions.png
 
 soak: $(READY) needs  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults, hostile or engines for one
 	$(BIN)/python tests/soak.py $(PART)

@@ -3,14 +3,17 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
+from math import prod
 from typing import Any
 
 import fldp
 import naive
+import naive_unequal
 
 SIZES = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025)
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
+FEW = (0.1, 1.0, 8.0)
 SET_SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 32, 33, 64, 65, 128, 129, 257, 256, 1025)
 JUNK = 0x5A5A5A5A5A5A5A5A
 
@@ -23,6 +26,7 @@ class Family:
     atoms: Callable[[Any, int], Iterable[tuple[list[tuple[int, ...]], Fraction]]]
     enumerate_to: int
     sizes: tuple[int, ...] = SIZES
+    epsilons: tuple[float, ...] = EPSILONS
 
 
 def regions(bounds, total):
@@ -116,6 +120,63 @@ def grouped_atoms(oracle, value):
         yield padded, share / len(masks)
 
 
+def urr_atoms(oracle, value):
+    few = len(oracle.sensitive)
+    keep, other = naive.symbol_coin(oracle.epsilon, few)
+    first = keep if value in oracle.sensitive else keep - other
+    edges = [first + k * other for k in range(few)]
+    for ends, share in regions([edge for edge in edges if edge < naive.WORD], naive.WORD):
+        yield [(end,) for end in ends], share
+
+
+def rows_of_planes(numbers, planes, blocks, side):
+    """The words of all planes in which value ``k`` has the number ``numbers[k]``."""
+    rows = [[0] * blocks for _ in range(planes)]
+    for place, (ends, _) in enumerate(numbers):
+        for k in range(planes):
+            rows[k][place // 64] |= (ends[side] >> k & 1) << place % 64
+    return [word for row in rows for word in row]
+
+
+def bit_atoms(oracle, thresholds, own, true, planes, blocks):
+    """Every bit at both sides of its threshold; the number of the true one, at place ``own``, must not matter."""
+    lanes = [regions([threshold], 1 << planes) for threshold in thresholds]
+    if own is not None:
+        lanes[own] = [([JUNK % 2**planes], Fraction(1))]
+    for (ends, share), *numbers in product(regions([true], naive.WORD), *lanes):
+        part = share
+        for _, piece in numbers:
+            part *= piece
+        yield [(ends[side], *rows_of_planes(numbers, planes, blocks, side)) for side in (0, -1)], part
+
+
+def urappor_atoms(oracle, value):
+    planes, true, other, shown = naive_unequal.urappor_coins(oracle.epsilon)
+    few, hidden = len(oracle.sensitive), value in oracle.sensitive
+    own = oracle.sensitive.index(value) if hidden else None
+    yield from bit_atoms(oracle, [other] * few, own, true if hidden else shown, planes, few // 64 + 1)
+
+
+def idue_atoms(oracle, value):
+    planes, true, other = naive_unequal.level_coins(oracle)
+    yield from bit_atoms(oracle, other, value, true[value], planes, -(-oracle.domain_size // 64))
+
+
+def exponential_atoms(oracle, value):
+    row = naive_unequal.exponential_row(oracle, value)
+    for ends, share in regions([*accumulate(row)][:-1], naive.WORD):
+        yield [(end,) for end in ends], share
+
+
+def some(size):
+    """Two values of five: in no step with the values that ``check_moments`` adds up."""
+    return tuple(value for value in range(size) if value % 5 in (1, 2))
+
+
+def own_budgets(epsilon, size):
+    return {0: epsilon / 2, **({size // 2: 0.7 * epsilon} if size > 2 else {})}
+
+
 def grouped(base):
     """Groups of very unequal sizes, one of them of a single value where there are enough values."""
     return lambda epsilon, size: fldp.Grouped(epsilon, base=base, groups=unequal(size), allow_exposure=True)
@@ -128,6 +189,22 @@ def unequal(size):
 
 def hr(blocks):
     return lambda epsilon, size: fldp.HR(epsilon, size, blocks)
+
+
+def urr(epsilon, size):
+    return fldp.URR(epsilon, size, sensitive=some(size))
+
+
+def urappor(epsilon, size):
+    return fldp.URAPPOR(epsilon, size, sensitive=some(size))
+
+
+def idue(epsilon, size):
+    return fldp.IDUE(epsilon, size, budgets=own_budgets(epsilon, size))
+
+
+def exponential(distance):
+    return lambda epsilon, size: fldp.Exponential(epsilon, size, distance=distance)
 
 
 def fwr(eta, hash_bits=None):
@@ -161,6 +238,11 @@ FAMILIES = {
     "grouped-grr": Family(grouped("grr"), grouped_atoms, 65, (3, 4, 8, 17, 65, 1023)),
     "grouped-oue": Family(grouped("oue"), grouped_atoms, 5, (4, 5, 9, 64, 129)),
     "grouped-hrr": Family(grouped("hrr"), grouped_atoms, 17, (4, 9, 17, 300)),
+    "urr": Family(urr, urr_atoms, 65, (2, 4, 9, 65, 600), FEW),
+    "urappor": Family(urappor, urappor_atoms, 9, (2, 9, 160, 200), FEW),
+    "idue": Family(idue, idue_atoms, 5, (2, 3, 8, 64, 65, 200), FEW),
+    "exponential-line": Family(exponential("line"), exponential_atoms, 65, (2, 3, 9, 17, 64), FEW),
+    "exponential-ring": Family(exponential("ring"), exponential_atoms, 65, (3, 4, 33), FEW),
     "fhr-paper": Family(fhr_paper, fhr_atoms, 9, (2, 3, 4, 8, 9, 1024)),
 }
 
@@ -181,21 +263,47 @@ def sketch(cls, hashes, width):
     return lambda epsilon, size: cls(epsilon, hashes, width, hash_seed=size).among(f"word {k}" for k in range(size))
 
 
-# Among candidates, an oracle over strings is one over numbers. What is said of its estimates is said over the hash
-# functions, too, so the checks of moments are those in test_sketch.py.
+def rappor_atoms(oracle, value):
+    """Every kind of number for every bit at both stages; given the bits that are kept, all that a response can be."""
+    made = oracle.base
+    planes, flip, zero, one = naive.stage_coins(made.epsilon, made.epsilon_permanent, made.hashes, made.p)
+    flips, answers = regions([flip], 1 << planes), regions([zero, one], 1 << planes)
+    for numbers in product(*[flips] * made.bits, *[answers] * made.bits):
+        share = prod((part for _, part in numbers), start=Fraction(1))
+        yield [(JUNK, *planes_of([ends[side] for ends, _ in numbers], made.bits, planes)) for side in (0, -1)], share
+
+
+def planes_of(numbers, bits, planes):
+    """The words of two stages of a single block each: plane by plane, the bits of all numbers."""
+    for stage in (numbers[:bits], numbers[bits:]):
+        yield from (sum((number >> k & 1) << place for place, number in enumerate(stage)) for k in range(planes))
+
+
+def rappor(bits, hashes, cohorts, p=None):
+    def make(epsilon, size):
+        made = fldp.RAPPOR(epsilon, 1.5 * epsilon, bits, hashes, cohorts, p, hash_seed=size)
+        return made.among(f"word {k}" for k in range(size))
+
+    return make
+
+
+# Among candidates, an oracle over strings is one over numbers.
 STRING_FAMILIES = {
+    "rappor-4-1-4": Family(rappor(4, 1, 4), rappor_atoms, 4, (2, 4)),
+    "rappor-8-2-4": Family(rappor(8, 2, 4, 0.25), rappor_atoms, 0, (3, 5)),
     "cms-1-2": Family(sketch(fldp.CMS, 1, 2), cms_atoms, 9, (2, 9)),
     "cms-4-8": Family(sketch(fldp.CMS, 4, 8), cms_atoms, 5, (5, 33)),
     "hcms-1-2": Family(sketch(fldp.HCMS, 1, 2), hcms_atoms, 9, (2, 9)),
     "hcms-4-16": Family(sketch(fldp.HCMS, 4, 16), hcms_atoms, 33, (5, 33)),
 }
-EXEMPT = {"check_moments", "check_estimates"}
+# What is said of the estimates of sketches is said over the hash functions, too: they are checked in test_sketch.py.
+EXEMPT = {name: {"check_moments", "check_estimates"} for name in ("cms", "hcms")}
 
 
 def pairs(family: Family) -> list[tuple[float, int]]:
-    """Every size with one epsilon, and one small size with every epsilon."""
+    """Every size with one epsilon, and one small size with every epsilon of the family."""
     found = [(EPSILONS[k % len(EPSILONS)], size) for k, size in enumerate(family.sizes)]
-    return sorted({*found, *((epsilon, min(family.sizes[-1], 5)) for epsilon in EPSILONS)})
+    return sorted({*found, *((epsilon, min(family.sizes[-1], 5)) for epsilon in family.epsilons)})
 
 
 STRING_CASES = {

@@ -11,20 +11,25 @@ settings.register_profile("fldp", deadline=None, derandomize=True)  # a first ex
 settings.load_profile("fldp")
 
 
+# Files whose tests share a server, a browser or a cluster: on one worker each, it is started once.
 ON_ONE_WORKER = (
-    "test_distributed_dask.py",
-    "test_distributed_spark.py",
-)  # a cluster for each file, not for each worker
+    "test_browser_",
+    "test_client",
+    "test_collector_",
+    "test_distributed_dask",
+    "test_distributed_spark",
+    "test_javascript",
+)
 
 
 def pytest_xdist_make_scheduler(config, log):
-    """Deal tests out one by one, but for files that start a cluster: those go to one worker as a whole, and first."""
+    """Deal tests out one by one, but for those files, which go to one worker as a whole, and first."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             path = nodeid.partition("::")[0]
-            return path if path.endswith(ON_ONE_WORKER) else nodeid
+            return path if Path(path).name.startswith(ON_ONE_WORKER) else nodeid
 
     return Scheduling(config, log) if config.getvalue("dist") == "load" else None
 

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from fldp.oracles import listed_names
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
+MISSING = json.loads((ROOT / "js/test/missing.json").read_text())  # oracles that the client does not have
+NAMES = sorted({*listed_names()} - {*MISSING})
 
 
 def node():

@@ -45,6 +45,14 @@ actions.sequence = async ({ asked, limits, agrees }) => {
   return told;
 };
 
+/** Answer a survey with a ticket; the batch that would be sent. */
+actions.derived = async ({ survey, label, ticket }) => {
+  const person = fldp.participant(await fldp.Survey.of(survey, "https://c.example", fldp.every), {
+    store: fldp.memoryStore(),
+  });
+  return hex((await person.prepare(label, { ticket, confirm: () => true })).batch);
+};
+
 let text = "";
 for await (const part of process.stdin) text += part;
 const results = [];

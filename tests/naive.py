@@ -54,6 +54,47 @@ def unary_coins(epsilon, symmetric):
         planes += 1
 
 
+@cache
+def stage_coins(epsilon, lasting, hashes, p=None):
+    """The planes, and the thresholds of a flip, of a kept 0 and of a kept 1: each the last that keeps its promise."""
+    planes = 20
+    while True:
+        flip, zero, one = made = stage_thresholds(planes, exp_floor(epsilon), exp_floor(lasting), hashes, p, epsilon)
+        found = stage_ratio(flip, zero, one, planes, hashes), (Fraction(2**planes - flip, flip)) ** (2 * hashes)
+        wanted = exp_floor(epsilon), exp_floor(lasting)
+        if all(ratio - 1 >= (e - 1) * Fraction(1023, 1024) for ratio, e in zip(found, wanted, strict=True)):
+            return planes, *made
+        planes += 1
+
+
+def stage_thresholds(planes, first, both, hashes, p, epsilon):
+    whole = 2**planes
+    flip = last_good(whole // 2, lambda k: Fraction(whole - k, k) ** (2 * hashes) <= both, -1)
+    half, p_star = Fraction(flip, whole), 1 / (1 + exp_floor(epsilon / hashes))
+    if p is None:
+        p = ((1 - half) * p_star - half / 2) / (1 - 2 * half)
+    zero = min(max(1, ceiling(Fraction(p) * whole)), whole - 2)
+    return flip, zero, last_good(zero, lambda k: k < whole and stage_ratio(flip, zero, k, planes, hashes) <= first, 1)
+
+
+def stage_ratio(flip, zero, one, planes, hashes):
+    flip, zero, one = (Fraction(threshold, 2**planes) for threshold in (flip, zero, one))
+    p_star, q_star = zero + flip * (one - zero), one - flip * (one - zero)
+    return (q_star / (1 - q_star) * (1 - p_star) / p_star) ** hashes
+
+
+def last_good(start, good, direction):
+    """The last number from a good one on, in a direction, that is good: strides that double, then halve."""
+    step = 1
+    while start + direction * step > 0 and good(start + direction * step):
+        start, step = start + direction * step, 2 * step
+    while step:
+        if start + direction * step > 0 and good(start + direction * step):
+            start += direction * step
+        step //= 2
+    return start
+
+
 def respond(symbol, coin, epsilon, symbols):
     keep, other = symbol_coin(epsilon, symbols)
     if coin < keep:
@@ -384,7 +425,64 @@ def sketch_count(oracle, outcomes, value):
     return float((total - Fraction(len(outcomes), m)) * Fraction(m, m - 1))
 
 
+def filter_of(oracle, value, cohort):
+    """The bits that a string, or the candidate of this number, sets in a cohort."""
+    text = value if isinstance(value, str) else oracle.candidates[value]
+    made = sketch_of(oracle)
+    seeds = [splitmix(made.hash_seed, cohort * made.hashes + a) for a in range(made.hashes)]
+    return {splitmix(seed, fingerprint(text)) * made.bits >> 64 for seed in seeds}
+
+
+def rappor(oracle, value, words):
+    """Every bit is flipped if its first number is small; then it is 1 if its second number is small enough for it."""
+    made = sketch_of(oracle)
+    planes, flip, zero, one = stage_coins(made.epsilon, made.epsilon_permanent, made.hashes, made.p)
+    cohort, blocks = words[0] % made.cohorts, ceiling(Fraction(made.bits, 64))
+    first, second = words[1 : 1 + planes * blocks], words[1 + planes * blocks :]
+    true, answer = filter_of(oracle, value, cohort), 0
+    for bit in range(made.bits):
+        numbers = [
+            sum((stage[k * blocks + bit // 64] >> (bit % 64) & 1) << k for k in range(planes))
+            for stage in (first, second)
+        ]
+        kept = (bit in true) != (numbers[0] < flip)
+        answer += (numbers[1] < (one if kept else zero)) << bit
+    return cohort, answer
+
+
+def rappor_estimate(oracle, outcomes):
+    """Least squares on every bit of every cohort, by the normal equations, in fractions."""
+    made, count = sketch_of(oracle), oracle.domain_size
+    planes, flip, zero, one = stage_coins(made.epsilon, made.epsilon_permanent, made.hashes, made.p)
+    flip, zero, one = (Fraction(threshold, 2**planes) for threshold in (flip, zero, one))
+    p, q = zero + flip * (one - zero), one - flip * (one - zero)
+    others = 1 - Fraction(made.bits - 1, made.bits) ** made.hashes
+    normal = [[Fraction(0)] * (count + 1) for _ in range(count)]
+    for cohort in range(made.cohorts):
+        filters = [filter_of(oracle, value, cohort) for value in range(count)]
+        mine = [answer for place, answer in outcomes if place == cohort]
+        for bit in range(made.bits):
+            row = [((bit in bits) - others) / made.cohorts for bits in filters]
+            row.append(sum(((answer >> bit & 1) - p) / (q - p) - others for answer in mine))
+            normal = [
+                [old + x * y for old, y in zip(line, row, strict=True)] for line, x in zip(normal, row, strict=False)
+            ]
+    return [float(count) for count in solved(normal)]
+
+
+def solved(rows):
+    """Gauss and Jordan, on rows that end with their right side."""
+    for k in range(len(rows)):
+        pivot = next(row for row in rows[k:] if row[k])
+        rows.remove(pivot)
+        pivot = [x / pivot[k] for x in pivot]
+        rows = [[x - row[k] * y for x, y in zip(row, pivot, strict=True)] for row in rows]
+        rows.insert(k, pivot)
+    return [row[-1] for row in rows]
+
+
 PRIVATIZE = {
+    "rappor": rappor,
     "cms": cms,
     "hcms": hcms,
     "grouped": grouped,
@@ -400,6 +498,7 @@ PRIVATIZE = {
     "hr": hr,
     "pgr": pgr,
 }
+ESTIMATE = {"grouped": grouped_estimate}  # those of naive_unequal are added there
 
 
 def privatize(oracle, values, words):
@@ -431,8 +530,10 @@ def estimate(oracle, outcomes, decoder="full"):
         return [fhr_count(oracle, outcomes, value, decoder) for value in range(oracle.domain_size)]
     if oracle.name == "hr":
         return [hr_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
-    if oracle.name == "grouped":
-        return grouped_estimate(oracle, outcomes)
+    if oracle.name in ESTIMATE:
+        return ESTIMATE[oracle.name](oracle, outcomes)
+    if oracle.name == "rappor":
+        return rappor_estimate(oracle, outcomes)
     if oracle.name in ("cms", "hcms"):
         return [sketch_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     if oracle.name in ("fwr", "hrr"):

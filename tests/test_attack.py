@@ -13,6 +13,7 @@ import pytest
 import cases
 import fldp
 import naive
+import naive_unequal
 from fldp.checks import CheckError, check_likelihoods
 from fldp.oracles.pure import PureOracle
 from fldp.oracles.walsh import WalshOracle
@@ -74,6 +75,12 @@ def test_likelihoods_on_the_whole_domain(family, oracle):
                 for v in range(len(row))
             ]
             np.testing.assert_allclose(row, np.where(own, 1.0, ratio), rtol=1e-12)
+    elif oracle.name in naive_unequal.LIKELIHOODS:
+        outcomes, values = [oracle.outcome(row)[1] for row in reports.data], range(oracle.domain_size)
+        chance = naive_unequal.LIKELIHOODS[oracle.name]
+        expected = np.array([[chance(oracle, value, outcome) for value in values] for outcome in outcomes])
+        expected *= (likely.sum(axis=1) / expected.sum(axis=1))[:, None]
+        np.testing.assert_allclose(likely, expected, rtol=1e-9)
     elif isinstance(oracle, PureOracle):
         supports = (likely == 1).sum(axis=0)
         expected = (supports - len(reports) * float(oracle.q)) / float(oracle.p - oracle.q)

@@ -234,7 +234,14 @@ def test_planted_defects_are_found(defect):
 @pytest.mark.parametrize("name", listed_names())
 def test_honest_oracles_pass_and_the_audit_is_not_blind(name):
     """It certifies most of their epsilon, so half as much again would have been seen."""
-    more = {"rr": {}, "grouped": {"base": "oue", "groups": (2, 4)}}.get(name, {"domain_size": 5})
+    more = {
+        "rr": {},
+        "grouped": {"base": "oue", "groups": (2, 4)},
+        "urr": {"domain_size": 5, "sensitive": (1, 4)},
+        "urappor": {"domain_size": 5, "sensitive": (1, 4)},
+        "idue": {"domain_size": 5, "budgets": {0: 0.9}},
+        "exponential": {"domain_size": 6, "distance": "ring"},
+    }.get(name, {"domain_size": 5})
     oracle = get(name)(epsilon=1.0, **more)
     found = fldp.audit(oracle, samples=8000, confidence=SURE, rng=2)
     assert found.holds

@@ -60,7 +60,14 @@ def test_every_oracle_has_a_row():
 
 def test_an_oracle_that_needs_more_is_left_out_with_the_reason():
     _, left_out = all_rows(SMALL)
-    assert left_out == {"grouped": "Grouped: needs base, groups, which a plan does not have"}
+    needs = {
+        "exponential": "Exponential: needs distance",
+        "grouped": "Grouped: needs base, groups",
+        "idue": "IDUE: needs budgets",
+        "urappor": "URAPPOR: needs sensitive",
+        "urr": "URR: needs sensitive",
+    }
+    assert left_out == {name: f"{need}, which a plan does not have" for name, need in needs.items()}
 
 
 def test_every_counterpart_is_of_an_oracle_of_ours():

@@ -17,6 +17,7 @@ from browser import DESK, PHONE, Visitor, accessible, chromium
 from collector_server import Server, key, specification
 from fldp import plot, wire
 from fldp.plan import Row, plan
+from fldp.privacy.poisoning import poison
 from ports import free_port
 
 STATIC = Path(fldp.collector.__file__).parent / "static"
@@ -358,6 +359,28 @@ def test_the_error_of_every_oracle_falls_with_the_root_of_the_reports():
     for row in many:
         for share in (0.0, 0.01, 0.3):
             assert row.error(share) == pytest.approx(errors[row.name, share] / 10)
+
+
+def test_reports_that_cannot_all_be_honest_are_warned_of(visitor, server, token):
+    survey = server.publish(name="doubted", oracle={"name": "oue", "epsilon": 1.0}, minimum=100)
+    users = survey.oracle.privatize([0] * 900, rng=1)
+    assert server.send(survey, wire.encode(users, survey.version)).status_code == 200
+    page = look(visitor, server, token, survey)
+    panel = page.locator("section.panel", has=page.get_by_role("heading", name="Are the reports honest?"))
+    panel.get_by_text("All 4 tests of 900 reports were passed. That is no proof.").wait_for()
+    warning = page.get_by_text("cannot all be honest")
+    assert not warning.is_visible()
+    fakes = poison(survey.oracle, [1, 2, 3], 300, rng=2)
+    assert server.send(survey, wire.encode(fakes, survey.version)).status_code == 200
+    page.reload()
+    warning.wait_for()
+    assert "Estimates below may be those that somebody wants to be seen." in warning.inner_text()
+    panel.get_by_text("of 4 tests of 1,200 reports failed").wait_for()
+    panel.get_by_text("All tests", exact=True).click()
+    assert panel.locator("li", has_text="FAILED, pairs: no two values").is_visible()
+    panel.get_by_text("What no test here can see").click()
+    panel.get_by_text("follow the rules with a value of their choice").wait_for()
+    accessible(page)
 
 
 def test_two_windows_are_compared(visitor, server, token):

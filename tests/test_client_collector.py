@@ -156,6 +156,17 @@ def test_many_programs_of_one_person_answer_once(client, service, asked, tmp_pat
     assert {row["version"]: row["n"] for row in client.surveys()}[asked.version] == 1
 
 
+def test_what_is_kept_is_reported_daily_and_each_day_counts_once(client, service, tmp_path, monkeypatch):
+    fields = {"name": "daily", "question": "Which site?", "domain": "strings", "collect": {"repeat": "daily"}}
+    made = fldp.Survey.from_dict(fields | {"oracle": {"name": "rappor", "epsilon": 1, "epsilon_permanent": 2}})
+    client.create(made)
+    with Client(service[0]) as anybody:
+        for today in ("2026-11-01", "2026-11-01", "2026-11-02", "2026-11-02"):
+            monkeypatch.setattr("fldp.participant._today", lambda today=today: today)
+            anybody.answer(made.name, "https://a.example", participant=Participant(tmp_path / "a.db"))
+    assert {row["version"]: row["n"] for row in client.surveys()}[made.version] == 2
+
+
 def test_tickets(client, service):
     asked = survey("ticketed", collect={"submit": "ticket", "minimum": 1})
     client.create(asked)

@@ -58,7 +58,14 @@ def test_nothing_is_shown_of_a_survey_while_it_is_being_deleted(collector, monke
         monkeypatch.setattr(collector.store, "purge", slow)
         deleting = asyncio.create_task(client.delete("/v1/surveys/browser?all=true"))
         await asyncio.to_thread(began.wait, 20)
-        for path in ("estimates", "tally", "days", "compare?to=2020-01-01&other_from=2020-01-02", "export"):
+        for path in (
+            "estimates",
+            "tally",
+            "days",
+            "compare?to=2020-01-01&other_from=2020-01-02",
+            "integrity",
+            "export",
+        ):
             assert (await client.get(f"{where}/{path}")).status_code == 404
         assert (await client.get("/v1/surveys/browser")).status_code == 404
         go.set()

@@ -1,7 +1,5 @@
 """The Dask engine, on a cluster of processes: the tally of one process, bit for bit, and no more memory."""
 
-import os
-
 import dask.dataframe as dask_frame
 import numpy as np
 import pandas as pd
@@ -57,10 +55,7 @@ def test_a_million_reports(client, lake):
 
 
 def test_a_worker_is_killed(client, lake, tmp_path):
-    before = set(client.run(os.getpid).values())
     check_killed(lake, tmp_path / "killed", engine="dask", client=client)
-    client.wait_for_workers(2, timeout=120)
-    assert set(client.run(os.getpid).values()) != before
 
 
 def test_bad_rows_and_files(client, spoiled):

@@ -1,5 +1,6 @@
 /** FWR, flexible Walsh response: parities of the item under public masks, some as they are, some through a coin. */
 import { type SymbolCoin, quotient, respond, symbolCoin } from "./coins.js";
+import { deriving } from "./derived.js";
 import { fail } from "./errors.js";
 import { ONE, expLower } from "./exponential.js";
 import { type Fields, Oracle, type Report, bitLength, each, flag, integer, parity, wordOf } from "./oracle.js";
@@ -64,6 +65,7 @@ export class FWR extends Oracle {
     this.widths = [...Array<number>(this.masks).fill(bitLength(this.domainSize - 1)), this.masks];
     this.item = scatter(this.domainSize);
     this.anonymity = leftBy(this.domainSize, this.leaks);
+    if (this.eta === 1) this.derive = deriving(this, this.words - 1);
     this.settleExposure(`eta ${this.eta}`);
   }
 

@@ -1,5 +1,6 @@
 /** Local hashing: hash the value to a few symbols, then respond on those. */
 import { type SymbolCoin, quotient, respond, symbolCoin } from "./coins.js";
+import { deriving } from "./derived.js";
 import { ONE, expLower } from "./exponential.js";
 import { type Fields, Oracle, type Report, bitLength, each, wordOf } from "./oracle.js";
 
@@ -36,6 +37,7 @@ export class OLH extends Oracle {
     this.symbols = bestSymbols(this.epsilon);
     this.coin = symbolCoin(this.name, this.epsilon, this.symbols);
     this.widths = [64, bitLength(this.symbols - 1)];
+    this.derive = deriving(this, 1);
   }
 
   override perturb(value: number, words: DataView): Report {

@@ -1,4 +1,5 @@
 /** Oracle: parameters and nothing else. It says how random words become a report, and what a report tells. */
+import type { Derive } from "./derived.js";
 import { fail } from "./errors.js";
 import { randomWords } from "./random.js";
 
@@ -78,6 +79,9 @@ export abstract class Oracle {
 
   /** The number of random words that a report takes, always. */
   abstract readonly words: number;
+
+  /** How to draw where a ticket decides what is public in a report; only plain LDP with such a part has it. */
+  derive?: Derive;
 
   /** The number of bits that each number of a report takes on the wire. */
   abstract readonly widths: readonly number[];

@@ -25,6 +25,13 @@ export interface Keeping {
   readonly limits?: Limits;
 }
 
+/** What belongs to one answer. */
+export interface Sending {
+  readonly confirm?: Confirm;
+  /** For surveys that take reports with a single-use ticket. An answer belongs to the ticket that it was drawn with. */
+  readonly ticket?: string;
+}
+
 /** An answer that was drawn and stored. */
 export interface Answer {
   /** What is sent, byte for byte: one report, of this version of the survey. `explain` says what it tells. */
@@ -72,9 +79,11 @@ export class Participant {
    * What the person must know first (few labels, or others than the last time) is given to `confirm`; if that is not
    * true, or there is nobody to ask, the survey is refused. A refusal is a `BudgetError` and costs nothing.
    */
-  async prepare(label: string, { confirm }: { readonly confirm?: Confirm } = {}): Promise<Answer> {
+  async prepare(label: string, { confirm, ticket }: Sending = {}): Promise<Answer> {
     const { survey } = this;
     const value = survey.encode(label);
+    const { version, collect, oracle } = survey;
+    const derive = collect.derive && oracle.derive;
     const blank = await this.blank();
     for (let agreed: readonly string[] = []; ;) {
       const { done, repeated, notices } = await change<Found>(this.store, async (rows) => {
@@ -83,7 +92,8 @@ export class Participant {
         const done = notices.every((notice) => agreed.includes(notice));
         if (!done) return [rows, { done, repeated: false, notices }];
         const key = hex(randomBytes(32)); // not computed from the report: many people send the same one
-        const batch = hex(await encode(survey.oracle, [survey.oracle.draw(value)], survey.version));
+        const report = await (derive ? derive(value, version, ticket) : oracle.draw(value));
+        const batch = hex(await encode(oracle, [report], version));
         const row = { ...blank, key, batch, check: await checkOf(key, batch) };
         return [[...rows, row], { done, repeated: false, notices }];
       });

@@ -1,7 +1,7 @@
 /** Respondent: a participant that sends what it has drawn. */
 import { FldpError, ParameterError } from "./errors.js";
 import { answers } from "./ledger.js";
-import { type Answer, type Confirm, type Keeping, Participant } from "./participant.js";
+import { type Answer, type Sending, type Keeping, Participant } from "./participant.js";
 import { checkSecret, mark, post } from "./sending.js";
 import { databaseStore } from "./store.js";
 import type { Survey } from "./survey.js";
@@ -10,13 +10,6 @@ import type { Survey } from "./survey.js";
 export interface Options extends Partial<Keeping> {
   /** For surveys that take reports with a token only. It is not stored, and goes to the survey's collector only. */
   readonly token?: string;
-}
-
-/** What belongs to one answer. */
-export interface Sending {
-  readonly confirm?: Confirm;
-  /** For surveys that take reports with a single-use ticket. */
-  readonly ticket?: string;
 }
 
 /** Answers one survey for one person, and sends the answer to its collector. */

@@ -21,6 +21,8 @@ export interface Collect {
   readonly closes: string | null;
   readonly retention: "raw" | "tally";
   readonly minimum: number;
+  /** Whether tickets decide the masks or the hash seed of a report; left out where they do not. */
+  readonly derive?: true;
 }
 
 const COLLECT: Collect = { submit: "open", origins: [], opens: null, closes: null, retention: "raw", minimum: 100 };
@@ -64,11 +66,14 @@ function checked(given: unknown, oracles: readonly OracleClass[]): [Fields, Orac
     require(!needed || isText(fields[key], 2000), key, "a text of 1 to 2000 characters", fields[key]);
   }
   require(NAME.test(name as string) && NAME.test(topic as string), "name and topic", "plain words", [name, topic]);
-  const collect = { ...COLLECT, ...table(rules, "collect", Object.keys(COLLECT)) } as Collect;
+  const { derive = false, ...rest } = table(rules, "collect", [...Object.keys(COLLECT), "derive"]);
+  const collect = { ...COLLECT, ...rest, ...(derive !== false && { derive }) } as Collect;
   require(/^(open|token|ticket)$/.test(collect.submit), "submit", "open, token or ticket", collect.submit);
   const times = [collect.opens, collect.closes].every((time) => time === null || TIME.test(time));
   require(times, "opens and closes", "such as 2026-11-01T00:00:00Z", collect);
   const oracle = build({ ...(fields.oracle as Fields), domain_size: sizeOf(fields) }, oracles);
+  const good = derive === true && collect.submit === "ticket" && oracle.derive;
+  require(derive === false || good, "derive", "false, or for tickets and plain LDP with masks or seeds", derive);
   require(oracle.reportBits <= MOST_VALUES, "a report", `at most ${MOST_VALUES} bits long`, oracle.reportBits);
   const { domain_size: _, ...description } = oracle.description;
   return [{ ...fields, format, oracle: description, collect }, oracle];

@@ -3,6 +3,7 @@
 from fldp.base import Oracle
 from fldp.checks import CheckError, check_oracle
 from fldp.client import AsyncClient, Client
+from fldp.combine import Combined, combine
 from fldp.errors import (
     BudgetError,
     CollectorError,
@@ -16,26 +17,55 @@ from fldp.estimate import Comparison, Estimate, Total
 from fldp.heavy_hitters import heavy_hitters
 from fldp.hitters import HeavyHitters, Hitter
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import CMS, FHR, FWR, GRR, HCMS, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
+from fldp.oracles import (
+    CMS,
+    FHR,
+    FWR,
+    GRR,
+    HCMS,
+    HR,
+    HRR,
+    IDUE,
+    OLH,
+    OUE,
+    PGR,
+    RAPPOR,
+    RR,
+    SS,
+    SUE,
+    URAPPOR,
+    URR,
+    Exponential,
+    Grouped,
+)
 from fldp.participant import Answer, Participant
 from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
 from fldp.privacy import (
+    CLDP,
     FLDP,
+    IDLDP,
     LDP,
+    PLDP,
+    ULDP,
     ApproximateLDP,
     Audit,
     Card,
+    Findings,
     GroupedLDP,
     Judgement,
     Limit,
     Limits,
     Notion,
+    Recovered,
     Spent,
     Verification,
     Witness,
     audit,
     card,
+    integrity,
+    poison,
+    recover,
     verify,
 )
 from fldp.reports import Reports, Tally
@@ -48,6 +78,7 @@ from fldp.survey import Survey
 __version__ = "0.1.0"
 
 __all__ = [
+    "CLDP",
     "CMS",
     "FHR",
     "FLDP",
@@ -56,13 +87,20 @@ __all__ = [
     "HCMS",
     "HR",
     "HRR",
+    "IDLDP",
+    "IDUE",
     "LDP",
     "OLH",
     "OUE",
     "PGR",
+    "PLDP",
+    "RAPPOR",
     "RR",
     "SS",
     "SUE",
+    "ULDP",
+    "URAPPOR",
+    "URR",
     "Answer",
     "ApproximateLDP",
     "AsyncClient",
@@ -72,9 +110,12 @@ __all__ = [
     "CheckError",
     "Client",
     "CollectorError",
+    "Combined",
     "Comparison",
     "DomainError",
     "Estimate",
+    "Exponential",
+    "Findings",
     "FldpError",
     "FrequencyOracle",
     "Grouped",
@@ -90,6 +131,7 @@ __all__ = [
     "ParameterError",
     "Participant",
     "Plan",
+    "Recovered",
     "Reports",
     "Round",
     "Search",
@@ -105,9 +147,13 @@ __all__ = [
     "audit",
     "card",
     "check_oracle",
+    "combine",
     "heavy_hitters",
+    "integrity",
     "plan",
+    "poison",
     "postprocess",
+    "recover",
     "simulate",
     "verify",
 ]

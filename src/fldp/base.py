@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -16,8 +16,6 @@ from fldp.estimate import Estimate
 from fldp.reports import Array, Reports, Tally
 from fldp.stream import Stream, Words
 from fldp.values import Values
-
-_SCRATCH = 1 << 16  # words drawn at a time: 512 KiB, so that they are still in the cache when they are used
 
 Floats = NDArray[np.float64]
 Law = dict[Any, Fraction]
@@ -43,6 +41,7 @@ class Oracle(ABC):
 
     decoders: ClassVar[tuple[str, ...]] = ()  # unbiased ways to decode the same reports, the default first
     methods: ClassVar[tuple[str, ...]] = ("linear",)  # ways to estimate; all but the first are biased
+    refreshes: ClassVar[bool] = False  # whether a kept answer is reported anew each time, within ``lasting_epsilon``
 
     @property
     @abstractmethod
@@ -150,9 +149,29 @@ class Oracle(ABC):
         return Fraction(1)
 
     @property
+    def lasting_epsilon(self) -> float:
+        """The epsilon of all reports together that are made of one kept answer."""
+        return self.epsilon
+
+    @property
     def anonymity(self) -> int:
         """The least number of values that a single report leaves possible."""
         return self.values_end
+
+    @property
+    def promise(self) -> tuple[Any, ...]:
+        """What it promises, as data: the name of a notion of ``fldp.privacy`` and its parameters."""
+        return ("LDP", self.epsilon) if self.eta == 1 else ("FLDP", self.epsilon, self.eta)
+
+    @property
+    def plain_values(self) -> Sequence[int] | None:
+        """The values among which it is plain LDP, where it is not so among all, nor the same: for audits."""
+        return None
+
+    @property
+    def unprotected(self) -> str | None:
+        """What it does not protect as well as the rest, in words for anybody; None if there is no such thing."""
+        return None
 
     @property
     def report_bits(self) -> int:
@@ -180,19 +199,22 @@ class Oracle(ABC):
         <3 reports of GRR(epsilon=1.0, domain_size=5)>
         """
         checked = self.as_values(values)
-        stream = Stream.of(rng)
         data = np.empty((len(checked), *self.report_shape), self.report_dtype)
-        rows = max(1, min(_SCRATCH // self.words, len(checked)))
-        scratch = np.empty((rows, self.words), np.uint64)
-        for start in range(0, len(checked), rows):
-            part = slice(start, min(start + rows, len(checked)))
-            words = scratch[: part.stop - start]
-            stream.fill(words)
+        for part, words in Stream.of(rng).chunks(len(checked), self.words):
             mine = checked[part].astype(np.int64)  # a copy that nobody can change between the check and the use
             if mine.min() < 0 or mine.max() >= self.values_end:
                 raise DomainError(f"{self.title}: values changed while they were privatized")
             self.perturb(mine, words, data[part])
         return Reports.trusted(self, data)
+
+    def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
+        """Draw what people keep of their answers: the reports themselves, unless the oracle ``refreshes``."""
+        return self.privatize(values, rng=rng)
+
+    def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
+        """Return what is sent of answers that were kept: the same each time, unless the oracle ``refreshes``."""
+        del rng
+        return kept
 
     def tally(self, reports: Any) -> Tally:
         """Add reports up, on the server.
@@ -226,6 +248,11 @@ class Oracle(ABC):
     @abstractmethod
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many users hold each value, with standard errors."""
+
+    @property
+    def public_words(self) -> int:
+        """How many of a report's words, the first ones, decide its public part and nothing else."""
+        return 0
 
     def publics(self) -> Iterable[Any]:
         """Return draws of the public randomness for the verifier to go through; None where there is none."""
@@ -266,7 +293,7 @@ class Oracle(ABC):
 def _plain(value: Any) -> Any:
     """Return a parameter as JSON has it."""
     if isinstance(value, tuple):
-        return list(value)
+        return [_plain(part) for part in value]
     return float(value) if isinstance(value, Fraction) else value
 
 

@@ -85,14 +85,31 @@ def load(path: str, oracle: Oracle | None, survey: str | None, progress: Progres
     """Read a file into a tally, or its reports as they are."""
     if not raw:
         return read(path, oracle, survey, progress).tally
+    found = source(path, oracle, survey, progress)
+    if isinstance(found, Tally):
+        raise FldpError(f"{path}: method em needs a file of reports, as fldp privatize writes it")
+    return found
+
+
+def source(path: str, oracle: Oracle | None, survey: str | None, progress: Progress) -> Tally | Reports:
+    """Read reports as they are, or a tally: whatever a file holds."""
     with opened(path) as file:
-        source = _Counted(file, progress)
-        if source.start[:4] == parquet.MAGIC or wire.kind_of(source.start) == wire.TALLY:
-            raise FldpError(f"{path}: method em needs a file of reports, as fldp privatize writes it")
+        counted = _Counted(file, progress)
         try:
-            return Reports.concatenate(wire.Reader(source, oracle, survey))  # type: ignore[arg-type]
+            if wire.kind_of(counted.start) == wire.TALLY:
+                return wire.read_tally(counted, oracle, survey)[0]  # type: ignore[arg-type]
+            if counted.start[:4] == parquet.MAGIC:
+                return _parquet_reports(path, oracle, survey)
+            return Reports.concatenate(wire.Reader(counted, oracle, survey))  # type: ignore[arg-type]
         except WireError as error:
             raise WireError(f"{path}: {error}") from None
+
+
+def _parquet_reports(path: str, oracle: Oracle | None, survey: str | None) -> Reports:
+    if path == "-":
+        raise WireError("parquet: cannot be read from a pipe")
+    with opened(path) as file:
+        return Reports.concatenate(parquet.read(file, oracle, survey)[2])
 
 
 def _once(path: str, digest: str, seen: dict[str, str] | None) -> None:

@@ -81,7 +81,7 @@ def _certain(card: Card) -> tuple[str, ...]:
     if card.oracle.eta == 0:
         said = "In which group your answer is. This is weak: answers in different groups are not protected at all."
     else:
-        said = "That some answers are not yours, whatever epsilon is."
+        said = card.oracle.unprotected or "That some answers are not yours, whatever epsilon is."
     return said, f"Of {_answers(size)} it leaves {_left(card)}."
 
 
@@ -111,7 +111,15 @@ def _times(gain: float, than: str = "") -> str:
 
 
 def _repeated(card: Card) -> tuple[str, ...]:
-    return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
+    lasting = card.oracle.lasting_epsilon
+    if lasting == card.oracle.epsilon:
+        return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
+    return (
+        "Your device draws noise once and keeps it. Asked daily, it adds more noise for every report.",
+        f"All reports that are made of what it keeps, together, are at most {_ratio(lasting)} times as likely for one "
+        f"answer as for another: epsilon {number(lasting)}, however many they are.",
+        _fresh(card),
+    )
 
 
 def _fresh(card: Card) -> str:
@@ -150,6 +158,7 @@ def _numbers(card: Card) -> tuple[str, ...]:
         f"epsilon {number(oracle.epsilon, 6)}. {among} {ratio}",
         f"eta {oracle.eta}. {_eta(card)}",
         f"Promised: {_promise(card)}.",
+        *(() if card.certain else filter(None, [oracle.unprotected])),
     )
 
 
@@ -171,9 +180,9 @@ def _eta(card: Card) -> str:
         return "Any two answers can give all the same reports. This is plain local differential privacy."
     if card.oracle.eta == 0:
         return "Some answers have no report in common. This is weak, and much weaker than local differential privacy."
-    share = (
-        f"Any two answers have {card.oracle.eta} of their reports in common; the others tell them apart for certain."
-    )
+    least = "at least " if card.oracle.unprotected else ""
+    share = f"Any two answers have {least}{card.oracle.eta} of their reports in common; the others tell them apart"
+    share += " for certain."
     return f"{share} 1 would be plain local differential privacy; this is weaker."
 
 

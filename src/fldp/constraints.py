@@ -105,3 +105,12 @@ def fraction(owner: str, name: str, value: Any) -> float:
     if number >= 1:
         raise fail(owner, name, "a number between 0 and 1", value)
     return number
+
+
+def maybe(constraint: Constraint) -> Constraint:
+    """Accept None, or what a constraint accepts.
+
+    >>> maybe(fraction)("RAPPOR", "p", None) is None
+    True
+    """
+    return lambda owner, name, value: None if value is None else constraint(owner, name, value)

@@ -119,6 +119,23 @@ class Estimate:
         reach = z_score(1 - miss / len(self.counts) if simultaneous else level) * self.stderr
         return np.stack([self.counts - reach, self.counts + reach], axis=1)
 
+    @property
+    def p_values(self) -> Floats:
+        """How often chance alone would give an estimate as large to a value that nobody holds, each by itself."""
+        plain = self.original or self
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.array([math.erfc(z / math.sqrt(2)) / 2 for z in plain.counts / plain.stderr])
+
+    def found(self, level: float = 0.95) -> NDArray[np.bool_]:
+        """Tell which values anybody holds; with this probability, none is named that nobody does (Holm).
+
+        >>> import fldp
+        >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
+        >>> oracle.estimate(fldp.Tally(oracle, [560, 330, 110], 1000)).found()
+        array([ True,  True, False])
+        """
+        return _holm(self.p_values, 1 - fraction("Estimate", "level", level))
+
     def table(self, level: float = 0.95) -> NDArray[Any]:
         """Return all values in their order: value, count, stderr, low, high, frequency."""
         rows = np.empty(len(self.counts), ROW)
@@ -238,10 +255,13 @@ class Comparison:
 
     def significant(self, level: float = 0.95) -> NDArray[np.bool_]:
         """Tell which values changed; with this probability, none is named that did not (Holm)."""
-        miss = 1 - fraction("Comparison", "level", level)
-        p = self.p_values
-        order = np.argsort(p, kind="stable")
-        passed = p[order] <= miss / np.arange(len(p), 0, -1)
-        named = np.zeros(len(p), np.bool_)
-        named[order[: len(p) if passed.all() else int(np.argmin(passed))]] = True
-        return named
+        return _holm(self.p_values, 1 - fraction("Comparison", "level", level))
+
+
+def _holm(p_values: Floats, miss: float) -> NDArray[np.bool_]:
+    """Tell which hypotheses are refuted; with probability ``miss`` at most, any of them is true."""
+    order = np.argsort(p_values, kind="stable")
+    passed = p_values[order] <= miss / np.arange(len(p_values), 0, -1)
+    refuted = np.zeros(len(p_values), np.bool_)
+    refuted[order[: len(p_values) if passed.all() else int(np.argmin(passed))]] = True
+    return refuted

@@ -4,6 +4,8 @@ The key makes sending idempotent: a collector that has seen it counts nothing ag
 the operating system, so it says nothing about the value, the person, or other answers, and only the collector that
 gets the report ever sees it. It must not be computed from the report: many people send the same one (of a coin
 there are two), and the collector would count all of them as one.
+
+Where people may answer daily, what is kept beside today's batch and key is the response that all reports are made of.
 """
 
 import hashlib
@@ -14,6 +16,7 @@ from dataclasses import dataclass, field
 from fldp.errors import WireError
 
 _BYTES, _CHECK = 32, 8
+_SIZE, _DAY = 4, 10
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,38 @@ class Kept:
         """The bytes to store: the key, a check of everything, the batch."""
         check = hashlib.sha256(self._random + self.report).digest()[:_CHECK]
         return self._random + check + self.report
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """An answer that is reported daily: what its reports are made of, the last day of one, and that report.
+
+    >>> lasting = Lasting(b"what is kept", "2026-11-01", Kept.drawn(b"a batch"))
+    >>> Lasting.opened(lasting.sealed) == lasting
+    True
+    """
+
+    basis: bytes = field(repr=False)
+    day: str
+    last: Kept
+
+    @classmethod
+    def opened(cls, sealed: bytes) -> "Lasting":
+        """Read what was sealed, or raise ``WireError``."""
+        size = int.from_bytes(sealed[_CHECK : _CHECK + _SIZE], "little")
+        day, basis = _CHECK + _SIZE, _CHECK + _SIZE + _DAY
+        try:
+            made = cls(
+                sealed[basis : basis + size], sealed[day:basis].decode("ascii"), Kept.opened(sealed[basis + size :])
+            )
+        except UnicodeDecodeError:
+            made = None
+        if made is None or made.sealed != sealed:
+            raise WireError("kept: the check of a stored answer does not match")
+        return made
+
+    @property
+    def sealed(self) -> bytes:
+        """The bytes to store: a check of everything, the size of the basis, the day, the basis, the last report."""
+        whole = len(self.basis).to_bytes(_SIZE, "little") + self.day.encode("ascii") + self.basis + self.last.sealed
+        return hashlib.sha256(whole).digest()[:_CHECK] + whole

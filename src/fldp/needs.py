@@ -5,10 +5,11 @@ All errors here are standard errors of an estimated *frequency*: of a count, div
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fldp.base import Oracle
 from fldp.constraints import fail, integer, positive
@@ -37,8 +38,8 @@ def standard_error(oracle: FrequencyOracle, users: int, frequency: float = 0.0, 
 def even_error(oracle: FrequencyOracle, users: int, decoder: str | None = None) -> float:
     """Return the standard error of a value that nobody holds, where all others are equally frequent.
 
-    For most oracles the others do not matter. Where they do (HR with several blocks, Grouped), the value is one of
-    those whose error is largest if all are equally frequent, and the others are spread over all blocks or groups. So
+    For most oracles the others do not matter. Where they do (HR with several blocks, Grouped, Exponential), or where
+    values differ, the value is one of those whose error is largest, and the others are spread over all of them. So
     this is the error in an even population, where ``standard_error`` is the largest in any.
 
     >>> import fldp
@@ -49,10 +50,19 @@ def even_error(oracle: FrequencyOracle, users: int, decoder: str | None = None) 
     options = {} if decoder is None else {"decoder": decoder}
     oracle.check_options(options)
     counts = np.full(oracle.domain_size, users / oracle.domain_size)
-    rare = int(np.argmax(oracle.variance(users, counts, **options)))
+    likely = {int(np.argmax(oracle.variance(users, counts, **options))), *oracle.sample_values(0, oracle.domain_size)}
     counts[:] = users / (oracle.domain_size - 1)
-    counts[rare] = 0
-    return math.sqrt(oracle.variance(users, counts, **options)[rare]) / users
+    return math.sqrt(max(_rare_variance(oracle, users, counts, rare, options) for rare in likely)) / users
+
+
+def _rare_variance(
+    oracle: FrequencyOracle, users: int, counts: NDArray[np.float64], rare: int, options: Mapping[str, Any]
+) -> float:
+    """Return the variance of one value that nobody holds, where these are the counts of all others."""
+    before, counts[rare] = counts[rare], 0
+    variance = float(oracle.variance(users, counts, **options)[rare])
+    counts[rare] = before
+    return variance
 
 
 def users_needed(oracle: FrequencyOracle, error: float, decoder: str | None = None) -> int:
@@ -67,11 +77,19 @@ def users_needed(oracle: FrequencyOracle, error: float, decoder: str | None = No
 
 
 def epsilon_needed(
-    name: str, *, domain_size: int, users: int, error: float, eta: Any = None, decoder: str | None = None
+    name: str,
+    *,
+    domain_size: int,
+    users: int,
+    error: float,
+    eta: Any = None,
+    decoder: str | None = None,
+    **more: Any,
 ) -> float:
     """Return the least epsilon at which the error of a rare value is at most ``error``.
 
-    An answer of ``LEAST_EPSILON`` means that any will do. Where none does, the error says how small it can be.
+    An answer of ``LEAST_EPSILON`` means that any will do. Where none does, the error says how small it can be. ``more``
+    are parameters that the oracle needs beside.
 
     >>> round(epsilon_needed("oue", domain_size=1023, users=3_682_713, error=0.001), 3)
     1.0
@@ -81,17 +99,17 @@ def epsilon_needed(
 
     def reached(epsilon: float) -> bool:
         try:
-            return standard_error(build(name, domain_size, epsilon, eta), users, decoder=decoder) <= error
+            return standard_error(build(name, domain_size, epsilon, eta, **more), users, decoder=decoder) <= error
         except ParameterError:
             return False
 
     below, smallest = LEAST_EPSILON, math.inf
-    for epsilon, found in curve(name, domain_size, users, eta=eta, decoder=decoder):
+    for epsilon, found in curve(name, domain_size, users, eta=eta, decoder=decoder, **more):
         if found <= error:
             return least_where(reached, below, epsilon)
         below, smallest = epsilon, min(smallest, found)
     if smallest == math.inf:
-        build(name, domain_size, 1.0, eta)  # it takes no epsilon: let it say why
+        build(name, domain_size, 1.0, eta, **more)  # it takes no epsilon: let it say why
     raise fail("epsilon_needed", "error", f"at least {smallest:.3g}: {name} has no less with {users:,} users", error)
 
 
@@ -117,7 +135,7 @@ def plain_epsilon_of(error: float, users: int = 1) -> float:
 
 
 def curve(
-    name: str, domain_size: int, users: int, *, eta: Any = None, decoder: str | None = None
+    name: str, domain_size: int, users: int, *, eta: Any = None, decoder: str | None = None, **more: Any
 ) -> Iterator[tuple[float, float]]:
     """Yield epsilons, ascending, and the error of a rare value at each; those that the oracle refuses are left out.
 
@@ -127,20 +145,20 @@ def curve(
     """
     for epsilon in _EPSILONS:
         try:
-            oracle = build(name, domain_size, epsilon, eta)
+            oracle = build(name, domain_size, epsilon, eta, **more)
         except ParameterError:
             continue
         yield epsilon, standard_error(oracle, users, decoder=decoder)
 
 
-def build(name: str, domain_size: int, epsilon: float, eta: Any = None) -> FrequencyOracle:
+def build(name: str, domain_size: int, epsilon: float, eta: Any = None, **more: Any) -> FrequencyOracle:
     """Build an oracle from those of these parameters that it has.
 
     >>> build("grr", 5, 1.0, eta=0.5)
     GRR(epsilon=1.0, domain_size=5)
     """
     cls = get_listed(name)
-    offered = {"domain_size": domain_size, "epsilon": epsilon} | ({} if eta is None else {"eta": eta})
+    offered = {"domain_size": domain_size, "epsilon": epsilon, **more} | ({} if eta is None else {"eta": eta})
     given = {parameter: value for parameter, value in offered.items() if parameter in cls.params}
     needed = [parameter for parameter in required(cls) if parameter not in given]
     if needed:

@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -89,6 +89,10 @@ class FrequencyOracle(Oracle):
         """Return how many users hold any value of each run."""
         return (tally.n,)
 
+    def mean_variance(self, n: int, **options: Any) -> float:
+        """Return the mean of the variances of all values, where ``n`` users hold all of them equally often."""
+        return float(self.variance(n, n / self.domain_size, **options))
+
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
         """Return the variances of the estimates of all values, given counts, or estimates of them, and exact totals."""
         return np.asarray(self.variance(totals[0], np.clip(counts, 0, totals[0]), **options))
@@ -112,13 +116,17 @@ class FrequencyOracle(Oracle):
         return None
 
     def sample_values(self, start: int, stop: int) -> list[int]:
-        """Return a few values of a range among which there are pairs of every kind that ``profile`` knows."""
+        """Return a few values of a range that make pairs of every kind, among each other and with other ranges."""
         return list(range(start, min(start + 2, stop)))
 
     def overlaps(self) -> dict[Fraction, Fraction] | None:
         """Return how often two different values share how much of their reports; None if there is no closed form."""
         profile = self.profile()
         return {profile.shared_mass: Fraction(1)} if profile else None
+
+    def leaves(self) -> Iterable[Collection[int]] | None:
+        """Return the sets of values that a report can leave possible, in closed form; None if there is none."""
+        return [range(self.domain_size)] if self.anonymity == self.domain_size else None
 
     def resized(self, domain_size: int) -> "FrequencyOracle":
         """Return the same oracle on fewer values, exposure allowed: for the verifier."""

@@ -5,7 +5,10 @@ tell everything. A participant therefore never draws twice for one version of a 
 it sent before it sends it, and gives back those same bytes whenever it is asked again. Another version, name or epsilon
 is another draw, allowed only while all draws together stay within limits that no server can change.
 
-The true value is never stored: the file holds what the collector has seen, and nothing else about the person.
+Where a survey may be answered daily, the oracle responds in two stages: the first is drawn once and kept, and all that
+is ever sent is drawn from it. That costs what the first stage costs, once.
+
+The true value is never stored: the file holds what was drawn from it, and nothing else about the person.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,16 +17,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fldp import canonical, wire
+from fldp import canonical, derived, wire
 from fldp.constraints import fail
-from fldp.errors import BudgetError, DomainError, FldpError, WireError
-from fldp.kept import Kept
+from fldp.errors import BudgetError, DomainError, FldpError, ParameterError, WireError
+from fldp.kept import Kept, Lasting
 from fldp.oracle import MOST_VALUES as MOST_LISTED
 from fldp.origin import origin_of
 from fldp.participant_file import FileStore
 from fldp.participant_store import Store
 from fldp.privacy.ledger import Charge, Ledger
 from fldp.privacy.limits import Limits, Spent
+from fldp.reports import Reports
 from fldp.survey import Survey
 from fldp.survey_search import specified
 
@@ -38,8 +42,9 @@ class Answer:
 
     ``report`` is one batch that names the survey's version (``docs/wire.md``), ready to be sent. ``key`` is the
     idempotency key to send it under, always the same one, so that it counts once however often it is sent. ``repeated``
-    tells that it was drawn earlier and cost nothing now. ``notices`` are what the person confirmed. ``spent`` is what
-    all answers on this topic give away to this origin, together.
+    tells that it was drawn earlier and cost nothing now; the report of another day is a new one, and costs nothing
+    either. ``notices`` are what the person confirmed. ``spent`` is what all answers on this topic give away to this
+    origin, together.
 
     >>> answer = Answer(b"FLDP...", "a-key", repeated=True, notices=(), spent=Spent())
     >>> answer.repeated, str(answer.spent)
@@ -92,16 +97,21 @@ class Participant:
         origin: str,
         version: str | None = None,
         confirm: Confirm | None = None,
+        ticket: str | None = None,
     ) -> Answer:
         """Answer a survey with a label, or repeat what was answered before, whatever the label is now.
+
+        A survey that may be answered daily gets a new report each day, by UTC, made of what was kept at first.
 
         ``survey`` may be what a server's JSON says, and ``version`` what it claims to be: a mismatch is refused. What
         the person must know first (few labels, or others than the last time) is given to ``confirm``; if that does
         not return true, or there is nobody to ask, the survey is refused. A refusal is a ``BudgetError`` that says why.
-        Whatever goes wrong, nothing is spent.
+        Whatever goes wrong, nothing is spent. ``ticket`` is needed where the survey says that tickets decide what is
+        public in a report; the answer then belongs to that ticket.
         """
         asked = _checked(survey, version)
         _known(asked, label)
+        _ticketed(asked, ticket)
         charge = _charge(asked, origin_of(origin))
         agreed: tuple[str, ...] = ()
         while True:
@@ -109,12 +119,14 @@ class Participant:
                 ledger, kept = book.ledger, book.find(charge.origin, charge.version)
                 spent = ledger.spent(origin=charge.origin, topic=charge.topic)
                 if kept is not None or ledger.knows(charge):
-                    found = _repeated(asked, kept)
-                    return Answer(found.report, found.key, repeated=True, notices=(), spent=spent)
+                    found, renewed = _again(asked, kept or b"", ticket)
+                    if renewed is not None:
+                        book.replace(charge, renewed)
+                    return Answer(found.report, found.key, repeated=renewed is None, notices=(), spent=spent)
                 notices = self._examined(asked, charge, ledger)
                 if set(notices) <= set(agreed):
-                    drawn = _drawn(asked, label)
-                    book.add(charge, drawn.sealed)
+                    drawn, sealed = _drawn(asked, label, ticket)
+                    book.add(charge, sealed)
                     return Answer(drawn.report, drawn.key, repeated=False, notices=notices, spent=spent + charge.cost)
             agreed = _confirmed(asked, notices, confirm)  # outside of the block: a person takes time
 
@@ -160,6 +172,20 @@ def _known(survey: Survey, label: str) -> None:
         raise DomainError(f"participant: the label must be one of survey {survey.name}, got another one (not shown)")
 
 
+def _ticketed(survey: Survey, ticket: str | None) -> None:
+    """Refuse to draw without a ticket where the report would be refused for that."""
+    if survey.derives and not ticket:
+        raise ParameterError(f"participant: survey {survey.name} must be answered with a ticket, got none")
+
+
+def _fitting(survey: Survey, reports: Reports, ticket: str | None) -> None:
+    """Refuse to send an answer with another ticket than it was drawn with: it would be refused."""
+    if survey.derives and ticket and not derived.fits(survey.oracle, reports.data[0], ticket, survey.version):
+        raise ParameterError(
+            f"participant: survey {survey.name} must be sent with the ticket that it was answered with"
+        )
+
+
 def _bounded(what: str, number: Any) -> None:
     if isinstance(number, int) and number > MOST_VALUES:
         raise fail("participant", what, f"at most {MOST_VALUES}", number)
@@ -173,11 +199,15 @@ def _charge(survey: Survey, origin: str) -> Charge:
         origin,
         survey.topic or survey.name,
         survey.version,
-        Spent.on(survey.oracle),
+        Spent.on(survey.oracle, lasting=survey.daily),
         canonical.identifier(labels),
         MOST_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
-        f"{datetime.now(UTC):%Y-%m-%d}",
+        _today(),
     )
+
+
+def _today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
 
 
 def _asked_before(survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
@@ -209,21 +239,41 @@ def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None
     return notices
 
 
-def _drawn(survey: Survey, label: str) -> Kept:
-    """Return what is kept of a new answer: the batch that is sent, and a key to send it under.
+def _drawn(survey: Survey, label: str, ticket: str | None) -> tuple[Kept, bytes]:
+    """Return a new answer, and what is stored of it."""
+    if survey.daily:
+        return _renewed(survey, wire.encode(survey.oracle.keep(survey.encode([label])), survey.version))
+    reports = survey.privatize_with(ticket, label) if survey.derives and ticket else survey.privatize([label])
+    made = Kept.drawn(wire.encode(reports, survey.version))
+    return made, made.sealed
 
-    An oracle whose answers may differ from visit to visit keeps the state that must not, and ``_repeated`` draws the
-    rest from it; there is none such yet.
-    """
-    return Kept.drawn(wire.encode(survey.privatize([label]), survey.version))
+
+def _renewed(survey: Survey, basis: bytes) -> tuple[Kept, bytes]:
+    """Return today's answer, made of what is kept, and what is stored of it."""
+    kept = wire.decode(basis, survey.oracle, survey.version)
+    made = Kept.drawn(wire.encode(survey.oracle.respond(kept), survey.version))
+    return made, Lasting(basis, _today(), made).sealed
 
 
-def _repeated(survey: Survey, sealed: bytes | None) -> Kept:
-    """Return what is sent again; what is kept has its own checks, and is never replaced, even where it is lost."""
+def _again(survey: Survey, sealed: bytes, ticket: str | None) -> tuple[Kept, bytes | None]:
+    """Return what is sent of an answer that was given before, and what to store in its place on another day."""
     try:
-        kept = Kept.opened(sealed or b"")
-        if len(wire.decode(kept.report, survey.oracle, survey.version)) == 1:
-            return kept
+        if not survey.daily:
+            return _sound(survey, Kept.opened(sealed), ticket), None
+        lasting = Lasting.opened(sealed)
+        if _today() > lasting.day and not _closed(survey):  # a clock that goes back repeats
+            return _renewed(survey, lasting.basis)
+        return _sound(survey, lasting.last, ticket), None
     except WireError:
-        pass
-    raise FldpError(f"participant: the stored answer to survey {survey.name} is damaged; restore it from a copy")
+        raise FldpError(
+            f"participant: the stored answer to survey {survey.name} is damaged; restore it from a copy"
+        ) from None
+
+
+def _sound(survey: Survey, kept: Kept, ticket: str | None) -> Kept:
+    """Return what is sent again, if it is one report of the survey; it is never replaced, even where it is lost."""
+    reports = wire.decode(kept.report, survey.oracle, survey.version)
+    if len(reports) != 1:
+        raise WireError("kept: an answer is one report")
+    _fitting(survey, reports, ticket)
+    return kept

@@ -187,6 +187,11 @@ class _Rows:
             (charge.origin, charge.topic, charge.version, *cost, charge.labels, charge.size, charge.day, kept),
         )
 
+    def replace(self, charge: Charge, kept: bytes) -> None:
+        self._connection.execute(
+            "UPDATE answers SET kept = ? WHERE origin = ? AND version = ?", (kept, charge.origin, charge.version)
+        )
+
     def _charge(self, origin: Any, topic: Any, version: Any, epsilon: Any, eta: Any, *rest: Any) -> Charge:
         try:
             return Charge(origin, topic, version, Spent(Fraction(epsilon), Fraction(eta), 1), *rest)

@@ -27,6 +27,9 @@ class Book(Protocol):
     def add(self, charge: Charge, kept: bytes) -> None:
         """Keep an answer; there is none yet to that origin and version."""
 
+    def replace(self, charge: Charge, kept: bytes) -> None:
+        """Keep something else of an answer that is there already; it costs nothing."""
+
 
 @runtime_checkable
 class Store(Protocol):
@@ -73,4 +76,7 @@ class _Page:
 
     def add(self, charge: Charge, kept: bytes) -> None:
         self.ledger = Ledger((*self.ledger.charges, charge))
+        self.replace(charge, kept)
+
+    def replace(self, charge: Charge, kept: bytes) -> None:
         self.kept[charge.origin, charge.version] = kept

@@ -3,17 +3,28 @@
 All errors here are standard errors of an estimated *frequency*: of a count, divided by the number of users.
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from fldp.constraints import fail, positive
 from fldp.errors import ParameterError
 from fldp.estimate import z_score
-from fldp.needs import build, epsilon_needed, least_where, plain_epsilon, standard_error, users_constraint, users_needed
+from fldp.needs import (
+    build,
+    epsilon_needed,
+    least_where,
+    plain_epsilon,
+    required,
+    standard_error,
+    users_constraint,
+    users_needed,
+)
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import listed_names
+from fldp.oracles import get_listed, listed_names
+from fldp.treatment import Treatment, treatment_of
 
 FREQUENT = 0.01  # the share of the users that hold the frequent item of the tables
 LEVEL = 0.95
@@ -60,11 +71,12 @@ class Row:
 
     @property
     def error_mean(self) -> float:
-        """The root mean squared error over all values, for any population.
+        """The root mean squared error over all values, where all are equally frequent.
 
-        The variance is linear in the count, and the counts add up to the users, so it is that of the mean count.
+        For most oracles it is that for any population: their variance is linear in the count, the same for every value.
         """
-        return self.error(1 / self.oracle.domain_size)
+        options = {} if self.decoder is None else {"decoder": self.decoder}
+        return math.sqrt(self.oracle.mean_variance(self.users, **options)) / self.users
 
     @property
     def detectable(self) -> float | None:
@@ -127,6 +139,7 @@ class Row:
             error=error,
             eta=oracle.eta,
             decoder=self.decoder,
+            **treatment_of(oracle),
         )
 
 
@@ -148,11 +161,12 @@ class Plan:
     eta: float
     rows: tuple[Row, ...]
     skipped: Mapping[str, str]
+    treatment: Treatment = field(default_factory=Treatment)
 
     @property
     def eligible(self) -> list[Row]:
-        """The rows whose eta is at least the one asked for."""
-        return [row for row in self.rows if row.eta >= self.eta]
+        """The rows whose eta is at least the one asked for, or that are made for how values differ."""
+        return [row for row in self.rows if row.eta >= self.eta or treatment_of(row.oracle)]
 
     @property
     def recommended(self) -> Row:
@@ -172,6 +186,8 @@ class Plan:
 
         best = self.recommended
         asked = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
+        if self.treatment.parameters:
+            asked = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
         said = [f"{best.name} has the least mean error of all with {asked}; its eta is {best.eta}."]
         said.append(exposure(best.oracle))
         if best.eta < 1:
@@ -183,31 +199,49 @@ class Plan:
         return " ".join(said)
 
 
-def plan(*, domain_size: int, users: int, epsilon: float, eta: float | None = None) -> Plan:
+def plan(
+    *,
+    domain_size: int,
+    users: int,
+    epsilon: float,
+    eta: float | None = None,
+    sensitive: Any = None,
+    budgets: Any = None,
+    distance: str | None = None,
+) -> Plan:
     """Return what every oracle would do for a question, and which one to take.
 
     ``eta`` is the least that is acceptable; None stands for plain LDP only. An oracle that lets one choose takes
     the least of ``eta`` and the halvings of 1 above it that it accepts. Those that accept none are in ``skipped``,
     with the reason.
 
+    Values may differ in the protection that they need: ``sensitive`` lists those that are so, ``budgets`` those that
+    have one below ``epsilon``, ``distance`` names one between values. Then the oracles made for that are offered, too,
+    and all others with the largest epsilon at which they give that protection.
+
     >>> import fldp
+    >>> fldp.plan(domain_size=100, users=10_000, epsilon=1.0, sensitive=[3, 7]).recommended.oracle
+    URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])
     >>> fldp.plan(domain_size=1023, users=593_358, epsilon=1.0, eta=0.5).recommended.oracle
     FWR(epsilon=1.0, domain_size=1023, eta=0.5)
     """
     users_constraint("plan", "users", users)
     for name, value in (("domain_size", domain_size), ("epsilon", epsilon)):
         FrequencyOracle.params[name]("plan", name, value)
-    least = _share(1 if eta is None else eta)
+    treatment, least = Treatment(sensitive, budgets, distance), _share(1 if eta is None else eta)
+    treatment.check_domain(domain_size)
+    if treatment.parameters and least < 1:
+        raise fail("plan", "eta", f"left out where values differ by {next(iter(treatment.parameters))}", eta)
     rows, skipped = [], {}
-    for name in listed_names():
+    for name in sorted(listed_names(), key=lambda name: len(required(get_listed(name))) > 2):
         try:
-            oracle = _suited(name, domain_size, epsilon, least)
+            oracle = _suited(name, domain_size, epsilon, least, treatment)
         except ParameterError as error:
             skipped[name] = str(error)
         else:
             rows += [Row(oracle, decoder, users) for decoder in oracle.decoders or (None,)]
     rows.sort(key=_rank)
-    made = Plan(domain_size, users, float(epsilon), float(least), tuple(rows), skipped)
+    made = Plan(domain_size, users, float(epsilon), float(least), tuple(rows), skipped, treatment)
     if not made.eligible:
         raise ParameterError(f"plan: no oracle takes this; {'; '.join(skipped.values())}")
     return made
@@ -224,13 +258,16 @@ def _share(eta: Any) -> Fraction:
     return Fraction(eta)
 
 
-def _suited(name: str, domain_size: int, epsilon: float, least: Fraction) -> FrequencyOracle:
-    """Build an oracle with the least eta that it accepts."""
+def _suited(name: str, domain_size: int, epsilon: float, least: Fraction, treatment: Treatment) -> FrequencyOracle:
+    """Build an oracle with the least eta that it accepts; one that treats all values alike by what some need most."""
+    more = {key: value for key, value in treatment.parameters.items() if key in get_listed(name).params}
+    if not more:
+        epsilon = treatment.plain_epsilon(epsilon, domain_size)
     halvings = [Fraction(1, 1 << k) for k in range(32) if Fraction(1, 1 << k) > least]
     refusal = ParameterError(name)
     for eta in (least, *reversed(halvings)):
         try:
-            return build(name, domain_size, epsilon, eta)
+            return build(name, domain_size, epsilon, eta, **more)
         except ParameterError as error:
             refusal = error
     raise refusal

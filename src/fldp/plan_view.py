@@ -11,6 +11,7 @@ from fldp.errors import ParameterError
 from fldp.needs import curve
 from fldp.plan import LEVEL, Plan, Row
 from fldp.plot import COLOURS, INK, figure, save
+from fldp.treatment import treatment_of
 from fldp.wire import describe
 
 NOTES = (
@@ -67,6 +68,7 @@ def as_json(plan: Plan, error: float | None) -> str:
         "users": plan.users,
         "epsilon": plan.epsilon,
         "eta": plan.eta,
+        **plan.treatment.parameters,
         "level": LEVEL,
         "reason": plan.reason,
         "rows": [_facts(plan, row) | (_needs(row, error) if error is not None else {}) for row in plan.rows],
@@ -147,7 +149,8 @@ def _needs(row: Row, error: float) -> dict[str, Any]:
 
 def _curve(row: Row) -> list[tuple[float, float]]:
     oracle = row.oracle
-    return list(curve(oracle.name, oracle.domain_size, row.users, eta=oracle.eta, decoder=row.decoder))
+    more = treatment_of(oracle)
+    return list(curve(oracle.name, oracle.domain_size, row.users, eta=oracle.eta, decoder=row.decoder, **more))
 
 
 def _colour(row: Row) -> str:

@@ -11,18 +11,22 @@ from fldp.extras import load
 from fldp.files import written
 
 COLOURS = {
+    "exponential": "#3d8f8a",
     "fhr": "#2a9d5c",
     "fwr": "#d63aa0",
     "grouped": "#5a5f8c",
     "grr": "#b5545c",
     "hr": "#6b4f3a",
     "hrr": "#4fb3bf",
+    "idue": "#1f4e79",
     "olh": "#e07b39",
     "oue": "#3b6fb6",
     "pgr": "#d4a017",
     "rr": "#7a7a7a",
     "ss": "#8a9a1f",
     "sue": "#8d6cab",
+    "urappor": "#c9628e",
+    "urr": "#a3371f",
 }
 INK, FAINT = "#222222", "#b8b8b8"
 

@@ -35,7 +35,9 @@ def exposure(oracle: Oracle) -> str:
     'One report rules out no value for certain.'
     """
     if oracle.anonymity == oracle.values_end:
-        return "One report rules out no value for certain."
+        return " ".join(filter(None, ("One report rules out no value for certain.", oracle.unprotected)))
+    if oracle.unprotected is not None:
+        return f"{oracle.unprotected} That is weaker than epsilon-LDP."
     if oracle.eta == 0:
         return (
             "Weak FLDP, eta 0: some values share no report, so one report tells them apart for certain. At least "
@@ -78,6 +80,9 @@ def estimate_notes(estimate: Estimate) -> list[str]:
     if estimate.convergence is not None:
         ended = "converged" if estimate.convergence.converged else "did NOT converge"
         notes.append(f"The iteration {ended} after {estimate.convergence.iterations} steps.")
+    if not oracle.runs:
+        rest = estimate.rest
+        notes.append(f"None of these candidates: {rest.count:,.1f}, standard error {rest.stderr:,.1f}.")
     if estimate.biased:
         notes.append(f"By {estimate.method}: biased. The intervals are those of the unbiased estimate.")
     return [*notes, exposure(oracle)]
@@ -90,6 +95,14 @@ def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, A
         cells = {name: row[name].item() for name in row.dtype.names}
         named.append({"value": cells.pop("value"), "label": label(estimate, int(row["value"])), **cells})
     return named
+
+
+def _rest(estimate: Estimate) -> dict[str, Any]:
+    """Return how many hold none of the candidates, where there are candidates."""
+    if estimate.oracle.runs:
+        return {}
+    rest = estimate.rest
+    return {"rest": {"count": rest.count, "stderr": rest.stderr}}
 
 
 def as_json(estimate: Estimate, level: float, top: int | None) -> str:
@@ -105,6 +118,7 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
             "method": estimate.method,
             "biased": estimate.biased,
             "level": level,
+            **_rest(estimate),
             "rows": _rows(estimate, level, top),
         },
         ensure_ascii=False,

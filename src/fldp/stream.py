@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import os
 import threading
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, NoReturn
 
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 
 from fldp.constraints import fail, integer
 from fldp.errors import FldpError
+
+_SCRATCH = 1 << 16  # words of a chunk: 512 KiB, so that they are still in the cache when they are used
 
 Words = NDArray[np.uint64]
 
@@ -122,6 +125,22 @@ class Stream:
                 self._cipher.update_into(_ZEROS if len(part) == len(_ZEROS) else _ZEROS[: len(part)], part)
         if not _LITTLE:  # a word is little-endian on every machine
             out.byteswap(inplace=True)
+
+    def chunks(self, count: int, each: int) -> Iterator[tuple[slice, Words]]:
+        """Yield rows of ``each`` words, ``count`` of them in all, a chunk at a time with its place.
+
+        The array is the same each time, overwritten.
+
+        >>> [(part, words.shape) for part, words in Stream(1).chunks(3, 40_000)]
+        [(slice(0, 1, None), (1, 40000)), (slice(1, 2, None), (1, 40000)), (slice(2, 3, None), (1, 40000))]
+        """
+        rows = max(1, min(_SCRATCH // each, count))
+        scratch = np.empty((rows, each), np.uint64)
+        for start in range(0, count, rows):
+            part = slice(start, min(start + rows, count))
+            words = scratch[: part.stop - start]
+            self.fill(words)
+            yield part, words
 
     def child(self, *labels: int | str | bytes) -> "Stream":
         """Derive an independent stream; the same labels give the same one, wherever this stream stands.

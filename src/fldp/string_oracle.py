@@ -57,7 +57,8 @@ class StringOracle(Oracle):
     def variance(self, n: int, count: Any, **context: Any) -> Any:
         """Return the variances of the estimated counts of candidates, given the counts of all of them.
 
-        Without the ``context`` of a fit, nobody holds anything but the candidates. Of a single count, it is the largest
+        The ``context`` is that of a fit, or the ``marks`` of the candidates alone. Without that of a fit, nobody holds
+        anything but the candidates. Of a single count, it is the largest
         variance that it can have, whatever the others hold.
         """
 
@@ -212,6 +213,10 @@ class Listed(FrequencyOracle):
         return self.base.eta
 
     @property
+    def lasting_epsilon(self) -> float:
+        return self.base.lasting_epsilon
+
+    @property
     def report_dtype(self) -> Any:
         return self.base.report_dtype
 
@@ -267,10 +272,10 @@ class Listed(FrequencyOracle):
         return self.base.estimate(Tally(self.base, found.state, found.n), candidates=self.candidates, **options)
 
     def variance(self, n: int, count: Any, **options: Any) -> Any:
-        return self.base.variance(n, count, **options)
+        return self.base.variance(n, count, **{"marks": self.marks, **options})
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        return self.base.covariance_of_sum(n, counts, members, **options)
+        return self.base.covariance_of_sum(n, counts, members, **{"marks": self.marks, **options})
 
     def likelihoods(self, data: Array) -> Floats:
         return self.base.likelihoods(data, self.marks)

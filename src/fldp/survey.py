@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp import canonical
+from fldp import canonical, derived
 from fldp.base import Oracle
 from fldp.errors import DomainError, ParameterError
 from fldp.estimate import Estimate
@@ -27,6 +27,7 @@ from fldp.strings import utf8
 from fldp.survey_mistakes import Mistake
 from fldp.survey_rules import COLLECT_DEFAULTS, STRINGS, check_survey
 from fldp.survey_search import described
+from fldp.treatment import Treatment, treatment_of
 from fldp.wire import describe
 
 
@@ -65,6 +66,7 @@ class Survey:
     topic: str | None = None
     collect: Mapping[str, Any] = field(default_factory=lambda: dict(COLLECT_DEFAULTS))
     search: Round | None = None
+    treatment: Treatment = field(default_factory=Treatment, compare=False)  # for plans: the oracle has its part
 
     @classmethod
     def load(cls, path: str | Path) -> "Survey":
@@ -134,9 +136,19 @@ class Survey:
         return canonical.identifier(self.canonical)
 
     @property
+    def daily(self) -> bool:
+        """Whether a person may answer once a day, from what was kept the first time."""
+        return self.collect.get("repeat") == "daily"
+
+    @property
     def domain_size(self) -> int | None:
         """The number of values; None where they are strings."""
         return self.oracle.domain_size if isinstance(self.oracle, FrequencyOracle) else None
+
+    @property
+    def differing(self) -> dict[str, Any]:
+        """How values differ in the protection that they need: as declared, or else as the oracle treats them."""
+        return self.treatment.parameters or treatment_of(self.oracle)
 
     @cached_property
     def _values(self) -> dict[str, int]:
@@ -178,9 +190,18 @@ class Survey:
             return self.search.label(value)
         return str(value) if self.labels is None else self.labels[value]
 
+    @property
+    def derives(self) -> bool:
+        """Whether tickets decide what is public in a report."""
+        return bool(self.collect.get("derive"))
+
     def privatize(self, labels: Iterable[str], *, rng: int | Stream | None = None) -> Reports:
         """Turn labels into reports."""
         return self.oracle.privatize(self.encode(labels), rng=rng)
+
+    def privatize_with(self, ticket: str, label: str) -> Reports:
+        """Turn one label into the report of this ticket, where tickets decide what is public in it."""
+        return derived.privatize(self.oracle, int(self.encode([label])[0]), ticket, self.version)
 
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fldp.base import Oracle
+from fldp.derived import DERIVABLE, can_derive
 from fldp.errors import ParameterError
 from fldp.needs import required
 from fldp.oracle import MOST_VALUES
@@ -16,6 +17,7 @@ from fldp.origin import origin_of
 from fldp.string_oracle import StringOracle
 from fldp.survey_mistakes import Findings
 from fldp.survey_search import check_search
+from fldp.treatment import Treatment
 
 COLLECT_DEFAULTS: dict[str, Any] = {
     "submit": "open",
@@ -25,11 +27,13 @@ COLLECT_DEFAULTS: dict[str, Any] = {
     "retention": "raw",
     "minimum": 100,
 }
+REPEATS = ("once", "daily")  # how often a person may answer; named only where it is not the first
 MOST_LABEL, MOST_TEXT, MOST_LABELS = 200, 2000, 1_000_000
 _NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
 _TEXTS = ("name", "question", "title", "description", "topic")
 STRINGS = "strings"
 _DOMAINS = ("labels", "domain_size", "labels_file", "domain")
+_DIFFERING = ("sensitive", "budgets", "distance")
 
 
 Domain = tuple[tuple[str, ...] | None, dict[str, Any] | None]
@@ -42,13 +46,24 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
         found.say((), f"a survey must be a table of keys, got {type(fields).__name__}")
         return {}, found
     fields = {key: value for key, value in fields.items() if (key, value) != ("format", "fldp-survey-1")}
-    found.unknown((), fields, {*_TEXTS, *_DOMAINS, "search", "oracle", "collect"}, "a key of a survey")
+    found.unknown((), fields, {*_TEXTS, *_DOMAINS, *_DIFFERING, "search", "oracle", "collect"}, "a key of a survey")
     made = _texts(fields, found)
     labels, domain = _domain(fields, folder, found)
+    treatment = _treatment(fields, labels, (domain or {}).get("domain_size"), found)
     search = check_search(fields, _oracle, found) if "search" in fields else None
-    oracle = _oracle(fields.get("oracle"), domain, found) if "search" not in fields else search and search.oracle
-    collect = _collect(fields.get("collect", {}), found)
-    return {**made, "labels": labels, "oracle": oracle, "search": search, "collect": collect}, found
+    oracle: Oracle | None = search.oracle if search else None
+    if "search" not in fields:
+        oracle = _oracle(fields.get("oracle"), domain, found, treatment)
+    collect = _collect(fields.get("collect", {}), oracle, found)
+    _derive(collect, oracle, found)
+    return {
+        **made,
+        "labels": labels,
+        "oracle": oracle,
+        "search": search,
+        "collect": collect,
+        "treatment": treatment,
+    }, found
 
 
 def _texts(fields: dict[str, Any], found: Findings) -> dict[str, Any]:
@@ -129,7 +144,42 @@ def _labels(key: str, labels: Any, found: Findings) -> Domain:
     return tuple(map(str, labels)), {"domain_size": len(labels)}
 
 
-def _oracle(fields: Any, domain: dict[str, Any] | None, found: Findings) -> Oracle | None:
+def _treatment(fields: dict[str, Any], labels: tuple[str, ...] | None, size: int | None, found: Findings) -> Treatment:
+    """Return how the values differ in the protection that they need, by labels where there are any."""
+    given = {key: fields[key] for key in _DIFFERING if key in fields}
+    if size is None or not given:
+        return Treatment()
+    values = (
+        {label: value for value, label in enumerate(labels or map(str, range(size)))} if size <= MOST_LABELS else {}
+    )
+    before = found.count
+    made = {key: _by_value(key, thing, values, found) for key, thing in given.items()}
+    key = next(iter(made))
+    treatment = None if found.count > before else found.attempt(partial(Treatment, **made), (key,))
+    if treatment is not None:
+        found.attempt(partial(treatment.check_domain, size), (key,))
+    return treatment or Treatment()
+
+
+def _by_value(key: str, thing: Any, values: dict[str, int], found: Findings) -> Any:
+    """Replace labels by their values."""
+    if key == "sensitive" and isinstance(thing, list):
+        return [_value(key, label, values, found) for label in thing]
+    if key == "budgets" and isinstance(thing, dict):
+        return {_value(key, label, values, found): budget for label, budget in thing.items()}
+    return thing
+
+
+def _value(key: str, label: Any, values: dict[str, int], found: Findings) -> int | None:
+    value = values.get(str(label) if isinstance(label, int) and not isinstance(label, bool) else label)
+    if value is None:
+        found.add((key,), "of labels of the survey", label)
+    return value
+
+
+def _oracle(
+    fields: Any, domain: dict[str, Any] | None, found: Findings, treatment: Treatment | None = None
+) -> Oracle | None:
     if not isinstance(fields, dict):
         found.say(("oracle",), "the table [oracle] is missing, with a name and its parameters")
         return None
@@ -142,7 +192,8 @@ def _oracle(fields: Any, domain: dict[str, Any] | None, found: Findings) -> Orac
     except ParameterError as error:
         found.say(("oracle", "name"), str(error))
         return None
-    wanted = {name: value for name, value in fields.items() if name != "name"}
+    declared = {name: value for name, value in (treatment or Treatment()).parameters.items() if name in cls.params}
+    wanted = declared | {name: value for name, value in fields.items() if name != "name"}
     before = found.count
     if domain is not None and issubclass(cls, StringOracle) == ("domain_size" in domain):
         is_for = f"for strings, as in domain = {STRINGS!r}" if "domain_size" in domain else "for values that are listed"
@@ -164,12 +215,15 @@ def _parameters(cls: type[Oracle], wanted: dict[str, Any], found: Findings) -> N
             found.attempt(partial(cls.params[name], cls.__name__, name, value), ("oracle", name))
 
 
-def _collect(fields: Any, found: Findings) -> dict[str, Any]:
+def _collect(fields: Any, oracle: Oracle | None, found: Findings) -> dict[str, Any]:
     if not isinstance(fields, dict):
         found.add(("collect",), "a table", fields)
         return {}
-    found.unknown(("collect",), fields, COLLECT_DEFAULTS, "a rule of collecting")
+    found.unknown(("collect",), fields, {*COLLECT_DEFAULTS, "repeat", "derive"}, "a rule of collecting")
     made = {key: fields.get(key, default) for key, default in COLLECT_DEFAULTS.items()}
+    made |= _repeat(fields.get("repeat", REPEATS[0]), oracle, found)
+    if fields.get("derive", False) is not False:
+        made["derive"] = fields["derive"]  # left out where it is false, so that versions are what they were without it
     if made["submit"] not in ("open", "token", "ticket"):
         found.add(("collect", "submit"), "'open', 'token' or 'ticket'", made["submit"])
     if made["retention"] not in ("raw", "tally"):
@@ -188,6 +242,27 @@ def _collect(fields: Any, found: Findings) -> dict[str, Any]:
     if made["opens"] and made["closes"] and made["opens"] >= made["closes"]:
         found.add(("collect", "closes"), "after it opens", made["closes"])
     return made
+
+
+def _derive(collect: dict[str, Any], oracle: Oracle | None, found: Findings) -> None:
+    """Check that what is public in reports may come from tickets, where that is asked for."""
+    if "derive" not in collect:
+        return
+    if collect["derive"] is not True:
+        found.add(("collect", "derive"), "true or false", collect["derive"])
+    elif collect["submit"] != "ticket":
+        found.add(("collect", "derive"), "false unless submit is 'ticket'", True)
+    elif oracle is not None and not can_derive(oracle):
+        found.say(("collect", "derive"), f"collect.derive: the oracle must be {DERIVABLE}, got {oracle!r}")
+
+
+def _repeat(value: Any, oracle: Oracle | None, found: Findings) -> dict[str, Any]:
+    """Return the rule if it is named at all; only what is kept in two stages may be reported again."""
+    if value not in REPEATS:
+        found.add(("collect", "repeat"), "'once' or 'daily'", value)
+    elif value == "daily" and oracle is not None and not oracle.refreshes:
+        found.add(("collect", "repeat"), f"'once', since a report of {oracle.title} is repeated as it is", value)
+    return {} if value == REPEATS[0] else {"repeat": value}
 
 
 def _is_origin(value: Any) -> bool:

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from math import inf, nextafter
 
 from fldp.constraints import fail
 
 BITS = 64
 _SCALE = 1 << BITS
-_LOSS = Fraction(1, 1024)
-_LEAST_PLANES = 20
+LOSS = Fraction(1, 1024)
+LEAST_PLANES = 20
 _DIGITS = Context(prec=120)
 
 
@@ -34,7 +35,19 @@ def exp_lower(epsilon: float) -> Fraction:
     return Fraction(int(_DIGITS.multiply(power, Decimal(2**128))), 2**128)
 
 
-def _degenerate(owner: str, epsilon: float) -> Exception:
+def log_upper(ratio: Fraction) -> float:
+    """Return the logarithm of a ratio, rounded up to a float.
+
+    >>> log_upper(Fraction(1)), log_upper(exp_lower(1.0))
+    (0.0, 1.0)
+    """
+    exact = _DIGITS.ln(_DIGITS.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+    near = float(exact)
+    return near if Decimal(near) >= exact else nextafter(near, inf)
+
+
+def degenerate(owner: str, epsilon: float) -> Exception:
+    """Return the refusal of an epsilon that cannot be had; the caller raises it."""
     rule = f"neither so small nor so large that {BITS}-bit coins cannot realise it on this domain"
     return fail(owner, "epsilon", rule, epsilon)
 
@@ -58,13 +71,13 @@ class SymbolCoin:
     def build(cls, owner: str, epsilon: float, symbols: int) -> "SymbolCoin":
         """Choose the thresholds: ``other`` rounded up, ``keep`` what remains."""
         if epsilon >= BITS:
-            raise _degenerate(owner, epsilon)
+            raise degenerate(owner, epsilon)
         E = exp_lower(epsilon)
         other = -(-_SCALE // (E + symbols - 1))
         keep = _SCALE - (symbols - 1) * other
         coin = cls(symbols, keep, other)
-        if keep <= other or keep - other < (1 - _LOSS) * (E - 1) * other:
-            raise _degenerate(owner, epsilon)
+        if keep <= other or keep - other < (1 - LOSS) * (E - 1) * other:
+            raise degenerate(owner, epsilon)
         if keep > E * other:  # cannot happen: other was rounded up
             raise AssertionError(f"{owner}: threshold above the declared epsilon {epsilon!r}")
         return coin
@@ -104,12 +117,12 @@ class SubsetCoin:
     def build(cls, owner: str, epsilon: float, size: int, domain_size: int) -> "SubsetCoin":
         """Choose the threshold: the largest that keeps the ratio after the worst that the draws can do to it."""
         if epsilon >= BITS:
-            raise _degenerate(owner, epsilon)
+            raise degenerate(owner, epsilon)
         E, blank = exp_lower(epsilon), cls(size, domain_size, 0)
         odds = E * blank.even**2 * size / (domain_size - size)
         coin = cls(size, domain_size, int(_SCALE * odds / (1 + odds)))
-        if coin.ratio < 1 + (1 - _LOSS) * (E - 1):
-            raise _degenerate(owner, epsilon)
+        if coin.ratio < 1 + (1 - LOSS) * (E - 1):
+            raise degenerate(owner, epsilon)
         if coin.ratio > E * coin.even**2:  # cannot happen: keep was rounded down
             raise AssertionError(f"{owner}: threshold above the declared epsilon {epsilon!r}")
         return coin
@@ -156,18 +169,18 @@ class UnaryCoins:
         As few planes as keep ``q`` and the ratio within 1/1024 of what was asked, and at least 20.
         """
         if epsilon >= BITS:
-            raise _degenerate(owner, epsilon)
+            raise degenerate(owner, epsilon)
         E, odds = exp_lower(epsilon), exp_lower(epsilon / 2 if symmetric else epsilon)
-        for planes in range(_LEAST_PLANES, BITS + 1):
+        for planes in range(LEAST_PLANES, BITS + 1):
             other = -(-(1 << planes) // (1 + odds))
             q = Fraction(other, 1 << planes)
-            if q > (1 + _LOSS) / (1 + odds):
+            if q > (1 + LOSS) / (1 + odds):
                 continue
             true = int(E * q / (1 - q + E * q) * _SCALE) if symmetric else _SCALE // 2
             coins = cls(planes, true, other)
-            if coins.p > coins.q and 1 + (1 - _LOSS) * (E - 1) <= coins.ratio <= E:
+            if coins.p > coins.q and 1 + (1 - LOSS) * (E - 1) <= coins.ratio <= E:
                 return coins
-        raise _degenerate(owner, epsilon)
+        raise degenerate(owner, epsilon)
 
     @cached_property
     def p(self) -> Fraction:
@@ -210,13 +223,13 @@ class SetCoin:
         Pre-condition: the two sizes have no common factor.
         """
         if epsilon >= BITS:
-            raise _degenerate(owner, epsilon)
+            raise degenerate(owner, epsilon)
         E = exp_lower(epsilon)
         other = -(-_SCALE // (E * inside + outside))
         other += (_SCALE * pow(outside, -1, inside) - other) % inside
         own, rest = divmod(_SCALE - outside * other, inside)
-        if own <= other or own - other < (1 - _LOSS) * (E - 1) * other:
-            raise _degenerate(owner, epsilon)
+        if own <= other or own - other < (1 - LOSS) * (E - 1) * other:
+            raise degenerate(owner, epsilon)
         if rest or own > E * other:  # cannot happen: other was rounded up, to the right remainder
             raise AssertionError(f"{owner}: threshold above the declared epsilon {epsilon!r}")
         return cls(inside, outside, own, other)

@@ -15,7 +15,27 @@ from fldp import canonical, wire
 from fldp.base import Oracle
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import CMS, FHR, FWR, GRR, HCMS, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
+from fldp.oracles import (
+    CMS,
+    FHR,
+    FWR,
+    GRR,
+    HCMS,
+    HR,
+    HRR,
+    IDUE,
+    OLH,
+    OUE,
+    PGR,
+    RAPPOR,
+    RR,
+    SS,
+    SUE,
+    URAPPOR,
+    URR,
+    Exponential,
+    Grouped,
+)
 from fldp.packing import pack
 from fldp.prefix_code import LIKELY
 from fldp.reports import Reports
@@ -27,6 +47,12 @@ from fldp.survey_search import described
 CASES: dict[str, list[Oracle]] = {
     "cms": [CMS(4.0, 4, 16), CMS(1.0, 512, 2), CMS(2.0, 1, 64), CMS(0.5, 2, 128, hash_seed=2**53 - 1)],
     "hcms": [HCMS(4.0, 4, 16), HCMS(1.0, 512, 2), HCMS(2.0, 1, 64), HCMS(0.5, 2, 512, hash_seed=2**53 - 1)],
+    "rappor": [
+        RAPPOR(1.0, 2.0, 8, 2, 4),
+        RAPPOR(4.0, 4.0, 70, 1, 512),
+        RAPPOR(0.5, 8.0, 17, 3, 1, p=0.25),
+        RAPPOR.published(hash_seed=2**53 - 1),
+    ],
     "rr": [RR(1.0), RR(0.1)],
     "grr": [GRR(1.0, 5), GRR(3.0, 256), GRR(0.5, 1000)],
     "sue": [SUE(1.0, 5), SUE(2.0, 65)],
@@ -45,12 +71,32 @@ CASES: dict[str, list[Oracle]] = {
         Grouped(1.0, base="pgr", groups=(40, 2)),
         Grouped(1.0, base="hr", groups=(9, 9)),
     ],
+    "urr": [
+        URR(1.0, 5, sensitive=(1, 4)),
+        URR(0.5, 300, sensitive=(7,)),
+        URR(3.0, 1000, sensitive=tuple(range(0, 1000, 9))),
+    ],
+    "urappor": [
+        URAPPOR(1.0, 9, sensitive=(1, 4, 8)),
+        URAPPOR(4.0, 600, sensitive=(0, 1, 2, 3, 4, 5, 6, 599)),
+        URAPPOR(0.5, 80, sensitive=tuple(range(64))),
+    ],
+    "idue": [
+        IDUE(2.0, 5, budgets=((0, 0.5),)),
+        IDUE(4.0, 70, budgets=((3, 1.0), (64, 2.5), (69, 1.0))),
+        IDUE(1.5, 9, budgets=((8, 1.25),), balance=900),
+    ],
+    "exponential": [
+        Exponential(1.0, 5, distance="line"),
+        Exponential(4.0, 12, distance="ring"),
+        Exponential(8.0, 100, distance="line"),
+    ],
     "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
 }
 SEARCH = "search"  # the file of rounds beside those of oracles
 SURVEY = canonical.identifier({"example": True})
 TEXTS = ("a", "b", "https://example.org/?q=1", "\u00fc", "u\u0308", "\U0001f600", "\0", " ", "x" * 1024)
-_FULL = ("sue", "oue", "olh", "hrr", "fwr", "hr", "cms", "hcms")  # all bits that fit are a report
+_FULL = ("sue", "oue", "olh", "hrr", "fwr", "hr", "idue", "cms", "hcms", "rappor")  # all bits that fit are a report
 _MOST_WORD = 2**64 - 1
 
 
@@ -94,7 +140,10 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
     yield values[-1], [_MOST_WORD] * oracle.words
     coin = getattr(getattr(oracle, "response", oracle), "coin", None)
     for edge in (coin.keep - 1, coin.keep) if coin else ():
-        yield values[len(values) // 2], [edge] * oracle.words
+        yield values[len(values) // 2], [edge % 2**64] * oracle.words
+    for value, threshold in _thresholds(oracle):
+        yield value, [threshold - 1] * oracle.words
+        yield value, [threshold] * oracle.words
     stream = Stream(0).child("vectors", oracle.name, oracle.values_end)
     for value in values:
         yield value, stream.words(oracle.words).tolist()
@@ -105,6 +154,19 @@ def _spread(oracle: Oracle) -> list[Any]:
     if isinstance(oracle, FrequencyOracle):
         return [(oracle.domain_size - 1) * k // 6 for k in range(7)]
     return list(TEXTS)
+
+
+def _thresholds(oracle: Oracle) -> Iterator[tuple[int, int]]:
+    """Yield values of different kinds, each with a threshold of its coin."""
+    match oracle:
+        case URR() | URAPPOR():
+            yield int(np.flatnonzero(oracle.kind_of)[0]), oracle.shown
+        case IDUE():
+            for value in oracle.sample_values(0, oracle.domain_size):
+                yield value, oracle.coins.true[oracle.kind_of[value]]
+        case Exponential():
+            for value in (0, oracle.domain_size // 2):
+                yield value, oracle.shares[value][0]
 
 
 def craft(fields: Any, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:

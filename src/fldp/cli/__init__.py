@@ -19,6 +19,7 @@ COMMANDS = (
     "commands",
     "experiment_commands",
     "export_commands",
+    "integrity_commands",
     "plan_commands",
     "privacy_commands",
     "published_commands",

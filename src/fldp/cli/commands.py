@@ -97,7 +97,8 @@ def estimate(
     file: Annotated[str, typer.Argument(help="A tally, or reports; - is standard input.")] = "-",
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     method: Annotated[
-        str, typer.Option(help="fhr, fwr: linear, or biased adaptive or em; em needs the reports.")
+        str,
+        typer.Option(help="fhr, fwr: linear, or biased adaptive or em; em needs the reports; rappor: select."),
     ] = "linear",
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,

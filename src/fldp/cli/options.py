@@ -67,7 +67,7 @@ class Subject:
 
 
 Candidates = Annotated[
-    str | None, typer.Option("--candidates", help="cms, hcms: the strings to look at, one on each line.")
+    str | None, typer.Option("--candidates", help="Oracles over strings: the ones to look at, a string on each line.")
 ]
 _OPTIONS: dict[str, Any] = {
     "survey": Annotated[Path | None, typer.Option("--survey", help="A survey, as TOML or JSON.")],
@@ -78,11 +78,20 @@ _OPTIONS: dict[str, Any] = {
     "hash_bits": Annotated[int | None, typer.Option("--hash-bits", help="fwr: parities under the coin, 1 to 8.")],
     "items": Annotated[str | None, typer.Option("--items", help="fhr: spread (default) or paper.")],
     "blocks": Annotated[int | None, typer.Option("--blocks", help="hr: 1 (the default), 2, 4, ... near e^epsilon.")],
-    "hashes": Annotated[int | None, typer.Option("--hashes", help="cms, hcms: hash functions, 1, 2, 4, ...")],
+    "hashes": Annotated[int | None, typer.Option("--hashes", help="cms, hcms, rappor: the number of hash functions.")],
     "width": Annotated[int | None, typer.Option("--width", help="cms, hcms: buckets of each, 2, 4, 8, ...")],
-    "hash_seed": Annotated[int | None, typer.Option("--hash-seed", help="cms, hcms: which hash functions.")],
+    "hash_seed": Annotated[int | None, typer.Option("--hash-seed", help="cms, hcms, rappor: which ones.")],
+    "epsilon_permanent": Annotated[
+        float | None, typer.Option("--epsilon-permanent", help="rappor: the epsilon of all reports of a person.")
+    ],
+    "bits": Annotated[int | None, typer.Option("--bits", help="rappor: bits of a filter.")],
+    "cohorts": Annotated[int | None, typer.Option("--cohorts", help="rappor: 1, 2, 4, ...")],
+    "p": Annotated[float | None, typer.Option("--p", help="rappor: how often a kept 0 is reported as 1.")],
     "base": Annotated[str | None, typer.Option("--base", help="grouped: the oracle inside a group.")],
     "groups": Annotated[str | None, typer.Option("--groups", help="grouped: sizes, such as 3,2,4.")],
+    "sensitive": Annotated[str | None, typer.Option("--sensitive", help="urr, urappor: values, such as 0,3.")],
+    "budgets": Annotated[str | None, typer.Option("--budgets", help="idue: values with budgets, such as 0:0.5,3:1.")],
+    "distance": Annotated[str | None, typer.Option("--distance", help="exponential: line or ring.")],
     "allow_exposure": Annotated[
         bool, typer.Option("--allow-exposure", help="fhr, fwr, grouped: go on where one report can give a value away.")
     ],
@@ -133,21 +142,41 @@ def _named(name: str, given: dict[str, Any]) -> Oracle:
     cls = get(name)
     if "domain" in given:
         given["domain_size"] = given.pop("domain")
-    if "groups" in given:
-        given["groups"] = _sizes(given["groups"])
+    for parameter, (read, example) in _LISTS.items():
+        if parameter in given:
+            given[parameter] = _listed(parameter, given[parameter], read, example)
     for parameter in given.keys() - cls.params.keys():
         raise ParameterError(f"fldp: the oracle {name} has no --{parameter.removesuffix('_size').replace('_', '-')}")
     missing = [parameter for parameter in required(cls) if parameter not in given]
     if missing:
-        raise ParameterError(f"fldp: the oracle {name} needs --{missing[0].removesuffix('_size')}")
+        raise ParameterError(f"fldp: the oracle {name} needs --{missing[0].removesuffix('_size').replace('_', '-')}")
     return cls(**given)
 
 
-def _sizes(text: str) -> list[int]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and len(part) < 11 for part in parts):
-        raise ParameterError(f"fldp: --groups must be sizes such as 3,2,4, got {text!r}")
-    return list(map(int, parts))
+def _listed(name: str, text: str, read: Callable[[str], Any], example: str) -> list[Any]:
+    try:
+        return [read(part.strip()) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"fldp: --{name} must be {example}, got {text!r}") from None
+
+
+def _whole(text: str) -> int:
+    """Read an integer that has no sign, and not so many digits that reading it takes long."""
+    if not (text.isascii() and text.isdigit() and len(text) < 11):
+        raise ValueError
+    return int(text)
+
+
+def _pair(text: str) -> tuple[int, float]:
+    value, _, budget = text.partition(":")
+    return _whole(value.strip()), float(budget)
+
+
+_LISTS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "groups": (_whole, "sizes such as 3,2,4"),
+    "sensitive": (_whole, "values such as 0,3"),
+    "budgets": (_pair, "values with budgets such as 0:0.5,3:1"),
+}
 
 
 def needed(subject: Subject | None) -> Subject:

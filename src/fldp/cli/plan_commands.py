@@ -1,7 +1,7 @@
 """The command that says which oracle to take."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,8 +32,7 @@ def plan(
         one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
     if target_error is not None:
         positive("fldp", "--target-error", target_error)
-    size, budget = _question(survey, domain, epsilon)
-    made = made_for(domain_size=size, users=users, epsilon=budget, eta=eta)
+    made = made_for(users=users, eta=eta, **_question(survey, domain, epsilon))
     if as_json:
         typer.echo(plan_view.as_json(made, target_error))
     else:
@@ -45,18 +44,18 @@ def plan(
         note(f"saved {plot}")
 
 
-def _question(survey: Path | None, domain: int | None, epsilon: float | None) -> tuple[int, float]:
-    """Return the number of values and the epsilon, from a survey or as given."""
+def _question(survey: Path | None, domain: int | None, epsilon: float | None) -> dict[str, Any]:
+    """Return the number of values, the epsilon and how values differ, from a survey; or the first two as given."""
     if survey is not None:
         from fldp.oracle import FrequencyOracle
         from fldp.survey import Survey
 
         if domain is not None or epsilon is not None:
             raise ParameterError("fldp: give --survey, or --domain and --epsilon, not both")
-        oracle = Survey.load(survey).oracle
-        if not isinstance(oracle, FrequencyOracle):
-            raise ParameterError(f"fldp: plan compares oracles over values that are listed, got {oracle!r}")
-        return oracle.domain_size, oracle.epsilon
+        asked = Survey.load(survey)
+        if not isinstance(asked.oracle, FrequencyOracle):
+            raise ParameterError(f"fldp: plan compares oracles over values that are listed, got {asked.oracle!r}")
+        return {"domain_size": asked.oracle.domain_size, "epsilon": asked.oracle.epsilon, **asked.differing}
     if domain is None or epsilon is None:
         raise ParameterError("fldp: plan needs --domain and --epsilon, or --survey")
-    return domain, epsilon
+    return {"domain_size": domain, "epsilon": epsilon}

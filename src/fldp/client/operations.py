@@ -170,7 +170,9 @@ class Operations:
         specification, version, state = await self._line.ask(request, lambda r: replies.published(r, name, wanted))
         submit = replies.submit(specification)
         self._answerable(name, state, submit, ticket)
-        asked = functools.partial(participant.answer, specification, label, version=version, confirm=confirm)
+        asked = functools.partial(
+            participant.answer, specification, label, version=version, confirm=confirm, ticket=ticket
+        )
         try:
             answer = await self._line.transport.work(lambda: asked(origin=self._line.address.origin))
         except SurveyError as error:

@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from fldp.collector import (
     answer_routes,
     compare_routes,
+    integrity_routes,
     other_routes,
     page_routes,
     plan_routes,
@@ -51,6 +52,7 @@ OPERATIONS = (
     Operation("GET", "/v1/versions/{id}/tally", "read", answer_routes.tally),
     Operation("GET", "/v1/versions/{id}/days", "read", answer_routes.days),
     Operation("GET", "/v1/versions/{id}/compare", "read", compare_routes.compare),
+    Operation("GET", "/v1/versions/{id}/integrity", "read", integrity_routes.honesty),
     Operation("GET", "/v1/versions/{id}/export", "read", answer_routes.export),
     Operation("POST", "/v1/versions/{id}/merge", "admin", report_routes.merge),
     Operation("POST", "/v1/versions/{id}/tickets", "admin", survey_routes.tickets),

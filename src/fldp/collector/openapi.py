@@ -253,6 +253,15 @@ PATHS: dict[str, dict[str, Any]] = {
             **_READ,
         )
     },
+    "/v1/versions/{id}/integrity": {
+        "get": _operation(
+            "Whether the reports look as honest ones do, whatever the data: tests with p-values",
+            {200: _json("Integrity")},
+            (401, 403, 404, 422),
+            parameters=[_ID, *_WINDOW],
+            **_READ,
+        )
+    },
     "/v1/versions/{id}/export": {
         "get": _operation(
             "The raw reports as Parquet, where the survey keeps them",

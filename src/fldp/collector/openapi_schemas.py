@@ -138,6 +138,29 @@ SCHEMAS: dict[str, Any] = {
             ),
         }
     ),
+    "Integrity": _object(
+        {
+            "oracle": {"type": "object"},
+            "n": _COUNT,
+            "source": {"type": "string", "enum": ["reports", "tally"]},
+            "false_alarm": _NUMBER,
+            "passed": {"type": "boolean"},
+            "p_value": _NUMBER,
+            "conclusion": _TEXT,
+            "tests": _list(
+                _object(
+                    {
+                        "test": _TEXT,
+                        "claim": _TEXT,
+                        "worst": _TEXT,
+                        "p_value": _NUMBER,
+                        "flagged": {"type": "boolean"},
+                    }
+                )
+            ),
+            "blind": _list(_TEXT),
+        }
+    ),
     "Question": _object(
         {
             "domain_size": {"type": "integer", "minimum": 2},

@@ -18,6 +18,7 @@ TITLES = {
     "media-type": "The body is of another type",
     "not-raw": "The survey keeps no reports",
     "parameter": "A parameter is wrong",
+    "not-derived": "The report is not that of its ticket",
     "rate": "Too many requests",
     "slow": "The body came too slowly",
     "survey": "The survey has mistakes",

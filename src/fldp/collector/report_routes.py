@@ -18,8 +18,10 @@ from fldp.collector.problem import Problem, bad_parameter
 from fldp.collector.query import parameters
 from fldp.collector.segments import in_order
 from fldp.collector.store import Submission, Token
+from fldp.derived import fits
 from fldp.errors import WireError
 from fldp.reports import Reports, Tally
+from fldp.survey import Survey
 
 BYTES = "application/octet-stream"
 _SMALL = 1024  # bytes of a body that is read sooner than it could be handed to a thread
@@ -42,6 +44,7 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
         most = 1 if ticket else collector.settings.max_reports
         work = partial(_read, published, key, body, most)
         hashes, reports = work() if len(body) <= _SMALL else await collector.heavy(work)
+        check_derived(published.survey, reports, request.headers.get("fldp-ticket", ""))
         submission = Submission(
             published.entry.number,
             *hashes,
@@ -51,6 +54,12 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
         )
         accepted = await collector.count(submission, published.entry.version)
     return JSONResponse({"accepted": accepted})
+
+
+def check_derived(survey: Survey, reports: Reports, ticket: str) -> None:
+    """Refuse a report whose masks or seed are not those of its ticket, where the survey says that they must be."""
+    if survey.derives and not all(fits(survey.oracle, report, ticket, survey.version) for report in reports.data):
+        raise Problem(422, "not-derived", "the masks or the seed of the report must be those that its ticket decides")
 
 
 def _hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:

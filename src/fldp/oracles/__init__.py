@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, TypeVar
 from fldp.base import Oracle
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
+from fldp.oracles.condensed import Exponential
+from fldp.oracles.discriminative import IDUE
 from fldp.oracles.fhr import FHR
 from fldp.oracles.fwr import FWR, HRR
 from fldp.oracles.grouped import Grouped
@@ -12,9 +14,12 @@ from fldp.oracles.grr import GRR, RR
 from fldp.oracles.hadamard import HR
 from fldp.oracles.hashing import OLH
 from fldp.oracles.projective import PGR
+from fldp.oracles.rappor import RAPPOR
 from fldp.oracles.sketch import CMS, HCMS
 from fldp.oracles.subset import SS
 from fldp.oracles.unary import OUE, SUE
+from fldp.oracles.urappor import URAPPOR
+from fldp.oracles.urr import URR
 from fldp.string_oracle import StringOracle
 
 if TYPE_CHECKING:
@@ -28,12 +33,17 @@ __all__ = [
     "HCMS",
     "HR",
     "HRR",
+    "IDUE",
     "OLH",
     "OUE",
     "PGR",
+    "RAPPOR",
     "RR",
     "SS",
     "SUE",
+    "URAPPOR",
+    "URR",
+    "Exponential",
     "Grouped",
     "get",
     "get_listed",
@@ -44,9 +54,9 @@ __all__ = [
 
 OracleClass = TypeVar("OracleClass", bound=type[Oracle])
 
-_registry: dict[str, type[Oracle]] = {
-    cls.name: cls for cls in (RR, GRR, SUE, OUE, OLH, HRR, FHR, FWR, SS, HR, PGR, Grouped, CMS, HCMS)
-}
+_classes: tuple[type[Oracle], ...] = (RR, GRR, SUE, OUE, OLH, HRR, FHR, FWR, SS, HR, PGR, Grouped, RAPPOR, CMS, HCMS)
+_unequal: tuple[type[Oracle], ...] = (URR, URAPPOR, IDUE, Exponential)
+_registry: dict[str, type[Oracle]] = {cls.name: cls for cls in (*_classes, *_unequal)}
 
 
 def register(cls: OracleClass) -> OracleClass:
@@ -67,8 +77,8 @@ def register(cls: OracleClass) -> OracleClass:
 def names() -> list[str]:
     """Return the names of all oracles.
 
-    >>> names()
-    ['cms', 'fhr', 'fwr', 'grouped', 'grr', 'hcms', 'hr', 'hrr', 'olh', 'oue', 'pgr', 'rr', 'ss', 'sue']
+    >>> "fhr" in names()
+    True
     """
     return sorted({*_registry, *_installed()})
 
@@ -77,7 +87,7 @@ def listed_names() -> list[str]:
     """Return the names of the oracles over values that can be listed.
 
     >>> sorted({*names()} - {*listed_names()})
-    ['cms', 'hcms']
+    ['cms', 'hcms', 'rappor']
     """
     return [name for name in names() if issubclass(get(name), FrequencyOracle)]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp import scatter
-from fldp.constraints import Constraint, fail, flag, integer
+from fldp.constraints import fail, flag, integer, maybe
 from fldp.kernels import ONE, U64, ZERO, Kernel, parity, walsh_hadamard
 from fldp.oracle import Floats, Law, symbol_dtype
 from fldp.oracles.walsh import Noise, WalshOracle
@@ -118,10 +118,6 @@ def halving(owner: str, name: str, value: Any) -> Fraction:
     return share
 
 
-def _maybe(constraint: Constraint) -> Constraint:
-    return lambda owner, name, value: None if value is None else constraint(owner, name, value)
-
-
 def best_hash_bits(epsilon: float) -> int:
     """Return the ``m`` whose ``g = 2^m`` symbols minimise ``(e^eps+g-1)^2/(g-1)``, the smaller of two equals.
 
@@ -160,7 +156,7 @@ class FWR(WalshOracle):
     params = {  # noqa: RUF012
         **WalshOracle.params,
         "eta": halving,
-        "hash_bits": _maybe(integer(1, MOST_HASH_BITS)),
+        "hash_bits": maybe(integer(1, MOST_HASH_BITS)),
         "allow_exposure": flag,
     }
 
@@ -215,6 +211,10 @@ class FWR(WalshOracle):
     @property
     def words(self) -> int:
         return (self.masks + 1) // 2 + 1
+
+    @property
+    def public_words(self) -> int:
+        return self.words - 1
 
     @cached_property
     def report_dtype(self) -> Any:

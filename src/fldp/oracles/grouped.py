@@ -1,6 +1,6 @@
 """Grouped: the group of a value in clear, the value inside its group by another oracle."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -129,8 +129,21 @@ class Grouped(FrequencyOracle):
         return Fraction(0)
 
     @property
+    def promise(self) -> tuple[Any, ...]:
+        return "GroupedLDP", self.epsilon, self.groups
+
+    @property
+    def plain_values(self) -> Sequence[int]:
+        """Those of the largest group."""
+        largest = self.runs[self.groups.index(max(self.groups))]
+        return range(largest.start, largest.stop)
+
+    @property
     def anonymity(self) -> int:
         return min(self.groups)
+
+    def leaves(self) -> Iterable[Collection[int]]:
+        return [range(run.start, run.stop) for run in self.runs]
 
     @property
     def _group_bits(self) -> int:
@@ -182,9 +195,9 @@ class Grouped(FrequencyOracle):
             data = np.empty((len(rows), *member.report_shape), member.report_dtype)
             own = np.ascontiguousarray(words[rows, : member.words])
             member.perturb(values[rows] - self.runs[group].start, own, data)
-            out[rows] = self._pack(group, data)
+            out[rows] = self.reports_from(group, data)
 
-    def _pack(self, group: int, data: Array) -> Array:
+    def reports_from(self, group: int, data: Array) -> Array:
         """Return reports of a group as bytes: its number and theirs, then zeros."""
         widths, numbers = self._widths(group), as_columns(data)
         columns = np.zeros((len(data), len(widths)), np.uint64)
@@ -227,10 +240,19 @@ class Grouped(FrequencyOracle):
         for member, place in zip(self.members, self._states, strict=True):
             yield state[place].reshape(member.tally_shape)
 
+    def split(self, tally: Tally) -> Iterator[Tally]:
+        """Yield the tally of every group."""
+        groups = zip(self.members, self._split_state(tally.state), self.totals(tally), strict=True)
+        return (Tally(member, state, total) for member, state, total in groups)
+
+    def reports_in(self, group: int, data: Array) -> Array:
+        """Return the reports of a group, as its own oracle has them."""
+        return self._unpack(group, data[self._group_of(data) == group])[0]
+
     def decode(self, tally: Tally, **options: Any) -> Floats:
         del options
-        groups = zip(self.members, self._split_state(tally.state), self.totals(tally), strict=True)
-        return np.concatenate([member.decode(Tally(member, state, total)) for member, state, total in groups])
+        parts = zip(self.members, self.split(tally), strict=True)
+        return np.concatenate([member.decode(inside) for member, inside in parts])
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
         del options
@@ -259,12 +281,13 @@ class Grouped(FrequencyOracle):
         known = [state.reshape(-1) for state in drawn if state is not None]
         return np.concatenate([totals, *known]) if len(known) == len(drawn) else None
 
-    def _group(self, value: int) -> int:
+    def group_of(self, value: int) -> int:
+        """Return the group of a value."""
         return next(k for k, run in enumerate(self.runs) if value < run.stop)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile | None:
         """Inside a group the base's; between groups nothing is shared."""
-        own, their = self._group(value), self._group(other)
+        own, their = self.group_of(value), self.group_of(other)
         if own == their:
             start = self.runs[own].start
             return self.members[own].profile(value - start, other - start)
@@ -296,7 +319,7 @@ class Grouped(FrequencyOracle):
         """An outcome is the group, and the public part and the outcome of the base's report."""
         del public
         self.check_enumerable(value)
-        group = self._group(value)
+        group = self.group_of(value)
         member, place = self.members[group], value - self.runs[group].start
         publics = list(member.publics())
         return {
@@ -312,7 +335,7 @@ class Grouped(FrequencyOracle):
 
     def report(self, outcome: Any, public: Any = None) -> Array:
         group, public, inside = outcome
-        return np.asarray(self._pack(group, self.members[group].report(inside, public)[None])[0])
+        return np.asarray(self.reports_from(group, self.members[group].report(inside, public)[None])[0])
 
     def resized(self, domain_size: int) -> "Grouped":
         sizes = list(self.groups[: max(2, domain_size // 2)])

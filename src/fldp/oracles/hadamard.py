@@ -101,6 +101,11 @@ class HR(FrequencyOracle):
         return (-(-self.domain_size // self.blocks)).bit_length()
 
     @property
+    def order(self) -> int:
+        """The order of the matrix: the number of symbols of a block."""
+        return 1 << self._bits
+
+    @property
     def symbols(self) -> int:
         """The number of symbols."""
         return self.blocks << self._bits
@@ -144,22 +149,22 @@ class HR(FrequencyOracle):
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
         return bool((state >= 0).all()) and int(state.sum()) == n
 
-    def _rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
+    def to_rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
         """Put a number of every value to its row: a line for each block."""
         rows = np.zeros((self.blocks, 1 << self._bits), np.int64)
         values = np.arange(self.domain_size)
         rows[values & (self.blocks - 1), (values >> self._shift) + 1] = marks
         return rows
 
-    def _values(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Take the number of every value from its row: the inverse of ``_rows``."""
+    def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Take the number of every value from its row: the inverse of ``to_rows``."""
         return np.asarray(rows[:, 1:].T.reshape(-1)[: self.domain_size])
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         """A value's supports less the other reports in its block are what the transform gives; ``p - q`` of its own."""
         del options
         signs = np.array([walsh_hadamard(line) for line in tally.state.reshape(self.blocks, -1)])
-        return np.asarray(self._values(signs) / float(self.coin.p - self.coin.q), np.float64)
+        return np.asarray(self.from_rows(signs) / float(self.coin.p - self.coin.q), np.float64)
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
         del options
@@ -187,8 +192,8 @@ class HR(FrequencyOracle):
         report is in one block, so estimates in different ones have none.
         """
         del n, options
-        pairs = np.array([xor_pairs(line) for line in self._rows(members)])
-        return float(self._values(pairs) @ counts) / float(self.coin.p - self.coin.q)
+        pairs = np.array([xor_pairs(line) for line in self.to_rows(members)])
+        return float(self.from_rows(pairs) @ counts) / float(self.coin.p - self.coin.q)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Two rows of a block have every pair of signs in a quarter of its positions; other blocks are all alike."""

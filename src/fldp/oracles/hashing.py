@@ -99,6 +99,10 @@ class OLH(PureOracle):
     def words(self) -> int:
         return 2
 
+    @property
+    def public_words(self) -> int:
+        return 1
+
     @cached_property
     def report_dtype(self) -> Any:
         return np.dtype([("seed", np.uint64), ("symbol", symbol_dtype(self.symbols))])

@@ -27,10 +27,11 @@ from fldp.constraints import fail, integer, positive
 from fldp.errors import ParameterError
 from fldp.kernels import U64, Kernel, keyed_hash, multiply_high
 from fldp.oracle import FrequencyOracle
+from fldp.oracles import numbered
 from fldp.oracles.fwr import HRR
 from fldp.oracles.hadamard import power_of_two
 from fldp.oracles.hashing import hash_symbols
-from fldp.oracles.unary import LANES, SUE, add_bits
+from fldp.oracles.unary import SUE
 from fldp.profile import Band, Profile
 from fldp.reports import Array, Tally
 from fldp.stream import Words
@@ -58,13 +59,6 @@ def gather(table: Any, seeds: Any, marks: Any, width: Any, out: Any) -> None:
         for j in range(len(seeds)):
             total += table[j, multiply_high(keyed_hash(seeds[j], mark), width)]
         out[c] = total
-
-
-@Kernel
-def add_runs(data: Any, starts: Any, rows: Any, lanes: Any, state: Any) -> None:
-    """Add the bits of every run of reports to the row of the state that it belongs to."""
-    for r in range(len(rows)):
-        add_bits(data[starts[r] : starts[r + 1]], lanes, state[rows[r]])
 
 
 @dataclass(frozen=True, repr=False)
@@ -285,8 +279,8 @@ class CMS(SketchOracle):
 
     @property
     def _header(self) -> int:
-        """The number of bytes that name the hash function, lowest first; the bits follow."""
-        return -(-self._hash_bits // 8)
+        """The number of bytes that name the hash function."""
+        return numbered.header(self.hashes)
 
     @property
     def report_dtype(self) -> Any:
@@ -298,33 +292,23 @@ class CMS(SketchOracle):
 
     @property
     def field_bits(self) -> tuple[int, ...]:
-        whole, rest = divmod(self._hash_bits, 8)
-        return (8,) * whole + (rest,) * (rest > 0) + self.response.field_bits
+        return numbered.widths(self._hash_bits) + self.response.field_bits
 
     @property
     def server_work(self) -> str:
         return "O(n width), then O(hashes) for each candidate"
 
     def join(self, rows: NDArray[np.int64], data: Array, out: Array) -> None:
-        for k in range(self._header):
-            out[:, k] = (rows >> (8 * k)) & 255
-        out[:, self._header :] = data
+        numbered.join(rows, data, out)
 
     def split(self, data: Array) -> tuple[NDArray[np.int64], Array]:
-        rows = np.zeros(len(data), np.int64)
-        for k in range(self._header):
-            rows |= data[:, k].astype(np.int64) << (8 * k)
-        return rows, data[:, self._header :]
+        return numbered.split(data, self._header)
 
     def possible(self, counts: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.asarray((cells.min(axis=1) >= 0) & (cells.max(axis=1) <= counts))
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        rows, bits = self.split(data)
-        order = np.argsort(rows, kind="stable")
-        found, starts = np.unique(rows[order], return_index=True)
-        add_runs.compiled(np.ascontiguousarray(bits[order]), np.append(starts, len(rows)), found, LANES, state[:, 1:])
-        np.add.at(state[:, 0], rows, 1)
+        numbered.add(*self.split(data), state)
 
 
 @dataclass(frozen=True, repr=False)

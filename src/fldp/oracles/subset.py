@@ -225,13 +225,13 @@ class SS(PureOracle):
         del options
         p, q, m = self.p, self.q, int(members.sum())
         true = p * Fraction(self.size - 1, self.domain_size - 1) - p * q
-        others = self._both_others() - q * q
+        others = self.both_others() - q * q
         inside = float(counts[members].sum())
         held = inside * float(2 * (m - 1) * true + (m - 1) * (m - 2) * others)
         unheld = (n - inside) * float(m * (m - 1) * others)
         return (held + unheld) / float((p - q) ** 2)
 
-    def _both_others(self) -> Fraction:
+    def both_others(self) -> Fraction:
         """Return the probability that a set holds two given values, neither of them the true one."""
         pairs = (self.domain_size - 1) * max(1, self.domain_size - 2)  # of two values there are no two others
         return (self.size - 1) * (self.p * (self.size - 2) + (1 - self.p) * self.size) / pairs

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.kernels import ONE, U64, ZERO, Kernel
-from fldp.oracle import Floats, Law
+from fldp.oracle import Floats, FrequencyOracle, Law
 from fldp.oracles.pure import PureOracle
 from fldp.profile import Band, Profile
 from fldp.reports import Array
@@ -27,35 +27,66 @@ LANES = np.array([sum(((b >> k) & 1) << (8 * k) for k in range(8)) for b in rang
 
 
 @Kernel
-def throw(values: Any, words: Any, planes: Any, true: Any, other: Any, last: Any, out: Any) -> None:
-    """Throw 64 coins at a time by comparing bit planes with a threshold, then the true bit by a word of its own.
+def settle_bit(row: Any, value: Any, is_one: Any, out: Any) -> None:
+    """Set the bit of the true value in a row of words, and write the row as bytes."""
+    bit = ONE << (value & _SIXTY_THREE)
+    if is_one:
+        row[value >> _SIX] |= bit
+    else:
+        row[value >> _SIX] &= ~bit
+    for j in range(len(out)):
+        byte = U64(j)
+        out[j] = (row[byte >> _THREE] >> ((byte & _SEVEN) << _THREE)) & _BYTE
 
-    Word 0 is the coin of the true bit. Word ``1 + k * blocks + b`` holds bit ``k`` of the 64 numbers of block ``b``;
-    a bit is 1 where its number is below ``other``. From the lowest plane up, a number is below the threshold
-    if its bit is below the threshold's, or the same and it was below so far.
+
+@Kernel
+def below(words: Any, planes: Any, threshold: Any, row: Any) -> None:
+    """Write which of the 64 numbers of every block are below a threshold.
+
+    Word ``k * blocks + b`` holds bit ``k`` of the numbers of block ``b``. From the lowest plane up, a number is below
+    the threshold if its bit is below the threshold's, or the same and it was below so far.
+    """
+    blocks = len(row)
+    row[:] = ZERO
+    for k in range(planes):
+        plane = words[k * blocks : (k + 1) * blocks]
+        if (threshold >> U64(k)) & ONE:
+            for b in range(blocks):
+                row[b] |= ~plane[b]
+        else:
+            for b in range(blocks):
+                row[b] &= ~plane[b]
+
+
+@Kernel
+def throw(values: Any, words: Any, planes: Any, true: Any, other: Any, last: Any, out: Any) -> None:
+    """Throw 64 coins at a time by comparing bit planes with a threshold, then the true bit by word 0.
+
+    A bit is 1 where its number is below ``other``.
     """
     blocks = (words.shape[1] - 1) // planes
     row = np.empty(blocks, np.uint64)
     for i in range(len(values)):
+        below(words[i, 1:], planes, other, row)
+        row[blocks - 1] &= last
+        settle_bit(row, U64(values[i]), words[i, 0] < true, out[i])
+
+
+@Kernel
+def throw_each(values: Any, words: Any, masks: Any, true: Any, out: Any) -> None:
+    """Throw 64 coins at a time, each with a threshold of its own, then the true bit by a word of its own.
+
+    As ``throw``, but bit ``j`` of ``masks[k, b]`` is bit ``k`` of the threshold of number ``j`` of block ``b``.
+    """
+    planes, blocks = masks.shape
+    row = np.empty(blocks, np.uint64)
+    for i in range(len(values)):
         row[:] = ZERO
         for k in range(planes):
-            plane = words[i, 1 + k * blocks : 1 + (k + 1) * blocks]
-            if (other >> U64(k)) & ONE:
-                for b in range(blocks):
-                    row[b] |= ~plane[b]
-            else:
-                for b in range(blocks):
-                    row[b] &= ~plane[b]
-        row[blocks - 1] &= last
-        value = U64(values[i])
-        bit = ONE << (value & _SIXTY_THREE)
-        if words[i, 0] < true:
-            row[value >> _SIX] |= bit
-        else:
-            row[value >> _SIX] &= ~bit
-        for j in range(out.shape[1]):
-            byte = U64(j)
-            out[i, j] = (row[byte >> _THREE] >> ((byte & _SEVEN) << _THREE)) & _BYTE
+            for b in range(blocks):
+                low = ~words[i, 1 + k * blocks + b]
+                row[b] = (low & (row[b] | masks[k, b])) | (row[b] & masks[k, b])
+        settle_bit(row, U64(values[i]), words[i, 0] < true[values[i]], out[i])
 
 
 @Kernel
@@ -73,29 +104,8 @@ def add_bits(data: Any, lanes: Any, state: Any) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class UnaryOracle(PureOracle):
-    """What SUE and OUE share: bits packed into bytes, value ``v`` in bit ``v % 8`` of byte ``v // 8``."""
-
-    @property
-    @abstractmethod
-    def coins(self) -> UnaryCoins:
-        """The realised coins."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coins  # refuse a degenerate epsilon now
-
-    @property
-    def p(self) -> Fraction:
-        return self.coins.p
-
-    @property
-    def q(self) -> Fraction:
-        return self.coins.q
-
-    @property
-    def words(self) -> int:
-        return 1 + self.coins.planes * -(-self.domain_size // 64)
+class BitRows(FrequencyOracle):
+    """What all unary encodings share: bits packed into bytes, value ``v`` in bit ``v % 8`` of byte ``v // 8``."""
 
     @property
     def report_dtype(self) -> Any:
@@ -122,19 +132,52 @@ class UnaryOracle(PureOracle):
     def outcomes(self) -> int:
         return 1 << self.domain_size
 
-    def perturb(self, values: Values, words: Words, out: Array) -> None:
-        coins = self.coins
-        last = _ALL >> U64(-self.domain_size % 64)
-        throw.over(len(values))(
-            values, words, coins.planes, U64(coins.true_threshold), U64(coins.other_threshold), last, out
-        )
-
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_bits.compiled(np.ascontiguousarray(data), LANES, state)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         padding = 0xFF << (self.domain_size % 8 or 8) & 0xFF
         return np.asarray(data[:, -1] & padding == 0)
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        return None, int.from_bytes(report.tobytes(), "little")
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        del public
+        return np.frombuffer(outcome.to_bytes(*self.report_shape, "little"), np.uint8)
+
+
+@dataclass(frozen=True, repr=False)
+class UnaryOracle(BitRows, PureOracle):
+    """What SUE and OUE share: one coin for the true bit, and one for every other."""
+
+    @property
+    @abstractmethod
+    def coins(self) -> UnaryCoins:
+        """The realised coins."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coins  # refuse a degenerate epsilon now
+
+    @property
+    def p(self) -> Fraction:
+        return self.coins.p
+
+    @property
+    def q(self) -> Fraction:
+        return self.coins.q
+
+    @property
+    def words(self) -> int:
+        return 1 + self.coins.planes * -(-self.domain_size // 64)
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        coins = self.coins
+        last = _ALL >> U64(-self.domain_size % 64)
+        throw.over(len(values))(
+            values, words, coins.planes, U64(coins.true_threshold), U64(coins.other_threshold), last, out
+        )
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         return self.draw_supports(counts, generator)
@@ -163,13 +206,6 @@ class UnaryOracle(PureOracle):
                 self.q**others * (1 - self.q) ** (self.domain_size - 1 - others)
             )
         return made
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, int.from_bytes(report.tobytes(), "little")
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.frombuffer(outcome.to_bytes(*self.report_shape, "little"), np.uint8)
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,24 +4,32 @@ from fldp.privacy.attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.audit import Audit, Finding, audit, choose_values, repeated
 from fldp.privacy.card import Card, card
 from fldp.privacy.elimination import Repeats, eliminate, remaining, repeats
+from fldp.privacy.integrity import Findings, Recovered, integrity, recover
 from fldp.privacy.limits import Limit, Limits, Spent
-from fldp.privacy.notions import FLDP, LDP, ApproximateLDP, GroupedLDP, Notion
+from fldp.privacy.notions import CLDP, FLDP, IDLDP, LDP, PLDP, ULDP, ApproximateLDP, GroupedLDP, Notion
+from fldp.privacy.poisoning import gain, leverage, poison
 from fldp.privacy.verify import Judgement, Verification, Witness, verify
 
 __all__ = [
+    "CLDP",
     "FLDP",
+    "IDLDP",
     "LDP",
+    "PLDP",
+    "ULDP",
     "ApproximateLDP",
     "Audit",
     "Averaging",
     "Card",
     "Finding",
+    "Findings",
     "GroupedLDP",
     "Guess",
     "Judgement",
     "Limit",
     "Limits",
     "Notion",
+    "Recovered",
     "Repeats",
     "Spent",
     "Verification",
@@ -32,6 +40,11 @@ __all__ = [
     "card",
     "choose_values",
     "eliminate",
+    "gain",
+    "integrity",
+    "leverage",
+    "poison",
+    "recover",
     "remaining",
     "repeated",
     "repeats",

@@ -32,6 +32,7 @@ class Laws:
 def laws_of(subject: Any, domain_size: int | None) -> Laws:
     """Enumerate the laws of an oracle, of a table with a row for each value, or of a function of the value.
 
+    A list of oracles is a family: the values of the first, then those of the second, each under its own law.
     A table may be a list of rows, of probabilities or of mappings from reports to them, or a NumPy array. Floats
     are taken as the numbers that they are, and divided by their sum, which may miss 1 by rounding alone.
 
@@ -42,6 +43,8 @@ def laws_of(subject: Any, domain_size: int | None) -> Laws:
     """
     if isinstance(subject, FrequencyOracle):
         return _of_oracle(subject)
+    if isinstance(subject, list | tuple) and subject and all(isinstance(part, FrequencyOracle) for part in subject):
+        return _of_family(subject)
     rows = _of_function(subject, domain_size) if callable(subject) else _of_table(subject)
     if len(rows) < 2:
         raise ParameterError(f"verify: a law must be of at least 2 values, got {len(rows)}")
@@ -57,6 +60,18 @@ def _of_oracle(oracle: FrequencyOracle) -> Laws:
     publics = list(oracle.publics())
     values = range(oracle.domain_size)
     return Laws(publics, [[_support(oracle.law(value, public)) for public in publics] for value in values])
+
+
+def _of_family(oracles: Sequence[FrequencyOracle]) -> Laws:
+    """Join the laws of several oracles into one of all their values: a report tells which oracle it is of."""
+    rows: list[list[Law]] = []
+    for k, oracle in enumerate(oracles):
+        laws = _of_oracle(oracle)
+        shares = Fraction(1, len(laws.publics))
+        for parts in laws.rows:
+            joined = zip(laws.publics, parts, strict=True)
+            rows.append([{(k, seen, report): p * shares for seen, part in joined for report, p in part.items()}])
+    return Laws([None], rows)
 
 
 def _of_function(law: Callable[[int], Any], domain_size: int | None) -> list[Any]:

@@ -75,14 +75,14 @@ class Spent:
             object.__setattr__(self, "epsilon", _amount("Spent", "epsilon", self.epsilon))
 
     @classmethod
-    def on(cls, oracle: Oracle) -> "Spent":
-        """Return what one answer through an oracle gives away.
+    def on(cls, oracle: Oracle, *, lasting: bool = False) -> "Spent":
+        """Return what one answer through an oracle gives away: one report, or all that are made of what is kept.
 
         >>> import fldp
         >>> print(Spent.on(fldp.FHR(epsilon=0.1, domain_size=100)))
         epsilon 0.1, eta 1/2, 1 answer
         """
-        return cls(exact(oracle.epsilon), oracle.eta, 1)
+        return cls(exact(oracle.lasting_epsilon if lasting else oracle.epsilon), oracle.eta, 1)
 
     @classmethod
     def together(cls, costs: "Iterable[Spent]") -> "Spent":

@@ -1,13 +1,9 @@
 """verify: the privacy of a law, by enumeration, in rational arithmetic."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from decimal import Context, Decimal
 from fractions import Fraction
-from functools import cached_property
 from itertools import permutations
-from math import inf, lcm, nextafter
+from math import lcm
 from typing import Any
 
 from fldp.base import Oracle
@@ -15,162 +11,16 @@ from fldp.constraints import fail
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
 from fldp.privacy.laws import Laws, laws_of
-from fldp.privacy.notions import Notion, Pair, bounded_epsilon, declared
-from fldp.profile import Band, Curve, Profile, delta_curve
+from fldp.privacy.notion import Notion, Pair
+from fldp.privacy.notions import declared
+from fldp.privacy.verification import Judgement, Left, Report, Verification, Witness
+from fldp.profile import Band, Profile
 from fldp.string_oracle import StringOracle, listed
-from fldp.thresholds import exp_lower
 
-_DIGITS = Context(prec=60)
+__all__ = ["Judgement", "Verification", "Witness", "enumerable", "shrink", "verifiable", "verify"]
+
 _QUICK = 1 << 17
 _FEW = 8
-
-
-@dataclass(frozen=True)
-class Witness:
-    """A report, and the two values between which it tells the most.
-
-    ``ratio`` is that of its probabilities; None where ``other`` cannot produce it, which is shown only if no report
-    that both can produce tells them apart. ``report`` is None where the law was too large to go through.
-    """
-
-    value: int
-    other: int
-    report: Any
-    public: Any
-    ratio: Fraction | None
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """Whether a law keeps a promise; if not, a pair of values for which it does not, and why.
-
-    >>> import fldp
-    >>> print(fldp.verify([[1, 0], [0, 1]]).judge(fldp.LDP(1.0)))
-    1-LDP does not hold: values 0 and 1: they share 0 of their reports, 0 by probability, where 1 is promised
-    """
-
-    notion: Notion
-    holds: bool
-    pair: Pair | None = None
-    reason: str | None = None
-
-    def __str__(self) -> str:
-        if self.pair is None:
-            return f"{self.notion} holds"
-        return f"{self.notion} does not hold: values {self.pair[0]} and {self.pair[1]}: {self.reason}"
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What a law really guarantees. All exact, but for ``epsilon``, which is rounded up to a float.
-
-    ``ratio`` is ``e^epsilon``: the largest ratio of a report's probabilities under two values that can both produce it.
-    ``eta`` counts shared reports, ``eta_mass`` weighs them by probability. ``anonymity`` is the least number of values
-    that a report leaves possible, ``anonymity_mean`` the mean over reports of users whose values are equally frequent.
-    Counting alone can be gamed, and so can mass; the three belong together.
-    """
-
-    oracle: FrequencyOracle | None
-    domain_size: int
-    anonymity: int
-    witness: Witness
-    profiles: Mapping[Pair, Profile] = field(repr=False)
-    overlaps: Mapping[Fraction, Fraction] = field(repr=False)
-    notion: Notion | None = None
-
-    @property
-    def ratio(self) -> Fraction:
-        """E to the power of ``epsilon``, exactly."""
-        return max(profile.ratio for profile in self._different)
-
-    @property
-    def epsilon(self) -> float:
-        """The logarithm of ``ratio``, rounded up."""
-        exact = _DIGITS.ln(_DIGITS.divide(Decimal(self.ratio.numerator), Decimal(self.ratio.denominator)))
-        near = float(exact)
-        return near if Decimal(near) >= exact else nextafter(near, inf)
-
-    @property
-    def eta(self) -> Fraction:
-        """The least share of reports that two values have in common, by their number: the paper's definition."""
-        return min(profile.overlap for profile in self._different)
-
-    @property
-    def eta_mass(self) -> Fraction:
-        """The least probability that a report of one value is one that the other can produce."""
-        return min(profile.shared_mass for profile in self._different)
-
-    @property
-    def strong(self) -> bool:
-        """Whether every two values share reports; else FLDP is weak, and some values are told apart with certainty."""
-        return self.eta > 0
-
-    @property
-    def delta(self) -> Fraction:
-        """The delta of (epsilon, delta)-LDP at the promised epsilon; at ``ratio`` where none is promised."""
-        promised = getattr(self.notion, "epsilon", None)
-        return self._excess(self.ratio if promised is None else exp_lower(promised))
-
-    def delta_at(self, epsilon: float) -> Fraction:
-        """Return the delta of (epsilon, delta)-LDP at any epsilon from 0 on.
-
-        >>> import fldp
-        >>> fldp.verify([["3/4", "1/4"], ["1/4", "3/4"]]).delta_at(0.0)
-        Fraction(1, 2)
-        """
-        nothing = not isinstance(epsilon, bool) and epsilon == 0
-        return self._excess(exp_lower(0.0 if nothing else bounded_epsilon("verify", epsilon)))
-
-    @property
-    def delta_curve(self) -> Curve:
-        """The whole curve: corners ``(e^epsilon, delta)``, straight lines between them, level after the last."""
-        return delta_curve(self._different)
-
-    @property
-    def anonymity_mean(self) -> Fraction:
-        """The mean number of values that a report leaves possible, values being equally frequent."""
-        shared = sum((share * weight for share, weight in self.overlaps.items()), Fraction(0))
-        return 1 + (self.domain_size - 1) * shared
-
-    def judge(self, notion: Notion) -> Judgement:
-        """Tell whether the law keeps a promise, with a pair of values for which it does not."""
-        if not isinstance(notion, Notion):
-            raise fail("verify", "notion", "a notion such as LDP(1.0)", notion)
-        notion.check_domain(self.domain_size)
-        for pair, profile in self._pairs(notion):
-            demand = notion.demand(*pair)
-            reason = demand.refusal(profile) if demand else None
-            if reason:
-                return Judgement(notion, False, pair, reason)
-        return Judgement(notion, True)
-
-    def _pairs(self, notion: Notion) -> Iterator[tuple[Pair, Profile]]:
-        """Yield all pairs; of a law in closed form, pairs of all kinds in each range that has one demand."""
-        if self.oracle is None or len(self.profiles) == self.domain_size * (self.domain_size - 1):
-            yield from self.profiles.items()
-            return
-        for start, stop in notion.ranges(self.domain_size):
-            yield from _closed_form(self.oracle, start, stop).items()
-
-    @property
-    def judgement(self) -> Judgement:
-        """Whether the law keeps what was promised: of an oracle, by its parameters."""
-        if self.notion is None:
-            raise ParameterError("verify: nothing is promised of this law; say what with notion=")
-        return self.judge(self.notion)
-
-    @property
-    def holds(self) -> bool:
-        """Whether it keeps the promise, and leaves as many values possible as the oracle says."""
-        least = self.oracle.anonymity if self.oracle else 1
-        return self.judgement.holds and self.anonymity >= least
-
-    @cached_property
-    def _different(self) -> set[Profile]:
-        return set(self.profiles.values())
-
-    def _excess(self, bound: Fraction) -> Fraction:
-        return max(profile.excess(bound) for profile in self._different)
 
 
 def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | None = None) -> Verification:
@@ -211,7 +61,9 @@ def _of_kinds(oracle: FrequencyOracle, notion: Notion) -> Verification:
     witness = Witness(*worst, None, None, profiles[worst].ratio)
     overlaps = oracle.overlaps()
     assert overlaps is not None
-    return Verification(oracle, oracle.domain_size, oracle.anonymity, witness, profiles, overlaps, notion)
+    leaves = oracle.leaves()
+    left = None if leaves is None else [(values, None) for values in leaves]
+    return Verification(oracle, oracle.domain_size, oracle.anonymity, witness, profiles, overlaps, notion, left)
 
 
 def _closed_form(oracle: FrequencyOracle, start: int, stop: int) -> dict[Pair, Profile]:
@@ -222,7 +74,7 @@ def _closed_form(oracle: FrequencyOracle, start: int, stop: int) -> dict[Pair, P
 def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) -> Verification:
     counts, scale = _integers(laws)
     total = scale * len(laws.publics)
-    left = Counter((k, report) for law in counts for k, part in enumerate(law) for report in part)
+    left = _left(laws.publics, counts)
     pairs = permutations(range(len(counts)), 2)
     cache: dict[Any, Profile] = {}
     profiles = {pair: _profile(counts[pair[0]], counts[pair[1]], total, cache) for pair in pairs}
@@ -230,7 +82,21 @@ def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) 
     witness = _witness(laws.publics, counts, *worst, profiles[worst].ratio)
     found = Counter(profile.shared_mass for profile in profiles.values())
     overlaps = {share: Fraction(count, len(profiles)) for share, count in found.items()}
-    return Verification(oracle, len(counts), min(left.values()), witness, profiles, overlaps, notion)
+    anonymity = min(len(values) for values, _ in left)
+    return Verification(oracle, len(counts), anonymity, witness, profiles, overlaps, notion, left)
+
+
+def _left(publics: list[Any], counts: list[list[dict[Any, int]]]) -> Left:
+    """Return the sets of values that a report leaves possible, each with a report that does."""
+    found: dict[tuple[int, Any], int] = {}
+    for value, law in enumerate(counts):
+        for k, part in enumerate(law):
+            for report in part:
+                found[k, report] = found.get((k, report), 0) | 1 << value
+    first: dict[int, Report] = {}
+    for (k, report), mask in found.items():
+        first.setdefault(mask, (publics[k], report))
+    return [(frozenset(v for v in range(len(counts)) if mask >> v & 1), report) for mask, report in first.items()]
 
 
 def _integers(laws: Laws) -> tuple[list[list[dict[Any, int]]], int]:

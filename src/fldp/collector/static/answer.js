@@ -80,7 +80,7 @@ function showQuestion(survey, person) {
 
 async function prepare(survey, person, label) {
   const confirm = (notices) => ask("Before you answer", notices, "Go on", "Do not answer");
-  const answer = await person.prepare(label, { confirm });
+  const answer = await person.prepare(label, { confirm, ticket });
   await showReport(survey, person, answer, answer.repeated ? null : label);
 }
 

@@ -4,6 +4,7 @@ import { comparison } from "./comparison.js";
 import { controls, levelWords } from "./controls.js";
 import { element, notice } from "./dom.js";
 import { card, every, load } from "./fldp.js";
+import { honesty } from "./honesty.js";
 import { privacyCard } from "./learned.js";
 import { moreReports } from "./more_reports.js";
 import { overTime } from "./over_time.js";
@@ -32,6 +33,7 @@ export async function surveyView(name, version, again) {
   const asked = controls(first.decoders, again);
   const results = estimates(survey, asked, again);
   const daily = overTime(survey);
+  const honest = honesty(survey);
   let seen = null;
 
   async function refresh() {
@@ -39,22 +41,27 @@ export async function surveyView(name, version, again) {
     facts.put(row);
     const now = `${row.n} ${asked.query()}`;
     if (now === seen) return; // reports are only ever added
-    await Promise.all([results.refresh(row, asked.query()), daily.refresh()]);
+    await Promise.all([results.refresh(row, asked.query()), daily.refresh(), honest.refresh(windowOf(asked.query()))]);
     seen = now;
   }
 
   const content = [
     facts.node,
+    honest.warning,
     panel("Estimates", ...asked.content, ...results.content),
     results.table,
     daily.node,
     results.more,
     comparison(survey, asked),
+    honest.node,
     privacyCard(card(survey.oracle)),
     publishing(survey),
   ];
   return { heading: survey.question, content, refresh };
 }
+
+/** Return what of a query says which days are meant. */
+const windowOf = (query) => new URLSearchParams([...query].filter(([name]) => name === "from" || name === "to"));
 
 function statusLine(survey) {
   const state = element("span");

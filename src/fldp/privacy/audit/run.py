@@ -16,7 +16,6 @@ from fldp.base import Oracle
 from fldp.constraints import fail, fraction, integer, positive
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
-from fldp.oracles.grouped import Grouped
 from fldp.privacy.audit.bounds import MOST_TRIALS
 from fldp.privacy.audit.choose import Claim
 from fldp.privacy.audit.judge import CALLS, Evidence, Finding, Progress, judge
@@ -106,9 +105,9 @@ def audit(
         oracle = oracle or listed("audit", privatize)
     elif not callable(privatize):
         raise fail("audit", "what is audited", "an oracle or a function of values", privatize)
-    claim, error = _claim(epsilon, eta, oracle), 1 - fraction("audit", "confidence", confidence)
     if values is None and domain_size is None and oracle:
         values = values_of(oracle, stream.child("audit", "values"))
+    claim, error = _claim(epsilon, eta, oracle, values), 1 - fraction("audit", "confidence", confidence)
     audited = _audited(values, domain_size, stream)
     size = -(-integer(100, MOST_TRIALS)("audit", "samples", samples) // CALLS)
     if oracle:
@@ -138,18 +137,19 @@ def choose_values(domain_size: int, rng: int | Stream | None = None) -> tuple[in
 
 
 def values_of(oracle: FrequencyOracle, rng: int | Stream | None = None) -> tuple[int, ...]:
-    """Choose the values of an oracle that an audit compares: of Grouped those of its largest group.
+    """Choose the values of an oracle that an audit compares: where only some are plain LDP, such values.
 
-    Between groups Grouped promises nothing, so there is nothing to audit; inside of one, plain LDP.
+    Between groups Grouped promises nothing, so there is nothing to audit; inside of one, plain LDP. So it is with the
+    sensitive values of URR.
 
     >>> import fldp
     >>> values_of(fldp.Grouped(epsilon=1.0, base="grr", groups=[2, 3]))
     (2, 3, 4)
     """
-    if not isinstance(oracle, Grouped):
+    plain = oracle.plain_values
+    if plain is None:
         return choose_values(oracle.domain_size, rng)
-    largest = oracle.runs[oracle.groups.index(max(oracle.groups))]
-    return tuple(largest.start + value for value in choose_values(largest.stop - largest.start, rng))
+    return tuple(plain[value] for value in choose_values(len(plain), rng))
 
 
 def repeated(enrol: Callable[[Any], Callable[[], Any]], times: int) -> Callable[[Any], Any]:
@@ -182,15 +182,21 @@ def repeated(enrol: Callable[[Any], Callable[[], Any]], times: int) -> Callable[
     return ask
 
 
-def _claim(epsilon: float | None, eta: Any, oracle: FrequencyOracle | None) -> Claim:
+def _claim(epsilon: float | None, eta: Any, oracle: FrequencyOracle | None, values: Sequence[Any] | None) -> Claim:
     if epsilon is None and oracle is None:
         raise ParameterError("audit: say what is claimed: epsilon (and eta), or the oracle")
     said = positive("audit", "epsilon", oracle.epsilon if epsilon is None and oracle else epsilon)
-    promised = 1 if oracle is None or isinstance(oracle, Grouped) else oracle.eta  # of Grouped, inside a group
+    promised = 1 if oracle is None or _are_plain(oracle, values) else oracle.eta
     share = positive("audit", "eta", float(promised) if eta is None else eta)
     if share > 1:
         raise fail("audit", "eta", "a number above 0 and at most 1", eta)
     return Claim(said, share)
+
+
+def _are_plain(oracle: FrequencyOracle, values: Sequence[Any] | None) -> bool:
+    """Tell whether plain LDP is promised between these values; where eta is 0, nothing else can be audited."""
+    plain = oracle.plain_values or ()
+    return oracle.eta == 0 or (values is not None and all(value in plain for value in values))
 
 
 def _audited(values: Sequence[Any] | None, domain_size: int | None, stream: Stream) -> tuple[Any, ...]:

@@ -1,0 +1,42 @@
+"""The route that doubts: whether the reports of some days look as honest ones do."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from fldp.collector.answer_routes import asked, enough, moment
+from fldp.collector.collector import Collector, Published
+from fldp.collector.query import days_of, parameters
+from fldp.collector.segments import batches
+from fldp.collector.store import Days, Snapshot, Token
+from fldp.collector.windows import Window
+from fldp.integrity_view import facts
+from fldp.privacy import integrity
+from fldp.reports import Reports, Tally
+
+MOST_BITS = 1 << 30  # of reports that are looked at one by one; of more, their tally
+
+
+async def honesty(collector: Collector, request: Request, token: Token) -> Response:
+    """Test the reports of a window, or their tally where the reports are not kept or are too many."""
+    published = await asked(collector, request, token)
+    days = days_of(parameters(request, "from", "to"))
+    return JSONResponse(await collector.answer(_tested, collector, published, days))
+
+
+def _tested(collector: Collector, published: Published, days: Days) -> dict[str, Any]:
+    with moment(collector, published) as snapshot:
+        source = _source(snapshot, published, days)
+    return facts(integrity(source), published.survey.label)
+
+
+def _source(snapshot: Snapshot, published: Published, days: Days) -> Reports | Tally:
+    """Return all reports of a window: a part of them would be chosen by what they are, since they are kept in order."""
+    number, oracle, window = published.entry.number, published.survey.oracle, Window(published.entry.number, days)
+    n = window.count(snapshot)
+    enough(n, published)
+    if snapshot.count_reports(number, days) == n and n * oracle.report_bits <= MOST_BITS:
+        segments = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
+        return Reports.concatenate(batches(oracle, segments))
+    return window.tally(snapshot, oracle)

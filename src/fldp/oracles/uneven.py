@@ -1,0 +1,78 @@
+"""What the oracles share whose values come in kinds, each with two probabilities of its own.
+
+A report supports value ``v`` with probability ``p_v`` if it is of ``v``, and with ``q_v`` if it is of any other value.
+The tally counts supports, as for the oracles with one ``p`` and ``q``.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.oracle import Floats, FrequencyOracle
+from fldp.reports import Tally
+
+Chances = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, repr=False)
+class UnevenOracle(FrequencyOracle):
+    """An oracle whose tally counts supports, and whose values are of several kinds."""
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[Chances, ...]:
+        """The realised ``p`` and ``q`` of every kind of values."""
+
+    @property
+    @abstractmethod
+    def kind_of(self) -> NDArray[np.intp]:
+        """The kind of every value."""
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (self.domain_size,)
+
+    @cached_property
+    def _spreads(self) -> tuple[Floats, Floats]:
+        """For every kind, what an own report adds to the variance of the estimated count, and what another one adds."""
+        own = [float(p * (1 - p) / (p - q) ** 2) for p, q in self.kinds]
+        return np.array(own), np.array([float(q * (1 - q) / (p - q) ** 2) for p, q in self.kinds])
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        return bool(((state >= 0) & (state <= n)).all())
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        others = np.array([float(q) for _, q in self.kinds])[self.kind_of]
+        gaps = np.array([float(p - q) for p, q in self.kinds])[self.kind_of]
+        return np.asarray((tally.state - tally.n * others) / gaps)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        """Of a single count, it does not know the value: it is the largest that it can be."""
+        del options
+        counts, (own, other) = np.asarray(count, np.float64), self._spreads
+        if counts.shape == (self.domain_size,):
+            return counts * own[self.kind_of] + (n - counts) * other[self.kind_of]
+        return np.max([counts * mine + (n - counts) * rest for mine, rest in zip(own, other, strict=True)], axis=0)
+
+    def mean_variance(self, n: int, **options: Any) -> float:
+        del options
+        own, other = self._spreads
+        each = n / self.domain_size
+        sizes = np.bincount(self.kind_of, minlength=len(own))
+        return float(sizes @ (each * own + (n - each) * other)) / self.domain_size
+
+    def draw_supports(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
+        """Draw the state where all supports are independent of each other: own ones with p, others with q."""
+        p, q = (np.array([float(chances[k]) for chances in self.kinds])[self.kind_of] for k in (0, 1))
+        return np.asarray(generator.binomial(counts, p) + generator.binomial(int(counts.sum()) - counts, q))
+
+    def sample_values(self, start: int, stop: int) -> list[int]:
+        """The first two values of every kind."""
+        part = self.kind_of[start:stop]
+        return sorted(start + int(k) for kind in np.unique(part) for k in np.flatnonzero(part == kind)[:2])

@@ -1,0 +1,111 @@
+"""What attackers achieve and what of it shows, measured: honest users of a population, and fakes among them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.constraints import fraction, integer
+from fldp.derived import can_derive
+from fldp.oracle import FrequencyOracle
+from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, SS, SUE
+from fldp.privacy.integrity import integrity
+from fldp.privacy.poisoning.attackers import ATTACKS, gain, leverage, poison
+from fldp.reports import Reports
+from fldp.stream import Stream
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One attack: what it should gain, what it gained, and which tests saw it, from reports and from their tally.
+
+    Gains are shares of all users. ``stderr`` is that of the noise of the honest users and of the fakes.
+    """
+
+    oracle: FrequencyOracle
+    attack: str
+    tickets: bool
+    share: float
+    leverage: float
+    expected: float
+    measured: float
+    stderr: float
+    in_reports: tuple[str, ...]
+    in_tally: tuple[str, ...]
+
+
+def oracles_for(epsilon: float, domain_size: int) -> list[FrequencyOracle]:
+    """Return one oracle of each kind for a domain."""
+    plain = (GRR, SUE, OUE, OLH, SS, HR, PGR, HRR, FWR)
+    return [
+        *(cls(epsilon, domain_size) for cls in plain),
+        FHR(epsilon, domain_size),
+        FWR(epsilon, domain_size, Fraction(1, 2)),
+    ]
+
+
+def zipf(users: int, domain_size: int) -> NDArray[np.int64]:
+    """Return a population in which value v is held in proportion to ``1/(v+1)``.
+
+    >>> zipf(100, 4)
+    array([48, 24, 16, 12])
+    """
+    weights = 1 / np.arange(1, domain_size + 1)
+    counts = np.floor(users * weights / weights.sum()).astype(np.int64)
+    counts[0] += users - counts.sum()
+    return np.asarray(counts)
+
+
+def outcomes(
+    oracle: FrequencyOracle,
+    targets: NDArray[np.int64],
+    *,
+    users: int = 50_000,
+    share: float = 0.05,
+    rng: int = 0,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Iterator[Outcome]:
+    """Yield what every attack achieves on this oracle; maximal gain also with tickets, where these can decide.
+
+    >>> found = list(outcomes(GRR(1.0, 8), np.array([6, 7]), users=2000, share=0.1))
+    >>> [(one.attack, round(one.leverage, 2)) for one in found]
+    [('maximal-gain', 4.49), ('random-item', 1.0), ('random-report', 0.25)]
+    """
+    fakes = round(integer(1, 1 << 30)("poison", "users", users) * fraction("poison", "share", share))
+    counts = zipf(users - fakes, oracle.domain_size)
+    stream = Stream(rng).child(oracle.name)
+    honest = oracle.privatize(np.repeat(np.arange(oracle.domain_size), counts), rng=stream)
+    ways = [(attack, False) for attack in ATTACKS]
+    for attack, tickets in [*ways[:1], *([("maximal-gain", True)] if can_derive(oracle) else []), *ways[1:]]:
+        fake = poison(oracle, targets, fakes, attack=attack, tickets=tickets, rng=stream.child(attack, int(tickets)))
+        yield _outcome(oracle, (honest, fake), targets, counts, (attack, tickets))
+        progress(1)
+
+
+def _outcome(
+    oracle: FrequencyOracle,
+    sent: tuple[Reports, Reports],
+    targets: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    way: tuple[str, bool],
+) -> Outcome:
+    honest, fake = sent
+    users = len(honest) + len(fake)
+    share, held = len(fake) / users, float(counts[targets].sum()) / len(honest)
+    every = Reports.concatenate([honest, fake])
+    tally = oracle.tally(every)
+    estimate = oracle.estimate(tally).sum(targets.tolist())
+    lever = leverage(oracle, targets, attack=way[0], tickets=way[1])
+    return Outcome(
+        oracle,
+        *way,
+        share,
+        lever,
+        gain(share, lever, held),
+        estimate.count / users - held,
+        estimate.stderr / users,
+        tuple(found.test for found in integrity(every).flagged),
+        tuple(found.test for found in integrity(tally).flagged),
+    )

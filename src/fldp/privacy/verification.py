@@ -1,0 +1,205 @@
+"""Verification: what a law was found to guarantee, and whether that keeps a promise."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import permutations
+from typing import Any
+
+from fldp.constraints import fail
+from fldp.errors import ParameterError
+from fldp.oracle import FrequencyOracle
+from fldp.privacy.notion import Notion, Pair, bounded_epsilon
+from fldp.profile import Curve, Profile, delta_curve
+from fldp.thresholds import exp_lower, log_upper
+
+_MOST_SAMPLED = 1 << 10  # values, of which all pairs are looked at
+
+Report = tuple[Any, Any]  # its public part, and its outcome
+Left = Sequence[tuple[Collection[int], Report | None]]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A report, and the two values between which it tells the most.
+
+    ``ratio`` is that of its probabilities; None where ``other`` cannot produce it, which is shown only if no report
+    that both can produce tells them apart. ``report`` is None where the law was too large to go through.
+    """
+
+    value: int
+    other: int
+    report: Any
+    public: Any
+    ratio: Fraction | None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Whether a law keeps a promise; if not, a pair of values or a report with which it does not, and why.
+
+    ``report`` is a pair of its public part, if it has one, and of its outcome.
+
+    >>> import fldp
+    >>> print(fldp.verify([[1, 0], [0, 1]]).judge(fldp.LDP(1.0)))
+    1-LDP does not hold: values 0 and 1: they share 0 of their reports, 0 by probability, where 1 is promised
+    """
+
+    notion: Notion
+    holds: bool
+    pair: Pair | None = None
+    reason: str | None = None
+    report: Report | None = None
+
+    def __str__(self) -> str:
+        if self.holds:
+            return f"{self.notion} holds"
+        return f"{self.notion} does not hold: {self._where}: {self.reason}"
+
+    @property
+    def _where(self) -> str:
+        if self.pair is not None:
+            return f"values {self.notion.name_of(self.pair[0])} and {self.notion.name_of(self.pair[1])}"
+        if self.report is None:
+            return "a report"
+        public, outcome = self.report
+        return f"report {outcome!r}" if public is None else f"report {outcome!r} with {public!r}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a law really guarantees. All exact, but for ``epsilon``, which is rounded up to a float.
+
+    ``ratio`` is ``e^epsilon``: the largest ratio of a report's probabilities under two values that can both produce it.
+    ``eta`` counts shared reports, ``eta_mass`` weighs them by probability. ``anonymity`` is the least number of values
+    that a report leaves possible, ``anonymity_mean`` the mean over reports of users whose values are equally frequent.
+    Counting alone can be gamed, and so can mass; the three belong together.
+    """
+
+    oracle: FrequencyOracle | None
+    domain_size: int
+    anonymity: int
+    witness: Witness
+    profiles: Mapping[Pair, Profile] = field(repr=False)
+    overlaps: Mapping[Fraction, Fraction] = field(repr=False)
+    notion: Notion | None = None
+    left: Left | None = field(default=None, repr=False)  # what reports leave possible, with one that does
+
+    @property
+    def ratio(self) -> Fraction:
+        """E to the power of ``epsilon``, exactly."""
+        return max(profile.ratio for profile in self._different)
+
+    @property
+    def epsilon(self) -> float:
+        """The logarithm of ``ratio``, rounded up."""
+        return log_upper(self.ratio)
+
+    @property
+    def eta(self) -> Fraction:
+        """The least share of reports that two values have in common, by their number: the paper's definition."""
+        return min(profile.overlap for profile in self._different)
+
+    @property
+    def eta_mass(self) -> Fraction:
+        """The least probability that a report of one value is one that the other can produce."""
+        return min(profile.shared_mass for profile in self._different)
+
+    @property
+    def strong(self) -> bool:
+        """Whether every two values share reports; else FLDP is weak, and some values are told apart with certainty."""
+        return self.eta > 0
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta of (epsilon, delta)-LDP at the promised epsilon; at ``ratio`` where none is promised."""
+        promised = getattr(self.notion, "epsilon", None)
+        return self._excess(self.ratio if promised is None else exp_lower(promised))
+
+    def delta_at(self, epsilon: float) -> Fraction:
+        """Return the delta of (epsilon, delta)-LDP at any epsilon from 0 on.
+
+        >>> import fldp
+        >>> fldp.verify([["3/4", "1/4"], ["1/4", "3/4"]]).delta_at(0.0)
+        Fraction(1, 2)
+        """
+        nothing = not isinstance(epsilon, bool) and epsilon == 0
+        return self._excess(exp_lower(0.0 if nothing else bounded_epsilon("verify", epsilon)))
+
+    @property
+    def delta_curve(self) -> Curve:
+        """The whole curve: corners ``(e^epsilon, delta)``, straight lines between them, level after the last."""
+        return delta_curve(self._different)
+
+    @property
+    def anonymity_mean(self) -> Fraction:
+        """The mean number of values that a report leaves possible, values being equally frequent."""
+        shared = sum((share * weight for share, weight in self.overlaps.items()), Fraction(0))
+        return 1 + (self.domain_size - 1) * shared
+
+    def judge(self, notion: Notion) -> Judgement:
+        """Tell whether the law keeps a promise, with a report or a pair of values for which it does not."""
+        if not isinstance(notion, Notion):
+            raise fail("verify", "notion", "a notion such as LDP(1.0)", notion)
+        notion.check_domain(self.domain_size)
+        for report, reason in self._wrong_reports(notion):
+            return Judgement(notion, False, None, reason, report)
+        for pair in self._pairs(notion):
+            demand = notion.demand(*pair)
+            why = demand.refusal(self._profile(pair)) if demand else None
+            if why:
+                return Judgement(notion, False, pair, why)
+        return Judgement(notion, True)
+
+    def _wrong_reports(self, notion: Notion) -> Iterator[tuple[Report | None, str]]:
+        """Yield reports that a notion does not allow."""
+        if not notion.looks_at_reports:
+            return
+        if self.left is None:
+            raise ParameterError(f"verify: {notion} is about reports, and this law has too many; take a smaller domain")
+        for left, report in self.left:
+            reason = notion.refusal(left, self.domain_size)
+            if reason:
+                yield report, reason
+
+    @property
+    def _is_enumerated(self) -> bool:
+        return self.oracle is None or len(self.profiles) == self.domain_size * (self.domain_size - 1)
+
+    def _profile(self, pair: Pair) -> Profile:
+        found = self.profiles.get(pair) or (self.oracle.profile(*pair) if self.oracle else None)
+        assert found is not None
+        return found
+
+    def _pairs(self, notion: Notion) -> Iterator[Pair]:
+        """Yield all pairs; of a law in closed form, pairs of all kinds in and between ranges that have one demand."""
+        if self._is_enumerated or self.oracle is None:
+            yield from self.profiles
+            return
+        sampled = list[int]()
+        for start, stop in notion.ranges(self.domain_size):
+            sampled += self.oracle.sample_values(start, stop)
+            if len(sampled) > _MOST_SAMPLED:
+                raise ParameterError(f"verify: {notion} is judged on at most {_MOST_SAMPLED} values of such a law")
+        yield from permutations(sampled, 2)
+
+    @property
+    def judgement(self) -> Judgement:
+        """Whether the law keeps what was promised: of an oracle, by its parameters."""
+        if self.notion is None:
+            raise ParameterError("verify: nothing is promised of this law; say what with notion=")
+        return self.judge(self.notion)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it keeps the promise, and leaves as many values possible as the oracle says."""
+        least = self.oracle.anonymity if self.oracle else 1
+        return self.judgement.holds and self.anonymity >= least
+
+    @cached_property
+    def _different(self) -> set[Profile]:
+        return set(self.profiles.values())
+
+    def _excess(self, bound: Fraction) -> Fraction:
+        return max(profile.excess(bound) for profile in self._different)

@@ -16,7 +16,10 @@ from fldp.geometry import hyperplane_sums
 from fldp.kernels import walsh_hadamard
 from fldp.oracles import FHR, FWR, HR, OLH, PGR, Grouped
 from fldp.oracles.pure import PureOracle
+from fldp.oracles.rappor import RAPPOR
+from fldp.oracles.sketch import SketchOracle
 from fldp.oracles.unary import UnaryOracle
+from fldp.oracles.uneven import UnevenOracle
 from fldp.privacy.integrity.finding import Finding, judge, judge_total
 from fldp.reports import Array, Tally
 
@@ -48,7 +51,14 @@ def _pure(oracle: PureOracle, tally: Tally) -> Iterator[Finding]:
         yield _supports(tally.state, tally.n, float(oracle.q), float(oracle.p))
 
 
-def _supports(counts: NDArray[np.int64], n: int, low: float, high: float) -> Finding:
+@of_tally.register(UnevenOracle)
+def _uneven(oracle: UnevenOracle, tally: Tally) -> Iterator[Finding]:
+    """Every value has bounds of its own."""
+    high, low = (np.array([float(chances[k]) for chances in oracle.kinds])[oracle.kind_of] for k in (0, 1))
+    yield _supports(tally.state, tally.n, low, high)
+
+
+def _supports(counts: NDArray[np.int64], n: int, low: float | Floats, high: float | Floats) -> Finding:
     return judge("supports", SUPPORTS, counts, n, low, high)
 
 
@@ -211,6 +221,28 @@ def _points(oracle: PGR, tally: Tally) -> Iterator[Finding]:
     idle, noise, name = sums[oracle.domain_size :], float(oracle.q), lambda cell: f"point {cell + oracle.domain_size}"
     if idle.size:
         yield judge("unused points", UNUSED, idle, tally.n, noise, noise, name)
+
+
+@of_tally.register(RAPPOR)
+def _filters(oracle: RAPPOR, tally: Tally) -> Iterator[Finding]:
+    """Given what people keep, every bit is a coin of p or of q: also where the same people report day after day."""
+    low, high = sorted((float(oracle.coins.p), float(oracle.coins.q)))
+    people, bits = np.repeat(tally.state[:, 0], oracle.bits), tally.state[:, 1:].ravel()
+    claim = "every bit is set at least as often as by noise alone, and at most as often as if it were true for all"
+    place = lambda cell: f"bit {cell % oracle.bits} of cohort {cell // oracle.bits}"  # noqa: E731
+    yield judge("bits", claim, bits, people, low, high, place)
+
+
+def judge_hashes(oracle: SketchOracle, tally: Tally) -> Finding:
+    """Judge which hash functions were drawn."""
+    claim, share = "all hash functions are equally frequent", 1 / oracle.hashes
+    return judge("hashes", claim, tally.state[:, 0], tally.n, share, share, "hash function {}".format)
+
+
+def pooled(oracle: SketchOracle, tally: Tally, data: Array | None) -> tuple[Tally, Array | None]:
+    """Return the tally and the reports over the buckets, whatever the hash functions: honest ones of some data."""
+    state = tally.state[:, 1:].sum(axis=0).reshape(oracle.response.tally_shape)
+    return Tally(oracle.response, state, tally.n), None if data is None else oracle.split(data)[1]
 
 
 def parts_of(oracle: Grouped, tally: Tally, data: Array | None) -> Iterator[tuple[int, Tally, Array | None]]:

@@ -7,8 +7,9 @@ from fldp.base import Oracle
 from fldp.constraints import fraction
 from fldp.errors import DomainError
 from fldp.oracles import GRR, Grouped
+from fldp.oracles.sketch import SketchOracle
 from fldp.privacy.integrity.finding import Finding
-from fldp.privacy.integrity.honest import of_reports, of_tally, parts_of
+from fldp.privacy.integrity.honest import judge_hashes, of_reports, of_tally, parts_of, pooled
 from fldp.privacy.integrity.pairs import judge_pairs
 from fldp.reports import Array, Reports, Tally
 
@@ -91,6 +92,11 @@ def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Findin
                 values = tuple(start + value for value in found.values)
                 yield replace(found, test=f"{found.test}, group {group}", values=values)
         return
+    if isinstance(oracle, SketchOracle):
+        yield judge_hashes(oracle, tally)
+        for found in _tested(oracle.response, *pooled(oracle, tally, data)):
+            yield replace(found, test=f"{found.test}, buckets", values=())
+        return
     yield from of_tally(oracle, tally)
     if data is not None:
         yield from of_reports(oracle, data)
@@ -102,6 +108,8 @@ def _blind(oracle: Oracle) -> tuple[str, ...]:
         return (_GROUPS, *_blind(max(oracle.members, key=lambda member: member.domain_size)))
     if isinstance(oracle, GRR):
         return (_SYMBOLS,)
+    if isinstance(oracle, SketchOracle):
+        return _blind(oracle.response)
     if of_tally.dispatch(type(oracle)) is of_tally.dispatch(Oracle):
         return (f"anything at all: nothing is known here about honest reports of {oracle.title}",)
     return ()

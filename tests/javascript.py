@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fldp.oracles import listed_names
+from fldp.oracles import names
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 MISSING = json.loads((ROOT / "js/test/missing.json").read_text())  # oracles that the client does not have
-NAMES = sorted({*listed_names()} - {*MISSING})
+NAMES = sorted({*names()} - {*MISSING})
 
 
 def node():

@@ -9,7 +9,7 @@ const survey = await Survey.of(fields, "https://collector.example", every);
 const { oracle } = survey;
 const epsilon = mode === "careless" ? 3 * oracle.epsilon : oracle.epsilon;
 const drawn = build({ ...oracle.description, epsilon }, every);
-const value = survey.encode(label);
+const value = await survey.encode(label);
 const reports = Array.from({ length: Number(count) }, () => drawn.draw(value));
 if (mode === "repeats") reports.forEach((report, k) => (reports[k] = reports[k - (k % 2)]));
 process.stdout.write(await encode(oracle, reports, survey.version));

@@ -1,4 +1,5 @@
 // Does what a list of requests on standard input says, with the client that is checked in, and writes the results.
+import { card } from "../src/fldp/collector/static/card.js";
 import * as fldp from "../src/fldp/collector/static/fldp.js";
 
 const wordsOf = (row) => {
@@ -6,6 +7,7 @@ const wordsOf = (row) => {
   row.forEach((word, k) => view.setBigUint64(8 * k, BigInt(word), true));
   return view;
 };
+const valueOf = (value) => (typeof value === "string" ? BigInt(value) : value); // fingerprints come as text
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 
 const actions = {
@@ -14,18 +16,22 @@ const actions = {
     const { description, words, reportBits, eta, anonymity } = fldp.build(fields, fldp.every);
     return { description, words, reportBits, eta, anonymity };
   },
-  reports: async ({ fields, rows }) => {
+  reports: async ({ fields, rows, among }) => {
     const oracle = fldp.build(fields, fldp.every);
-    const reports = rows.map(([value, words]) => oracle.perturb(value, wordsOf(words)));
-    const likelihoods = reports.map((report) => [...oracle.likelihoods(report)]);
+    const reports = rows.map(([value, words]) => oracle.perturb(valueOf(value), wordsOf(words)));
+    const likelihoods = reports.map((report) =>
+      (among?.map(valueOf) ?? [...Array(oracle.domainSize).keys()]).map(oracle.likely(report)),
+    );
     return { batch: hex(await fldp.encode(oracle, reports)), likelihoods };
   },
   version: async ({ survey, url = "https://collector.example" }) =>
-    (await fldp.Survey.of(survey, url, fldp.every)).version,
+    (await fldp.Survey.of(survey, url, fldp.every, { search: fldp.search })).version,
   decode: async ({ batch }) =>
     (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), fldp.every)).reports.length,
+  strings: ({ oracle, texts }) =>
+    Promise.all(texts.map(async (text) => String(await fldp.build(oracle, fldp.every).read(text)))),
   address: ({ url }) => fldp.addressOf(url),
-  card: ({ fields }) => fldp.card(fldp.build(fields, fldp.every)),
+  card: ({ fields }) => card(fldp.build(fields, fldp.every)),
   canonical: ({ thing }) => fldp.dumps(thing),
 };
 
@@ -35,7 +41,7 @@ actions.sequence = async ({ asked, limits, agrees }) => {
   const told = [];
   for (const { survey, label, url } of asked) {
     try {
-      const person = fldp.participant(await fldp.Survey.of(survey, url, fldp.every), { store, limits });
+      const person = fldp.participant(await fldp.Survey.of(survey, url, fldp.every, { search: fldp.search }), { store, limits });
       const { notices, spent, repeated } = await person.prepare(label, { confirm: () => agrees });
       told.push({ notices, spent, repeated });
     } catch (error) {

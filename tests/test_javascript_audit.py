@@ -1,7 +1,7 @@
 """The auditor on the client in JavaScript: every oracle, as a black box that only writes bytes.
 
 The noise is that of the device, so an audit of an honest client accuses it with a probability of at most FALSE_ALARM.
-There are thirteen of them: less than 1e-6 together. Clients with planted mistakes must be caught.
+There are sixteen of them: less than 1e-6 together. Clients with planted mistakes must be caught.
 """
 
 import json
@@ -17,27 +17,32 @@ from serving import shell
 
 FALSE_ALARM = 5e-8
 ORACLES = {
+    "cms": {"hashes": 2, "width": 8},
     "fhr": {},
     "fwr": {"eta": 0.5},
     "grouped": {"base": "oue", "groups": [3, 5]},
     "grr": {},
+    "hcms": {"hashes": 2, "width": 8},
     "hr": {"blocks": 2},
     "hrr": {},
     "olh": {},
     "oue": {},
     "pgr": {},
+    "rappor": {"epsilon_permanent": 2.0, "bits": 8, "cohorts": 2},
     "rr": {},
     "ss": {},
     "sue": {},
 }
+LABELS = list("abcdefgh")
+STRINGS = ("cms", "hcms", "rappor")
 
 
 def survey_of(name):
-    labels = ["no", "yes"] if name == "rr" else list("abcdefgh")
+    domain = {"domain": "strings"} if name in STRINGS else {"labels": LABELS[: 2 if name == "rr" else 8]}
     return {
         "name": name,
         "question": "Well?",
-        "labels": labels,
+        **domain,
         "oracle": {"name": name, "epsilon": 1.0, **ORACLES[name]},
     }
 
@@ -50,8 +55,10 @@ def audited(tmp_path, name, mode, samples, code):
     """Run the command in the shell on two labels, and return what it says as JSON."""
     path = tmp_path / "survey.json"
     path.write_text(json.dumps(survey_of(name)))
-    labels = survey_of(name)["labels"][:2]
-    chosen = [part for label in labels for part in ("--value", label)]
+    chosen = [part for label in LABELS[:2] for part in ("--value", label)]
+    if name in STRINGS:
+        (tmp_path / "candidates.txt").write_text("\n".join(LABELS))
+        chosen += ["--candidates", tmp_path / "candidates.txt"]
     given = ("--survey", path, "--command", client(path, mode), "--samples", samples, "--confidence", 1 - FALSE_ALARM)
     said, _ = shell("audit", *given, *chosen, "--json", code=code)
     return json.loads(said)
@@ -68,7 +75,7 @@ def test_an_honest_client_passes(tmp_path, name):
     assert found["oracle"]["name"] == name
 
 
-@pytest.mark.parametrize("name", ["fhr", "grr", "oue"])
+@pytest.mark.parametrize("name", ["cms", "fhr", "grr", "hcms", "oue"])
 def test_a_client_with_another_epsilon_is_caught(tmp_path, name):
     assert not audited(tmp_path, name, "careless", 5000, code=1)["holds"]
 

@@ -9,10 +9,13 @@ import random
 import numpy as np
 import pytest
 
+import fldp
 from fldp import wire
 from fldp.errors import FldpError
 from fldp.oracles import get
 from fldp.reports import Reports
+from fldp.string_oracle import StringOracle
+from fldp.strings import fingerprint, utf8
 from fldp.thresholds import exp_lower
 from fldp.vectors import craft
 from javascript import NAMES, ask
@@ -29,6 +32,15 @@ def fields_of(name, epsilon, chance):
     """Parameters that an oracle may or may not accept."""
     size = chance.choice([2, 3, 4, 5, 7, 8, 16, 31, 64, 65, chance.randrange(2, 400)])
     fields = {"name": name, "epsilon": epsilon, "domain_size": size}
+    if name in ("cms", "hcms"):
+        sizes = {"hashes": chance.choice([1, 2, 4, 256, 512, 65536, 3]), "width": chance.choice([1, 2, 16, 64, 128])}
+        return {"name": name, "epsilon": epsilon, **sizes, "hash_seed": chance.choice([0, 1, 2**53 - 1, 2**53])}
+    if name == "rappor":
+        fields = {"name": name, "epsilon": epsilon, "bits": chance.choice([2, 8, 17, 64, 130])}
+        fields |= {"epsilon_permanent": epsilon * chance.choice([1, 1.5, 2, 2, 4, 0.5])}
+        fields |= {"hashes": chance.choice([1, 2, 3]), "cohorts": chance.choice([1, 2, 4, 64, 512, 3])}
+        fields |= {"p": chance.choice([*[None] * 6, 0.25, 0.1, 1e-9, 1 - 2**-53])}
+        return fields | {"hash_seed": chance.choice([0, 2**53 - 1])}
     if name == "rr":
         del fields["domain_size"]
     if name in ("fhr", "fwr"):
@@ -66,6 +78,8 @@ def edges(oracle):
     """Words at both sides of every threshold."""
     coin, found = getattr(oracle, "coin", None), {0, 2**64 - 1}
     coins = getattr(oracle, "coins", None)
+    if hasattr(oracle, "response"):
+        return edges(oracle.response)
     for edge in [getattr(coin, "keep", 1), getattr(coins, "true_threshold", 1)]:
         found |= {edge - 1, edge, edge + 1}
     if hasattr(coin, "other"):
@@ -74,9 +88,17 @@ def edges(oracle):
 
 
 def rows_of(oracle, chance):
-    rows = [[chance.randrange(oracle.domain_size), [edge] * oracle.words] for edge in edges(oracle)]
+    rows = [[chance.randrange(oracle.values_end), [edge] * oracle.words] for edge in edges(oracle)]
     draws = [[chance.getrandbits(64) for _ in range(oracle.words)] for _ in range(4)]
-    return rows + [[chance.randrange(oracle.domain_size), words] for words in draws]
+    return rows + [[chance.randrange(oracle.values_end), words] for words in draws]
+
+
+def request_of(fields, oracle, rows):
+    """Fingerprints go as text, and are those that likelihoods are asked for."""
+    strings = isinstance(oracle, StringOracle)
+    made = [[str(value) if strings else value, [*map(str, words)]] for value, words in rows]
+    among = {"among": [value for value, _ in made]} if strings else {}
+    return {"do": "reports", "fields": fields, "rows": made, **among}
 
 
 def reports_of(oracle, rows):
@@ -94,30 +116,38 @@ def test_every_oracle_gives_the_same_reports_and_refuses_the_same_parameters(nam
     assert len(kept) >= 30
     rows = [rows_of(oracle, chance) for _, oracle in kept]
     asked = [{"do": "oracle", "fields": fields} for fields in every]
-    told = [
-        {"do": "reports", "fields": fields, "rows": [[value, [*map(str, words)]] for value, words in part]}
-        for (fields, _), part in zip(kept, rows, strict=True)
-    ]
+    told = [request_of(*each, part) for each, part in zip(kept, rows, strict=True)]
     found = ask(asked + told)
     for fields, answer in zip(every, found, strict=False):
         oracle = made(fields)
         assert (answer.get("error") == "ParameterError") == (oracle is None), (fields, answer)
         if oracle is not None:
-            numbers = (oracle.words, oracle.report_bits, float(oracle.eta), oracle.anonymity)
+            left = 2**31 - 1 if isinstance(oracle, StringOracle) else oracle.anonymity
+            numbers = (oracle.words, oracle.report_bits, float(oracle.eta), left)
             given = answer["result"]
             assert (given["words"], given["reportBits"], given["eta"], given["anonymity"]) == numbers, fields
             assert given["description"] == wire.describe(oracle), fields
     for (fields, oracle), part, answer in zip(kept, rows, found[len(every) :], strict=True):
         reports = reports_of(oracle, part)
         assert answer["result"]["batch"] == wire.encode(reports).hex(), fields
-        expected = oracle.likelihoods(reports.data)
+        marks = (np.array([value for value, _ in part]),) if isinstance(oracle, StringOracle) else ()
+        expected = oracle.likelihoods(reports.data, *marks)
         given = np.array(answer["result"]["likelihoods"])
         scale = expected.max(axis=1, keepdims=True) / given.max(axis=1, keepdims=True)
         np.testing.assert_allclose(given * scale, expected, rtol=1e-9, err_msg=str(fields))
         assert ((given == 0) == (expected == 0)).all(), fields
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES} - {"rr", "grouped"}))
+def test_strings_and_their_fingerprints_are_those_of_python():
+    texts = ["a", "", "\0", "é", "e\u0301", "🦊", "\ud800", "a\udc00b", " blank ", "x" * 1024, "x" * 1025, "é" * 512]
+    texts += ["é" * 513, "🦊" * 256, "🦊" * 257, "line\nline", "\ufeffmark", "https://example.org/?q=1&r=%20"]
+    found = ask([{"do": "strings", "oracle": {"name": "cms", "epsilon": 1.0}, "texts": texts}])[0]["result"]
+    for text, mark in zip(texts, found, strict=True):
+        data = utf8(text)
+        assert int(mark) == (-1 if data is None else fingerprint(data)), text
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} & {*fldp.oracles.listed_names()} - {"rr", "grouped"}))
 def test_large_domains_are_those_of_python(name):
     sizes = [1 << 20, (1 << 20) - 1, 700_001, 1025]
     every = [{"name": name, "epsilon": 1.0, "domain_size": size} for size in sizes]

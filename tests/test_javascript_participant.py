@@ -8,6 +8,7 @@ import pytest
 from fldp import BudgetError, Limit, Limits, Participant
 from fldp.errors import FldpError
 from fldp.participant_store import MemoryStore
+from fldp.survey import Survey
 from javascript import ask
 
 URLS = ["https://a.example", "https://b.example/path", "http://127.0.0.1:8080"]
@@ -20,6 +21,8 @@ ORACLES = [
     {"name": "fhr", "epsilon": 0.3, "allow_exposure": True},
     {"name": "fwr", "epsilon": 0.2, "eta": 0.25, "allow_exposure": True},
     {"name": "grouped", "epsilon": 0.1, "base": "grr", "groups": [2, 1], "allow_exposure": True},
+    {"name": "cms", "epsilon": 0.4, "hashes": 4, "width": 8},
+    {"name": "rappor", "epsilon": 0.1, "epsilon_permanent": 0.3, "bits": 8},
 ]
 
 
@@ -29,16 +32,40 @@ def drawn(chance):
     for number in range(40):
         oracle = chance.choice(ORACLES)
         labels = SETS[0] if oracle["name"] == "grouped" else chance.choice(SETS)
+        domain = {"domain": "strings"} if oracle["name"] in ("cms", "rappor") else {"labels": labels}
+        repeat = chance.choice(["once", "daily"]) if oracle["name"] == "rappor" else "once"
         topic = chance.choice(["one", "two"])
         survey = {
             "name": f"s{number % 3}",
             "question": f"Which, {chance.randrange(12)}?",
             "topic": topic,
-            "labels": labels,
+            **domain,
             "oracle": oracle,
+            "collect": {"repeat": repeat},
         }
         asked.append({"survey": survey, "label": chance.choice("ab"), "url": chance.choice(URLS)})
     return asked + chance.sample(asked, 20)
+
+
+def test_a_search_is_answered_in_one_of_its_rounds_only():
+    """Versions of rounds are those of Python, and so is the refusal of a second round, whatever the limits."""
+    first = Survey.from_dict(
+        {
+            "name": "found",
+            "question": "Which?",
+            "domain": "strings",
+            "search": {"alphabet": "ab", "bits": 6, "k": 2},
+            "oracle": {"name": "grr", "epsilon": 0.1},
+        }
+    )
+    later = first.at(first.search.search.later(2, ("0111", "10"), 3))
+    asked = [{"survey": survey.canonical, "label": "abba", "url": URLS[0]} for survey in (first, later, first)]
+    told = ask([{"do": "sequence", "asked": asked, "agrees": True}])[0]["result"]
+    expected = in_python(asked, _defaults(), agrees=True, anonymity=2)
+    assert list(in_javascript(told)) == expected
+    assert "must be answered in one round only" in expected[1]
+    versions = ask([{"do": "version", "survey": survey.canonical} for survey in (first, later)])
+    assert [found["result"] for found in versions] == [first.version, later.version]
 
 
 def limits_of(chance):

@@ -53,7 +53,7 @@ export function fullLimits(given: Limits = {}): FullLimits {
   for (const { maxEpsilon, minEta, maxAnswers = 1 } of [topic, origin, total]) {
     const numbers = [maxEpsilon, minEta, maxAnswers, minAnonymity, minLabels].every(Number.isFinite);
     const good = maxEpsilon > 0 && minEta >= 0 && minEta <= 1 && Math.min(maxAnswers, minAnonymity, minLabels) >= 1;
-    if (!numbers || !good) throw fail("participant", "limits", "positive numbers, with a minEta of at most 1", given);
+    if (!numbers || !good) throw fail("participant", "limits", "positive, minEta at most 1", given);
   }
   return made;
 }
@@ -61,7 +61,7 @@ export function fullLimits(given: Limits = {}): FullLimits {
 type Cost = Pick<Spent, "eta"> & { readonly epsilon: number };
 
 /** Return the exact sum of numbers as they are written, in units of `10^-PLACES`. */
-function unitsOf(numbers: readonly number[]): bigint {
+function unitsOf(numbers: readonly (number | string)[]): bigint {
   return numbers.reduce((sum, number) => {
     const [digits, exponent = 0] = String(number).split("e");
     const [whole, part = ""] = digits.split(".");
@@ -84,17 +84,15 @@ export function shareText(eta: number): string {
 
 /** Compose costs: epsilons add up, etas multiply. */
 export function together(costs: readonly Cost[]): Spent {
-  const epsilons = costs.map(({ epsilon }) => epsilon);
-  const eta = costs.reduce((product, cost) => product * cost.eta, 1);
-  return { epsilon: written(unitsOf(epsilons)), eta, answers: costs.length };
+  const epsilon = written(unitsOf(costs.map((cost) => cost.epsilon)));
+  return { epsilon, eta: costs.reduce((product, cost) => product * cost.eta, 1), answers: costs.length };
 }
 
 /** Say which parts of a limit do not cover what would be spent; nothing if all do. */
 export function breaches({ maxEpsilon, minEta, maxAnswers = 100 }: Limit, costs: readonly Cost[]): string[] {
   const { epsilon, eta, answers } = together(costs);
-  const epsilons = costs.map((cost) => cost.epsilon);
   const found = [];
-  if (unitsOf(epsilons) > unitsOf([maxEpsilon])) {
+  if (unitsOf([epsilon]) > unitsOf([maxEpsilon])) {
     found.push(`an epsilon of at most ${maxEpsilon} together, got ${epsilon}`);
   }
   if (eta < minEta) found.push(`an eta of at least ${shareText(minEta)} together, got ${shareText(eta)}`);

@@ -15,11 +15,11 @@ export interface SymbolCoin {
   readonly other: bigint;
 }
 
-const upwards = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
+/** Divide and round up. */
+export const upwards = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 
 function degenerate(owner: string, epsilon: number): ParameterError {
-  const rule = "one that 64-bit coins can realise on this domain";
-  return fail(owner, "epsilon", rule, epsilon);
+  return fail(owner, "epsilon", "one that coins can realise", epsilon);
 }
 
 /** Return `2^128 e^epsilon`, rounded down, for a coin; larger ones are refused before they take time. */
@@ -29,7 +29,7 @@ function powerOf(owner: string, epsilon: number): bigint {
 }
 
 /** Tell whether the ratio `a / b` is large enough: at least `1 + 1023/1024 (E - 1)`. */
-function closeTo(power: bigint, a: bigint, b: bigint): boolean {
+export function closeTo(power: bigint, a: bigint, b: bigint): boolean {
   return 1024n * ONE * (a - b) >= 1023n * (power - ONE) * b;
 }
 

@@ -1,14 +1,15 @@
 /** Tickets that decide what is public in a report, so that nobody can choose it; as `fldp/derived.py` has it. */
 import { sha256, utf8 } from "./canonical.js";
 import { fail } from "./errors.js";
-import type { Oracle, Report } from "./oracle.js";
+import type { Oracle, Report, Value } from "./oracle.js";
 import { randomWords } from "./random.js";
 
 /** Draws a report of a value whose public part is the one that a ticket decides for a version of a survey. */
-export type Derive = (value: number, version: string, ticket?: string) => Promise<Report>;
+export type Derive = (value: Value, version: string, ticket?: string) => Promise<Report>;
 
 /** Return how an oracle draws whose first words, so many of them, decide the public part of a report. */
 export function deriving(oracle: Oracle, count: number): Derive {
+  oracle.rarely = { derive: true };
   return async (value, version, ticket) => {
     if (!ticket) throw fail(oracle.name, "a ticket", "given", ticket);
     const words = randomWords(oracle.words);

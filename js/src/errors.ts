@@ -37,7 +37,7 @@ export class BudgetError extends FldpError {
 /** A collector refused, or could not be reached; `status` is what it answered, null if it did not. */
 export class CollectorError extends FldpError {
   override name = "CollectorError";
-  readonly status: number | null;
+  declare readonly status: number | null;
 
   constructor(message: string, status: number | null = null) {
     super(message);
@@ -52,8 +52,8 @@ export class CollectorError extends FldpError {
 
 /** Return somebody else's value as one short line that cannot do anything to a terminal. */
 export function shown(value: unknown, most = 60): string {
-  const text = typeof value === "string" ? value.slice(0, most) : value;
-  return String(JSON.stringify(text) ?? text)
+  return String(typeof value === "bigint" ? value : (JSON.stringify(value) ?? value))
+    .slice(0, 999)
     .replace(/[\p{C}\p{Z}]+/gu, " ")
     .slice(0, most);
 }

@@ -7,8 +7,26 @@ import { HR } from "./hadamard.js";
 import { OLH } from "./hashing.js";
 import type { OracleClass } from "./oracle.js";
 import { PGR } from "./projective.js";
+import { RAPPOR } from "./rappor.js";
+import { CMS, HCMS } from "./sketch.js";
 import { SS } from "./subset.js";
 import { OUE, SUE } from "./unary.js";
 
 /** All oracles: what to give to `load` if any survey is to be answered. */
-export const every: readonly OracleClass[] = [FHR, FWR, GRR, Grouped, HR, HRR, OLH, OUE, PGR, RR, SS, SUE];
+export const every: readonly OracleClass[] = [
+  CMS,
+  FHR,
+  FWR,
+  GRR,
+  Grouped,
+  HCMS,
+  HR,
+  HRR,
+  OLH,
+  OUE,
+  PGR,
+  RAPPOR,
+  RR,
+  SS,
+  SUE,
+];

@@ -3,7 +3,7 @@
 export const ONE = 1n << 128n;
 
 /** The double as an exact fraction: `[numerator, k]` for `numerator / 2^k`. */
-function dyadic(number: number): [bigint, bigint] {
+export function dyadic(number: number): [bigint, bigint] {
   let power = 0n;
   let scaled = number;
   while (!Number.isInteger(scaled)) {

@@ -1,6 +1,6 @@
 /** FHR, the flexible Hadamard response of the paper. */
 import { type SymbolCoin, quotient, symbolCoin } from "./coins.js";
-import { type Fields, Oracle, type Report, bitLength, each, flag, parity, wordOf } from "./oracle.js";
+import { type Fields, Oracle, type Report, bitLength, flag, parity, settleExposure, wordOf } from "./oracle.js";
 
 /** Return the least and the greatest number of `t < n` with an odd `parity(w & t)`, over masks `w != 0`. */
 function oddCounts(n: number, bits: number): [number, number] {
@@ -24,7 +24,7 @@ export class FHR extends Oracle {
   static override readonly rules = {
     ...Oracle.rules,
     items: {
-      rule: "one of 'spread', 'paper'",
+      rule: "spread or paper",
       initial: "spread",
       check: (value: unknown) => value === "spread" || value === "paper",
     },
@@ -32,10 +32,10 @@ export class FHR extends Oracle {
   };
   override eta = 0.5;
   readonly words = 2;
-  readonly widths: readonly number[];
-  private readonly rows: number;
-  private readonly first: number;
-  private readonly coin: SymbolCoin;
+  declare readonly widths: readonly number[];
+  declare private readonly rows: number;
+  declare private readonly first: number;
+  declare private readonly coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
@@ -43,11 +43,11 @@ export class FHR extends Oracle {
     const bits = bitLength(this.domainSize);
     this.widths = [bits, bits];
     this.rows = 1 << bits;
-    this.first = this.settings.items === "paper" ? 1 : this.rows - this.domainSize;
+    const { items } = this.settings;
+    this.first = items === "paper" ? 1 : this.rows - this.domainSize;
     const last = this.first + this.domainSize;
-    const spread = last === this.rows;
-    this.anonymity = spread ? this.rows / 2 - oddCounts(this.first, bits)[1] : oddCounts(last, bits)[0];
-    this.settleExposure(`items ${this.settings.items}`);
+    this.anonymity = last === this.rows ? this.rows / 2 - oddCounts(this.first, bits)[1] : oddCounts(last, bits)[0];
+    settleExposure(this);
   }
 
   /** Word 0 holds a position and a mask, which is made odd; word 1 is the coin. */
@@ -64,12 +64,12 @@ export class FHR extends Oracle {
     return plus !== minus;
   }
 
-  override likelihoods([plus, minus]: Report): Float64Array {
+  override likely([plus, minus]: Report): (value: number) => number {
     const less = quotient(this.coin.other, this.coin.keep);
     const [at, mask] = [plus as number, (plus as number) ^ (minus as number)];
-    return each(this.domainSize, (value) => {
+    return (value) => {
       const item = value + this.first;
       return parity(mask & item) && (parity(at & item) ? less : 1);
-    });
+    };
   }
 }

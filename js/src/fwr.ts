@@ -3,7 +3,18 @@ import { type SymbolCoin, quotient, respond, symbolCoin } from "./coins.js";
 import { deriving } from "./derived.js";
 import { fail } from "./errors.js";
 import { ONE, expLower } from "./exponential.js";
-import { type Fields, Oracle, type Report, bitLength, each, flag, integer, parity, wordOf } from "./oracle.js";
+import {
+  type Fields,
+  Oracle,
+  type Report,
+  bitLength,
+  each,
+  flag,
+  integer,
+  parity,
+  settleExposure,
+  wordOf,
+} from "./oracle.js";
 import { leftBy, scatter } from "./scatter.js";
 
 const MOST_HASH_BITS = 8;
@@ -44,12 +55,12 @@ export class FWR extends Oracle {
     hash_bits: { ...hashBits, initial: null, check: (value) => value === null || hashBits.check(value) },
     allow_exposure: flag,
   };
-  readonly words: number;
-  readonly widths: readonly number[];
-  private readonly leaks: number;
-  private readonly masks: number;
-  private readonly item: (value: number) => number;
-  private readonly coin: SymbolCoin;
+  declare readonly words: number;
+  declare readonly widths: readonly number[];
+  declare private readonly leaks: number;
+  declare private readonly masks: number;
+  declare private readonly item: (value: number) => number;
+  declare private readonly coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
@@ -66,7 +77,7 @@ export class FWR extends Oracle {
     this.item = scatter(this.domainSize);
     this.anonymity = leftBy(this.domainSize, this.leaks);
     if (this.eta === 1) this.derive = deriving(this, this.words - 1);
-    this.settleExposure(`eta ${this.eta}`);
+    settleExposure(this);
   }
 
   /** Two masks from each word, then the parities under them; the last word throws the coin. */
@@ -81,16 +92,16 @@ export class FWR extends Oracle {
 
   /** A report is possible if some value is: where leaked masks cancel out, so must their parities. */
   override check(report: Report): boolean {
-    return this.leaks === 0 || this.likelihoods(report).some((likely) => likely > 0);
+    return this.leaks === 0 || each(this.domainSize, this.likely(report)).some((likely) => likely > 0);
   }
 
-  override likelihoods(report: Report): Float64Array {
+  override likely(report: Report): (value: number) => number {
     const less = quotient(this.coin.other, this.coin.keep);
     const masks = report.slice(0, -1) as number[];
-    return each(this.domainSize, (value) => {
+    return (value) => {
       const wrong = paritiesOf(this.item(value), masks) ^ (report[this.masks] as number);
       return wrong & ((1 << this.leaks) - 1) ? 0 : wrong ? less : 1;
-    });
+    };
   }
 }
 

@@ -13,6 +13,7 @@ import {
   flag,
   integer,
   positive,
+  settleExposure,
 } from "./oracle.js";
 import { pack, unpack } from "./packing.js";
 import { PGR } from "./projective.js";
@@ -37,8 +38,8 @@ class Single extends Oracle {
     return [];
   }
 
-  override likelihoods(): Float64Array {
-    return Float64Array.of(1);
+  override likely(): () => number {
+    return () => 1;
   }
 }
 
@@ -71,9 +72,9 @@ export class Grouped extends Oracle {
     allow_exposure: flag,
   };
   override eta = 0;
-  readonly words: number;
-  readonly widths: readonly number[];
-  private readonly groups: readonly Group[];
+  declare readonly words: number;
+  declare readonly widths: readonly number[];
+  declare private readonly groups: readonly Group[];
 
   constructor(fields: Fields) {
     super(fields);
@@ -83,25 +84,11 @@ export class Grouped extends Oracle {
     }
     this.settings.domain_size = total(sizes);
     this.anonymity = Math.min(...sizes);
-    this.settle(sizes);
+    settleExposure(this);
+    if (Math.max(...sizes) === 1) throw fail(this.name, "groups", "of more than one value, one of them", sizes);
     this.groups = this.made(sizes);
     this.words = Math.max(...this.groups.map(({ oracle }) => oracle.words));
     this.widths = byteWidths(Math.max(...this.groups.map(({ widths }) => total(widths))));
-  }
-
-  private settle(sizes: readonly number[]): void {
-    if (this.anonymity > 1)
-      this.settings.allow_exposure = false; // the same oracle, allowed or not
-    else if (!this.settings.allow_exposure) {
-      throw fail(
-        this.name,
-        "groups",
-        "of at least 2 values, or with allow_exposure, since one of 1 is published",
-        sizes,
-      );
-    }
-    if (Math.max(...sizes) === 1)
-      throw fail(this.name, "groups", "of more than one value, at least one of them", sizes);
   }
 
   private made(sizes: readonly number[]): Group[] {
@@ -131,11 +118,11 @@ export class Grouped extends Oracle {
     return !!found && found.group.oracle.check(found.inside);
   }
 
-  override likelihoods(report: Report): Float64Array {
+  override likely(report: Report): (value: number) => number {
     const { group, inside } = this.opened(report) as { group: Group; inside: Report };
-    const made = new Float64Array(this.domainSize);
-    made.set(group.oracle.likelihoods(inside), group.start);
-    return made;
+    const { start, oracle } = group;
+    const likely = oracle.likely(inside);
+    return (value) => (oracle.holds(value - start) ? likely(value - start) : 0);
   }
 
   /** Return the group of a report and the base's report; null if there is none, or it is not filled up with 0. */

@@ -1,13 +1,13 @@
 /** Randomized response: report the value itself, or another one. */
 import { type SymbolCoin, quotient, respond, symbolCoin } from "./coins.js";
-import { type Fields, Oracle, type Report, bitLength, each, integer, positive, wordOf } from "./oracle.js";
+import { type Fields, Oracle, type Report, bitLength, integer, positive, wordOf } from "./oracle.js";
 
 /** Generalised randomized response: the true value with `e^eps/(e^eps+d-1)`, each other one with `1/(e^eps+d-1)`. */
 export class GRR extends Oracle {
   static override readonly id: string = "grr";
   readonly words = 1;
-  readonly widths: readonly number[];
-  private readonly coin: SymbolCoin;
+  declare readonly widths: readonly number[];
+  declare private readonly coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
@@ -23,9 +23,9 @@ export class GRR extends Oracle {
     return symbol < this.domainSize;
   }
 
-  override likelihoods([symbol]: Report): Float64Array {
+  override likely([symbol]: Report): (value: number) => number {
     const less = quotient(this.coin.other, this.coin.keep);
-    return each(this.domainSize, (value) => (value === symbol ? 1 : less));
+    return (value) => (value === symbol ? 1 : less);
   }
 }
 

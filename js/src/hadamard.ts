@@ -1,27 +1,20 @@
 /** Hadamard response: report a position where the value's row of a Hadamard matrix is probably +1. */
 import { type SymbolCoin, quotient, respond, symbolCoin } from "./coins.js";
 import { fail } from "./errors.js";
-import { type Fields, Oracle, type Report, bitLength, each, integer, parity, wordOf } from "./oracle.js";
-
-const MOST_BLOCKS = 1 << 16;
-const count = integer(1, MOST_BLOCKS, 1);
+import { type Fields, Oracle, type Report, bitLength, parity, powerOfTwo, wordOf } from "./oracle.js";
 
 /** Hadamard response: a symbol from the half of the value's block where its row is +1, or from another half. */
 export class HR extends Oracle {
   static override readonly id = "hr";
   static override readonly rules = {
     ...Oracle.rules,
-    blocks: {
-      rule: `a power of two up to ${MOST_BLOCKS}`,
-      initial: 1,
-      check: (value: unknown) => count.check(value) && !((value as number) & ((value as number) - 1)),
-    },
+    blocks: powerOfTwo(1, 1),
   };
   readonly words = 2;
-  readonly widths: readonly number[];
-  private readonly bits: number;
-  private readonly blocks: number;
-  private readonly coin: SymbolCoin;
+  declare readonly widths: readonly number[];
+  declare private readonly bits: number;
+  declare private readonly blocks: number;
+  declare private readonly coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
@@ -41,12 +34,11 @@ export class HR extends Oracle {
     return [((half >> 1) << this.bits) | (wrong ? position ^ (row & -row) : position)];
   }
 
-  override likelihoods([symbol]: Report): Float64Array {
+  override likely([symbol]: Report): (value: number) => number {
     const less = quotient(this.coin.other, this.coin.keep);
     const block = (symbol as number) >> this.bits;
     const position = (symbol as number) & ((1 << this.bits) - 1);
-    const agrees = (value: number) => value % this.blocks === block && !parity(position & this.row(value));
-    return each(this.domainSize, (value) => (agrees(value) ? 1 : less));
+    return (value) => (value % this.blocks === block && !parity(position & this.row(value)) ? 1 : less);
   }
 
   private row(value: number): number {

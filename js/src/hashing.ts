@@ -2,17 +2,22 @@
 import { type SymbolCoin, quotient, respond, symbolCoin } from "./coins.js";
 import { deriving } from "./derived.js";
 import { ONE, expLower } from "./exponential.js";
-import { type Fields, Oracle, type Report, bitLength, each, wordOf } from "./oracle.js";
+import { type Fields, Oracle, type Report, type Value, bitLength, wordOf } from "./oracle.js";
 
 const MOST_SYMBOLS = 2n ** 32n - 1n;
 const low = (number: bigint): bigint => BigInt.asUintN(64, number);
 
 /** Return output number `value` of SplitMix64 started at the seed. */
-function keyedHash(seed: bigint, value: number): bigint {
+export function keyedHash(seed: bigint, value: Value): bigint {
   let z = low(seed + (BigInt(value) + 1n) * 0x9e3779b97f4a7c15n);
   z = low((z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
   z = low((z ^ (z >> 27n)) * 0x94d049bb133111ebn);
   return z ^ (z >> 31n);
+}
+
+/** Hash a value under a seed to a number below `symbols`. */
+export function hashed(seed: bigint, value: Value, symbols: number): number {
+  return Number((keyedHash(seed, value) * BigInt(symbols)) >> 64n);
 }
 
 /** Return the number of symbols `g` that minimises `(E + g - 1)^2 / (g - 1)`: one of the neighbours of `E + 1`. */
@@ -28,9 +33,9 @@ function bestSymbols(epsilon: number): number {
 export class OLH extends Oracle {
   static override readonly id = "olh";
   readonly words = 2;
-  readonly widths: readonly number[];
-  private readonly symbols: number;
-  private readonly coin: SymbolCoin;
+  declare readonly widths: readonly number[];
+  declare private readonly symbols: number;
+  declare private readonly coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
@@ -42,19 +47,15 @@ export class OLH extends Oracle {
 
   override perturb(value: number, words: DataView): Report {
     const seed = wordOf(words, 0);
-    return [seed, respond(this.hashed(seed, value), wordOf(words, 1), this.coin)];
+    return [seed, respond(hashed(seed, value, this.symbols), wordOf(words, 1), this.coin)];
   }
 
   override check([, symbol]: Report): boolean {
     return symbol < this.symbols;
   }
 
-  override likelihoods([seed, symbol]: Report): Float64Array {
+  override likely([seed, symbol]: Report): (value: number) => number {
     const less = quotient(this.coin.other, this.coin.keep);
-    return each(this.domainSize, (value) => (this.hashed(seed as bigint, value) === symbol ? 1 : less));
-  }
-
-  private hashed(seed: bigint, value: number): number {
-    return Number((keyedHash(seed, value) * BigInt(this.symbols)) >> 64n);
+    return (value) => (hashed(seed as bigint, value, this.symbols) === symbol ? 1 : less);
   }
 }

@@ -2,16 +2,13 @@
 import { type FullLimits, breaches } from "./amounts.js";
 import { identifier } from "./canonical.js";
 import { FldpError } from "./errors.js";
+import type { Report } from "./oracle.js";
 import type { Store } from "./store.js";
 
 const FORMAT = "fldp-ledger-1";
 
-/**
- * One answer: to whom, on what, at which cost, over which labels, on which day; and what is repeated. Never the truth.
- *
- * It is `drawn` until its owner wants it sent, then `queued` until the collector has acknowledged it, and then `sent`.
- */
-export interface Row {
+/** What an answer costs: to whom it goes, on what, at which cost, over which labels, on which day. */
+export interface Charge {
   readonly origin: string;
   readonly path: string;
   readonly topic: string;
@@ -23,16 +20,29 @@ export interface Row {
   readonly size: number;
   /** In UTC. */
   readonly day: string;
+}
+
+/**
+ * What is sent. It is `drawn` until its owner wants it sent, then `queued` until the collector has acknowledged it, and
+ * then `sent`.
+ */
+export interface Drawn {
   /** The key that the batch is sent under, always the same one, so that it counts once. */
   readonly key: string;
   /** The batch, as hexadecimal digits. */
   readonly batch: string;
-  /** A hash of key and batch. */
+  /** What all reports are made of, where there is one each day; the day of the last one. */
+  readonly basis?: Report;
+  readonly last?: string;
+  /** A hash of key, batch and basis. */
   readonly check: string;
   readonly state: "drawn" | "queued" | "sent";
   /** What a queued answer is sent with, where the survey asks for it. */
   readonly ticket?: string;
 }
+
+/** One answer: what it costs, and what is repeated. Never the truth. */
+export type Row = Charge & Drawn;
 
 /** Read a ledger; none yet is an empty one, and a damaged one is refused: over a fresh one all is answered again. */
 export function readLedger(text: string | null): readonly Row[] {
@@ -67,11 +77,11 @@ export function concerns(to: Pick<Row, "origin" | "topic">): (row: Row) => boole
 }
 
 /** Say why one more answer is not within the limits; nothing if it is. */
-export function refusals(rows: readonly Row[], row: Row, limits: FullLimits): string[] {
+export function refusals(rows: readonly Row[], row: Charge, limits: FullLimits): string[] {
   const { origin, topic } = row;
   const scopes = [
     [`answers on topic ${topic} to ${origin}`, limits.topic, concerns(row)],
-    [`answers to ${origin}`, limits.origin, (other: Row) => other.origin === origin],
+    [`answers to ${origin}`, limits.origin, (other: Charge) => other.origin === origin],
     ["all answers", limits.total, () => true],
   ] as const;
   return scopes.flatMap(([name, limit, counts]) =>
@@ -80,7 +90,7 @@ export function refusals(rows: readonly Row[], row: Row, limits: FullLimits): st
 }
 
 /** Say what the person must know before answering: few labels, or others than the last time. */
-export function noticesOf(rows: readonly Row[], row: Row, { minLabels }: FullLimits): string[] {
+export function noticesOf(rows: readonly Row[], row: Charge, { minLabels }: FullLimits): string[] {
   const found = [];
   if (row.size < minLabels) found.push(`it has ${row.size} labels, fewer than ${minLabels}`);
   const last = rows.filter(concerns(row)).pop();
@@ -103,11 +113,12 @@ export async function change<T>(
   }
 }
 
-/** Return the check of a key and a batch. */
-export const checkOf = (key: string, batch: string): Promise<string> => identifier([key, batch]);
+/** Return the check of a key, a batch, and what it is made of. */
+export const checkOf = (key: string, batch: string, basis: Report = []): Promise<string> =>
+  identifier([key, batch, ...basis]);
 
 /** Refuse an answer that was damaged in the store; it is never replaced. */
 export async function intact(row: Row): Promise<Row> {
-  if ((await checkOf(row.key, row.batch)) === row.check) return row;
+  if ((await checkOf(row.key, row.batch, row.basis)) === row.check) return row;
   throw new FldpError(`participant: the stored answer on topic ${row.topic} is damaged; restore it from a copy`);
 }

@@ -1,10 +1,20 @@
 /** Oracle: parameters and nothing else. It says how random words become a report, and what a report tells. */
 import type { Derive } from "./derived.js";
 import { fail } from "./errors.js";
+import type { Charge, Row } from "./ledger.js";
 import { randomWords } from "./random.js";
 
 /** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
 export const MOST_VALUES = 1 << 20;
+
+const MOST_LISTED = 2 ** 31 - 1; // values of any list
+const MOST_POWER = 1 << 16;
+
+/** A value: its number, or the fingerprint of a string, which is wider than 53 bits. */
+export type Value = number | bigint;
+
+/** Tells how likely a report is under a value. An oracle takes one kind of values only, as a method may. */
+export type Likely = { of(value: Value): number }["of"];
 
 /** A report as the numbers that it consists of; those wider than 53 bits are bigints. */
 export type Report = readonly (number | bigint)[];
@@ -19,6 +29,16 @@ export interface Rule {
   readonly check: (value: unknown) => boolean;
 }
 
+/** What a round of a search adds to an oracle: how many values it has, what a string is among them, who was asked. */
+export interface Round {
+  readonly size: number;
+  read(text: string): Value;
+  /** What is hashed as the set of labels, the same in all rounds. */
+  readonly set: unknown;
+  /** Say that the person was asked before. */
+  before(rows: readonly Row[], row: Charge): string[];
+}
+
 /** A class of oracles. */
 export interface OracleClass {
   readonly id: string;
@@ -28,7 +48,7 @@ export interface OracleClass {
 
 /** Accept a finite number above zero. */
 export const positive: Rule = {
-  rule: "a positive, finite number",
+  rule: "a positive number",
   check: (value) => typeof value === "number" && value > 0 && value < Infinity,
 };
 
@@ -41,26 +61,34 @@ export function integer(low: number, high: number, initial?: unknown): Rule {
   return { rule: `an integer from ${low} to ${high}`, initial, check };
 }
 
+/** Accept 1, 2, 4, ... of a range. */
+export function powerOfTwo(low: number, initial: number): Rule {
+  const { check } = integer(low, MOST_POWER);
+  const good = (value: unknown) => check(value) && !((value as number) & ((value as number) - 1));
+  return { rule: `a power of two from ${low} to ${MOST_POWER}`, initial, check: good };
+}
+
 /** A frequency oracle on the side of those who answer. */
 export abstract class Oracle {
-  static readonly id: string;
+  declare static readonly id: string;
   static readonly rules: Readonly<Record<string, Rule>> = { epsilon: positive, domain_size: integer(2, MOST_VALUES) };
 
   /** The identifier on the wire. */
-  readonly name: string;
+  declare readonly name: string;
   /** The least share of one value's reports that any other value can also produce; 1 is ordinary LDP. */
   eta = 1;
   /** The least number of values that a single report leaves possible. */
-  anonymity: number;
-  protected readonly settings: Record<string, unknown> = {};
+  declare anonymity: number;
+  /** The parameters, those at their default too. */
+  readonly settings: Record<string, unknown> = {};
 
   constructor(fields: Fields) {
     const { id, rules } = new.target as unknown as OracleClass;
     this.name = id;
-    const odd = Object.keys(fields).find((key) => !Object.hasOwn(rules, key));
+    const odd = Object.keys(fields).find((key) => fields[key] !== undefined && !Object.hasOwn(rules, key));
     if (odd !== undefined) throw fail(this.name, "a parameter", `one of ${Object.keys(rules)}`, odd);
     for (const [key, { rule, check, initial }] of Object.entries(rules)) {
-      const value = fields[key] === undefined ? initial : fields[key];
+      const { [key]: value = initial } = fields;
       if (!check(value)) throw fail(this.name, key, rule, value);
       this.settings[key] = value;
     }
@@ -72,13 +100,29 @@ export abstract class Oracle {
     return this.settings.epsilon as number;
   }
 
-  /** The number of values. */
+  /** The number of values; where they are strings, more than any list can have. */
   get domainSize(): number {
-    return this.settings.domain_size as number;
+    return (this.settings.domain_size as number) ?? MOST_LISTED;
   }
+
+  /** Where an answer is kept and reported anew: the epsilon of all reports together that are made of it. */
+  declare readonly lastingEpsilon?: number;
+
+  /** Where it asks a round of a search: see `Round`. */
+  declare readonly set?: unknown;
+  before?(rows: readonly Row[], row: Charge): string[];
+
+  /** Draw what is kept of a value, where reports of it may differ. It is never to be sent. */
+  keep?(value: Value): Report;
+
+  /** Draw a report of what is kept. */
+  respond?(kept: Report): Report;
 
   /** The number of random words that a report takes, always. */
   abstract readonly words: number;
+
+  /** Rules of collecting that only this oracle can keep, and what they say where they are given. */
+  rarely: Fields = {};
 
   /** How to draw where a ticket decides what is public in a report; only plain LDP with such a part has it. */
   derive?: Derive;
@@ -87,15 +131,25 @@ export abstract class Oracle {
   abstract readonly widths: readonly number[];
 
   /** Return the report of a value: a pure function of it and of the words. `draw` takes random ones. */
-  abstract perturb(value: number, words: DataView): Report;
+  abstract perturb(value: Value, words: DataView): Report;
 
   /** Tell whether this oracle can produce a report, whose numbers have the right widths already. */
   check(_report: Report): boolean {
     return true;
   }
 
-  /** Return how likely a report is under every value, up to a factor; exactly 0 where a value cannot produce it. */
-  abstract likelihoods(report: Report): Float64Array;
+  /** Return how likely a report is under a value, up to a factor; exactly 0 where a value cannot produce it. */
+  abstract likely(report: Report): Likely;
+
+  /** Return the value that a text without a label stands for; something else if it stands for none. */
+  read(text: string): Value | Promise<Value> {
+    return String(Number(text)) === text ? Number(text) : -1;
+  }
+
+  /** Tell whether this is a value. */
+  holds(value: Value): boolean {
+    return integer(0, this.domainSize - 1).check(value);
+  }
 
   /** Name and parameters as JSON; those at their default are left out. */
   get description(): Fields {
@@ -110,20 +164,23 @@ export abstract class Oracle {
   }
 
   /** Draw a report of a value, with randomness from WebCrypto. */
-  draw(value: number): Report {
-    const { rule, check } = integer(0, this.domainSize - 1);
-    if (!check(value)) throw fail(this.name, "a value", rule, value);
+  draw(value: Value, _version?: string, _ticket?: string): Report {
+    if (!this.holds(value)) throw fail(this.name, "a value", "one of its domain", value);
     return this.perturb(value, randomWords(this.words));
   }
+}
 
-  /** Refuse a domain where a single report can give a value away, unless that was allowed; drop an idle permission. */
-  protected settleExposure(given: string): void {
-    if (this.anonymity >= 2) this.settings.allow_exposure = false;
-    else if (!this.settings.allow_exposure) {
-      const rule = `one where no report exposes a value, or with allow_exposure, ${given}`;
-      throw fail(this.name, "domain_size", rule, this.domainSize);
-    }
+/** Refuse a domain where a single report can give a value away, unless that was allowed; drop an idle permission. */
+export function settleExposure({ name, anonymity, settings, domainSize }: Oracle): void {
+  if (anonymity >= 2) settings.allow_exposure = false;
+  else if (!settings.allow_exposure) {
+    throw fail(name, "domain_size", "larger, or allow_exposure", domainSize);
   }
+}
+
+/** Return a number for every value. */
+export function each(count: number, number: Likely): Float64Array {
+  return Float64Array.from({ length: count }, (_, value) => number(value));
 }
 
 /** Return a word. */
@@ -141,9 +198,4 @@ export function parity(bits: number): number {
   let odd = 0;
   for (let left = bits; left; left &= left - 1) odd ^= 1;
   return odd;
-}
-
-/** Return for every value a number. */
-export function each(count: number, number: (value: number) => number): Float64Array {
-  return Float64Array.from({ length: count }, (_, value) => number(value));
 }

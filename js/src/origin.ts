@@ -21,7 +21,7 @@ export function addressOf(url: string): Address {
     // said below
   }
   const hidden = String(url).replace(/\/\/.*@/, "//...@"); // a password is not shown
-  throw fail("collector", "its address", "one such as https://collector.example", hidden);
+  throw fail("collector", "its address", "such as https://collector.example", hidden);
 }
 
 function read({ protocol, hostname, port, pathname }: URL): Address {

@@ -8,7 +8,20 @@
 import { type FullLimits, type Limits, type Spent, fullLimits, together } from "./amounts.js";
 import { type Bytes, hex, identifier, unhex } from "./canonical.js";
 import { BudgetError } from "./errors.js";
-import { type Row, answers, change, checkOf, concerns, intact, noticesOf, readLedger, refusals } from "./ledger.js";
+import {
+  type Charge,
+  type Drawn,
+  type Row,
+  answers,
+  change,
+  checkOf,
+  concerns,
+  intact,
+  noticesOf,
+  readLedger,
+  refusals,
+} from "./ledger.js";
+import type { Report, Value } from "./oracle.js";
 import { randomBytes } from "./random.js";
 import type { Store } from "./store.js";
 import type { Survey } from "./survey.js";
@@ -48,23 +61,21 @@ export interface Answer {
   readonly spent: Spent;
 }
 
-/** What a look at the ledger found: an answer, old or new, or what must be confirmed first. */
-interface Found extends Pick<Answer, "repeated" | "notices"> {
-  readonly done: boolean;
-}
+/** Return the time in UTC, so many characters of it: 10 are the day, 19 go down to the second. */
+const clock = (size: number): string => new Date().toISOString().slice(0, size);
 
 /** Say that a survey takes no answers now, so that nothing is spent on one that will not count. */
 function closed({ name, state, collect: { opens, closes } }: Survey): string[] {
-  const now = `${new Date().toISOString().slice(0, 19)}Z`;
+  const now = `${clock(19)}Z`;
   const open = state === "open" && (!opens || now >= opens) && (!closes || now < closes);
-  return open ? [] : [`survey ${name} must be open, got one that is ${state}, from ${opens} to ${closes}`];
+  return open ? [] : [`survey ${name} must be open now, got ${state}`];
 }
 
 /** Answers one survey for one person. It draws and keeps; a `Respondent` also sends. */
 export class Participant {
-  readonly survey: Survey;
-  readonly limits: FullLimits;
-  protected readonly store: Store;
+  declare readonly survey: Survey;
+  declare readonly limits: FullLimits;
+  declare protected readonly store: Store;
 
   constructor(survey: Survey, { store, limits }: Keeping) {
     this.survey = survey;
@@ -81,36 +92,54 @@ export class Participant {
    */
   async prepare(label: string, { confirm, ticket }: Sending = {}): Promise<Answer> {
     const { survey } = this;
-    const value = survey.encode(label);
-    const { version, collect, oracle } = survey;
-    const derive = collect.derive && oracle.derive;
+    const value = await survey.encode(label);
     const blank = await this.blank();
-    for (let agreed: readonly string[] = []; ;) {
-      const { done, repeated, notices } = await change<Found>(this.store, async (rows) => {
-        if (rows.some(answers(survey))) return [rows, { done: true, repeated: true, notices: [] }];
-        const notices = this.examined(rows, blank);
-        const done = notices.every((notice) => agreed.includes(notice));
-        if (!done) return [rows, { done, repeated: false, notices }];
-        const key = hex(randomBytes(32)); // not computed from the report: many people send the same one
-        const report = await (derive ? derive(value, version, ticket) : oracle.draw(value));
-        const batch = hex(await encode(oracle, [report], version));
-        const row = { ...blank, key, batch, check: await checkOf(key, batch) };
-        return [[...rows, row], { done, repeated: false, notices }];
+    let notices: readonly string[] = [];
+    for (let agreed: readonly string[] = []; ; agreed = notices) {
+      const repeated = await change<boolean | null>(this.store, async (rows) => {
+        if (rows.some(answers(survey))) return (notices = []), [rows, true];
+        notices = this.examined(rows, blank);
+        if (!notices.every((notice) => agreed.includes(notice))) return [rows, null];
+        const basis = survey.collect.repeat && survey.oracle.keep?.(value);
+        return [[...rows, { ...blank, ...(await this.drawn(basis, value, ticket)) }], false];
       });
-      if (done) return { ...((await this.recall()) as Answer), repeated, notices };
+      if (repeated !== null) {
+        const answer = (await this.recall()) as Answer;
+        return { ...answer, repeated: repeated && answer.repeated, notices };
+      }
       const said = `participant: survey ${survey.name} must be confirmed (${notices.join("; ")})`;
       if (!confirm) throw new BudgetError(`${said}, got nobody to ask; pass confirm`);
       if ((await confirm(notices)) !== true) throw new BudgetError(`${said}, got a no`); // a person takes time
-      agreed = notices;
     }
   }
 
-  /** Return the answer that was given before, or null. */
+  /**
+   * Return the answer that was given before, or null. Where there may be one each day, and it is another day, it is a
+   * new report, made of what was kept.
+   */
   async recall(): Promise<Answer | null> {
-    const row = (await this.rows()).find(answers(this.survey));
+    let repeated = true;
+    const row = await change<Row | undefined>(this.store, async (rows) => {
+      const found = rows.find(answers(this.survey));
+      const { basis, last = "" } = found ? await intact(found) : {};
+      repeated = !basis || last >= clock(10) || closed(this.survey).length > 0;
+      if (repeated) return [rows, found];
+      const row = { ...(found as Row), ...(await this.drawn(basis)), ticket: undefined };
+      return [rows.map((other) => (other === found ? row : other)), row];
+    });
     if (!row) return null;
-    const { key, batch, state } = await intact(row);
-    return { batch: unhex(batch), key, state, repeated: true, notices: [], spent: await this.spent() };
+    const { key, batch, state } = row;
+    return { batch: unhex(batch), key, state, repeated, notices: [], spent: await this.spent() };
+  }
+
+  /** Draw a report of a value, or of what was kept, and return what is stored of it. */
+  private async drawn(basis: Report | undefined | "", value: Value = 0, ticket?: string): Promise<Drawn> {
+    const { oracle, version } = this.survey;
+    const report = (basis && oracle.respond?.(basis)) || (await oracle.draw(value, version, ticket));
+    const key = hex(randomBytes(32)); // not computed from the report: many people send the same one
+    const batch = hex(await encode(oracle, [report], version));
+    const check = await checkOf(key, batch, basis || []);
+    return { key, batch, check, state: "drawn", ...(basis && { basis, last: clock(10) }) };
   }
 
   /** Return what all answers on this topic give away to this origin, together. */
@@ -123,22 +152,23 @@ export class Participant {
     return readLedger(await this.store.read());
   }
 
-  /** Return the row of an answer that is not drawn yet. */
-  private async blank(): Promise<Row> {
-    const { origin, path, topic, version, oracle, labels } = this.survey;
-    const { epsilon, eta, domainSize: size } = oracle;
-    const set = await identifier(labels ? { labels: [...labels].sort() } : { domain_size: size });
-    const day = new Date().toISOString().slice(0, 10);
-    const empty = { key: "", batch: "", check: "", state: "drawn" } as const;
-    return { origin, path, topic, version, epsilon, eta, labels: set, size, day, ...empty };
+  /** Return what the answer would cost, to whom, over which labels. */
+  private async blank(): Promise<Charge> {
+    const { origin, path, topic, version, oracle, labels, domain, collect } = this.survey;
+    const { eta, domainSize: size } = oracle;
+    const epsilon = (collect.repeat && oracle.lastingEpsilon) || oracle.epsilon;
+    const values = labels ? { labels: [...labels].sort() } : domain ? { domain } : { domain_size: size };
+    const set = await identifier(oracle.set ?? values);
+    return { origin, path, topic, version, epsilon, eta, labels: set, size, day: clock(10) };
   }
 
   /** Refuse what the limits do not cover, and return what the person has to confirm. */
-  private examined(rows: readonly Row[], row: Row): string[] {
+  private examined(rows: readonly Row[], row: Charge): string[] {
     const { minAnonymity: least } = this.limits;
-    const left = this.survey.oracle.anonymity;
-    const exposing = left < least ? [`a report must leave at least ${least} values possible, got ${left}`] : [];
-    const reasons = [...closed(this.survey), ...exposing, ...refusals(rows, row, this.limits)];
+    const { anonymity: left, before } = this.survey.oracle;
+    const reasons = [...closed(this.survey), ...(before?.(rows, row) ?? [])];
+    if (left < least) reasons.push(`a report must leave at least ${least} values possible, got ${left}`);
+    reasons.push(...refusals(rows, row, this.limits));
     if (reasons.length) throw new BudgetError(`participant: ${reasons.join("; ")}`);
     return noticesOf(rows, row, this.limits);
   }

@@ -1,7 +1,7 @@
 /** Projective geometry response: a point of a finite geometry, more often one that is opposite to the value's own. */
 import { type SetCoin, quotient, setCoin } from "./coins.js";
 import { ONE, expLower } from "./exponential.js";
-import { type Fields, Oracle, type Report, bitLength, each, wordOf } from "./oracle.js";
+import { type Fields, Oracle, type Report, bitLength, wordOf } from "./oracle.js";
 
 const MOST_POINTS = 2 ** 32 - 1;
 
@@ -70,9 +70,9 @@ function oppositeDigit(point: number, tail: number, top: number, order: number):
 export class PGR extends Oracle {
   static override readonly id = "pgr";
   readonly words = 1;
-  readonly widths: readonly number[];
-  private readonly space: Space;
-  private readonly coin: SetCoin;
+  declare readonly widths: readonly number[];
+  declare private readonly space: Space;
+  declare private readonly coin: SetCoin;
 
   constructor(fields: Fields) {
     super(fields);
@@ -112,14 +112,14 @@ export class PGR extends Oracle {
     return point < this.space.size;
   }
 
-  override likelihoods([point]: Report): Float64Array {
+  override likely([point]: Report): (value: number) => number {
     const less = quotient(this.coin.other, this.coin.own);
     const { order } = this.space;
     const mine = this.digits(point as number).reverse();
-    return each(this.domainSize, (value) => {
+    return (value) => {
       const product = this.digits(value).reduce((sum, digit, k) => (sum + digit * mine[k]) % order, 0);
       return product === 0 ? 1 : less;
-    });
+    };
   }
 
   private digits(point: number): number[] {

@@ -7,7 +7,7 @@ const MOST_BYTES = 65_536; // that one call of getRandomValues gives
 export function webCrypto(): Crypto {
   const source = globalThis.crypto;
   if (source?.subtle && typeof source.getRandomValues === "function") return source;
-  throw new FldpError("fldp: WebCrypto (crypto.subtle) must be there, as on https pages and on pages of this machine");
+  throw new FldpError("fldp: WebCrypto must be there (https)");
 }
 
 /** Return so many random bytes. */

@@ -21,7 +21,7 @@ function refuse(why: string): never {
 /** Bytes that are read from the front. */
 class Reader {
   place = 0;
-  readonly bytes: Bytes;
+  declare readonly bytes: Bytes;
 
   constructor(bytes: Bytes) {
     this.bytes = bytes;

@@ -14,7 +14,7 @@ export interface Options extends Partial<Keeping> {
 
 /** Answers one survey for one person, and sends the answer to its collector. */
 export class Respondent extends Participant {
-  private readonly token: string | undefined;
+  declare private readonly token: string | undefined;
 
   constructor(survey: Survey, options: Options = {}) {
     super(survey, { ...options, store: options.store ?? databaseStore() });

@@ -23,16 +23,16 @@ function bestSize(epsilon: number, domainSize: bigint): bigint {
 /** Subset selection: a set of `w` values, sorted, that holds the true one with `w e^eps/(w e^eps + d - w)`. */
 export class SS extends Oracle {
   static override readonly id = "ss";
-  readonly words: number;
-  readonly widths: readonly number[];
-  private readonly size: number;
-  private readonly keep: bigint;
+  declare readonly words: number;
+  declare readonly widths: readonly number[];
+  declare private readonly size: number;
+  declare private readonly coin: bigint;
 
   constructor(fields: Fields) {
     super(fields);
     const domainSize = BigInt(this.domainSize);
     const size = bestSize(this.epsilon, domainSize);
-    this.keep = subsetCoin(this.name, this.epsilon, size, domainSize);
+    this.coin = subsetCoin(this.name, this.epsilon, size, domainSize);
     this.size = Number(size);
     this.words = 1 + this.size;
     this.widths = Array<number>(this.size).fill(bitLength(this.domainSize - 1));
@@ -40,7 +40,7 @@ export class SS extends Oracle {
 
   /** Word 0 tells whether the value is named; the others are drawn by the algorithm of Floyd, a word each. */
   override perturb(value: number, words: DataView): Report {
-    const named = wordOf(words, 0) < this.keep;
+    const named = wordOf(words, 0) < this.coin;
     const members = this.size - Number(named);
     const chosen = new Set<number>(named ? [value] : []);
     const other = (number: number): number => number + Number(number >= value);
@@ -56,10 +56,10 @@ export class SS extends Oracle {
     return report.every((value, k) => value < this.domainSize && (k === 0 || value > report[k - 1]));
   }
 
-  override likelihoods(report: Report): Float64Array {
-    const inside = this.keep * BigInt(this.domainSize - this.size);
-    const made = new Float64Array(this.domainSize).fill(quotient((SCALE - this.keep) * BigInt(this.size), inside));
-    for (const value of report) made[value as number] = 1;
-    return made;
+  override likely(report: Report): (value: number) => number {
+    const inside = this.coin * BigInt(this.domainSize - this.size);
+    const less = quotient((SCALE - this.coin) * BigInt(this.size), inside);
+    const named = new Set(report);
+    return (value) => (named.has(value) ? 1 : less);
   }
 }

@@ -2,7 +2,7 @@
 import { identifier } from "./canonical.js";
 import { CollectorError, DomainError, WireError, fail, shown } from "./errors.js";
 import { exchange } from "./exchange.js";
-import { type Fields, MOST_VALUES, type Oracle, type OracleClass } from "./oracle.js";
+import { type Fields, MOST_VALUES, type Oracle, type OracleClass, type Round, type Value } from "./oracle.js";
 import { type Address, addressOf } from "./origin.js";
 import { build } from "./wire.js";
 
@@ -10,8 +10,11 @@ const FORMAT = "fldp-survey-1";
 const NAME = /^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/; // times are compared as text
 const ODD = /(?!\n)[\p{Cc}\p{Cs}]|^[^\S\uFEFF]|[^\S\uFEFF]$/u; // controls, halves of characters, blanks at an end
-const TEXTS = ["name", "topic", "question", "title", "description"];
-const KEYS = [...TEXTS, "labels", "domain_size", "oracle", "collect", "format"];
+const TEXTS = "name topic question title description".split(" ");
+const KEYS = [...TEXTS, ..."labels domain_size domain oracle collect format".split(" ")];
+
+/** Makes rounds of searches: `search`, where they are to be answered. */
+export type Searching = (specification: Fields) => Round;
 
 /** Who may answer when, and what the collector keeps. */
 export interface Collect {
@@ -23,6 +26,8 @@ export interface Collect {
   readonly minimum: number;
   /** Whether tickets decide the masks or the hash seed of a report; left out where they do not. */
   readonly derive?: true;
+  /** Whether a person may answer once a day, from what was kept the first time; else once. */
+  readonly repeat?: "daily";
 }
 
 const COLLECT: Collect = { submit: "open", origins: [], opens: null, closes: null, retention: "raw", minimum: 100 };
@@ -33,8 +38,8 @@ function require(good: unknown, name: string, rule: string, value: unknown): ass
 
 /** Return a table, with no other keys than these. */
 function table(thing: unknown, name: string, keys: readonly string[]): Fields {
-  require(typeof thing === "object" && thing && !Array.isArray(thing), name, "a table", thing);
-  for (const key of Object.keys(thing)) require(keys.includes(key), `a key of ${name}`, `one of ${keys}`, key);
+  require(Object(thing) === thing && !Array.isArray(thing), name, "a table", thing);
+  for (const key of Object.keys(thing as Fields)) require(keys.includes(key), "a key", `one of ${keys}`, key);
   return thing as Fields;
 }
 
@@ -42,11 +47,13 @@ function isText(value: unknown, most: number): value is string {
   return typeof value === "string" && value !== "" && [...value].length <= most && !ODD.test(value);
 }
 
-/** Check labels or the number of values, and return that number. */
-function sizeOf({ labels, domain_size }: Fields): unknown {
+/** Check labels, the number of values, or that they are strings, and return that number, if there is one. */
+function sizeOf({ labels, domain_size, domain }: Fields): unknown {
+  const one = [labels, domain_size, domain].filter((part) => part !== undefined).length === 1;
+  require(one && (domain === undefined || domain === "strings"), "domain", "labels, domain_size or strings", domain);
   if (labels === undefined) return domain_size;
   const good = (label: unknown): boolean => isText(label, 200) && !label.includes("\n");
-  const listed = Array.isArray(labels) && domain_size === undefined && labels.every(good) ? labels : [];
+  const listed = Array.isArray(labels) && labels.every(good) ? labels : [];
   const different = new Set(listed.map((label) => label.normalize())).size;
   require(different && different === listed.length, "labels", "different texts of 1 to 200 characters", labels);
   return different;
@@ -57,24 +64,26 @@ function sizeOf({ labels, domain_size }: Fields): unknown {
  *
  * Rules that only the collector keeps, such as the origins of pages, are part of the version as they are.
  */
-function checked(given: unknown, oracles: readonly OracleClass[]): [Fields, Oracle] {
-  const fields = table(given, "survey", KEYS);
+function checked(specification: unknown, oracles: readonly OracleClass[], search?: Searching): [Fields, Oracle] {
+  const fields = table(specification, "survey", search ? [...KEYS, "search"] : KEYS);
   const { name, topic = name, format = FORMAT, collect: rules = {} } = fields;
   require(format === FORMAT, "format", FORMAT, format);
   for (const key of TEXTS) {
     const needed = key in fields || key === "name" || key === "question";
     require(!needed || isText(fields[key], 2000), key, "a text of 1 to 2000 characters", fields[key]);
   }
-  require(NAME.test(name as string) && NAME.test(topic as string), "name and topic", "plain words", [name, topic]);
-  const { derive = false, ...rest } = table(rules, "collect", [...Object.keys(COLLECT), "derive"]);
-  const collect = { ...COLLECT, ...rest, ...(derive !== false && { derive }) } as Collect;
-  require(/^(open|token|ticket)$/.test(collect.submit), "submit", "open, token or ticket", collect.submit);
+  require(NAME.test(name as string) && NAME.test(topic as string), "name and topic", "plain", [name, topic]);
+  const size = sizeOf(fields);
+  const round = fields.search === undefined ? undefined : search?.(fields);
+  const oracle = build({ ...(fields.oracle as Fields), domain_size: round?.size ?? size }, oracles);
+  require(oracle.reportBits <= MOST_VALUES, "reports", `at most ${MOST_VALUES} bits`, oracle.reportBits);
+  const known = Object.keys({ ...COLLECT, ...oracle.rarely });
+  const collect: Collect & Fields = { ...COLLECT, ...table(rules, "collect", known) };
+  const fits = Object.entries(oracle.rarely).every(([rule, only]) => (collect[rule] ?? only) === only);
+  const sends = /^(open|token|ticket)$/.test(collect.submit);
   const times = [collect.opens, collect.closes].every((time) => time === null || TIME.test(time));
-  require(times, "opens and closes", "such as 2026-11-01T00:00:00Z", collect);
-  const oracle = build({ ...(fields.oracle as Fields), domain_size: sizeOf(fields) }, oracles);
-  const good = derive === true && collect.submit === "ticket" && oracle.derive;
-  require(derive === false || good, "derive", "false, or for tickets and plain LDP with masks or seeds", derive);
-  require(oracle.reportBits <= MOST_VALUES, "a report", `at most ${MOST_VALUES} bits long`, oracle.reportBits);
+  require(fits && sends && times, "collect", "rules that fit", collect);
+  Object.assign(oracle, round, collect.derive && { draw: oracle.derive });
   const { domain_size: _, ...description } = oracle.description;
   return [{ ...fields, format, oracle: description, collect }, oracle];
 }
@@ -88,26 +97,23 @@ export class Survey implements Address {
   /** What answers are counted under in the ledger: the survey's topic, or its name. */
   declare readonly topic: string;
   declare readonly labels: readonly string[] | null;
+  /** `strings`, where any string may be answered. */
+  declare readonly domain: string | null;
   declare readonly collect: Collect;
-  readonly oracle: Oracle;
+  declare readonly oracle: Oracle;
   /** The identifier of exactly this survey, computed here. */
-  readonly version: string;
+  declare readonly version: string;
   /** The canonical form of all that the version is computed from. */
-  readonly specification: Fields;
+  declare readonly specification: Fields;
   /** What the collector says: `open`, or why it is not. */
-  readonly state: string;
-  readonly origin: string;
-  readonly path: string;
+  declare readonly state: string;
+  declare readonly origin: string;
+  declare readonly path: string;
 
   private constructor(specification: Fields, oracle: Oracle, version: string, address: Address, state: string) {
-    const fields = { title: null, description: null, labels: null, topic: specification.name, ...specification };
-    Object.assign(this, fields); // the texts, the labels and the rules; what must not come from there follows
-    this.oracle = oracle;
-    this.version = version;
-    this.specification = specification;
-    this.state = state;
-    this.origin = address.origin;
-    this.path = address.path;
+    const fields = { title: null, description: null, labels: null, domain: null, topic: specification.name };
+    const own = { oracle, version, specification, state, ...address }; // what must not come from the specification
+    Object.assign(this, fields, specification, own);
   }
 
   /**
@@ -118,9 +124,9 @@ export class Survey implements Address {
     specification: unknown,
     url: string,
     oracles: readonly OracleClass[],
-    { version, state = "open" }: { version?: string; state?: string } = {},
+    { version, state = "open", search }: { version?: string; state?: string; search?: Searching } = {},
   ): Promise<Survey> {
-    const [canonical, oracle] = checked(JSON.parse(JSON.stringify(specification) ?? "null"), oracles);
+    const [canonical, oracle] = checked(JSON.parse(JSON.stringify(specification ?? null)), oracles, search);
     const made = await identifier(canonical);
     if (version !== undefined && version !== made) {
       throw new WireError(`survey: the version of ${canonical.name} must be ${made}, got ${shown(version)}`);
@@ -128,10 +134,10 @@ export class Survey implements Address {
     return new Survey(canonical, oracle, made, addressOf(url), state);
   }
 
-  /** Return the value of a label. */
-  encode(label: string): number {
-    const value = this.labels ? this.labels.indexOf(label) : Number(label);
-    if (!(value >= 0 && value < this.oracle.domainSize && this.label(value) === label)) {
+  /** Return the value of a label; of a string, where those are asked for, its fingerprint. */
+  async encode(label: string): Promise<Value> {
+    const value = this.labels ? this.labels.indexOf(label) : await this.oracle.read(label);
+    if (!this.oracle.holds(value)) {
       throw new DomainError(`survey ${this.name}: labels must be ones of the survey, got ${shown(label)}`);
     }
     return value;
@@ -152,7 +158,7 @@ export async function load(
   url: string,
   name: string,
   oracles: readonly OracleClass[],
-  { version }: { version?: string } = {},
+  { version, search }: { version?: string; search?: Searching } = {},
 ): Promise<Survey> {
   const address = addressOf(url);
   require(typeof name === "string" && NAME.test(name), "name", "the name of a survey", name);
@@ -161,5 +167,5 @@ export async function load(
   if (survey?.name !== name || (version ?? claimed) !== claimed) {
     throw new CollectorError(`${address.origin}: the answer is not about survey ${name}`);
   }
-  return Survey.of(survey, url, oracles, { version: String(claimed), state });
+  return Survey.of(survey, url, oracles, { version: String(claimed), state, search });
 }

@@ -1,16 +1,31 @@
 /** Unary encodings: one bit per value, each thrown by itself. A report is the bits as bytes, value 0 lowest. */
 import { type UnaryCoins, unaryCoins } from "./coins.js";
-import { type Fields, Oracle, type Report, each, wordOf } from "./oracle.js";
+import { type Fields, Oracle, type Report, wordOf } from "./oracle.js";
 
 /** Return the widths of bits as bytes. */
 export function byteWidths(bits: number): number[] {
   return Array.from({ length: Math.ceil(bits / 8) }, (_, k) => Math.min(8, bits - 8 * k));
 }
 
+/** Return a row of bits: 1 where the number that a column of the planes makes, from word `start` on, is below. */
+export function below(words: DataView, start: number, planes: number, threshold: bigint, bits: number): Uint8Array {
+  const row = new Uint8Array(Math.ceil(bits / 8));
+  for (let plane = 0; plane < planes; plane++) {
+    const first = 8 * (start + plane * Math.ceil(bits / 64));
+    const set = (threshold >> BigInt(plane)) & 1n;
+    for (let k = 0; k < row.length; k++) {
+      const unset = ~words.getUint8(first + k);
+      row[k] = set ? row[k] | unset : row[k] & unset;
+    }
+  }
+  row[row.length - 1] &= 255 >> (-bits & 7);
+  return row;
+}
+
 abstract class Unary extends Oracle {
-  readonly words: number;
-  readonly widths: readonly number[];
-  private readonly coins: UnaryCoins;
+  declare readonly words: number;
+  declare readonly widths: readonly number[];
+  declare private readonly coins: UnaryCoins;
 
   constructor(fields: Fields, symmetric: boolean) {
     super(fields);
@@ -19,30 +34,18 @@ abstract class Unary extends Oracle {
     this.widths = byteWidths(this.domainSize);
   }
 
-  /** A bit is 1 where the number that its column of the planes makes is below `other`; the true one by word 0. */
+  /** The others are 1 where their number is below `other`; the true one is drawn by word 0. */
   override perturb(value: number, words: DataView): Report {
     const { planes, own, other } = this.coins;
-    const stride = (words.byteLength / 8 - 1) / planes;
-    const row = new Uint8Array(this.widths.length);
-    for (let plane = 0; plane < planes; plane++) {
-      const start = 8 * (1 + plane * stride);
-      const set = (other >> BigInt(plane)) & 1n;
-      for (let k = 0; k < row.length; k++) {
-        const below = ~words.getUint8(start + k);
-        row[k] = set ? row[k] | below : row[k] & below;
-      }
-    }
-    row[row.length - 1] &= 255 >> (8 - this.widths[row.length - 1]);
+    const row = below(words, 1, planes, other, this.domainSize);
     const bit = 1 << (value % 8);
     if (wordOf(words, 0) < own) row[value >> 3] |= bit;
     else row[value >> 3] &= ~bit;
     return [...row];
   }
 
-  override likelihoods(report: Report): Float64Array {
-    return each(this.domainSize, (value) =>
-      ((report[value >> 3] as number) >> (value % 8)) & 1 ? 1 : 1 / this.coins.ratio,
-    );
+  override likely(report: Report): (value: number) => number {
+    return (value) => (((report[value >> 3] as number) >> (value % 8)) & 1 ? 1 : 1 / this.coins.ratio);
   }
 }
 

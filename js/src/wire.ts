@@ -50,6 +50,6 @@ export async function encode(oracle: Oracle, reports: readonly Report[], survey?
 export function build(fields: unknown, oracles: readonly OracleClass[]): Oracle {
   const { name, ...parameters } = Object(fields) as Fields;
   const Kind = oracles.find(({ id }) => id === name);
-  if (!Kind) throw fail("oracle", "the name", `one of ${oracles.map(({ id }) => id)}`, name);
+  if (!Kind) throw fail("oracle", "name", `one of ${oracles.map(({ id }) => id)}`, name);
   return new Kind(parameters);
 }

@@ -415,3 +415,40 @@ test("what was sent stays sent, whatever happens to a second attempt", async (t)
   await assert.rejects(participant(survey, { store: late }).send(), CollectorError);
   assert.equal((await person.recall()).state, "sent");
 });
+
+test("a survey that may be answered daily gets a new report each day, made of what was kept at first", async (t) => {
+  t.mock.timers.enable({ apis: ["Date"], now: Date.parse("2026-11-01T12:00:00Z") });
+  const oracle = { name: "rappor", epsilon: 1, epsilon_permanent: 2 };
+  const asked = { labels: undefined, domain: "strings", oracle, collect: { repeat: "daily" } };
+  const { server, survey } = await started(t, asked);
+  const store = memoryStore();
+  const person = participant(survey, { store });
+  const first = await person.answer("https://example.org");
+  const again = await person.answer("https://another.example");
+  assert.deepEqual([again.batch, again.key, again.repeated, server.posts().length], [first.batch, first.key, true, 1]);
+  assert.equal(first.spent.epsilon, "2"); // all days together, from the start
+
+  t.mock.timers.setTime(Date.parse("2026-11-02T00:00:01Z"));
+  const [next, same] = await Promise.all([person.recall(), participant(survey, { store }).recall()]);
+  assert.deepEqual(same.batch, next.batch); // two tabs, one report
+  assert.notDeepEqual(next.batch, first.batch);
+  assert.notEqual(next.key, first.key);
+  assert.deepEqual([next.state, next.spent], ["drawn", first.spent]);
+  assert.deepEqual([next.repeated, same.repeated].sort(), [false, true]);
+  assert.equal((await person.answer("whatever")).state, "sent");
+  assert.equal(server.posts().length, 2);
+  const [cohort] = (await decode(first.batch, every)).reports[0];
+  assert.equal((await decode(next.batch, every)).reports[0][0], cohort);
+  const { answers } = JSON.parse(await textOf(store));
+  assert.equal(answers.length, 1);
+  assert.equal(answers[0].basis[0], cohort);
+
+  t.mock.timers.setTime(Date.parse("2026-11-01T00:00:00Z")); // a clock that goes back repeats
+  assert.deepEqual((await person.recall()).batch, next.batch);
+  t.mock.timers.setTime(Date.parse("2026-11-03T00:00:00Z"));
+  const closed = await Survey.of(survey.specification, server.url, every, { state: "closed" });
+  assert.deepEqual((await participant(closed, { store }).recall()).batch, next.batch);
+  answers[0].basis[1] ^= 1;
+  await store.replace(await store.read(), JSON.stringify({ format: "fldp-ledger-1", answers }));
+  await assert.rejects(person.recall(), /is damaged/);
+});

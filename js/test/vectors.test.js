@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { WireError, build, decode, encode, every } from "../dist/index.js";
+import { Survey, WireError, build, decode, encode, every, search } from "../dist/index.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
-const missing = JSON.parse(readFileSync(new URL("missing.json", import.meta.url), "utf8")); // oracles of Python alone
+const missing = JSON.parse(readFileSync(new URL("missing.json", import.meta.url), "utf8")); // oracles of Python alone; rounds of searches are below
 const names = readdirSync(FOLDER)
   .map((name) => name.replace(".json", ""))
   .filter((name) => !missing.includes(name.replace("_bad", "")));
@@ -17,6 +17,13 @@ function wordsOf(row) {
   const view = new DataView(new ArrayBuffer(8 * row.length));
   row.forEach((word, k) => view.setBigUint64(8 * k, BigInt(`0x${word}`), true));
   return view;
+}
+
+/** Return the value of a report; of a string it is the fingerprint. */
+async function valueOf(oracle, { value, fingerprint }) {
+  if (fingerprint === undefined) return value;
+  assert.equal(await oracle.read(value), BigInt(`0x${fingerprint}`));
+  return oracle.read(value);
 }
 
 test("there are vectors of every oracle, good and bad", () => {
@@ -31,11 +38,12 @@ for (const name of names.filter((name) => !name.endsWith("_bad"))) {
       assert.deepEqual(oracle.description, vector.oracle);
       assert.equal(oracle.words, vector.words);
       assert.equal(oracle.reportBits, vector.report_bits);
-      const reports = vector.reports.map(({ value, words }) => oracle.perturb(value, wordsOf(words)));
-      for (const [j, { packed, value }] of vector.reports.entries()) {
+      const values = await Promise.all(vector.reports.map((given) => valueOf(oracle, given)));
+      const reports = vector.reports.map(({ words }, j) => oracle.perturb(values[j], wordsOf(words)));
+      for (const [j, { packed }] of vector.reports.entries()) {
         const batch = hex(await encode(oracle, [reports[j]]));
         assert.ok(batch.includes(`01000000${packed}`), `report ${j}`);
-        assert.ok(oracle.likelihoods(reports[j])[value] > 0, `report ${j} rules its own value out`);
+        assert.ok(oracle.likely(reports[j])(values[j]) > 0, `report ${j} rules its own value out`);
       }
       assert.equal(hex(await encode(oracle, reports)), vector.batch);
       const { survey, batch } = vector.batch_for_survey;
@@ -47,6 +55,16 @@ for (const name of names.filter((name) => !name.endsWith("_bad"))) {
     });
   });
 }
+
+test("strings are the same values in the rounds of searches", async () => {
+  for (const { search: table, strings } of read("search.json")) {
+    const fields = { name: "found", question: "Which?", domain: "strings", search: table };
+    const oracle = { name: "grr", epsilon: 1 };
+    const survey = await Survey.of({ ...fields, oracle }, "https://collector.example", every, { search });
+    for (const { string, value } of strings) assert.equal(await survey.encode(string), value, string);
+    await assert.rejects(Survey.of({ ...fields, oracle }, "https://collector.example", every), /must be one of/);
+  }
+});
 
 for (const name of names.filter((name) => name.endsWith("_bad"))) {
   for (const { why, batch } of read(`${name}.json`)) {

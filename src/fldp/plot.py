@@ -11,17 +11,20 @@ from fldp.extras import load
 from fldp.files import written
 
 COLOURS = {
+    "cms": "#0f766e",
     "exponential": "#3d8f8a",
     "fhr": "#2a9d5c",
     "fwr": "#d63aa0",
     "grouped": "#5a5f8c",
     "grr": "#b5545c",
+    "hcms": "#a855f7",
     "hr": "#6b4f3a",
     "hrr": "#4fb3bf",
     "idue": "#1f4e79",
     "olh": "#e07b39",
     "oue": "#3b6fb6",
     "pgr": "#d4a017",
+    "rappor": "#be123c",
     "rr": "#7a7a7a",
     "ss": "#8a9a1f",
     "sue": "#8d6cab",

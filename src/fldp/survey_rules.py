@@ -56,14 +56,8 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
         oracle = _oracle(fields.get("oracle"), domain, found, treatment)
     collect = _collect(fields.get("collect", {}), oracle, found)
     _derive(collect, oracle, found)
-    return {
-        **made,
-        "labels": labels,
-        "oracle": oracle,
-        "search": search,
-        "collect": collect,
-        "treatment": treatment,
-    }, found
+    made |= {"labels": labels, "oracle": oracle, "search": search, "collect": collect, "treatment": treatment}
+    return made, found
 
 
 def _texts(fields: dict[str, Any], found: Findings) -> dict[str, Any]:

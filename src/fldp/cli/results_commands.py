@@ -7,9 +7,11 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.connecting import Collector, InsecureHttp, To, TokenText, told
-from fldp.cli.options import progress
+from fldp.cli.options import Candidates, progress
 from fldp.constraints import one_of
 from fldp.errors import ParameterError
+from fldp.sources import read_candidates
+from fldp.strings import as_candidates
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,6 +37,8 @@ def estimates(
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
+    candidates: Candidates = None,
+    method: Annotated[str | None, typer.Option(help="rappor: linear (default), or select for many candidates.")] = None,
     since: Since = None,
     until: Until = None,
     form: Annotated[str, typer.Option("--format", help="text, json, csv or parquet.")] = "text",
@@ -48,6 +52,10 @@ def estimates(
     if form == "text" and output is not None:
         raise ParameterError("fldp: a table is only shown; name a --format to save: json, csv or parquet")
     asked: dict[str, Any] = {"level": level, "decoder": decoder, "post": post, "since": since, "until": until}
+    if candidates is not None:
+        asked |= {"candidates": as_candidates("fldp", read_candidates(candidates)), "method": method}
+    elif method is not None:
+        raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
     with told(), Collector(to, token, insecure_http).connected() as client:
         found = client.survey(name, version=version)
         if form == "text" and found.survey.search is not None:
@@ -67,7 +75,9 @@ def _show(found: dict[str, Any], published: "Published") -> None:
 
     method = f"By {clean(found.get('method'), 60)}: biased. " if found.get("biased") else ""
     about = f"{method}{found['n']:,} reports of survey version {published.version[:12]}, which is {published.state}."
-    render.show(_table(found, published), about, render.exposure(published.survey.oracle))
+    rest = found.get("rest")
+    others = [f"None of these candidates: {rest['count']:,.1f}, standard error {rest['stderr']:,.1f}."] if rest else []
+    render.show(_table(found, published), *others, about, render.exposure(published.survey.oracle))
 
 
 def _show_search(tally: "Tally", published: "Published", level: float, top: int | None) -> None:
@@ -86,8 +96,8 @@ def _table(found: dict[str, Any], published: "Published") -> "Table":
     from fldp.client.messages import clean
 
     size = published.survey.domain_size
-    of = "" if size is None else f" of {size:,}"
-    table = Table(title=f"The {len(found['rows']):,} largest{of} estimates")
+    of = "of the candidates'" if size is None else f"of {size:,}"
+    table = Table(title=f"The {len(found['rows']):,} largest {of} estimates")
     table.title_justify = "left"
     table.add_column("value")
     for heading in ("estimate", "std. error", f"{100 * found['level']:.4g} % interval", "share"):

@@ -1,7 +1,8 @@
 """Calls: every route of a collector, as the request it takes."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -9,6 +10,7 @@ from fldp import canonical, wire
 from fldp.client.exchange import KEY, TICKET
 from fldp.client.messages import Request
 from fldp.constraints import fail
+from fldp.strings import as_candidates
 from fldp.survey import Survey
 
 MOST_TALLY = 8 * wire.MOST_CELLS + (1 << 16)
@@ -74,11 +76,25 @@ def estimates(
     level: float | None = None,
     decoder: str | None = None,
     post: str | None = None,
+    method: str | None = None,
     since: Day | None = None,
     until: Day | None = None,
 ) -> dict[str, str]:
     """Return the query for estimates."""
-    return query(top=top, level=level, decoder=decoder, post=post, since=since, until=until, format=form)
+    how = {"decoder": decoder, "post": post, "method": method}
+    return query(top=top, level=level, **how, since=since, until=until, format=form)
+
+
+def estimating(survey: Survey | str, form: str, candidates: Iterable[str] | None = None, **asked: Any) -> Request:
+    """Return the request for estimates: of all labels, or of candidates where the answers are strings.
+
+    >>> estimating("ab" * 32, "json", ["firefox"], top=3).body
+    b'{"candidates":["firefox"]}'
+    """
+    path, wanted = of_version(survey, "estimates"), estimates(form, **asked)
+    if candidates is None:
+        return Request("GET", path, wanted)
+    return replace(post_json(path, {"candidates": as_candidates("Client", candidates)}, repeatable=True), query=wanted)
 
 
 def post_json(path: str, thing: Any, *, repeatable: bool) -> Request:

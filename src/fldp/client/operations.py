@@ -6,7 +6,7 @@ there it never waits for anything but what blocks by itself.
 
 import functools
 import io
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -191,11 +191,16 @@ class Operations:
         post: str | None = None,
         since: Day | None = None,
         until: Day | None = None,
+        candidates: Iterable[str] | None = None,
+        method: str | None = None,
     ) -> dict[str, Any]:
-        """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read."""
-        asked = calls.estimates("json", top=top, level=level, decoder=decoder, post=post, since=since, until=until)
-        request = Request("GET", calls.of_version(survey, "estimates"), asked, remembered=True)
-        return await self._line.ask(request, replies.estimated)
+        """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read.
+
+        Where the answers are strings, those of ``candidates``, by a ``method`` of the oracle; elsewhere, of all values.
+        """
+        asked = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
+        request = calls.estimating(survey, "json", candidates, method=method, **asked)
+        return await self._line.ask(replace(request, remembered=candidates is None), replies.estimated)
 
     @Operation
     async def tally(
@@ -229,7 +234,7 @@ class Operations:
         standard output.
         """
         form = format_of(path, format)
-        request = Request("GET", calls.of_version(survey, "estimates"), calls.estimates(form, **asked))
+        request = calls.estimating(survey, form, **asked)
         return await self._saved(replace(request, most=MOST_ESTIMATES), path, form, progress)
 
     @Operation

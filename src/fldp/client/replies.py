@@ -166,6 +166,8 @@ def estimated(reply: Reply) -> dict[str, Any]:
     """Return estimates, as far as they are ones."""
     found = fields(parse(reply), n=int, rows=list, level=(float, int))
     number = (float, int)
+    if "rest" in found:
+        fields(found["rest"], count=number, stderr=number)
     rows(found["rows"], value=int, label=str, **dict.fromkeys(("count", "stderr", "low", "high", "frequency"), number))
     return found
 

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 import fldp
 from fldp import render, wire
+from fldp.collector import candidates
 from fldp.collector.access import permit
 from fldp.collector.collector import Collector, Published
 from fldp.collector.lake_writer import write_reports
@@ -33,11 +34,21 @@ async def estimates(collector: Collector, request: Request, token: Token) -> Res
     """Estimate how many participants hold each label."""
     published = await asked(collector, request, token)
     query = Query.of(request, published.survey.oracle)
+    candidates.of_labels(published)
     tag = await collector.quick(_tag, collector, published, query.days, repr(query))
     if _matches(request, tag):
         return _unchanged(tag)
     made = await collector.answer(_estimated, collector, published, query)
     return _answer(collector, made, FORMATS[query.format])
+
+
+async def estimates_among(collector: Collector, request: Request, token: Token) -> Response:
+    """Estimate how many participants hold each of some strings."""
+    published = await asked(collector, request, token)
+    query = Query.of(request, published.survey.oracle)
+    async with candidates.candidates_in(collector, request, published) as body:
+        _, content = await collector.answer(_estimated, collector, published, query, body)
+    return _answer(collector, ("", content), FORMATS[query.format])
 
 
 async def tally(collector: Collector, request: Request, token: Token) -> Response:
@@ -127,10 +138,11 @@ def _tallied(collector: Collector, published: Published, days: Days, asked: str)
         return tag, Window(published.entry.number, days).tally(snapshot, published.survey.oracle)
 
 
-def _estimated(collector: Collector, published: Published, query: Query) -> Made:
+def _estimated(collector: Collector, published: Published, query: Query, body: bytes | None = None) -> Made:
     """Do all of it in one go: between two steps, a tally would wait in memory for a thread."""
+    options = query.options | candidates.parsed(body, collector.settings.max_values)
     tag, found = _tallied(collector, published, query.days, repr(query))
-    return tag, _kept(collector, _rendered(published, found, query))
+    return tag, _kept(collector, _rendered(candidates.estimated(published.survey, found, options), query))
 
 
 def _encoded(collector: Collector, published: Published, days: Days) -> Made:
@@ -149,7 +161,7 @@ def _kept(collector: Collector, content: bytes) -> bytes | IO[bytes]:
 
 def _answer(collector: Collector, made: Made, media_type: str) -> Response:
     tag, content = made
-    headers = {"ETag": tag, **_ENVELOPE}
+    headers = {"ETag": tag, **_ENVELOPE} if tag else {}
     if isinstance(content, bytes):
         return Response(content, headers=headers, media_type=media_type)
     headers["Content-Length"] = str(content.tell())
@@ -157,8 +169,7 @@ def _answer(collector: Collector, made: Made, media_type: str) -> Response:
     return StreamingResponse(_streamed(collector, content), headers=headers, media_type=media_type)
 
 
-def _rendered(published: Published, found: Tally, query: Query) -> bytes:
-    made = published.survey.estimate(found, **query.options)
+def _rendered(made: Estimate, query: Query) -> bytes:
     if query.post:
         made = postprocess(made, query.post)
     if query.format == "parquet":

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from fldp import render
+from fldp.collector import candidates
 from fldp.collector.answer_routes import asked, enough, moment
 from fldp.collector.collector import Collector, Published
 from fldp.collector.query import Contrast
@@ -20,18 +21,28 @@ async def compare(collector: Collector, request: Request, token: Token) -> Respo
     """Compare the shares of all values in two windows of days."""
     published = await asked(collector, request, token)
     query = Contrast.of(request, published.survey.oracle)
+    candidates.of_labels(published)
     return JSONResponse(await collector.answer(_compared, collector, published, query))
 
 
-def _compared(collector: Collector, published: Published, query: Contrast) -> dict[str, Any]:
+async def compare_among(collector: Collector, request: Request, token: Token) -> Response:
+    """Compare the shares of some strings in two windows of days."""
+    published = await asked(collector, request, token)
+    query = Contrast.of(request, published.survey.oracle)
+    async with candidates.candidates_in(collector, request, published) as body:
+        return JSONResponse(await collector.answer(_compared, collector, published, query, body))
+
+
+def _compared(collector: Collector, published: Published, query: Contrast, body: bytes | None = None) -> dict[str, Any]:
+    options = candidates.parsed(body, collector.settings.max_values)
     survey, number = published.survey, published.entry.number
     windows = [Window(number, days) for days in query.windows]
     with moment(collector, published) as snapshot:
         for window in windows:
             enough(window.count(snapshot), published)
         tallies = [window.tally(snapshot, survey.oracle) for window in windows]
-    options = {"decoder": query.decoder} if query.decoder else {}
-    one, two = (survey.estimate(tally, **options) for tally in tallies)
+    options |= {"decoder": query.decoder} if query.decoder else {}
+    one, two = (candidates.estimated(survey, tally, options) for tally in tallies)
     return {"n": one.n, "other_n": two.n, "level": query.level, **contrast(one, two, query.level, query.top)}
 
 

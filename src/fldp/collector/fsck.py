@@ -1,14 +1,15 @@
 """fsck: counts everything again and compares."""
 
+import hashlib
 import json
 from collections.abc import Iterator
+from itertools import groupby
 
 from fldp.base import Oracle
-from fldp.collector.segments import sealed, stored_tally, tally_of, total
+from fldp.collector.segments import sealed, stored_tally, total
 from fldp.collector.store import Entry, Snapshot, Store, StoreError
 from fldp.collector.windows import ALL
 from fldp.errors import FldpError
-from fldp.reports import Tally
 from fldp.survey import Survey
 
 
@@ -53,21 +54,29 @@ def check(snapshot: Snapshot, entry: Entry) -> tuple[list[str], int]:
 
 
 def _recount(snapshot: Snapshot, number: int, oracle: Oracle) -> Iterator[str]:
-    """Add up the folded reports of every day anew, and compare with the day's tally bit for bit."""
-    counted: dict[str, Tally] = {}
-    for segment in snapshot.segments(number, ALL, folded=True):
+    """Add up the folded reports of every day anew, and compare with the day's tally bit for bit.
+
+    What is kept of a day meanwhile is a hash: a tally may take megabytes, and there may be years of them.
+    """
+    counted: dict[str, tuple[int, bytes]] = {}
+    for day, parts in groupby(snapshot.segments(number, ALL, folded=True), key=lambda segment: segment.day):
         try:
-            counted[segment.day] = counted.get(segment.day, Tally.empty(oracle)) + tally_of(oracle, segment)
+            again = total(oracle, parts)
+            counted[day] = again.n, _hash(sealed(again.n, again.state))
         except FldpError as error:
             yield str(error)
     for day, n, state in snapshot.tallies(number, ALL):
-        again = counted.pop(day, Tally.empty(oracle))
-        if again.n != n:
-            yield f"{day}: the tally is of {n} reports, {again.n} are stored"
-        elif sealed(n, again.state) != state:
+        found, stored = counted.pop(day, (0, b""))
+        if found != n:
+            yield f"{day}: the tally is of {n} reports, {found} are stored that can be read"
+        elif stored != _hash(state):
             yield f"{day}: the tally differs from that of the {n} stored reports"
-    for day, again in counted.items():
-        yield f"{day}: {again.n} folded reports have no tally"
+    for day, (found, _) in counted.items():
+        yield f"{day}: {found} folded reports have no tally"
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
 
 
 def _forgotten(snapshot: Snapshot, number: int) -> Iterator[str]:

@@ -100,31 +100,43 @@ def _tagged(operation: dict[str, Any]) -> dict[str, Any]:
 _TOP = _query("top", {"type": "integer", "minimum": 1, "maximum": 2**31}, "only so many of the largest")
 _LEVEL = _query("level", {"type": "number", "minimum": 0.01, "maximum": 0.999999}, "of the intervals; 0.95")
 _DECODER = _query("decoder", {"type": "string"}, "where the oracle has several: its name")
+_ESTIMATED = {**_json("Estimates"), CSV: {"schema": {"type": "string"}}, PARQUET: {"schema": _BINARY}}
+_HOW = [
+    _ID,
+    _TOP,
+    _LEVEL,
+    _DECODER,
+    _query("post", {"type": "string", "enum": list(METHODS)}, "post-processing, which is biased"),
+    _query("method", {"type": "string"}, "where the answers are strings and the oracle has several: its name"),
+    _query("format", {"type": "string", "enum": ["json", "csv", "parquet"]}, "else by Accept, else JSON"),
+    *_WINDOW,
+]
+_WINDOWS = [
+    _ID,
+    *_WINDOW,
+    _query("other_from", DAY, "the first UTC day of the other window"),
+    _query("other_to", DAY, "the last UTC day of the other window, included"),
+    _TOP,
+    _LEVEL,
+    _DECODER,
+]
 _ESTIMATES = _tagged(
     _operation(
         "Estimates with standard errors and intervals, of all values or the largest",
-        {
-            200: {
-                **_json("Estimates"),
-                CSV: {"schema": {"type": "string"}},
-                PARQUET: {"schema": _BINARY},
-            },
-            304: None,
-        },
+        {200: _ESTIMATED, 304: None},
         (401, 403, 404, 422),
-        parameters=[
-            _ID,
-            _TOP,
-            _LEVEL,
-            _DECODER,
-            _query("post", {"type": "string", "enum": list(METHODS)}, "post-processing, which is biased"),
-            _query("format", {"type": "string", "enum": ["json", "csv", "parquet"]}, "else by Accept, else JSON"),
-            *_WINDOW,
-            _MATCH,
-        ],
+        parameters=[*_HOW, _MATCH],
         **_READ,
     )
 )
+
+
+def _among(summary: str, answer: dict[str, Any], parameters: list[dict[str, Any]]) -> dict[str, Any]:
+    """Describe an operation on the candidates of a survey whose answers are strings."""
+    refusals, body = (401, 403, 404, *_TAKES_BODY), _body(JSON, reference("Candidates"))
+    return _operation(summary, {200: answer}, refusals, parameters=parameters, requestBody=body, **_READ)
+
+
 _TEXT: dict[str, Any] = {"schema": {"type": "string"}}
 _PAGE = _operation(
     "The page on which a person answers a survey",
@@ -225,7 +237,10 @@ PATHS: dict[str, dict[str, Any]] = {
             **{"x-scope": "send"},
         )
     },
-    "/v1/versions/{id}/estimates": {"get": _ESTIMATES},
+    "/v1/versions/{id}/estimates": {
+        "get": _ESTIMATES,
+        "post": _among("Estimates of candidates, where the answers are strings", _ESTIMATED, _HOW),
+    },
     "/v1/versions/{id}/tally": {"get": _TALLY},
     "/v1/versions/{id}/days": {
         "get": _operation(
@@ -241,17 +256,10 @@ PATHS: dict[str, dict[str, Any]] = {
             "How the shares changed from one window to another, with intervals that all hold at once",
             {200: _json("Contrast")},
             (401, 403, 404, 422),
-            parameters=[
-                _ID,
-                *_WINDOW,
-                _query("other_from", DAY, "the first UTC day of the other window"),
-                _query("other_to", DAY, "the last UTC day of the other window, included"),
-                _TOP,
-                _LEVEL,
-                _DECODER,
-            ],
+            parameters=_WINDOWS,
             **_READ,
-        )
+        ),
+        "post": _among("The same of candidates, where the answers are strings", _json("Contrast"), _WINDOWS),
     },
     "/v1/versions/{id}/integrity": {
         "get": _operation(

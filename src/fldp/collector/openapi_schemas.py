@@ -99,6 +99,7 @@ SCHEMAS: dict[str, Any] = {
             "method": _TEXT,
             "biased": {"type": "boolean"},
             "level": _NUMBER,
+            "rest": _object({"count": _NUMBER, "stderr": _NUMBER}),
             "rows": _list(
                 _object(
                     {
@@ -112,8 +113,10 @@ SCHEMAS: dict[str, Any] = {
                     }
                 )
             ),
-        }
+        },
+        optional=("rest",),
     ),
+    "Candidates": _object({"candidates": _list({"type": "string", "minLength": 1, "maxLength": 1024})}),
     "Days": _list(_object({"day": DAY, "n": {"type": ["integer", "null"], "minimum": 1}})),
     "Contrast": _object(
         {
@@ -164,15 +167,17 @@ SCHEMAS: dict[str, Any] = {
     "Question": _object(
         {
             "domain_size": {"type": "integer", "minimum": 2},
+            "domain": {"type": "string", "enum": ["strings"]},
             "users": {"type": "integer", "minimum": 1},
             "epsilon": {"type": "number", "exclusiveMinimum": 0},
             "eta": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
         },
-        optional=("eta",),
+        optional=("domain_size", "domain", "eta"),
     ),
     "Plan": _object(
         {
             "domain_size": _COUNT,
+            "domain": _TEXT,
             "users": _COUNT,
             "epsilon": _NUMBER,
             "eta": _NUMBER,
@@ -180,7 +185,8 @@ SCHEMAS: dict[str, Any] = {
             "reason": _TEXT,
             "rows": _list({"type": "object"}),
             "skipped": {"type": "object"},
-        }
+        },
+        optional=("domain_size", "domain", "eta", "skipped"),
     ),
     "Wanted": _object({"count": {"type": "integer", "minimum": 1, "maximum": 100_000}}),
     "Tickets": _object({"tickets": _list(_TEXT)}),

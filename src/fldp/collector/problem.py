@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 TITLES = {
     "busy": "Too much at the same time",
+    "candidates": "These are not candidates that can be counted",
     "closed": "The survey takes no reports now",
     "conflict": "The key was used for another body",
     "encoding": "The body is encoded",

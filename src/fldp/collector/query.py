@@ -11,6 +11,7 @@ from fldp.collector.problem import bad_parameter
 from fldp.collector.store import Days
 from fldp.collector.windows import ALL
 from fldp.postprocess import METHODS
+from fldp.string_oracle import StringOracle
 
 FORMATS = {
     "json": "application/json",
@@ -61,25 +62,28 @@ class Query:
     level: float
     decoder: str | None
     post: str | None
+    method: str | None
     format: str
 
     @classmethod
     def of(cls, request: Request, oracle: Oracle) -> "Query":
         """Read a query, as far as this oracle can answer it."""
-        given = parameters(request, "from", "to", "top", "level", "decoder", "post", "format")
+        given = parameters(request, "from", "to", "top", "level", "decoder", "post", "method", "format")
         return cls(
             days_of(given),
             _top(given.get("top")),
             _level(given.get("level", "0.95")),
             _choice(given, "decoder", oracle.decoders),
             _choice(given, "post", tuple(METHODS)),
+            _choice(given, "method", oracle.methods if isinstance(oracle, StringOracle) else ()),
             _choice(given, "format", tuple(FORMATS)) or _accepted(request),
         )
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of the oracle's estimate."""
-        return {"decoder": self.decoder} if self.decoder else {}
+        given = {"decoder": self.decoder, "method": self.method}
+        return {name: value for name, value in given.items() if value}
 
 
 @dataclass(frozen=True)

@@ -80,13 +80,6 @@ def reports_of(oracle: Oracle, segment: Segment) -> Reports:
     raise StoreError(f"store: a segment of {segment.day or 'some day'} holds reports that {oracle!r} cannot produce")
 
 
-def tally_of(oracle: Oracle, segment: Segment) -> Tally:
-    """Return what a segment adds to a tally."""
-    if segment.kind == REPORTS:
-        return oracle.tally(reports_of(oracle, segment))
-    return state_tally(oracle, np.frombuffer(segment.data, "<i8"), segment.n)
-
-
 def sealed(n: int, state: Array) -> bytes:
     """Return the state of a tally as it is stored, and a digest: where reports are forgotten, nothing else tells.
 
@@ -123,11 +116,17 @@ def state_tally(oracle: Oracle, state: Array, n: int) -> Tally:
 
 
 def total(oracle: Oracle, segments: Iterable[Segment]) -> Tally:
-    """Return the sum of segments."""
-    whole = Tally.empty(oracle)
+    """Return the sum of segments. There may be many of one report each, and the state may be large: all add to one."""
+    state, n, merged = np.zeros(oracle.tally_shape, np.int64), 0, Tally.empty(oracle)
     for segment in segments:
-        whole += tally_of(oracle, segment)
-    return whole
+        if segment.kind == REPORTS:
+            found = reports_of(oracle, segment)
+            if len(found):
+                oracle.count(found.data, state)
+            n += len(found)
+        else:
+            merged += state_tally(oracle, np.frombuffer(segment.data, "<i8"), segment.n)
+    return merged + state_tally(oracle, state, n)
 
 
 def batches(oracle: Oracle, segments: Iterable[Segment]) -> Iterator[Reports]:

@@ -1,7 +1,9 @@
 // The page on which a person answers a survey. It shows what leaves the device before it leaves.
+import { card } from "./card.js";
 import { choices } from "./choices.js";
 import { ask, element, notice } from "./dom.js";
-import { BudgetError, CollectorError, card, every, explain, flush, load, participant } from "./fldp.js";
+import { explain } from "./explain.js";
+import { BudgetError, CollectorError, every, flush, load, participant, search } from "./fldp.js";
 import { learned, privacyCard } from "./learned.js";
 
 const main = document.querySelector("main");
@@ -36,7 +38,7 @@ function failed(error) {
 const attempt = (work) => () => work().catch(failed);
 
 async function start() {
-  const survey = await load(collector, name, every);
+  const survey = await load(collector, name, every, { search });
   const person = participant(survey);
   const before = await person.recall();
   const reason = refusal(survey);
@@ -84,6 +86,10 @@ async function prepare(survey, person, label) {
   await showReport(survey, person, answer, answer.repeated ? null : label);
 }
 
+const REPEATED = "This report was drawn before, on an earlier visit or in another tab. There is only ever one.";
+const RENEWED = "This is today's report. It was drawn from what this device keeps of your first answer, which is not asked again.";
+const AGAIN = "You have answered this survey today. On another day you can send another report, made of the same answer.";
+
 const HEADINGS = { drawn: "This would be sent", queued: "Not sent yet", sent: "Thank you, this was sent" };
 
 /** Show a report: before it is sent with a button, after that as what it was. */
@@ -94,13 +100,19 @@ async function showReport(survey, person, answer, label) {
     HEADINGS[answer.state],
     element("p", { class: "eyebrow" }, survey.question),
     status(survey, answer, label),
-    label === null ? null : panel("Your answer", element("p", {}, label), element("p", { class: "small muted" }, "It is not sent, and it is not kept.")),
+    label === null ? null : panel("Your answer", element("p", {}, label), element("p", { class: "small muted" }, fate(survey))),
     panel("Your report", element("p", {}, reportWords(survey)), bytes(answer.batch)),
     panel("What anybody can learn from it", ...learned(survey, explanation)),
     actions(survey, person, answer),
     footer(survey),
   );
 }
+
+/** Say what becomes of the answer itself. */
+const fate = ({ collect }) =>
+  collect.repeat === "daily"
+    ? "It is not sent, and it is not kept. What is kept here was drawn at random from it, once; the reports of all days are drawn from that."
+    : "It is not sent, and it is not kept.";
 
 function reportWords({ oracle }) {
   const bits = oracle.reportBits.toLocaleString("en-US");
@@ -109,13 +121,14 @@ function reportWords({ oracle }) {
 
 /** Say what became of a report. */
 function status(survey, { state }, label) {
-  if (state === "sent") return notice("", element("p", {}, "You have answered this survey. Another visit sends nothing more."));
+  const daily = survey.collect.repeat === "daily";
+  if (state === "sent") return notice("", element("p", {}, daily ? AGAIN : "You have answered this survey. Another visit sends nothing more."));
   if (state === "queued") {
     return notice("warn", element("p", {}, "The collector cannot be reached. Your report is kept here, and sent as soon as it can be."));
   }
   const drawn =
     label === null
-      ? "This report was drawn before, on an earlier visit or in another tab. There is only ever one."
+      ? daily ? RENEWED : REPEATED
       : "It was drawn at random from your answer, once: going back would not change it.";
   const reason = refusal(survey);
   return notice(reason ? "warn" : "", element("p", {}, drawn), reason ? element("p", {}, reason) : null);

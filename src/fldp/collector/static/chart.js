@@ -5,18 +5,25 @@ import { count, interval, short } from "./words.js";
 
 /** One colour for each oracle, as in the figures of the reproduction. */
 export const COLOURS = {
+  cms: "#0f766e",
+  exponential: "#3d8f8a",
   fhr: "#2a9d5c",
   fwr: "#d63aa0",
   grouped: "#5a5f8c",
   grr: "#b5545c",
+  hcms: "#a855f7",
   hr: "#6b4f3a",
   hrr: "#4fb3bf",
+  idue: "#1f4e79",
   olh: "#e07b39",
   oue: "#3b6fb6",
   pgr: "#d4a017",
+  rappor: "#be123c",
   rr: "#7a7a7a",
   ss: "#8a9a1f",
   sue: "#8d6cab",
+  urappor: "#c9628e",
+  urr: "#a3371f",
 };
 const STEP = 28; // from one bar to the next
 const CAP = 4; // half the height of a whisker's end

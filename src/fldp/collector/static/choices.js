@@ -1,12 +1,38 @@
-// The answers to choose from: a list, with a search where there are many, and a number where they have no names.
+// The answers: a list to choose from, with a search where there are many; a number where they have no names; a text.
 import { element } from "./dom.js";
 
 const FEW = 12;
 const AT_ONCE = 100;
+const MOST_BYTES = 1024;
 
 /** Make the field in which an answer is chosen. `value()` is the label, or null while there is none. */
 export function choices(survey) {
+  if (survey.domain) return written();
   return survey.labels ? listed(survey.labels) : numbered(survey.oracle.domainSize);
+}
+
+/** A text, as it is: what is typed with other capitals or accents is another answer. Keyboards add blanks at its end. */
+function written() {
+  const input = element("input", {
+    type: "text",
+    id: "text",
+    required: true,
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: "false",
+    "aria-describedby": "text-rule",
+    input: () => input.setCustomValidity(mistake(input.value.trim())),
+  });
+  const rule = element("p", { class: "small muted", id: "text-rule" }, "Any text. It counts as you write it, so other capitals or accents make it another answer. Blanks around it are left out.");
+  const field = element("fieldset", {}, element("legend", {}, element("label", { for: "text" }, "Your answer")), input, rule);
+  return { field, value: () => (mistake(input.value.trim()) ? null : input.value.trim()) };
+}
+
+/** Return what is wrong with a text, or nothing. */
+function mistake(text) {
+  if (!text) return "Write a text.";
+  const size = new TextEncoder().encode(text).length;
+  return size > MOST_BYTES ? `Write a shorter text: this one takes ${size} bytes, and ${MOST_BYTES} is the most.` : "";
 }
 
 function numbered(size) {

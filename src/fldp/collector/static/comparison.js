@@ -1,7 +1,6 @@
 // What changed between two windows of days, and what may be chance.
 import { dayInput, field, levelWords } from "./controls.js";
 import { element, notice } from "./dom.js";
-import { get } from "./session.js";
 import { count, interval, percentFixed } from "./words.js";
 
 const MOST = 50;
@@ -9,7 +8,7 @@ const HEADS = ["Value", "First share", "Second share", "Change", "Interval of th
 const signed = (share) => (share > 0 ? "+" : "") + percentFixed(share);
 
 /** Make the part that compares. `asked` are the controls of the estimates, whose level and decoder hold here too. */
-export function comparison(survey, asked) {
+export function comparison(survey, asked, ask) {
   const inputs = ["first-from", "first-to", "second-from", "second-to"].map(dayInput);
   const words = ["First window, from", "First window, to", "Second window, from", "Second window, to"];
   for (const input of inputs) input.required = true;
@@ -19,7 +18,7 @@ export function comparison(survey, asked) {
   const form = element("form", {}, element("div", { class: "controls" }, fields), button);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    result.replaceChildren(...(await compared(survey, query(inputs, asked.query())).catch(refused)));
+    result.replaceChildren(...(await compared(ask, survey, query(inputs, asked.query())).catch(refused)));
   });
   return element("section", { class: "panel" }, element("h2", {}, "Compare two windows of days"), form, result);
 }
@@ -34,8 +33,8 @@ function refused(error) {
   return [notice("warn", element("p", {}, `Not compared: ${error.message}.`))];
 }
 
-async function compared(survey, asked) {
-  const found = await get(`v1/versions/${survey.version}/compare?${asked}`);
+async function compared(ask, survey, asked) {
+  const found = await ask(`v1/versions/${survey.version}/compare?${asked}`);
   const heads = HEADS.map((words) => element("th", { scope: "col" }, words));
   const table = element("table", { class: "values" }, element("thead", {}, element("tr", {}, heads)), element("tbody", {}, found.rows.map(line)));
   const named = element("strong", {}, `${count(found.changed)} of ${count(found.values)} values changed significantly`);

@@ -1,7 +1,8 @@
 // A new survey: what it asks, what the planner says of it, and the card of what is about to be published.
+import { card } from "./card.js";
 import { field, selected } from "./controls.js";
 import { element, notice } from "./dom.js";
-import { build, card, every, Survey } from "./fldp.js";
+import { build, every, Survey } from "./fldp.js";
 import { privacyCard } from "./learned.js";
 import { collector, post } from "./session.js";
 import { count, percent } from "./words.js";
@@ -12,6 +13,10 @@ const ETAS = [
   ["0.5", "1/2: a report may rule out answers"],
   ["0.25", "1/4"],
   ["0.125", "1/8"],
+];
+const KINDS = [
+  ["labels", "one of a list"],
+  ["strings", "any text"],
 ];
 const SUBMIT = [
   ["open", "everybody"],
@@ -31,6 +36,7 @@ function inputs() {
     name: input("name", "text", { required: true, pattern: "[a-z0-9]([a-z0-9_\\-]{0,62}[a-z0-9])?", spellcheck: "false" }),
     question: input("question", "text", { required: true, maxlength: 2000 }),
     description: input("description", "text", { maxlength: 2000 }),
+    kind: selected("kind", KINDS, "labels"),
     labels: element("textarea", { id: "labels", rows: 8, required: true, spellcheck: "false" }),
     users: input("users", "number", { min: 1, step: 1, value: 10000, required: true }),
     epsilon: input("epsilon", "number", { min: 0.01, max: 20, step: "any", value: 1, required: true }),
@@ -47,6 +53,7 @@ const WORDS = {
   name: "Name, in the address",
   question: "Question",
   description: "Description, if any",
+  kind: "What people answer",
   labels: "Answers, one on a line",
   users: "Reports that you expect",
   epsilon: "Epsilon of a report",
@@ -67,15 +74,16 @@ export async function createView() {
   const preview = element("div", {});
   const said = element("div", { "aria-live": "assertive" });
   const button = element("button", { type: "submit", class: "primary" }, "Publish this survey");
-  const fields = Object.entries(given).map(([name, part]) => field(WORDS[name], part));
-  const form = element("form", { class: "panel" }, fields, said, element("div", { class: "actions" }, button));
+  const parts = Object.fromEntries(Object.entries(given).map(([name, part]) => [name, field(WORDS[name], part)]));
+  const form = element("form", { class: "panel" }, Object.values(parts), said, element("div", { class: "actions" }, button));
   const state = { plan: null, turn: 0, timer: null };
 
   async function think() {
     const turn = ++state.turn;
-    const size = linesOf(given.labels.value).length;
-    if (size < 2) return tell(advice, "Enter at least two answers. What the oracles would do for them is shown here.");
-    const wanted = { domain_size: size, users: given.users.valueAsNumber, epsilon: given.epsilon.valueAsNumber, eta: Number(given.eta.value) };
+    for (const name of ["labels", "eta"]) parts[name].hidden = isText(given);
+    given.labels.required = !isText(given);
+    const wanted = question(given);
+    if (wanted.domain_size < 2) return tell(advice, "Enter at least two answers. What the oracles would do for them is shown here.");
     const made = await post("v1/plan", wanted).catch((error) => error);
     if (turn !== state.turn) return null;
     state.plan = made instanceof Error ? null : made;
@@ -90,10 +98,10 @@ export async function createView() {
     const chosen = chosenRow(state.plan, given.oracle.value);
     if (!chosen) return;
     const turn = state.turn;
-    const parts = [privacyCard(card(build(chosen.oracle, every)))];
+    const content = [privacyCard(card(build(chosen.oracle, every)))];
     const survey = await Survey.of(specification(given, chosen), collector, every).catch(() => null);
-    if (survey) parts.push(element("p", { class: "small muted" }, "Version that would be published: ", element("code", {}, survey.version)));
-    if (turn === state.turn) preview.replaceChildren(...parts);
+    if (survey) content.push(element("p", { class: "small muted" }, "Version that would be published: ", element("code", {}, survey.version)));
+    if (turn === state.turn) preview.replaceChildren(...content);
   }
 
   form.addEventListener("input", () => {
@@ -110,6 +118,15 @@ export async function createView() {
   await think();
   const content = element("div", { class: "beside" }, form, element("div", {}, advice, preview));
   return { heading: "New survey", content, refresh: async () => {} };
+}
+
+const isText = ({ kind }) => kind.value === "strings";
+
+/** Return what the planner is asked. */
+function question({ kind, labels, users, epsilon, eta }) {
+  const asked = { users: users.valueAsNumber, epsilon: epsilon.valueAsNumber };
+  if (isText({ kind })) return { domain: "strings", ...asked };
+  return { domain_size: linesOf(labels.value).length, ...asked, eta: Number(eta.value) };
 }
 
 const tell = (box, words) => box.replaceChildren(element("h2", { id: "advice" }, "Which oracle"), element("p", {}, words));
@@ -130,13 +147,13 @@ function offer(select, plan) {
 }
 
 function adviceParts(plan) {
-  const heads = ["Oracle", "Mean error", "Seen from", "Eta", "Bits"].map((words) => element("th", { scope: "col" }, words));
+  const heads = ["Oracle", plan.domain ? "Error" : "Mean error", "Seen from", "Eta", "Bits"].map((words) => element("th", { scope: "col" }, words));
   const lines = defaults(plan).map((row) =>
     element(
       "tr",
       row.recommended ? { class: "best" } : {},
       element("th", { scope: "row" }, title(row), row.recommended ? element("span", { class: "visually-hidden" }, " (recommended)") : null),
-      [percent(row.error_mean), row.detectable === null ? "never" : percent(row.detectable), String(row.eta), count(row.bits)].map((words) =>
+      [percent(row.error_mean ?? row.error_rare), row.detectable === null ? "never" : percent(row.detectable), String(row.eta), count(row.bits)].map((words) =>
         element("td", { class: "number" }, words),
       ),
     ),
@@ -157,7 +174,7 @@ function specification(given, { oracle: { domain_size: _, ...oracle } }) {
     name: name.value.trim(),
     question: question.value.trim(),
     ...(description.value.trim() ? { description: description.value.trim() } : {}),
-    labels: linesOf(labels.value),
+    ...(isText(given) ? { domain: "strings" } : { labels: linesOf(labels.value) }),
     oracle,
     collect: {
       submit: submit.value,

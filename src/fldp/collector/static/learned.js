@@ -12,13 +12,15 @@ const percent = (share) => `${(100 * share).toLocaleString("en-US", { maximumSig
 export function learned(survey, { ruledOut, left, guess }) {
   const size = ruledOut.length;
   const out = size - left;
-  const parts = [element("p", {}, words(size, left, out))];
+  const isText = survey.domain && !survey.specification.search;
+  const who = isText ? `knows that your answer is one of ${count(size)} texts, all equally likely,` : "knows nothing else";
+  const parts = [element("p", {}, isText ? "It rules out no text: every text could have led to this report." : words(size, left, out))];
   if (out && size <= DRAWN) parts.push(...(size <= NAMED ? named(survey, ruledOut) : map(ruledOut, left)));
   parts.push(
     element(
       "p",
       {},
-      "Somebody who knows nothing else and guesses your answer is right ",
+      `Somebody who ${who} and guesses it is right `,
       `with probability ${percent(guess.before)} without this report, and at best ${percent(guess.after)} with it.`,
     ),
   );

@@ -30,7 +30,7 @@ export const isAdmin = () => Boolean(token()?.startsWith("fldp_admin_"));
 /** Keep a token for this tab; null forgets it, and all that was learned with it. */
 export function keep(secret) {
   known.clear();
-  if (secret === null) sessionStorage.removeItem(KEPT);
+  if (secret === null) sessionStorage.clear();
   else sessionStorage.setItem(KEPT, secret);
 }
 
@@ -57,15 +57,16 @@ function remember(path, found) {
   known.set(path, found);
 }
 
+const posted = (body) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
 /** Send JSON, and return the answer. */
 export async function post(path, body) {
-  const headers = { "Content-Type": "application/json" };
-  return (await exchange(path, { method: "POST", headers, body: JSON.stringify(body) })).json().catch(unreachable);
+  return (await exchange(path, posted(body))).json().catch(unreachable);
 }
 
-/** Save what the collector answers as a file. */
-export async function download(path, name) {
-  const url = URL.createObjectURL(await (await exchange(path)).blob().catch(unreachable));
+/** Save what the collector answers, to a body if there is one, as a file. */
+export async function download(path, name, body = null) {
+  const url = URL.createObjectURL(await (await exchange(path, body ? posted(body) : {})).blob().catch(unreachable));
   const link = document.createElement("a");
   Object.assign(link, { href: url, download: name });
   link.click();

@@ -69,8 +69,8 @@ def draw() -> Any:
         _draw_pairs(table, panel)
     titled(
         figure,
-        "Inputs x (of users u) and outputs s, dark lines are likely. Below, the epsilon of every two inputs; orange: "
-        "they share only so much of their outputs; hatched: nothing",
+        "Inputs x (of users u), outputs s: dark lines are likely. Below, the epsilon of two inputs; orange: they share "
+        "only that part; hatched: nothing",
     )
     return figure
 

@@ -1,0 +1,91 @@
+"""Which oracle over strings: what error to expect of a string, and how long reports are.
+
+Errors are standard errors of an estimated *frequency*, the largest that they can be, whatever others answer.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fldp.estimate import z_score
+from fldp.needs import least_where, required, users_constraint
+from fldp.oracles import get, listed_names, names
+from fldp.plan import LEVEL
+from fldp.string_oracle import StringOracle
+from fldp.wire import describe
+
+
+@dataclass(frozen=True)
+class StringRow:
+    """What to expect of one oracle with so many users.
+
+    >>> import fldp
+    >>> row = StringRow(fldp.HCMS(epsilon=2.0), users=10_000)
+    >>> round(row.error_rare, 4), round(row.detectable, 4)
+    (0.0132, 0.0256)
+    """
+
+    oracle: StringOracle
+    users: int
+
+    def error(self, frequency: float) -> float:
+        """Return the standard error of the estimated frequency of a string that has this frequency."""
+        return float(np.sqrt(self.oracle.variance(self.users, frequency * self.users)) / self.users)
+
+    @property
+    def error_rare(self) -> float:
+        """The error of a string that nobody holds."""
+        return self.error(0.0)
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest frequency distinguishable from zero at 95 %; None if there is none."""
+        z = z_score(LEVEL)
+        if z * self.error(1.0) > 1:
+            return None
+        return least_where(lambda frequency: z * self.error(frequency) <= frequency, 0.0, 1.0)
+
+
+def plan_strings(*, users: int, epsilon: float) -> list[StringRow]:
+    """Return what every oracle over strings that needs an epsilon alone would do, the least error first.
+
+    >>> [row.oracle.name for row in plan_strings(users=10_000, epsilon=2.0)]
+    ['cms', 'hcms']
+    """
+    users_constraint("plan", "users", users)
+    found = [get(name) for name in names() if name not in listed_names()]
+    made: list[Any] = [cls(epsilon=epsilon) for cls in found if required(cls) == ["epsilon"]]
+    return sorted((StringRow(oracle, users) for oracle in made), key=lambda row: row.error_rare)
+
+
+def facts(rows: list[StringRow]) -> dict[str, Any]:
+    """Return a plan as JSON has it; the first row is recommended.
+
+    >>> facts(plan_strings(users=10_000, epsilon=2.0))["reason"]
+    'cms has the least error; its reports have 1,034 bits. hcms has 1.36 times that error with 21 bits.'
+    """
+    best, *others = rows
+    said = [f"{best.oracle.name} has the least error; its reports have {best.oracle.report_bits:,} bits."]
+    for row in others:
+        times = f"{row.error_rare / best.error_rare:.2f} times that error"
+        said.append(f"{row.oracle.name} has {times} with {row.oracle.report_bits:,} bits.")
+    return {
+        "domain": "strings",
+        "users": best.users,
+        "epsilon": best.oracle.epsilon,
+        "level": LEVEL,
+        "reason": " ".join(said),
+        "rows": [_row(row, row is best) for row in rows],
+    }
+
+
+def _row(row: StringRow, recommended: bool) -> dict[str, Any]:
+    return {
+        "oracle": describe(row.oracle),
+        "recommended": recommended,
+        "error_rare": row.error_rare,
+        "detectable": row.detectable,
+        "bits": row.oracle.report_bits,
+        "eta": float(row.oracle.eta),
+    }

@@ -55,14 +55,14 @@ def store(request, tmp_path):
     made.close()
 
 
-def at_work(store):
+def at_work(store, now="2026-11-02T00:00:00Z"):
     """What goes on with the searches of a store."""
 
     def find(number):
         entry = store.find_number(number)
-        return entry and (Published.read(entry).survey, "open" if entry.closed is None else "closed")
+        return entry and (Published.read(entry).survey, "closed" if entry.closed else "open", entry.created)
 
-    return Searches(store, find, lambda: "2026-11-02T00:00:00Z")
+    return Searches(store, find, lambda: now)
 
 
 def published(store, survey):
@@ -114,6 +114,19 @@ def test_a_round_waits_for_the_minimum(store):
         answer(store, PEOPLE[:count], bytes([count]))
         searches.go_on()
         assert len(store.named("words")) == rounds
+
+
+def test_a_round_may_be_over_by_time(store):
+    """Published at midnight: with the minimum, and not before the hour."""
+    published(store, searched(hours=5))
+    answer(store, PEOPLE[:9], b"1")
+    at_work(store, "2026-11-01T05:00:00Z").go_on()
+    assert len(store.named("words")) == 1  # the minimum is 10
+    answer(store, PEOPLE[:1], b"2")
+    at_work(store, "2026-11-01T04:59:59Z").go_on()
+    assert len(store.named("words")) == 1
+    at_work(store, "2026-11-01T05:00:00Z").go_on()
+    assert len(store.named("words")) == 2
 
 
 def test_a_round_has_one_successor(store):

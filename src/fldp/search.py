@@ -44,6 +44,7 @@ _PARAMETERS: dict[str, Constraint] = {
     "eta": _optional(positive),
     "k": integer(1, 1 << 12),
     "quota": integer(1, 10**9),
+    "hours": _optional(integer(1, 10**5)),
     "rounds": integer(1, 64),
     "bits": integer(4, 18),
 }
@@ -56,8 +57,8 @@ class Search:
     ``k`` strings are wanted, by reports of ``epsilon``. ``oracle`` is the name of any whose values can be listed, with
     its ``eta`` where it has one; None takes the shortest reports among those whose error is within 5 % of the least.
     ``rounds`` search, and one more counts what they found. A round asks for at most ``2^bits`` prefixes, and keeps at
-    most ``width`` of them. ``alphabet`` are the likely characters (``PrefixCode``). ``quota`` is the number of reports
-    after which a collector goes on to the next round.
+    most ``width`` of them. ``alphabet`` are the likely characters (``PrefixCode``). A collector goes on to the
+    next round after ``quota`` reports, or after ``hours`` with as many as the survey's minimum.
 
     >>> search = Search(epsilon=4.0, k=20)
     >>> search.first.oracle
@@ -72,6 +73,7 @@ class Search:
     rounds: int = 4
     bits: int = 16
     quota: int = 10_000
+    hours: int | None = None
 
     def __post_init__(self) -> None:
         for name, constraint in _PARAMETERS.items():

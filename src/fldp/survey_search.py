@@ -13,7 +13,7 @@ from fldp.oracle import FrequencyOracle
 from fldp.search import Round, Search
 from fldp.survey_mistakes import Findings
 
-WRITTEN = ("k", "rounds", "bits", "alphabet", "quota")
+WRITTEN = ("k", "rounds", "bits", "alphabet", "quota", "hours")
 ROUND = ("oracle", "eta", "round", "step", "prefixes", "found")
 MOST_BITS = 1 << 16  # of a prefix: more than the code of any string that may be answered
 

@@ -205,11 +205,11 @@ class Collector:
         known = self._known.get(entry.version)
         return known.survey if known is not None else Published.read(entry).survey
 
-    def _stated(self, number: int) -> tuple[Survey, str] | None:
-        """Return a survey and its state, as it is stored now."""
+    def _stated(self, number: int) -> tuple[Survey, str, str] | None:
+        """Return a survey, its state, and when it was published, as it is stored now."""
         entry = self.store.find_number(number)
         found = None if entry is None else self.recall(entry)
-        return None if found is None else (found.survey, found.state(self.now))
+        return None if found is None else (found.survey, found.state(self.now), found.entry.created)
 
     # ----------------------------------------------------------------------------------------------- reports
 

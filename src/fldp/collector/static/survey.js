@@ -44,7 +44,8 @@ export async function surveyView(name, version, again) {
     facts.put(row);
     const now = [row.n, asked.query(), ...(chosen?.list() ?? [])].join("\n");
     if (now === seen) return; // reports are only ever added
-    await Promise.all([results.refresh(row, asked.query()), daily.refresh(), honest.refresh(windowOf(asked.query()))]);
+    const enough = row.n >= survey.collect.minimum; // of fewer the collector says nothing
+    await Promise.all([results.refresh(row, asked.query()), daily.refresh(), enough && honest.refresh(windowOf(asked.query()))]);
     seen = now;
   }
 

@@ -38,10 +38,10 @@ lint: $(READY)  ## style and types
 	$(BIN)/mypy
 
 needs:
-	@tools/need.sh chromium node postgresql
+	@tools/need.sh chromium java node postgresql
 
 test: needs lint $(JS)  ## style, types and all tests
-	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(1 + os.cpu_count())")
+	$(BIN)/python -m pytest --dist loadgroup -n $$($(BIN)/python -c "import os; print(1 + os.cpu_count())")
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 	@status=0; for part in core oracles collector; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status
@@ -49,7 +49,7 @@ bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures, a few minutes
 	@$(BIN)/fldp experiment paper --output docs
 
-soak: $(READY)  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults or hostile for one
+soak: $(READY) needs  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults, hostile or engines for one
 	$(BIN)/python tests/soak.py $(PART)
 
 javascript: $(JS)  ## build the JavaScript client, and put it where the collector serves it from

@@ -14,7 +14,7 @@ from fldp.errors import FldpError
 from fldp.experiments.data import zipf
 from fldp.needs import build
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import names
+from fldp.oracles import listed_names
 from peers.counterparts import Counterpart, counterparts
 from peers.protocol import runs
 from sides import Population, Side
@@ -152,7 +152,7 @@ def all_rows(setting: Setting) -> tuple[list[Row], dict[str, str]]:
     """Return a row for every oracle and decoder, and for those that are left out the reason."""
     rows: list[Row] = []
     left_out = {}
-    for name in names():
+    for name in listed_names():
         found, refusal = variants(name, setting)
         rows += rows_of(found, setting)
         if not found:

@@ -17,5 +17,5 @@ def pytest_sessionstart(session):
 
         import cases
 
-        for _, oracle in cases.CASES.values():
+        for _, oracle in (*cases.CASES.values(), *cases.STRING_CASES.values()):
             oracle.estimate(oracle.tally(oracle.privatize(np.zeros(2, np.int64))))

@@ -4,12 +4,10 @@ import random
 import sys
 from time import perf_counter
 
-import numpy as np
-
 import fldp
 from fldp import WireError, wire
 from fldp.packing import pack
-from fldp.vectors import CASES, craft
+from fldp.vectors import CASES, craft, some_values
 
 
 def batches():
@@ -17,7 +15,7 @@ def batches():
     for oracles in CASES.values():
         for oracle in oracles:
             for count in (1, 2, 9, 40):
-                reports = oracle.privatize(np.arange(count) % oracle.domain_size, rng=count)
+                reports = oracle.privatize(some_values(oracle, count), rng=count)
                 yield reports, wire.encode(reports)
 
 
@@ -100,7 +98,7 @@ def fuzz_tallies(count, seed):
     sent = []
     for oracles in CASES.values():
         for oracle in oracles:
-            tally = oracle.tally(oracle.privatize(np.arange(20) % oracle.domain_size, rng=1))
+            tally = oracle.tally(oracle.privatize(some_values(oracle, 20), rng=1))
             sent.append((tally, wire.encode_tally(tally)))
     for _ in range(count):
         tally, data = rng.choice(sent)

@@ -3,6 +3,7 @@
 ``privatize`` gives what ``oracle.outcome`` gives; ``tally`` and ``estimate`` work on those outcomes.
 """
 
+import hashlib
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -336,7 +337,56 @@ def grouped_estimate(oracle, outcomes):
     return counts
 
 
+def fingerprint(text):
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") & (2**63 - 1)
+
+
+def sketch_of(oracle):
+    """The parameters of a sketch, itself or among candidates."""
+    return oracle.base if hasattr(oracle, "candidates") else oracle
+
+
+def bucket_of(oracle, value, row):
+    """Where a string, or the candidate of this number, lies under a hash function."""
+    text = value if isinstance(value, str) else oracle.candidates[value]
+    made = sketch_of(oracle)
+    return splitmix(splitmix(made.hash_seed, row), fingerprint(text)) * made.width >> 64
+
+
+def buckets_as(oracle, name):
+    return SimpleNamespace(name=name, epsilon=oracle.epsilon, domain_size=sketch_of(oracle).width, eta=1, hash_bits=1)
+
+
+def cms(oracle, value, words):
+    row = words[0] % sketch_of(oracle).hashes
+    drawn, bits = unary(buckets_as(oracle, "sue"), bucket_of(oracle, value, row), words[1:])
+    return (row, drawn), bits
+
+
+def hcms(oracle, value, words):
+    row = words[0] % sketch_of(oracle).hashes
+    masks, bit = fwr(buckets_as(oracle, "hrr"), bucket_of(oracle, value, row), words[1:])
+    return (row, masks), bit
+
+
+def sketch_count(oracle, outcomes, value):
+    """Every report's unbiased word on the candidate's bucket, less what collisions bring in the mean."""
+    keep, other = symbol_coin(oracle.epsilon, 2)
+    p, q = probabilities(buckets_as(oracle, "sue"))
+    total = Fraction(0)
+    for (row, masks), answer in outcomes:
+        bucket = bucket_of(oracle, value, row)
+        if oracle.name == "cms":
+            total += ((answer >> bucket & 1) - q) / (p - q)
+        else:
+            total += (-1) ** (odd(masks[0] & bucket) ^ answer) / Fraction(keep - other, WORD)
+    m = sketch_of(oracle).width
+    return float((total - Fraction(len(outcomes), m)) * Fraction(m, m - 1))
+
+
 PRIVATIZE = {
+    "cms": cms,
+    "hcms": hcms,
     "grouped": grouped,
     "rr": grr,
     "grr": grr,
@@ -383,6 +433,8 @@ def estimate(oracle, outcomes, decoder="full"):
         return [hr_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     if oracle.name == "grouped":
         return grouped_estimate(oracle, outcomes)
+    if oracle.name in ("cms", "hcms"):
+        return [sketch_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     if oracle.name in ("fwr", "hrr"):
         return [fwr_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     n = len(outcomes)

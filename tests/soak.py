@@ -3,6 +3,7 @@
 ``rows``: ten million rows through the shell in bounded memory. ``bytes``: a million mutated batches.
 ``faults``: a collector that is killed, stopped and starved again and again loses nothing and counts nothing twice.
 ``hostile``: a hundred thousand hostile requests and a siege change no count and do not make it grow.
+``engines``: twenty million reports on Dask and on Spark, with workers killed, in bounded memory.
 """
 
 import json
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+import engines_soak
 import fuzz_wire
 import hostile_soak
 from faults import soak as faults
@@ -50,6 +52,7 @@ PARTS = {
     "bytes": lambda: fuzz_wire.main(1_000_000),
     "faults": faults.main,
     "hostile": hostile_soak.main,
+    "engines": engines_soak.main,
 }
 
 

@@ -17,6 +17,7 @@ import pytest
 import fldp
 from fldp.privacy.audit.command import Command
 from fldp.survey import Survey
+from serving import shell
 
 STRANGER = shlex.join([sys.executable, "-S", str(Path(__file__).parent / "stranger.py")])
 FLDP = [str(Path(sys.executable).parent / "fldp")]
@@ -95,10 +96,9 @@ def test_the_table_and_what_it_is_worth():
     ],
     ids=str,
 )
-def test_bad_use_is_one_line_and_exit_code_2(arguments, message, tmp_path):
-    done = run(*arguments, code=2, cwd=tmp_path)
-    assert done.stderr == f"{message}\n"
-    assert done.stdout == ""
+def test_bad_use_is_one_line_and_exit_code_2(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert shell("audit", *arguments, code=2) == ("", f"{message}\n")
 
 
 @pytest.mark.parametrize(

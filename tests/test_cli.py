@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import fldp
 from fldp import wire
 from fldp.cli import COMMANDS, app
+from serving import shell
 
 FLDP = [str(Path(sys.executable).parent / "fldp")]
 SURVEY = """\
@@ -230,7 +231,7 @@ BAD_USE = [
     (("privatize", "values.csv"), "fldp: name an oracle: --survey FILE, or --oracle NAME --epsilon E --domain D"),
     (
         ("privatize", "--oracle", "nope"),
-        "oracle: the name must be one of fhr, ",
+        "oracle: the name must be one of cms, fhr, ",
     ),
     (("privatize", "--oracle", "grr", "--epsilon", "1"), "fldp: the oracle grr needs --domain"),
     (("privatize", "--oracle", "grr", "--domain", "5"), "fldp: the oracle grr needs --epsilon"),
@@ -246,13 +247,18 @@ BAD_USE = [
 @pytest.mark.parametrize(
     ("arguments", "message"), BAD_USE, ids=lambda part: " ".join(part) if isinstance(part, tuple) else ""
 )
-def test_bad_use_is_one_line_and_exit_code_2(folder, arguments, message):
+def test_bad_use_is_one_line_and_exit_code_2(folder, monkeypatch, arguments, message):
     (folder / "r").write_bytes(wire.encode(fldp.FHR(1.0, 7).privatize([1, 2, 3])))
     (folder / "empty").write_bytes(b"")
-    done = run(*arguments, code=2, cwd=folder, stdin=b"")
-    text = done.stderr.decode()
+    monkeypatch.chdir(folder)
+    _, text = shell(*arguments, code=2)
     assert text.startswith(message)
     assert text.count("\n") == 1
+
+
+def test_bad_use_of_a_process(folder):
+    done = run("estimate", "nowhere", code=2, cwd=folder)
+    assert (done.stdout, done.stderr) == (b"", b"nowhere: cannot be read: No such file or directory\n")
 
 
 def test_debug_shows_where_it_comes_from(folder):

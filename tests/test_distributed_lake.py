@@ -4,6 +4,7 @@ import io
 import os
 import pickle
 import random
+import zipfile
 from functools import reduce
 from operator import add
 
@@ -16,7 +17,7 @@ import fldp
 from fldp import FldpError, ParameterError, WireError, parquet
 from fldp.distributed import Bad, Part, tally
 from fldp.distributed.job import Job, job_for
-from fldp.distributed.lake import Piece, Window, find, folder_of
+from fldp.distributed.lake import Piece, Window, day_file, find
 from fldp.distributed.part import MOST_LISTED
 from fldp.distributed.pieces import tally_piece, tally_pieces
 
@@ -53,7 +54,7 @@ def columns(data):
 def lake(tmp_path_factory):
     root = tmp_path_factory.mktemp("lake")
     for seed, survey, day in ((1, ONE, 1), (2, ONE, 2), (3, ONE, 3), (4, OTHER, 2)):
-        save(folder_of(root, survey, f"2026-11-0{day}") / "reports.parquet", seed=seed, survey=survey)
+        save(day_file(root, survey, f"2026-11-0{day}"), seed=seed, survey=survey)
     (root / "_SUCCESS").touch()
     save(root / "_temporary" / "0.parquet", survey=ONE)
     save(root / f"survey={ONE}" / "day=2026-11-01" / ".hidden.parquet", survey=ONE)
@@ -128,8 +129,10 @@ def test_several_surveys_are_named_and_one_is_chosen(lake):
 
 
 def test_a_folder_that_says_otherwise_than_the_file_is_an_error(tmp_path):
-    save(folder_of(tmp_path, ONE, "2026-11-01") / "x.parquet", survey=OTHER)
-    with pytest.raises(WireError, match=f"x.parquet: parquet: for survey version {OTHER}, where {ONE} is expected$"):
+    save(day_file(tmp_path, ONE, "2026-11-01"), survey=OTHER)
+    with pytest.raises(
+        WireError, match=f"reports.parquet: parquet: for survey version {OTHER}, where {ONE} is expected$"
+    ):
         tally(tmp_path, ORACLE)
     with pytest.raises(ParameterError, match=r"the metadata name no oracle"):  # none of that survey
         tally(tmp_path)
@@ -266,6 +269,22 @@ def test_a_flipped_bit_costs_its_row_group_and_no_more(tmp_path, size):
     assert (len(found.bad), found.bad_rows, found.bad_files) == (1, 100, 0)
 
 
+def test_rows_before_the_damage_do_not_count_either(tmp_path, monkeypatch):
+    """How many can still be read of a row group would depend on the batches."""
+    monkeypatch.setattr("fldp.distributed.pieces._MOST_ROWS", 50)
+    data = columns(reports(2000).data)
+    layout = {"row_group_size": 1000, "data_page_size": 100, "write_batch_size": 50, "use_dictionary": False}
+    put(tmp_path / "x.parquet", data, write_page_checksum=True, **layout)
+    page = pq.ParquetFile(tmp_path / "x.parquet").metadata.row_group(0).column(1)
+    flipped(tmp_path / "x.parquet", page.data_page_offset + page.total_compressed_size - 9)
+    first = next(pq.ParquetFile(tmp_path / "x.parquet", page_checksum_verification=True).iter_batches(50))
+    assert len(first) == 50  # the beginning can be read
+    found = tally(tmp_path, ORACLE, skip_bad=True)
+    assert (found.tally, found.bad_rows) == (ORACLE.tally(reports(2000).data[1000:]), 1000)
+    with pytest.raises(WireError, match=r"x.parquet: rows 0 to 999 parquet: cannot be read: .*CRC"):
+        tally(tmp_path, ORACLE)
+
+
 def test_the_list_of_bad_rows_is_short_and_their_number_is_not(tmp_path):
     put(tmp_path / "x.parquet", {"plus": [9] * 1000, "minus": [9] * 999 + [8]})
     found = tally(tmp_path, ORACLE, skip_bad=True)
@@ -276,7 +295,7 @@ def test_bad_ones_are_skipped_only_where_good_ones_are_known(tmp_path):
     save(tmp_path / "x.parquet")
     with pytest.raises(ParameterError, match=r"^lake: skip_bad needs to know which reports are good"):
         tally(tmp_path, skip_bad=True)
-    path = folder_of(tmp_path / "lake", ONE, "2026-11-02") / "x.parquet"
+    path = day_file(tmp_path / "lake", ONE, "2026-11-02")
     made = save(path, survey=ONE)
     (path.parent / "a.parquet").write_text("damaged")  # the first file that can be read names the oracle
     found = tally(tmp_path / "lake", skip_bad=True)
@@ -364,6 +383,17 @@ def test_a_lake_anywhere(memory):
     assert tally(sources).tally == ORACLE.tally(made[0]) + ORACLE.tally(made[1])
     assert tally("memory://lake", until="2026-11-01").tally == ORACLE.tally(made[0])
     assert tally("simplecache::memory://lake/").tally.n == 200
+
+
+def test_a_lake_in_an_archive(tmp_path):
+    """An address inside of another is kept whole, so that another process can open it."""
+    pytest.importorskip("fsspec")
+    made = [save(tmp_path / f"{seed}.parquet", seed=seed) for seed in (1, 2)]
+    with zipfile.ZipFile(tmp_path / "lake.zip", "w") as archive:
+        for seed in (1, 2):
+            archive.write(tmp_path / f"{seed}.parquet", f"day=2026-11-0{seed}/x.parquet")
+    assert tally(f"zip://::file://{tmp_path}/lake.zip").tally == sum(map(ORACLE.tally, made))
+    assert tally(f"zip://*/x.parquet::file://{tmp_path}/lake.zip", since="2026-11-02").tally == ORACLE.tally(made[1])
 
 
 def test_storage_that_fails_is_not_a_bad_file(memory, monkeypatch):

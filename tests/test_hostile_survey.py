@@ -75,7 +75,7 @@ def test_labels_that_are_none(participant, label):
     assert participant.history() == ()
 
 
-@pytest.mark.parametrize("name", [*fldp.oracles.names()])
+@pytest.mark.parametrize("name", [*fldp.oracles.listed_names()])
 @pytest.mark.parametrize("size", [MOST_VALUES + 1, 2**31 - 1, 2**31, 10**5000], ids=["above", "most", "more", "long"])
 def test_domains_that_would_take_too_much(participant, name, size):
     fields = {**specification(oracle=oracle(name, **({"eta": 0.25} if name == "fwr" else {}))), "domain_size": size}

@@ -12,7 +12,7 @@ import pytest
 import fldp
 from cases import CASES
 from fldp.needs import LEAST_EPSILON, curve, epsilon_needed, even_error, plain_epsilon, standard_error, users_needed
-from fldp.oracles import _registry, names
+from fldp.oracles import _registry, listed_names
 from fldp.plan import FREQUENT, Row
 from test_cli import SURVEY, run
 
@@ -25,7 +25,7 @@ SHELL = ("plan", "--domain", "1023", "--users", "593358", "--epsilon", "1", "--e
 def test_every_oracle_has_rows_or_a_reason(domain_size, eta):
     made = fldp.plan(domain_size=domain_size, users=1000, epsilon=1.0, eta=eta)
     found = {row.oracle.name for row in made.rows}
-    assert sorted(found | made.skipped.keys()) == names()
+    assert sorted(found | made.skipped.keys()) == listed_names()
     assert not found & made.skipped.keys()
     assert all("\n" not in reason and len(reason) > 10 for reason in made.skipped.values())
     for row in made.rows:
@@ -134,7 +134,7 @@ def test_the_table_of_the_design():
             assert row.error_rare**2 * 593_358 == pytest.approx(per_user[row.name], abs=0.005)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", listed_names())
 def test_errors_fall_with_epsilon(name):
     for decoder in fldp.oracles.get(name).decoders or (None,):
         errors = [error for _, error in curve(name, 2 if name == "rr" else 1023, 1000, decoder=decoder)]

@@ -176,10 +176,10 @@ def test_mistakes_in_json_have_lines_too():
     [
         (('name = "browser"', ""), "name is missing"),
         (("question", "#"), "question is missing"),
-        (("labels", "#"), "the domain is missing: give labels, labels_file or domain_size"),
+        (("labels", "#"), "the domain is missing: give labels, labels_file, domain_size or domain = 'strings'"),
         (("labels", "domain_size = 5\nlabels"), "the domain is given twice: labels, domain_size"),
         (("[oracle]", "[oracles]"), "the table [oracle] is missing, with a name and its parameters"),
-        (('name = "fhr"', ""), "oracle: the name must be one of fhr, "),
+        (('name = "fhr"', ""), "oracle: the name must be one of cms, fhr, "),
         (("epsilon = 1.0", ""), "oracle.epsilon is missing"),
         (("epsilon = 1.0", "epsilon = 1.0\neta = 0.5"), "'eta' is not a parameter of fhr"),
         (("epsilon = 1.0", "epsilon = 1.0\ndomain_size = 5"), "'domain_size' is not a parameter of fhr"),

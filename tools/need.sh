@@ -50,9 +50,20 @@ need_node() {
     install nodejs npm && have_node || give_up "Node.js 20"
 }
 
+have_java() { java -version 2>&1 | grep -Eq 'version "(1[7-9]|[2-9][0-9])'; }
+
+need_java() {
+    have_java && return
+    begin "Java 17"
+    # Debian 12 and Ubuntu have version 17 by name, and later ones a newer default.
+    install openjdk-17-jre-headless || install default-jre-headless || give_up "Java 17"
+    have_java || give_up "Java 17"
+}
+
 for name in "$@"; do
     case $name in
         chromium) need_chromium ;;
+        java) need_java ;;
         node) need_node ;;
         postgresql) need_postgresql ;;
         *) say "unknown: $name" >&2; exit 2 ;;

@@ -6,7 +6,10 @@ import { WireError, build, decode, encode, every } from "../dist/index.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
-const names = readdirSync(FOLDER).map((name) => name.replace(".json", ""));
+const STRINGS = ["cms", "hcms"]; // oracles over strings, which this client does not have
+const names = readdirSync(FOLDER)
+  .map((name) => name.replace(".json", ""))
+  .filter((name) => !STRINGS.includes(name.replace("_bad", "")));
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 const bytes = (text) => new Uint8Array(Buffer.from(text, "hex"));
 

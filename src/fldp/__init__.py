@@ -1,5 +1,6 @@
 """Private collection of statistics under local differential privacy, and under its flexible relative FLDP."""
 
+from fldp.base import Oracle
 from fldp.checks import CheckError, check_oracle
 from fldp.client import AsyncClient, Client
 from fldp.errors import (
@@ -13,7 +14,7 @@ from fldp.errors import (
 )
 from fldp.estimate import Comparison, Estimate, Total
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
+from fldp.oracles import CMS, FHR, FWR, GRR, HCMS, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
 from fldp.participant import Answer, Participant
 from fldp.plan import Plan, plan
 from fldp.postprocess import postprocess
@@ -38,15 +39,18 @@ from fldp.privacy import (
 from fldp.reports import Reports, Tally
 from fldp.simulate import simulate
 from fldp.stream import Stream
+from fldp.string_oracle import StringOracle
 from fldp.survey import Survey
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CMS",
     "FHR",
     "FLDP",
     "FWR",
     "GRR",
+    "HCMS",
     "HR",
     "HRR",
     "LDP",
@@ -77,12 +81,14 @@ __all__ = [
     "Limits",
     "MergeError",
     "Notion",
+    "Oracle",
     "ParameterError",
     "Participant",
     "Plan",
     "Reports",
     "Spent",
     "Stream",
+    "StringOracle",
     "Survey",
     "Tally",
     "Total",

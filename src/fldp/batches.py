@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from fldp import parquet, wire
+from fldp.base import Oracle
 from fldp.errors import FldpError, MergeError, WireError
 from fldp.files import opened
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Reports, Tally
 from fldp.sources import Cells, Encoder
 from fldp.stream import Stream
@@ -30,7 +30,7 @@ class Content:
     survey: str | None
 
 
-def privatize(oracle: FrequencyOracle, chunks: Iterable[Cells], encoder: Encoder, rng: Stream) -> Iterator[Reports]:
+def privatize(oracle: Oracle, chunks: Iterable[Cells], encoder: Encoder, rng: Stream) -> Iterator[Reports]:
     """Turn chunks of cells into reports."""
     for cells in chunks:
         values = encoder.encode(cells)
@@ -57,7 +57,7 @@ class _Counted(io.RawIOBase):
 
 def read(
     path: str,
-    oracle: FrequencyOracle | None = None,
+    oracle: Oracle | None = None,
     survey: str | None = None,
     progress: Progress = _silent,
     seen: dict[str, str] | None = None,
@@ -81,9 +81,7 @@ def read(
         return Content("reports", tally, reader.survey)
 
 
-def load(
-    path: str, oracle: FrequencyOracle | None, survey: str | None, progress: Progress, *, raw: bool
-) -> Tally | Reports:
+def load(path: str, oracle: Oracle | None, survey: str | None, progress: Progress, *, raw: bool) -> Tally | Reports:
     """Read a file into a tally, or its reports as they are."""
     if not raw:
         return read(path, oracle, survey, progress).tally
@@ -105,7 +103,7 @@ def _once(path: str, digest: str, seen: dict[str, str] | None) -> None:
     seen[digest] = path
 
 
-def _read_parquet(path: str, oracle: FrequencyOracle | None, survey: str | None, progress: Progress) -> Content:
+def _read_parquet(path: str, oracle: Oracle | None, survey: str | None, progress: Progress) -> Content:
     if path == "-":
         raise WireError("parquet: cannot be read from a pipe")
     with opened(path) as file:
@@ -115,7 +113,7 @@ def _read_parquet(path: str, oracle: FrequencyOracle | None, survey: str | None,
         return Content("parquet reports", tally, version)
 
 
-def _sum(oracle: FrequencyOracle, reports: Iterable[Reports]) -> Tally:
+def _sum(oracle: Oracle, reports: Iterable[Reports]) -> Tally:
     total = Tally.empty(oracle)
     for part in reports:
         total += oracle.tally(part)
@@ -125,7 +123,7 @@ def _sum(oracle: FrequencyOracle, reports: Iterable[Reports]) -> Tally:
 def combine(
     paths: list[str],
     kinds: tuple[str, ...],
-    oracle: FrequencyOracle | None = None,
+    oracle: Oracle | None = None,
     survey: str | None = None,
     progress: Progress = _silent,
 ) -> tuple[Tally, str | None]:

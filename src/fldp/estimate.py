@@ -89,7 +89,8 @@ class Estimate:
     original: "Estimate | None" = None
     labels: tuple[str, ...] | None = None
     convergence: "Convergence | None" = None
-    totals: tuple[int, ...] = ()  # exact, of oracle.runs
+    totals: tuple[int, ...] = ()  # exact, of oracle.runs; that of all users where no run is known
+    context: Mapping[str, Any] = field(default_factory=dict, repr=False)  # what else the variances depend on
 
     def __post_init__(self) -> None:
         if not self.totals:
@@ -145,14 +146,28 @@ class Estimate:
             return Total(float(self.counts[members].sum()), plain.stderr, plain, self.n)
         known = self._settle(members)
         plugged = self._plausible()
-        own = float(np.sum(self.oracle.variances(plugged, self.totals, **self.options)[members]))
-        shared = self.oracle.covariance_of_sum(self.n, plugged, members, **self.options)
+        given = {**self.options, **self.context}
+        own = float(np.sum(self.oracle.variances(plugged, self.totals, **given)[members]))
+        shared = self.oracle.covariance_of_sum(self.n, plugged, members, **given)
         return Total(known + float(self.counts[members].sum()), math.sqrt(max(0.0, own + shared)))
+
+    @property
+    def rest(self) -> Total:
+        """How many users hold none of the candidates: all users less the sum of the estimates.
+
+        >>> import fldp
+        >>> oracle = fldp.CMS(epsilon=8.0, hashes=16, width=64)
+        >>> found = oracle.estimate(oracle.privatize(["a"] * 700 + ["b"] * 300, rng=7), candidates=["a"])
+        >>> found.rest
+        Total(count=..., stderr=...)
+        """
+        total = self.sum(range(len(self.counts)))
+        return Total(self.n - total.count, total.stderr)
 
     def _settle(self, members: NDArray[np.bool_]) -> int:
         """Take the runs that are wholly among the members out of them, and return how many users they have."""
         known = 0
-        for run, total in zip(self.oracle.runs, self.totals, strict=True):
+        for run, total in zip(self.oracle.runs, self.totals, strict=False):  # candidates have no run
             if members[run].all():
                 members[run] = False
                 known += total
@@ -179,6 +194,8 @@ class Estimate:
         if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):
             size = len(other.counts) if isinstance(other, Estimate) else other
             raise MergeError(f"Estimate: compare needs an estimate of {len(self.counts)} values, got {size!r}")
+        if not self.oracle.runs and self.labels != other.labels:
+            raise MergeError("Estimate: compare needs an estimate of the same candidates, got one of others")
         one, two = self.original or self, other.original or other
         return Comparison(
             difference=two.frequencies - one.frequencies,

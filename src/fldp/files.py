@@ -31,8 +31,11 @@ def opened(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def written(path: str) -> Iterator[BinaryIO]:
-    """Open a file for writing under another name, and give it its own when all went well; ``-`` is standard output."""
+def written(path: str, *, folders: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for writing under another name, and give it its own when all went well; ``-`` is standard output.
+
+    With ``folders``, those that it lies in are made.
+    """
     if path == "-":
         if sys.stdout.isatty():
             raise FldpError("standard output is a terminal: name a file with -o, or use a pipe")
@@ -45,6 +48,8 @@ def written(path: str) -> Iterator[BinaryIO]:
             yield file
         return
     try:
+        if folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
         raise FldpError(f"{path}: cannot be written: {error.strerror}") from None

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from fldp.base import Oracle
 from fldp.constraints import fail, integer, positive
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import get
+from fldp.oracles import get_listed
 
 LEAST_EPSILON, MOST_EPSILON = 2.0**-10, 32.0  # the range that is searched
 _EPSILONS = tuple(float(e) for e in np.geomspace(LEAST_EPSILON, MOST_EPSILON, 61))
@@ -138,7 +139,7 @@ def build(name: str, domain_size: int, epsilon: float, eta: Any = None) -> Frequ
     >>> build("grr", 5, 1.0, eta=0.5)
     GRR(epsilon=1.0, domain_size=5)
     """
-    cls = get(name)
+    cls = get_listed(name)
     offered = {"domain_size": domain_size, "epsilon": epsilon} | ({} if eta is None else {"eta": eta})
     given = {parameter: value for parameter, value in offered.items() if parameter in cls.params}
     needed = [parameter for parameter in required(cls) if parameter not in given]
@@ -147,10 +148,10 @@ def build(name: str, domain_size: int, epsilon: float, eta: Any = None) -> Frequ
     return cls(**given)
 
 
-def required(cls: type[FrequencyOracle]) -> list[str]:
+def required(cls: type[Oracle]) -> list[str]:
     """Return the parameters that an oracle has no default for.
 
-    >>> required(get("grr")), required(get("rr"))
+    >>> required(get_listed("grr")), required(get_listed("rr"))
     (['epsilon', 'domain_size'], ['epsilon'])
     """
     none = dataclasses.MISSING

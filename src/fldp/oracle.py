@@ -1,8 +1,8 @@
 """FrequencyOracle: the one abstraction. Parameters and nothing else; logic here, data in Reports and Tally."""
 
 import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,87 +10,33 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.base import Floats as Floats
+from fldp.base import Law as Law
+from fldp.base import Oracle
+from fldp.base import symbol_dtype as symbol_dtype
 from fldp.constraints import Constraint, integer, one_of, positive
-from fldp.errors import DomainError, MergeError, ParameterError
+from fldp.errors import ParameterError
 from fldp.estimate import Estimate
 from fldp.reports import Array, Reports, Tally
-from fldp.stream import Stream, Words
 from fldp.values import Values, as_values
 
 if TYPE_CHECKING:
     from fldp.profile import Profile
 
-_SCRATCH = 1 << 16  # words drawn at a time: 512 KiB, so that they are still in the cache when they are used
 _MOST_OUTCOMES = 1 << 20
 MOST_VALUES = 2**31 - 1
 
-Floats = NDArray[np.float64]
-Law = dict[Any, Fraction]
-
 
 @dataclass(frozen=True, repr=False)
-class FrequencyOracle(ABC):
-    """A frequency oracle: privatizes values on the client, tallies and estimates on the server.
+class FrequencyOracle(Oracle):
+    """An oracle over values that can be listed, ``0 <= value < domain_size``: it estimates the counts of all.
 
-    A concrete oracle is a frozen dataclass of its parameters. It declares ``name`` (its identifier on the wire,
-    never reused), ``params`` (a constraint for each parameter), the form of a report and of a tally, and the
-    methods ``perturb``, ``count``, ``check``, ``decode``, ``variance``, ``law``, ``outcome`` and ``report``.
-    CONTRIBUTING shows how. What stands below the line of dashes in this class is the same for all.
+    Beside what every ``Oracle`` declares, it has ``decode`` and ``variance``.
     """
 
-    epsilon: float
     domain_size: int
 
-    name: ClassVar[str]
     params: ClassVar[Mapping[str, Constraint]] = {"epsilon": positive, "domain_size": integer(2, MOST_VALUES)}
-
-    decoders: ClassVar[tuple[str, ...]] = ()  # unbiased ways to decode the same reports, the default first
-    methods: ClassVar[tuple[str, ...]] = ("linear",)  # ways to estimate; all but the first are biased
-
-    @property
-    @abstractmethod
-    def report_dtype(self) -> Any:
-        """The NumPy type of a report in memory."""
-
-    @property
-    @abstractmethod
-    def words(self) -> int:
-        """The number of random words that one report takes, always."""
-
-    @property
-    @abstractmethod
-    def field_bits(self) -> tuple[int, ...]:
-        """The number of bits that each number of a report takes on the wire, in their order in memory."""
-
-    @property
-    @abstractmethod
-    def tally_shape(self) -> tuple[int, ...]:
-        """The shape of a tally's state."""
-
-    @property
-    @abstractmethod
-    def outcomes(self) -> int:
-        """The number of different reports, given the public randomness."""
-
-    @abstractmethod
-    def perturb(self, values: Values, words: Words, out: Array) -> None:
-        """Write the report of each value, a pure function of the value and its row of ``words``, into ``out``.
-
-        Pre-conditions: values are ``int64`` and in the domain, all three arrays are contiguous.
-        """
-
-    @abstractmethod
-    def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        """Add reports into the state of a tally."""
-
-    @abstractmethod
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        """Tell for each report, of the right type and shape already, whether this oracle can produce it."""
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        """Tell whether the state of a tally can come from ``n`` reports, as far as its sums show."""
-        del state, n
-        return True
 
     @abstractmethod
     def decode(self, tally: Tally, **options: Any) -> Floats:
@@ -103,118 +49,14 @@ class FrequencyOracle(ABC):
         Given the counts of all values at once, it returns all their variances.
         """
 
-    @abstractmethod
-    def law(self, value: int, public: Any = None) -> Law:
-        """Return the exact probability of every outcome that the code gives for a value.
-
-        Exact means the integers that the code compares with, as rationals. Where a report carries public
-        randomness (a hash seed), the law is conditional on ``public``. For small domains.
-        """
-
-    @abstractmethod
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        """Split one row of report data into its public randomness (or None) and its outcome, as in ``law``."""
-
-    @abstractmethod
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        """Return the row of report data that ``outcome`` splits: the inverse of ``outcome``."""
-
     # ----------------------------------------------------------------------------------------------------------
 
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            value = self.params[field.name](self.title, field.name, getattr(self, field.name))
-            object.__setattr__(self, field.name, value)
-
-    def __reduce__(self) -> Any:
-        """Pickle the parameters and nothing that was computed from them."""
-        return _rebuild, (type(self), {field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
-
-    def __repr__(self) -> str:
-        return f"{self.title}({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"
-
     @property
-    def title(self) -> str:
-        """The name that messages use."""
-        return type(self).__name__
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters that make this oracle what it is; those at their default are left out.
-
-        >>> import fldp
-        >>> fldp.GRR(epsilon=1.0, domain_size=5).parameters
-        {'epsilon': 1.0, 'domain_size': 5}
-        """
-        every = ((field, getattr(self, field.name)) for field in dataclasses.fields(self))
-        return {field.name: _plain(value) for field, value in every if value != field.default}
-
-    @property
-    def eta(self) -> Fraction:
-        """The least share of one value's reports that any other value can also produce; 1 is ordinary LDP."""
-        return Fraction(1)
-
-    @property
-    def anonymity(self) -> int:
-        """The least number of values that a single report leaves possible."""
+    def values_end(self) -> int:
         return self.domain_size
 
-    @property
-    def report_bits(self) -> int:
-        """The number of bits of one report on the wire."""
-        return sum(self.field_bits)
-
-    @property
-    def server_work(self) -> str:
-        """How the work of tallying and estimating grows with ``n`` reports over ``d`` values."""
-        return "not stated"
-
-    @property
-    def report_shape(self) -> tuple[int, ...]:
-        """The shape of one report in memory."""
-        return ()
-
-    def privatize(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
-        """Perturb values, on the side of those who hold them: one value, a list, an array, a Series.
-
-        ``rng=None`` draws from the operating system. A seed makes the noise predictable: **experiments only**,
-        since whoever knows it can undo the noise.
-
-        >>> import fldp
-        >>> fldp.GRR(epsilon=1.0, domain_size=5).privatize([0, 1, 4])
-        <3 reports of GRR(epsilon=1.0, domain_size=5)>
-        """
-        checked = as_values(self.title, values, self.domain_size)
-        stream = Stream.of(rng)
-        data = np.empty((len(checked), *self.report_shape), self.report_dtype)
-        rows = max(1, min(_SCRATCH // self.words, len(checked)))
-        scratch = np.empty((rows, self.words), np.uint64)
-        for start in range(0, len(checked), rows):
-            part = slice(start, min(start + rows, len(checked)))
-            words = scratch[: part.stop - start]
-            stream.fill(words)
-            mine = checked[part].astype(np.int64)  # a copy that nobody can change between the check and the use
-            if mine.min() < 0 or mine.max() >= self.domain_size:
-                raise DomainError(f"{self.title}: values changed while they were privatized")
-            self.perturb(mine, words, data[part])
-        return Reports.trusted(self, data)
-
-    def tally(self, reports: Any) -> Tally:
-        """Add reports up, on the server.
-
-        >>> import fldp
-        >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
-        >>> oracle.tally(oracle.privatize([0, 1, 4])).n
-        3
-        """
-        if not isinstance(reports, Reports):
-            reports = Reports(self, reports)
-        if reports.oracle != self:
-            raise MergeError(f"{self.title}: reports must be of {self!r}, got {reports.oracle!r}")
-        state = np.zeros(self.tally_shape, np.int64)
-        if len(reports):
-            self.count(reports.data, state)
-        return Tally(self, state, len(reports))
+    def as_values(self, values: Any) -> Values:
+        return as_values(self.title, values, self.domain_size)
 
     def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Any) -> Estimate:
         """Estimate how many users hold each value, unbiased, with standard errors.
@@ -232,18 +74,11 @@ class FrequencyOracle(ABC):
             from fldp.methods import estimate_by
 
             return estimate_by(method, self, tally, options)
-        if isinstance(tally, Reports):
-            tally = self.tally(tally)
-        if not isinstance(tally, Tally):
-            raise DomainError(f"{self.title}: an estimate needs a tally or reports, got {type(tally).__name__}")
-        if tally.oracle != self:
-            raise MergeError(f"{self.title}: the tally must be of {self!r}, got {tally.oracle!r}")
-        if tally.n == 0:
-            raise DomainError(f"{self.title}: an estimate needs at least one report, got an empty tally")
+        found = self.settled(tally)
         self.check_options(options)
-        counts, totals = self.decode(tally, **options), self.totals(tally)
+        counts, totals = self.decode(found, **options), self.totals(found)
         stderr = np.sqrt(self.variances(counts, totals, **options))
-        return Estimate(self, counts, stderr, tally.n, options, totals=totals)
+        return Estimate(self, counts, stderr, found.n, options, totals=totals)
 
     @property
     def runs(self) -> tuple[slice, ...]:
@@ -285,15 +120,6 @@ class FrequencyOracle(ABC):
         profile = self.profile()
         return {profile.shared_mass: Fraction(1)} if profile else None
 
-    def publics(self) -> Iterable[Any]:
-        """Return draws of the public randomness for the verifier to go through; None where there is none."""
-        return (None,)
-
-    @property
-    def publics_are_all(self) -> bool:
-        """Whether ``publics`` goes through all public randomness, every draw as likely as any other."""
-        return list(self.publics()) == [None]
-
     def resized(self, domain_size: int) -> "FrequencyOracle":
         """Return the same oracle on fewer values, exposure allowed: for the verifier."""
         permission = {"allow_exposure": True} if "allow_exposure" in self.params else {}
@@ -318,32 +144,6 @@ class FrequencyOracle(ABC):
             row[:] = [law.get(outcome, 0) for law in laws]
         return made
 
-    def check_options(self, options: Mapping[str, Any]) -> None:
-        """Refuse options of ``estimate`` that this oracle does not have."""
-        for name, value in options.items():
-            if name != "decoder" or not self.decoders:
-                raise ParameterError(f"{self.title}: estimate has no option {name!r}")
-            one_of(*self.decoders)(self.title, name, value)
-
-    def check_data(self, data: Any) -> Array:
-        """Return report data from outside as an array that is safe to tally, or say what is wrong with it."""
-        array = np.asarray(data)
-        dtype, wanted = np.dtype(self.report_dtype), ", ".join(map(str, ("users", *self.report_shape)))
-        if array.dtype != dtype or array.shape[1:] != self.report_shape or array.ndim == 0:
-            raise DomainError(
-                f"{self.title}: reports must be {dtype} of shape ({wanted}), got {array.dtype} of shape {array.shape}"
-            )
-        good = self.check(array)
-        if not good.all():
-            position = int(np.flatnonzero(~good)[0])
-            error = DomainError(
-                f"{self.title}: reports must be ones that {self!r} can produce, "
-                f"got {_one_line(array[position])} at position {position}"
-            )
-            error.index = position
-            raise error
-        return array
-
     def check_enumerable(self, value: int = 0) -> None:
         """Refuse to enumerate a law that is too large, or that of something that is not a value."""
         as_values(self.title, value, self.domain_size)
@@ -352,29 +152,3 @@ class FrequencyOracle(ABC):
                 f"{self.title}: a law is enumerated for small domains only, domain_size must be smaller than "
                 f"{self.domain_size} (2^{self.outcomes.bit_length() - 1} outcomes a value)"
             )
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON has it."""
-    if isinstance(value, tuple):
-        return list(value)
-    return float(value) if isinstance(value, Fraction) else value
-
-
-def _one_line(report: Any) -> str:
-    """Return the beginning of a report as text: NumPy breaks a wide one into lines."""
-    text = " ".join(str(report).split())
-    return text if len(text) <= 80 else f"{text[:76]} ..."
-
-
-def _rebuild(cls: type[FrequencyOracle], fields: dict[str, Any]) -> FrequencyOracle:
-    return cls(**fields)
-
-
-def symbol_dtype(count: int) -> np.dtype[Any]:
-    """Return the smallest unsigned type that holds the numbers below ``count``.
-
-    >>> symbol_dtype(256), symbol_dtype(257)
-    (dtype('uint8'), dtype('uint16'))
-    """
-    return np.min_scalar_type(count - 1)

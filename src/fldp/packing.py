@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.base import Oracle
 from fldp.kernels import ONE, U64, ZERO, Kernel
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Array
 
 _EIGHT, _BYTE = U64(8), U64(255)
@@ -59,7 +59,7 @@ def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
     return held
 
 
-def packed_size(oracle: FrequencyOracle, count: int) -> int:
+def packed_size(oracle: Oracle, count: int) -> int:
     """Return the number of bytes of so many packed reports.
 
     >>> import fldp
@@ -69,7 +69,7 @@ def packed_size(oracle: FrequencyOracle, count: int) -> int:
     return -(-oracle.report_bits * count // 8)
 
 
-def pack(oracle: FrequencyOracle, data: Array) -> Bytes:
+def pack(oracle: Oracle, data: Array) -> Bytes:
     """Pack report data.
 
     >>> import fldp
@@ -80,7 +80,7 @@ def pack(oracle: FrequencyOracle, data: Array) -> Bytes:
     return pack_columns(as_columns(data), oracle.field_bits)
 
 
-def unpack(oracle: FrequencyOracle, packed: Bytes, count: int) -> tuple[Array, bool]:
+def unpack(oracle: Oracle, packed: Bytes, count: int) -> tuple[Array, bool]:
     """Return the data of so many reports, not yet checked, and whether the padding after them is zero.
 
     >>> import fldp
@@ -102,7 +102,7 @@ def as_columns(data: Array) -> Array:
     return np.array(data).reshape(len(data), -1)
 
 
-def from_columns(oracle: FrequencyOracle, columns: Array) -> Array:
+def from_columns(oracle: Oracle, columns: Array) -> Array:
     """Return the reports that have these numbers: the inverse of ``as_columns``."""
     data = np.empty((len(columns), *oracle.report_shape), oracle.report_dtype)
     for k, name in enumerate(data.dtype.names or ()):

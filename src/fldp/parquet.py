@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from fldp import canonical
+from fldp.base import Oracle
 from fldp.errors import DomainError, FldpError, WireError
 from fldp.extras import load
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Array, Reports
 from fldp.wire import build, describe
 
@@ -22,7 +23,17 @@ def _arrow() -> tuple[Any, Any]:
     return load("pyarrow", "parquet"), load("pyarrow.parquet", "parquet")
 
 
-def schema(oracle: FrequencyOracle, survey: str | None = None) -> Any:
+def names(oracle: Oracle) -> tuple[str, ...]:
+    """Return the names of the columns of an oracle's reports.
+
+    >>> import fldp
+    >>> names(fldp.OUE(epsilon=1.0, domain_size=1023))
+    ('bits',)
+    """
+    return np.dtype(oracle.report_dtype).names or (("bits",) if oracle.report_shape else ("symbol",))
+
+
+def schema(oracle: Oracle, survey: str | None = None) -> Any:
     """Return the Arrow schema of an oracle's reports.
 
     >>> import fldp
@@ -32,27 +43,31 @@ def schema(oracle: FrequencyOracle, survey: str | None = None) -> Any:
     arrow, _ = _arrow()
     meta = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
     dtype = np.dtype(oracle.report_dtype)
-    if dtype.names:
-        fields = [(name, arrow.from_numpy_dtype(dtype[name])) for name in dtype.names]
-    elif oracle.report_shape:
-        fields = [("bits", arrow.binary(oracle.report_shape[0] * dtype.itemsize))]
+    if oracle.report_shape:
+        kinds = [arrow.binary(oracle.report_shape[0] * dtype.itemsize)]
     else:
-        fields = [("symbol", arrow.from_numpy_dtype(dtype))]
-    columns = [arrow.field(name, kind, nullable=False) for name, kind in fields]
+        kinds = [arrow.from_numpy_dtype(dtype[name] if dtype.names else dtype) for name in names(oracle)]
+    columns = [arrow.field(name, kind, nullable=False) for name, kind in zip(names(oracle), kinds, strict=True)]
     return arrow.schema(columns, metadata={_KEY: canonical.dumps(meta)})
 
 
-def write(file: BinaryIO, oracle: FrequencyOracle, batches: Iterable[Reports], survey: str | None = None) -> int:
+def write(file: BinaryIO, oracle: Oracle, batches: Iterable[Reports], survey: str | None = None) -> int:
     """Write reports as they come; return how many there were."""
-    arrow, parquet = _arrow()
+    _, parquet = _arrow()
     form, count = schema(oracle, survey), 0
     with parquet.ParquetWriter(file, form, write_page_checksum=True) as writer:
         for reports in batches:
             for start in range(0, len(reports), _ROWS):
                 part = reports[start : start + _ROWS]
-                writer.write_batch(arrow.record_batch(_columns(arrow, form, part.data), schema=form))
+                writer.write_batch(batch(form, part.data))
             count += len(reports)
     return count
+
+
+def batch(form: Any, data: Array) -> Any:
+    """Return the data of reports as a record batch of Arrow."""
+    arrow, _ = _arrow()
+    return arrow.record_batch(_columns(arrow, form, data), schema=form)
 
 
 def _columns(arrow: Any, form: Any, data: Array) -> list[Any]:
@@ -82,7 +97,7 @@ def damaged(what: str, error: Exception) -> WireError:
     return WireError(f"parquet: {what}: {(str(error).splitlines() or ['no reason given'])[0]}")
 
 
-def about(table: Any) -> tuple[FrequencyOracle, str | None] | None:
+def about(table: Any) -> tuple[Oracle, str | None] | None:
     """Return the oracle and the survey's version that a file names; None if another program wrote it."""
     metadata = table.schema_arrow.metadata or {}
     if _KEY not in metadata:
@@ -94,9 +109,20 @@ def about(table: Any) -> tuple[FrequencyOracle, str | None] | None:
         raise WireError("parquet: the file's metadata do not name an oracle of fldp") from None
 
 
+def count(path: Path, survey: str) -> int | None:
+    """Return how many reports of a survey a file says that it holds; None if it is not there, or of something else."""
+    try:
+        with path.open("rb") as file:
+            table = opened(file)
+            named = about(table)
+    except (OSError, WireError):
+        return None
+    return int(table.metadata.num_rows) if named is not None and named[1] == survey else None
+
+
 def read(
-    file: BinaryIO, oracle: FrequencyOracle | None = None, survey: str | None = None
-) -> tuple[FrequencyOracle, str | None, Iterator[Reports]]:
+    file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None
+) -> tuple[Oracle, str | None, Iterator[Reports]]:
     """Return the oracle, the survey's version and the reports of a file, batch by batch, each of them checked."""
     table = opened(file)
     named, version = about(table) or (None, None)
@@ -111,19 +137,19 @@ def read(
     return named, version, _batches(table, named)
 
 
-def _batches(table: Any, oracle: FrequencyOracle) -> Iterator[Reports]:
+def _batches(table: Any, oracle: Oracle) -> Iterator[Reports]:
     row = 0
     try:
-        for batch in table.iter_batches(batch_size=_ROWS):
-            yield Reports(oracle, _data(oracle, batch))
-            row += batch.num_rows
+        for rows in table.iter_batches(batch_size=_ROWS):
+            yield Reports(oracle, _data(oracle, rows))
+            row += rows.num_rows
     except DomainError as error:
         raise WireError(f"parquet: in the rows from {row}: {error}") from None
     except OSError as error:
         raise WireError(f"parquet: in the rows from {row}: {str(error).splitlines()[0]}") from None
 
 
-def _data(oracle: FrequencyOracle, batch: Any) -> Array:
+def _data(oracle: Oracle, batch: Any) -> Array:
     data = np.empty((batch.num_rows, *oracle.report_shape), oracle.report_dtype)
     if any(column.null_count for column in batch.columns):
         raise DomainError(f"{oracle.title}: reports must not be missing")

@@ -18,6 +18,7 @@ from fldp import canonical, wire
 from fldp.constraints import fail
 from fldp.errors import BudgetError, DomainError, FldpError, WireError
 from fldp.kept import Kept
+from fldp.oracle import MOST_VALUES as MOST_LISTED
 from fldp.origin import origin_of
 from fldp.participant_file import FileStore
 from fldp.participant_store import Store
@@ -163,14 +164,14 @@ def _bounded(what: str, number: Any) -> None:
 
 
 def _charge(survey: Survey, origin: str) -> Charge:
-    labels = {"domain_size": survey.domain_size} if survey.labels is None else {"labels": sorted(survey.labels)}
+    labels = survey.domain if survey.labels is None else {"labels": sorted(survey.labels)}
     return Charge(
         origin,
         survey.topic or survey.name,
         survey.version,
         Spent.on(survey.oracle),
         canonical.identifier(labels),
-        survey.domain_size,
+        MOST_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
         f"{datetime.now(UTC):%Y-%m-%d}",
     )
 

@@ -13,7 +13,7 @@ from fldp.errors import ParameterError
 from fldp.estimate import z_score
 from fldp.needs import build, epsilon_needed, least_where, plain_epsilon, standard_error, users_constraint, users_needed
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import names
+from fldp.oracles import listed_names
 
 FREQUENT = 0.01  # the share of the users that hold the frequent item of the tables
 LEVEL = 0.95
@@ -196,7 +196,7 @@ def plan(*, domain_size: int, users: int, epsilon: float, eta: float | None = No
         FrequencyOracle.params[name]("plan", name, value)
     least = _share(1 if eta is None else eta)
     rows, skipped = [], {}
-    for name in names():
+    for name in listed_names():
         try:
             oracle = _suited(name, domain_size, epsilon, least)
         except ParameterError as error:

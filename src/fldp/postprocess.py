@@ -68,6 +68,12 @@ def postprocess(estimate: Estimate, method: str) -> Estimate:
 
 
 def repaired(estimate: Estimate, method: str) -> Floats:
-    """Return the counts of an estimate after a method, each run of values with the total that is known of it."""
+    """Return the counts of an estimate after a method, each run of values with the total that is known of it.
+
+    Of candidates no total is known, only that it is at most ``n``.
+    """
+    if not estimate.oracle.runs:
+        clipped = _clip(estimate.counts, estimate.n)
+        return clipped if clipped.sum() <= estimate.n else METHODS[method](estimate.counts, float(estimate.n))
     totals = zip(estimate.oracle.runs, estimate.totals, strict=True)
     return np.concatenate([METHODS[method](estimate.counts[run], float(total)) for run, total in totals])

@@ -11,7 +11,7 @@ from fldp.constraints import integer
 from fldp.errors import DomainError, MergeError
 
 if TYPE_CHECKING:
-    from fldp.oracle import FrequencyOracle
+    from fldp.base import Oracle
 
 Array = NDArray[Any]
 _MOST_COUNT = 1 << 62
@@ -33,7 +33,7 @@ class Reports:
 
     __slots__ = ("data", "oracle")
 
-    def __init__(self, oracle: "FrequencyOracle", data: Any) -> None:
+    def __init__(self, oracle: "Oracle", data: Any) -> None:
         self.oracle = oracle
         try:
             mine = np.array(data)  # a copy that nobody can change between the check and the use
@@ -42,7 +42,7 @@ class Reports:
         self.data = _read_only(oracle.check_data(mine))
 
     @classmethod
-    def trusted(cls, oracle: "FrequencyOracle", data: Array) -> "Reports":
+    def trusted(cls, oracle: "Oracle", data: Array) -> "Reports":
         """Wrap data that this package made itself, without checking it again."""
         made = object.__new__(cls)
         made.oracle, made.data = oracle, _read_only(data)
@@ -100,7 +100,7 @@ class Tally:
     (11, array([6, 3, 2]))
     """
 
-    oracle: "FrequencyOracle"
+    oracle: "Oracle"
     state: NDArray[np.int64]
     n: int
 
@@ -120,7 +120,7 @@ class Tally:
             raise DomainError(f"{who}: state must be one that n reports can add up to, got one that {self.n} cannot")
 
     @classmethod
-    def empty(cls, oracle: "FrequencyOracle") -> "Tally":
+    def empty(cls, oracle: "Oracle") -> "Tally":
         """Return the tally of no reports, which changes nothing when merged.
 
         >>> import fldp
@@ -156,6 +156,6 @@ def _read_only(array: Array) -> Array:
     return view
 
 
-def _same(one: "FrequencyOracle", other: "FrequencyOracle", who: str) -> None:
+def _same(one: "Oracle", other: "Oracle", who: str) -> None:
     if one != other:
         raise MergeError(f"{who}: both sides must be of the same oracle, got {one!r} and {other!r}")

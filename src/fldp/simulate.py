@@ -6,16 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.base import Oracle
 from fldp.constraints import fail
 from fldp.oracle import FrequencyOracle
 from fldp.reports import Tally
 from fldp.stream import Stream
+from fldp.string_oracle import listed
 
 _CHUNK = 1 << 17
 
 
 def simulate(
-    oracle: FrequencyOracle,
+    oracle: Oracle,
     counts: Any,
     *,
     rng: int | Stream | None = None,
@@ -32,6 +34,7 @@ def simulate(
     >>> simulate(oracle, [900_000_000, 99_000_000, 1_000_000, 0], rng=7).n
     1000000000
     """
+    oracle = listed("simulate", oracle)
     histogram = _checked(oracle, counts)
     stream = Stream.of(rng)
     n = int(histogram.sum())

@@ -88,6 +88,11 @@ def _parquet(path: str, column: str | None) -> Iterator[Cells]:
             yield [None if cell is None else str(cell) for cell in batch.column(0).to_pylist()]
 
 
+def read_candidates(path: str) -> list[str]:
+    """Return the candidates in a file: one on each line, or the only column of a CSV or Parquet file."""
+    return [cell for cells in read_cells(path) for cell in cells if cell is not None]
+
+
 @dataclass
 class Encoder:
     """Turns cells into values; what it does with unknown and missing ones is asked for, and counted.
@@ -101,8 +106,9 @@ class Encoder:
     '2 of 4 dropped: 1 missing, 1 unknown (maybe)'
     """
 
-    value: Callable[[str], int | None]
+    value: Callable[[str], int | str | None]
     unknown: str = "error"
+    value_type: Any = np.int64
     total: int = 0
     missing: int = 0
     strangers: Counter[str] = field(default_factory=Counter)
@@ -113,15 +119,15 @@ class Encoder:
         if self._instead is None and self.unknown not in ("error", "drop"):
             raise DomainError(f"--unknown must be error, drop, or a label of the survey, got {self.unknown!r}")
 
-    def encode(self, cells: Cells) -> NDArray[np.int64]:
+    def encode(self, cells: Cells) -> NDArray[Any]:
         """Return the values of a chunk."""
         found = [None if cell is None else self.value(cell) for cell in cells]
         if None in found:
             found = self._settle(cells, found)
         self.total += len(cells)
-        return np.array(found, np.int64)
+        return np.array(found, self.value_type)
 
-    def _settle(self, cells: Cells, found: list[int | None]) -> list[int | None]:
+    def _settle(self, cells: Cells, found: list[Any]) -> list[Any]:
         for position, (cell, value) in enumerate(zip(cells, found, strict=True)):
             if value is not None:
                 continue

@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp import canonical
+from fldp.base import Oracle
 from fldp.errors import DomainError, ParameterError
 from fldp.estimate import Estimate
 from fldp.oracle import FrequencyOracle
 from fldp.reports import Reports, Tally
 from fldp.stream import Stream
+from fldp.strings import utf8
 from fldp.survey_mistakes import Mistake
-from fldp.survey_rules import COLLECT_DEFAULTS, check_survey
+from fldp.survey_rules import COLLECT_DEFAULTS, STRINGS, check_survey
 from fldp.wire import describe
 
 
@@ -54,7 +56,7 @@ class Survey:
 
     name: str
     question: str
-    oracle: FrequencyOracle
+    oracle: Oracle
     labels: tuple[str, ...] | None = None
     title: str | None = None
     description: str | None = None
@@ -104,16 +106,22 @@ class Survey:
     def canonical(self) -> dict[str, Any]:
         """Everything that a participant answers to, as JSON."""
         texts = {name: getattr(self, name) for name in ("title", "description", "topic")}
-        domain = {"domain_size": self.domain_size} if self.labels is None else {"labels": list(self.labels)}
         return {
             "format": "fldp-survey-1",
             "name": self.name,
             "question": self.question,
             **{name: text for name, text in texts.items() if text is not None},
-            **domain,
+            **self.domain,
             "oracle": {name: value for name, value in describe(self.oracle).items() if name != "domain_size"},
             "collect": dict(self.collect),
         }
+
+    @property
+    def domain(self) -> dict[str, Any]:
+        """What may be answered: the labels, the number of values, or any string."""
+        if self.labels is not None:
+            return {"labels": list(self.labels)}
+        return {"domain": STRINGS} if self.domain_size is None else {"domain_size": self.domain_size}
 
     @cached_property
     def version(self) -> str:
@@ -121,22 +129,29 @@ class Survey:
         return canonical.identifier(self.canonical)
 
     @property
-    def domain_size(self) -> int:
-        """The number of values."""
-        return self.oracle.domain_size
+    def domain_size(self) -> int | None:
+        """The number of values; None where they are strings."""
+        return self.oracle.domain_size if isinstance(self.oracle, FrequencyOracle) else None
 
     @cached_property
     def _values(self) -> dict[str, int]:
         return {label: value for value, label in enumerate(self.labels or ())}
 
-    def value(self, label: str) -> int | None:
-        """Return the value of a label, or None if there is no such label."""
+    def value(self, label: str) -> int | str | None:
+        """Return the value of a label, or None if there is no such label; a string is its own value."""
         if self.labels is not None:
             return self._values.get(label)
+        if self.domain_size is None:
+            return None if utf8(label) is None else label
         plain = label.isascii() and label.isdigit() and len(label) < 12 and (label == "0" or label[0] != "0")
         return int(label) if plain and int(label) < self.domain_size else None
 
-    def encode(self, labels: Iterable[str]) -> NDArray[np.int64]:
+    @property
+    def value_type(self) -> Any:
+        """What an array of values is made of; an array of texts would drop zeros at their ends."""
+        return object if self.domain_size is None else np.int64
+
+    def encode(self, labels: Iterable[str]) -> NDArray[Any]:
         """Turn labels into values; an unknown one is an error."""
         if isinstance(labels, str):
             labels = [labels]
@@ -146,9 +161,9 @@ class Survey:
             if value is None:
                 raise DomainError(f"survey {self.name}: labels must be ones of the survey, got {label!r} at {position}")
             found.append(value)
-        return np.array(found, np.int64)
+        return np.array(found, self.value_type)
 
-    def label(self, value: int) -> str:
+    def label(self, value: Any) -> str:
         """Return the label of a value."""
         return str(value) if self.labels is None else self.labels[value]
 
@@ -157,8 +172,9 @@ class Survey:
         return self.oracle.privatize(self.encode(labels), rng=rng)
 
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
-        """Estimate how many participants hold each label."""
-        return replace(self.oracle.estimate(tally, **options), labels=self.labels)
+        """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""
+        made = self.oracle.estimate(tally, **options)
+        return made if self.labels is None else replace(made, labels=self.labels)
 
 
 def _syntax(message: str) -> Mistake:

@@ -7,11 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fldp.base import Oracle
 from fldp.errors import ParameterError
 from fldp.needs import required
-from fldp.oracle import MOST_VALUES, FrequencyOracle
+from fldp.oracle import MOST_VALUES
 from fldp.oracles import get
 from fldp.origin import origin_of
+from fldp.string_oracle import StringOracle
 from fldp.survey_mistakes import Findings
 
 COLLECT_DEFAULTS: dict[str, Any] = {
@@ -25,7 +27,11 @@ COLLECT_DEFAULTS: dict[str, Any] = {
 MOST_LABEL, MOST_TEXT, MOST_LABELS = 200, 2000, 1_000_000
 _NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
 _TEXTS = ("name", "question", "title", "description", "topic")
-_DOMAINS = ("labels", "domain_size", "labels_file")
+STRINGS = "strings"
+_DOMAINS = ("labels", "domain_size", "labels_file", "domain")
+
+
+Domain = tuple[tuple[str, ...] | None, dict[str, Any] | None]
 
 
 def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Findings]:
@@ -37,8 +43,8 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
     fields = {key: value for key, value in fields.items() if (key, value) != ("format", "fldp-survey-1")}
     found.unknown((), fields, {*_TEXTS, *_DOMAINS, "oracle", "collect"}, "a key of a survey")
     made = _texts(fields, found)
-    labels, size = _domain(fields, folder, found)
-    oracle = _oracle(fields.get("oracle"), size, found)
+    labels, domain = _domain(fields, folder, found)
+    oracle = _oracle(fields.get("oracle"), domain, found)
     collect = _collect(fields.get("collect", {}), found)
     return {**made, "labels": labels, "oracle": oracle, "collect": collect}, found
 
@@ -63,11 +69,12 @@ def _is_text(value: Any, most: int) -> bool:
     return value.isprintable() or not any(unicodedata.category(c) in ("Cc", "Cs") and c != "\n" for c in value)
 
 
-def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> tuple[tuple[str, ...] | None, int | None]:
+def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> Domain:
+    """Return the labels, and what the oracle is told of the domain: nothing where it is strings."""
     given = [key for key in _DOMAINS if key in fields]
     if len(given) != 1:
         what = (
-            "is missing: give labels, labels_file or domain_size"
+            "is missing: give labels, labels_file, domain_size or domain = 'strings'"
             if not given
             else f"is given twice: {', '.join(given)}"
         )
@@ -78,7 +85,12 @@ def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> tup
         if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MOST_VALUES:
             found.add(("domain_size",), f"an integer from 2 to {MOST_VALUES}", size)
             return None, None
-        return None, size
+        return None, {"domain_size": size}
+    if given == ["domain"]:
+        if fields["domain"] != STRINGS:
+            found.add(("domain",), f"{STRINGS!r}", fields["domain"])
+            return None, None
+        return None, {}
     key = given[0]
     labels = fields[key] if key == "labels" else _from_file(fields[key], folder, found)
     return _labels(key, labels, found)
@@ -95,7 +107,7 @@ def _from_file(name: Any, folder: Path | None, found: Findings) -> list[str] | N
         return None
 
 
-def _labels(key: str, labels: Any, found: Findings) -> tuple[tuple[str, ...] | None, int | None]:
+def _labels(key: str, labels: Any, found: Findings) -> Domain:
     if labels is None and key == "labels_file":  # a mistake that was found already
         return None, None
     if not isinstance(labels, list) or not 2 <= len(labels) <= MOST_LABELS:
@@ -112,10 +124,10 @@ def _labels(key: str, labels: Any, found: Findings) -> tuple[tuple[str, ...] | N
         if plain in seen:
             found.add((key,), f"all different (label {position} is label {seen[plain]} again)", label)
         seen.setdefault(plain, position)
-    return tuple(map(str, labels)), len(labels)
+    return tuple(map(str, labels)), {"domain_size": len(labels)}
 
 
-def _oracle(fields: Any, size: int | None, found: Findings) -> FrequencyOracle | None:
+def _oracle(fields: Any, domain: dict[str, Any] | None, found: Findings) -> Oracle | None:
     if not isinstance(fields, dict):
         found.say(("oracle",), "the table [oracle] is missing, with a name and its parameters")
         return None
@@ -130,13 +142,16 @@ def _oracle(fields: Any, size: int | None, found: Findings) -> FrequencyOracle |
         return None
     wanted = {name: value for name, value in fields.items() if name != "name"}
     before = found.count
+    if domain is not None and issubclass(cls, StringOracle) == ("domain_size" in domain):
+        is_for = f"for strings, as in domain = {STRINGS!r}" if "domain_size" in domain else "for values that are listed"
+        found.say(("oracle", "name"), f"oracle.name must suit the domain, got {name!r}, which is {is_for}")
     _parameters(cls, wanted, found)
-    if size is None or found.count > before:
+    if domain is None or found.count > before:
         return None
-    return found.attempt(partial(cls, domain_size=size, **wanted), ("oracle",))
+    return found.attempt(partial(cls, **domain, **wanted), ("oracle",))
 
 
-def _parameters(cls: type[FrequencyOracle], wanted: dict[str, Any], found: Findings) -> None:
+def _parameters(cls: type[Oracle], wanted: dict[str, Any], found: Findings) -> None:
     """Find what is wrong with the parameters one by one; that of the domain is not among them."""
     found.unknown(("oracle",), wanted, cls.params.keys() - {"domain_size"}, f"a parameter of {cls.name}")
     for name in required(cls):

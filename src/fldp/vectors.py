@@ -12,14 +12,18 @@ from typing import Any
 import numpy as np
 
 from fldp import canonical, wire
+from fldp.base import Oracle
 from fldp.files import written
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
+from fldp.oracles import CMS, FHR, FWR, GRR, HCMS, HR, HRR, OLH, OUE, PGR, RR, SS, SUE, Grouped
 from fldp.packing import pack
 from fldp.reports import Reports
 from fldp.stream import Stream
+from fldp.strings import fingerprint
 
-CASES: dict[str, list[FrequencyOracle]] = {
+CASES: dict[str, list[Oracle]] = {
+    "cms": [CMS(4.0, 4, 16), CMS(1.0, 512, 2), CMS(2.0, 1, 64), CMS(0.5, 2, 128, hash_seed=2**53 - 1)],
+    "hcms": [HCMS(4.0, 4, 16), HCMS(1.0, 512, 2), HCMS(2.0, 1, 64), HCMS(0.5, 2, 512, hash_seed=2**53 - 1)],
     "rr": [RR(1.0), RR(0.1)],
     "grr": [GRR(1.0, 5), GRR(3.0, 256), GRR(0.5, 1000)],
     "sue": [SUE(1.0, 5), SUE(2.0, 65)],
@@ -41,14 +45,23 @@ CASES: dict[str, list[FrequencyOracle]] = {
     "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
 }
 SURVEY = canonical.identifier({"example": True})
+TEXTS = ("a", "b", "https://example.org/?q=1", "\u00fc", "u\u0308", "\U0001f600", "\0", " ", "x" * 1024)
+_FULL = ("sue", "oue", "olh", "hrr", "fwr", "hr", "cms", "hcms")  # all bits that fit are a report
 _MOST_WORD = 2**64 - 1
 
 
-def good(oracle: FrequencyOracle) -> dict[str, Any]:
+def some_values(oracle: Oracle, count: int) -> Any:
+    """Return so many values of an oracle: its first ones, over and over, or texts of every kind."""
+    if isinstance(oracle, FrequencyOracle):
+        return np.arange(count) % oracle.domain_size
+    return [TEXTS[k % len(TEXTS)] for k in range(count)]
+
+
+def good(oracle: Oracle) -> dict[str, Any]:
     """Return reports of one oracle from given words, one by one, as a batch, and as a tally."""
     values, words = zip(*_inputs(oracle), strict=True)
     data = np.empty((len(values), *oracle.report_shape), oracle.report_dtype)
-    oracle.perturb(np.array(values), np.array(words, np.uint64), data)
+    oracle.perturb(oracle.as_values(list(values)).astype(np.int64), np.array(words, np.uint64), data)
     reports = Reports(oracle, data)
     tally = oracle.tally(reports)
     return {
@@ -58,6 +71,7 @@ def good(oracle: FrequencyOracle) -> dict[str, Any]:
         "reports": [
             {
                 "value": value,
+                **({"fingerprint": f"{fingerprint(value.encode()):016x}"} if isinstance(value, str) else {}),
                 "words": [f"{word:016x}" for word in row],
                 "packed": pack(oracle, data[k : k + 1]).tobytes().hex(),
             }
@@ -69,17 +83,24 @@ def good(oracle: FrequencyOracle) -> dict[str, Any]:
     }
 
 
-def _inputs(oracle: FrequencyOracle) -> Iterator[tuple[int, list[int]]]:
+def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
     """Yield values with words at both ends, at the edge of the coin, and at random."""
-    last = oracle.domain_size - 1
-    yield 0, [0] * oracle.words
-    yield last, [_MOST_WORD] * oracle.words
-    coin = getattr(oracle, "coin", None)
+    values = _spread(oracle)
+    yield values[0], [0] * oracle.words
+    yield values[-1], [_MOST_WORD] * oracle.words
+    coin = getattr(getattr(oracle, "response", oracle), "coin", None)
     for edge in (coin.keep - 1, coin.keep) if coin else ():
-        yield last // 2, [edge] * oracle.words
-    stream = Stream(0).child("vectors", oracle.name, oracle.domain_size)
-    for k in range(7):
-        yield (last * k) // 6, stream.words(oracle.words).tolist()
+        yield values[len(values) // 2], [edge] * oracle.words
+    stream = Stream(0).child("vectors", oracle.name, oracle.values_end)
+    for value in values:
+        yield value, stream.words(oracle.words).tolist()
+
+
+def _spread(oracle: Oracle) -> list[Any]:
+    """Return values from end to end."""
+    if isinstance(oracle, FrequencyOracle):
+        return [(oracle.domain_size - 1) * k // 6 for k in range(7)]
+    return list(TEXTS)
 
 
 def craft(fields: Any, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:
@@ -100,18 +121,17 @@ def _check(made: bytes) -> bytes:
     return hashlib.sha256(made).digest()[: wire.CHECK]
 
 
-def bad(oracle: FrequencyOracle) -> list[dict[str, str]]:
+def bad(oracle: Oracle) -> list[dict[str, str]]:
     """Return batches that must be refused, with the reason."""
     rejected = [*_damaged(oracle), *_dishonest(oracle), *_misnamed(oracle)]
     return [{"why": why, "batch": data.hex()} for why, data in rejected]
 
 
-def _nine(oracle: FrequencyOracle) -> Reports:
-    values = np.arange(9) % oracle.domain_size
-    return oracle.privatize(values, rng=Stream(0).child("bad vectors", oracle.name))
+def _nine(oracle: Oracle) -> Reports:
+    return oracle.privatize(some_values(oracle, 9), rng=Stream(0).child("bad vectors", oracle.name))
 
 
-def _damaged(oracle: FrequencyOracle) -> Iterator[tuple[str, bytes]]:
+def _damaged(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     data = wire.encode(_nine(oracle))
     for size in (0, 3, 7, 30, len(data) - 21, len(data) - 1):
         yield f"cut after {size} bytes", data[:size]
@@ -122,7 +142,7 @@ def _damaged(oracle: FrequencyOracle) -> Iterator[tuple[str, bytes]]:
     yield "a tally", wire.encode_tally(oracle.tally(_nine(oracle)))
 
 
-def _dishonest(oracle: FrequencyOracle) -> Iterator[tuple[str, bytes]]:
+def _dishonest(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     fields, nine = {"oracle": wire.describe(oracle)}, _nine(oracle)
     eight, one = pack(oracle, nine.data[:8]).tobytes(), pack(oracle, nine.data[8:]).tobytes()
     yield "a total too large", craft(fields, [(8, eight), (1, one)], 10)
@@ -136,11 +156,11 @@ def _dishonest(oracle: FrequencyOracle) -> Iterator[tuple[str, bytes]]:
         yield "padding that is not zero", craft(fields, [(1, one[:-1] + bytes([one[-1] | 0x80]))], 1)
     worst = np.full(len(one), 255, np.uint8)
     worst[-1] >>= padding
-    if oracle.name not in ("sue", "oue", "olh", "hrr", "fwr", "hr") and oracle.domain_size not in (2, 256):
+    if oracle.name not in _FULL and oracle.values_end not in (2, 256):
         yield "a report that no value gives", craft(fields, [(1, worst.tobytes())], 1)
 
 
-def _misnamed(oracle: FrequencyOracle) -> Iterator[tuple[str, bytes]]:
+def _misnamed(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     named = wire.describe(oracle)
     for why, fields in (
         ("no oracle", {}),

@@ -21,8 +21,8 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 
 from fldp import canonical
+from fldp.base import Oracle
 from fldp.errors import DomainError, FldpError, WireError
-from fldp.oracle import FrequencyOracle
 from fldp.oracles import get, names
 from fldp.packing import pack, packed_size, unpack
 from fldp.reports import Reports, Tally
@@ -36,7 +36,7 @@ _CHUNK_BYTES = 1 << 22
 _PIECE = 1 << 20
 
 
-def describe(oracle: FrequencyOracle) -> dict[str, Any]:
+def describe(oracle: Oracle) -> dict[str, Any]:
     """Return an oracle as JSON: its name, and its parameters but for those at their default.
 
     >>> import fldp
@@ -46,7 +46,7 @@ def describe(oracle: FrequencyOracle) -> dict[str, Any]:
     return {"name": oracle.name, **oracle.parameters}
 
 
-def chunk_size(oracle: FrequencyOracle) -> int:
+def chunk_size(oracle: Oracle) -> int:
     """Return the most reports that one chunk holds: a multiple of 8, so that only the last one needs padding.
 
     >>> import fldp
@@ -69,7 +69,7 @@ class Writer:
     4
     """
 
-    def __init__(self, file: BinaryIO, oracle: FrequencyOracle, survey: str | None = None) -> None:
+    def __init__(self, file: BinaryIO, oracle: Oracle, survey: str | None = None) -> None:
         self._out = _Output(file)
         self._oracle = oracle
         self._held = Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))
@@ -116,7 +116,7 @@ class Reader:
     refused.
     """
 
-    def __init__(self, file: BinaryIO, oracle: FrequencyOracle | None = None, survey: str | None = None) -> None:
+    def __init__(self, file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None) -> None:
         self._in = _Input(file)
         self.oracle, self.survey = self._in.preamble(REPORTS, oracle, survey)
         self.count = 0
@@ -170,7 +170,7 @@ def encode(reports: Reports, survey: str | None = None) -> bytes:
     return file.getvalue()
 
 
-def decode(data: bytes, oracle: FrequencyOracle | None = None, survey: str | None = None) -> Reports:
+def decode(data: bytes, oracle: Oracle | None = None, survey: str | None = None) -> Reports:
     """Return the reports of a batch, or raise ``WireError``."""
     reader = Reader(io.BytesIO(data), oracle, survey)
     parts = list(reader)
@@ -195,14 +195,12 @@ def encode_tally(tally: Tally, survey: str | None = None) -> bytes:
     return file.getvalue()
 
 
-def decode_tally(data: bytes, oracle: FrequencyOracle | None = None, survey: str | None = None) -> Tally:
+def decode_tally(data: bytes, oracle: Oracle | None = None, survey: str | None = None) -> Tally:
     """Return a tally, or raise ``WireError``."""
     return read_tally(io.BytesIO(data), oracle, survey)[0]
 
 
-def read_tally(
-    file: BinaryIO, oracle: FrequencyOracle | None = None, survey: str | None = None
-) -> tuple[Tally, str | None]:
+def read_tally(file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None) -> tuple[Tally, str | None]:
     """Read a tally from a file; return it with the version of its survey, if it names one."""
     source = _Input(file)
     found, version = source.preamble(TALLY, oracle, survey)
@@ -237,7 +235,7 @@ class _Output:
     def check(self) -> None:
         self.raw(self._hash.digest()[:CHECK])
 
-    def preamble(self, kind: int, oracle: FrequencyOracle, survey: str | None) -> None:
+    def preamble(self, kind: int, oracle: Oracle, survey: str | None) -> None:
         header = _header(oracle, survey)
         self.raw(MAGIC + bytes([FORMAT, kind]))
         self.number(len(header), 2)
@@ -275,9 +273,7 @@ class _Input:
         if self._file.read(1):
             _refuse("bytes after the end")
 
-    def preamble(
-        self, kind: int, oracle: FrequencyOracle | None, survey: str | None
-    ) -> tuple[FrequencyOracle, str | None]:
+    def preamble(self, kind: int, oracle: Oracle | None, survey: str | None) -> tuple[Oracle, str | None]:
         if self.raw(4, "the magic number") != MAGIC:
             _refuse("this is not an fldp file")
         if (found := self.number(1, "the format")) != FORMAT:
@@ -300,7 +296,7 @@ class _Input:
 
 
 @lru_cache(64)  # a collector compares it with that of every report
-def _header(oracle: FrequencyOracle, survey: str | None) -> bytes:
+def _header(oracle: Oracle, survey: str | None) -> bytes:
     fields: dict[str, Any] = {"oracle": describe(oracle)}
     if survey is not None:
         fields["survey"] = survey
@@ -323,7 +319,7 @@ def _parse(header: bytes) -> dict[str, Any]:
     return dict(fields)
 
 
-def _oracle(fields: Any, expected: FrequencyOracle | None) -> FrequencyOracle:
+def _oracle(fields: Any, expected: Oracle | None) -> Oracle:
     """Make the oracle that a header describes, or find that it is the expected one."""
     if expected is not None:
         if canonical.dumps(fields) != canonical.dumps(describe(expected)):  # nothing is made of a stranger's parameters
@@ -354,7 +350,7 @@ def _shown(fields: Any) -> str:
     return text if len(text) <= 200 else f"{text[:196]} ..."
 
 
-def build(fields: Any) -> FrequencyOracle:
+def build(fields: Any) -> Oracle:
     """Make an oracle from its description; the inverse of ``describe``.
 
     >>> build({"name": "grr", "epsilon": 1, "domain_size": 5})

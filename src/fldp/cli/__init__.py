@@ -18,12 +18,14 @@ COMMANDS = (
     "client_commands",
     "commands",
     "experiment_commands",
+    "export_commands",
     "plan_commands",
     "privacy_commands",
     "published_commands",
     "results_commands",
     "serve_commands",
     "survey_commands",
+    "tally_commands",
     "token_commands",
 )
 

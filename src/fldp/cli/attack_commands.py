@@ -7,7 +7,7 @@ import numpy as np
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import Subject, needed, note, progress, takes_oracle
+from fldp.cli.options import Candidates, Subject, needed, note, progress, takes_oracle
 from fldp.constraints import one_of
 from fldp.errors import ParameterError
 
@@ -23,6 +23,7 @@ def attack(
     draws: Annotated[
         int | None, typer.Option(help="How many people to simulate; 2,000 unless given, fewer for large domains.")
     ] = None,
+    candidates: Candidates = None,
     seed: Annotated[int, typer.Option(help="The seed of the simulation.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
@@ -34,7 +35,7 @@ def attack(
     _check(repeats, draws, prior, column)
     if plot is not None:
         one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
-    about = needed(subject)
+    about = needed(subject).among(candidates)
     known = None if prior is None else _population(about, prior, column)
     found = _attacked(about, known, repeats, _affordable(about, repeats) if draws is None else draws, seed)
     if as_json:
@@ -63,7 +64,7 @@ def _attacked(about: Subject, prior: Any, most: int, draws: int, seed: int) -> A
     from fldp.privacy.attack import averaging, bayes
     from fldp.privacy.elimination import repeats
 
-    oracle = about.oracle
+    oracle = about.listed
     with progress("one report", draws) as advance:
         guess = bayes(oracle, prior, draws=draws, rng=seed, progress=advance)
     with progress("until known", draws) as advance:
@@ -74,14 +75,14 @@ def _attacked(about: Subject, prior: Any, most: int, draws: int, seed: int) -> A
 
 def _affordable(about: Subject, most: int) -> int:
     """Return how many people can be simulated in a few seconds, at least 100."""
-    return min(2000, max(100, (1 << 28) // (about.oracle.domain_size * max(1, most))))
+    return min(2000, max(100, (1 << 28) // (about.listed.domain_size * max(1, most))))
 
 
 def _population(about: Subject, path: str, column: str | None) -> Any:
     """Return how many hold each value in a file; unknown labels and missing values are left out."""
     from fldp.sources import Encoder, read_cells
 
-    encoder, counts = Encoder(about.as_survey.value, "drop"), np.zeros(about.oracle.domain_size, np.int64)
+    encoder, counts = Encoder(about.as_survey.value, "drop"), np.zeros(about.listed.domain_size, np.int64)
     for cells in read_cells(path, column):
         counts += np.bincount(encoder.encode(cells), minlength=len(counts))
     note(encoder.summary())

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import Subject, needed, progress, takes_oracle
+from fldp.cli.options import Candidates, Subject, needed, progress, takes_oracle
 from fldp.oracle import FrequencyOracle
 from fldp.privacy.audit import CONFIDENCE, SAMPLES
 
@@ -22,6 +22,7 @@ def audit(
         float, typer.Option(help="What is honest is accused in at most 1 minus this of all audits.")
     ] = CONFIDENCE,
     value: Annotated[list[str] | None, typer.Option(help="A label to compare; give two or more.")] = None,
+    candidates: Candidates = None,
     timeout: Annotated[float, typer.Option(help="Seconds that one call of the command may take.")] = 60.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     subject: Subject | None = None,
@@ -32,8 +33,8 @@ def audit(
     from fldp.privacy.audit import values_of
     from fldp.privacy.audit.command import Command
 
-    about = needed(subject)
-    oracle, survey = about.oracle, about.as_survey
+    about = needed(subject).among(candidates)
+    oracle, survey = about.listed, about.as_survey
     values = [int(v) for v in survey.encode(value)] if value else values_of(oracle)
     client: Command | FrequencyOracle = oracle
     if command is not None:

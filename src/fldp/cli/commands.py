@@ -9,10 +9,11 @@ import typer
 
 from fldp import batches, parquet, wire
 from fldp.cli import app
-from fldp.cli.options import Subject, needed, note, progress, takes_oracle
+from fldp.cli.options import Candidates, Subject, needed, note, progress, takes_oracle
 from fldp.constraints import one_of
 from fldp.errors import FldpError, ParameterError
 from fldp.files import written
+from fldp.reports import Tally
 from fldp.sources import Encoder, read_cells
 from fldp.stream import Stream
 
@@ -36,7 +37,7 @@ def privatize(
 ) -> None:
     """Turn values into reports, a file of .fldp, or of Parquet where the output's name says so."""
     about = needed(subject)
-    encoder = Encoder(about.as_survey.value, unknown)
+    encoder = Encoder(about.as_survey.value, unknown, about.as_survey.value_type)
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
     with progress("privatizing", None) as advance, written(output) as file:
@@ -63,36 +64,27 @@ def _watched(chunks: Any, advance: Any) -> Any:
 
 @app.command()
 @takes_oracle
-def tally(
-    files: Annotated[list[str], typer.Argument(help="Files of reports; - is standard input.")],
-    output: Output = "-",
-    subject: Subject | None = None,
-) -> None:
-    """Add reports up. The same batch is never counted twice."""
-    _combine("tallying", files, ("reports", "parquet reports"), output, subject)
-
-
-@app.command()
-@takes_oracle
 def merge(
     files: Annotated[list[str], typer.Argument(help="Tallies.")],
     output: Output = "-",
     subject: Subject | None = None,
 ) -> None:
     """Add tallies up, exactly."""
-    _combine("merging", files, ("tally",), output, subject)
-
-
-def _combine(what: str, files: list[str], kinds: tuple[str, ...], output: str, subject: Subject | None) -> None:
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
-    with progress(what, _size(files)) as advance:
-        found, survey = batches.combine(files, kinds, oracle, version, advance)
+    with progress("merging", size_of(files)) as advance:
+        found, survey = batches.combine(files, ("tally",), oracle, version, advance)
+    save_tally(output, found, survey)
+
+
+def save_tally(output: str, found: Tally, survey: str | None) -> None:
+    """Write a tally, and say what it is of."""
     with written(output) as file:
         file.write(wire.encode_tally(found, survey))
     note(f"{found.n:,} reports of {found.oracle!r}, eta {found.oracle.eta}")
 
 
-def _size(files: list[str]) -> int | None:
+def size_of(files: list[str]) -> int | None:
+    """Return how many bytes files have; None if one of them is a pipe."""
     try:
         return sum(os.stat(path).st_size for path in files)
     except OSError:
@@ -113,6 +105,7 @@ def estimate(
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
+    candidates: Candidates = None,
     subject: Subject | None = None,
 ) -> None:
     """Estimate how many people hold each value, with error bars."""
@@ -123,11 +116,12 @@ def estimate(
     if plot is not None:
         one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
     oracle, version = (subject.oracle, subject.version) if subject else (None, None)
-    with progress("reading", _size([file])) as advance:
+    with progress("reading", size_of([file])) as advance:
         source = batches.load(file, oracle, version, advance, raw=method == "em")
-    survey = subject.as_survey if subject else Subject(source.oracle).as_survey
+    about = (subject or Subject(source.oracle)).among(candidates)
+    options: dict[str, Any] = {"decoder": decoder} if decoder else {}
     with progress("estimating", None):
-        made = survey.estimate(source, method=method, **({"decoder": decoder} if decoder else {}))
+        made = about.estimate(source, method=method, **options)
     if post:
         from fldp.postprocess import postprocess
 
@@ -153,7 +147,7 @@ def inspect(
     """Say what a file holds, having read and checked all of it."""
     from fldp import render
 
-    with progress("reading", _size([file])) as advance:
+    with progress("reading", size_of([file])) as advance:
         content = batches.read(file, progress=advance)
     render.show_facts(render.content_facts(content), as_json)
 

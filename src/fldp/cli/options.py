@@ -3,15 +3,21 @@
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from fldp.base import Oracle
 from fldp.errors import ParameterError
+from fldp.estimate import Estimate
 from fldp.oracle import FrequencyOracle
 from fldp.progress import progress as progress
+from fldp.reports import Reports, Tally
+from fldp.sources import read_candidates
+from fldp.string_oracle import StringOracle, listed
+from fldp.strings import as_candidates
 from fldp.survey import Survey
 
 
@@ -19,8 +25,34 @@ from fldp.survey import Survey
 class Subject:
     """The oracle that a command is about, and its survey if it has one."""
 
-    oracle: FrequencyOracle
+    oracle: Oracle
     survey: Survey | None = None
+    candidates: tuple[str, ...] | None = None
+
+    def among(self, path: str | None) -> "Subject":
+        """Return the same with the candidates in a file, for an oracle over strings."""
+        if path is None:
+            return self
+        if not isinstance(self.oracle, StringOracle):
+            raise ParameterError(f"fldp: --candidates is for oracles over strings, got {self.oracle!r}")
+        return replace(self, candidates=as_candidates("fldp", read_candidates(path)))
+
+    @property
+    def chosen(self) -> Oracle:
+        """The oracle, among candidates where there are any."""
+        return self.listed if self.candidates else self.oracle
+
+    @property
+    def listed(self) -> FrequencyOracle:
+        """The oracle over values that can be listed: one over strings among its candidates."""
+        if isinstance(self.oracle, StringOracle) and self.candidates:
+            return self.oracle.among(self.candidates)
+        return listed("fldp", self.oracle)
+
+    def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
+        """Estimate the counts of the labels, or of the candidates."""
+        survey = self.survey or Survey("values", "values", self.oracle)
+        return survey.estimate(tally, **options, **({"candidates": self.candidates} if self.candidates else {}))
 
     @property
     def version(self) -> str | None:
@@ -29,10 +61,14 @@ class Subject:
 
     @property
     def as_survey(self) -> Survey:
-        """The survey, or one without labels, whose values are numbers."""
-        return self.survey or Survey("values", "values", self.oracle)
+        """The survey, or one without labels, whose values are numbers; candidates are labels."""
+        about = self.survey or Survey("values", "values", self.oracle)
+        return replace(about, oracle=self.listed, labels=self.candidates) if self.candidates else about
 
 
+Candidates = Annotated[
+    str | None, typer.Option("--candidates", help="cms, hcms: the strings to look at, one on each line.")
+]
 _OPTIONS: dict[str, Any] = {
     "survey": Annotated[Path | None, typer.Option("--survey", help="A survey, as TOML or JSON.")],
     "oracle": Annotated[str | None, typer.Option("--oracle", help="An oracle by name, instead of a survey.")],
@@ -42,6 +78,9 @@ _OPTIONS: dict[str, Any] = {
     "hash_bits": Annotated[int | None, typer.Option("--hash-bits", help="fwr: parities under the coin, 1 to 8.")],
     "items": Annotated[str | None, typer.Option("--items", help="fhr: spread (default) or paper.")],
     "blocks": Annotated[int | None, typer.Option("--blocks", help="hr: 1 (the default), 2, 4, ... near e^epsilon.")],
+    "hashes": Annotated[int | None, typer.Option("--hashes", help="cms, hcms: hash functions, 1, 2, 4, ...")],
+    "width": Annotated[int | None, typer.Option("--width", help="cms, hcms: buckets of each, 2, 4, 8, ...")],
+    "hash_seed": Annotated[int | None, typer.Option("--hash-seed", help="cms, hcms: which hash functions.")],
     "base": Annotated[str | None, typer.Option("--base", help="grouped: the oracle inside a group.")],
     "groups": Annotated[str | None, typer.Option("--groups", help="grouped: sizes, such as 3,2,4.")],
     "allow_exposure": Annotated[
@@ -87,7 +126,7 @@ def _subject(survey: Path | None, oracle: str | None, **parameters: Any) -> Subj
     return Subject(_named(oracle, given))
 
 
-def _named(name: str, given: dict[str, Any]) -> FrequencyOracle:
+def _named(name: str, given: dict[str, Any]) -> Oracle:
     from fldp.needs import required
     from fldp.oracles import get
 
@@ -97,7 +136,7 @@ def _named(name: str, given: dict[str, Any]) -> FrequencyOracle:
     if "groups" in given:
         given["groups"] = _sizes(given["groups"])
     for parameter in given.keys() - cls.params.keys():
-        raise ParameterError(f"fldp: the oracle {name} has no --{parameter.replace('_', '-')}")
+        raise ParameterError(f"fldp: the oracle {name} has no --{parameter.removesuffix('_size').replace('_', '-')}")
     missing = [parameter for parameter in required(cls) if parameter not in given]
     if missing:
         raise ParameterError(f"fldp: the oracle {name} needs --{missing[0].removesuffix('_size')}")

@@ -48,11 +48,14 @@ def plan(
 def _question(survey: Path | None, domain: int | None, epsilon: float | None) -> tuple[int, float]:
     """Return the number of values and the epsilon, from a survey or as given."""
     if survey is not None:
+        from fldp.oracle import FrequencyOracle
         from fldp.survey import Survey
 
         if domain is not None or epsilon is not None:
             raise ParameterError("fldp: give --survey, or --domain and --epsilon, not both")
         oracle = Survey.load(survey).oracle
+        if not isinstance(oracle, FrequencyOracle):
+            raise ParameterError(f"fldp: plan compares oracles over values that are listed, got {oracle!r}")
         return oracle.domain_size, oracle.epsilon
     if domain is None or epsilon is None:
         raise ParameterError("fldp: plan needs --domain and --epsilon, or --survey")

@@ -7,7 +7,7 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.commands import AsJson
-from fldp.cli.options import Subject, needed, note, progress, takes_oracle
+from fldp.cli.options import Candidates, Subject, needed, note, progress, takes_oracle
 from fldp.errors import ParameterError
 
 
@@ -22,6 +22,7 @@ def verify(
         str | None, typer.Option(help='What to check, such as "LDP(1)", "FLDP(1, 1/2)" or "ApproximateLDP(1, 1e-6)".')
     ] = None,
     at: Annotated[list[float] | None, typer.Option(help="Show the delta at this epsilon, too; repeatable.")] = None,
+    candidates: Candidates = None,
     as_json: AsJson = False,
     subject: Subject | None = None,
 ) -> None:
@@ -34,9 +35,9 @@ def verify(
 
     if table is not None and subject is not None:
         raise ParameterError("fldp: give --table, or an oracle, not both")
-    oracle = None if table is not None else needed(subject).oracle
+    oracle = None if table is not None else needed(subject).among(candidates).chosen
     notion = None if claim is None else parse(claim)
-    found = check(read_table(table) if table is not None else verifiable(needed(subject).oracle), notion=notion)
+    found = check(verifiable(oracle) if oracle is not None else read_table(table or Path()), notion=notion)
     render.show_facts(render.verification_facts(found, oracle, at or ()), as_json)
     if found.notion is not None and not found.holds:
         raise typer.Exit(1)
@@ -51,6 +52,7 @@ def card(
         typer.Option("--output", "-o", help="Save it as .html, .png or .svg, by its name; repeatable."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="The seed of the simulated attacks.")] = None,
+    candidates: Candidates = None,
     as_json: AsJson = False,
     subject: Subject | None = None,
 ) -> None:
@@ -58,11 +60,12 @@ def card(
     from fldp import card_view
     from fldp.privacy.card import card as made_for
 
-    about = needed(subject)
+    about = needed(subject).among(candidates)
     for path in output or ():
         card_view.check_ending(path)
     with progress("attacking, %", 100) as advance:
-        made = made_for(about.survey or about.oracle, users=users, rng=seed, progress=lambda done: advance(100 * done))
+        shown = about.as_survey if about.survey else about.listed
+        made = made_for(shown, users=users, rng=seed, progress=lambda done: advance(100 * done))
     typer.echo(card_view.as_json(made) if as_json else card_view.as_text(made), nl=False)
     for path in output or ():
         card_view.save_card(made, path)

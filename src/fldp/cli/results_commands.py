@@ -7,7 +7,7 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.connecting import Collector, InsecureHttp, To, TokenText, told
-from fldp.cli.options import note, progress
+from fldp.cli.options import progress
 from fldp.constraints import one_of
 from fldp.errors import ParameterError
 
@@ -73,7 +73,9 @@ def _table(found: dict[str, Any], published: "Published") -> "Table":
 
     from fldp.client.messages import clean
 
-    table = Table(title=f"The {len(found['rows']):,} largest of {published.survey.domain_size:,} estimates")
+    size = published.survey.domain_size
+    of = "" if size is None else f" of {size:,}"
+    table = Table(title=f"The {len(found['rows']):,} largest{of} estimates")
     table.title_justify = "left"
     table.add_column("value")
     for heading in ("estimate", "std. error", f"{100 * found['level']:.4g} % interval", "share"):
@@ -83,22 +85,3 @@ def _table(found: dict[str, Any], published: "Published") -> "Table":
         cells = (f"{row['count']:,.1f}", f"{row['stderr']:,.1f}", interval, f"{row['frequency']:.3%}")
         table.add_row(Text(clean(row["label"], 200)), *cells)
     return table
-
-
-@app.command()
-def export(
-    name: Name,
-    to: To,
-    version: Version = None,
-    since: Since = None,
-    until: Until = None,
-    output: Annotated[str, typer.Option("-o", "--output", help="Where to write; - is standard output.")] = "-",
-    token: TokenText = None,
-    insecure_http: InsecureHttp = False,
-) -> None:
-    """Save the raw reports that a collector keeps, of some UTC days or all, as Parquet."""
-    with told(), Collector(to, token, insecure_http).connected() as client:
-        found = client.survey(name, version=version)
-        with progress("saving", None) as advance:
-            size = client.export(found.survey, output, since=since, until=until, progress=advance)
-    note(f"{size:,} bytes of reports of survey version {found.version[:12]}")

@@ -68,6 +68,9 @@ def serve(
     if settings.database is None and not writable(settings.data):
         note(f"serve: data must be a folder that can be written to, got {str(settings.data)!r}")
         raise typer.Exit(1 if check else 2)
+    if settings.lake is not None and not writable(settings.lake):
+        note(f"serve: lake must be a folder that can be written to, got {str(settings.lake)!r}")
+        raise typer.Exit(1 if check else 2)
     if check:
         for name, value in asdict(settings).items():
             typer.echo(f"{name} = {value}")

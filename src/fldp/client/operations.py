@@ -9,10 +9,12 @@ import io
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from fldp import wire
+from fldp import parquet, wire
+from fldp.base import Oracle
 from fldp.client import calls, replies
 from fldp.client.address import secret
 from fldp.client.calls import Day, version_of
@@ -24,9 +26,9 @@ from fldp.client.resuming import Run
 from fldp.client.saving import MOST_ESTIMATES, MOST_EXPORT, Saved, format_of
 from fldp.client.uploads import PIECE_BYTES, Piece, Progress, Sent, Upload, upload
 from fldp.constraints import fail, integer
+from fldp.distributed.lake import THERE, TOO_FEW, WRITTEN, Window, day_file
 from fldp.errors import CollectorError
 from fldp.files import written
-from fldp.oracle import FrequencyOracle
 from fldp.participant import Answer, Confirm, Participant
 from fldp.reports import Reports, Tally
 from fldp.survey import Survey, SurveyError
@@ -200,7 +202,7 @@ class Operations:
         *,
         since: Day | None = None,
         until: Day | None = None,
-        oracle: FrequencyOracle | None = None,
+        oracle: Oracle | None = None,
     ) -> Tally:
         """Return the tally of some UTC days or all; ``survey.estimate`` makes estimates of it."""
         known = survey.oracle if isinstance(survey, Survey) else oracle
@@ -242,8 +244,52 @@ class Operations:
         request = Request("GET", calls.of_version(survey, "export"), calls.query(since=since, until=until))
         return await self._saved(replace(request, most=MOST_EXPORT), path, "parquet", progress)
 
-    async def _saved(self, request: Request, path: str | Path, form: str, progress: Progress) -> int:
-        with written(str(path)) as file:
+    @Operation
+    async def days(self, survey: Survey | str) -> list[tuple[str, int | None]]:
+        """Return the UTC days that have reports, and how many; None of those below the survey's minimum."""
+        return await self._days(survey)
+
+    async def _days(self, survey: Survey | str) -> list[tuple[str, int | None]]:
+        return await self._line.ask(Request("GET", calls.of_version(survey, "days")), replies.days)
+
+    @Operation
+    async def export_lake(
+        self,
+        survey: Survey | str,
+        folder: str | Path,
+        *,
+        since: Day | None = None,
+        until: Day | None = None,
+        progress: Progress = lambda _: None,
+    ) -> dict[str, str]:
+        """Save the raw reports of every UTC day that is over in a file of its own, and return what became of each day.
+
+        Days are ``"written"``, ``"there already"`` with all of their reports, or have ``"too few reports"``. What was
+        interrupted can be called again: files are whole or not there, and a day is never in two of them.
+        """
+        window, today = Window.of(None, since, until), datetime.now(UTC).date().isoformat()
+        past = [(day, n) for day, n in await self._days(survey) if day < today and window.has(f"day={day}")]
+        return {day: await self._saved_day(survey, Path(folder), day, n, progress) for day, n in past}
+
+    async def _saved_day(self, survey: Survey | str, folder: Path, day: str, n: int | None, progress: Progress) -> str:
+        path = day_file(folder, version_of(survey), day)
+        if n is None:
+            return TOO_FEW
+        if parquet.count(path, version_of(survey)) == n:
+            return THERE
+        request = Request("GET", calls.of_version(survey, "export"), calls.query(since=day, until=day))
+        try:
+            await self._saved(replace(request, most=MOST_EXPORT), path, "parquet", progress, folders=True)
+        except CollectorError as error:
+            if error.kind is None or not error.kind.endswith("too-few"):  # with merged tallies there were enough
+                raise
+            return TOO_FEW
+        return WRITTEN
+
+    async def _saved(
+        self, request: Request, path: str | Path, form: str, progress: Progress, *, folders: bool = False
+    ) -> int:
+        with written(str(path), folders=folders) as file:
             saved = Saved(file, form, progress)
             await self._line.ask(replace(request, sink=saved), lambda _: saved.check())
         return saved.size

@@ -1,13 +1,14 @@
 """Replies: what the answers of a collector say, checked against what was asked. Nothing in them is taken on trust."""
 
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from fldp import wire
+from fldp.base import Oracle
 from fldp.client.address import presentable
 from fldp.client.messages import Reply, clean, fields, parse, rows
 from fldp.errors import CollectorError, FldpError, WireError
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Tally
 from fldp.survey import Survey
 
@@ -86,6 +87,23 @@ def listed(reply: Reply) -> list[dict[str, Any]]:
     return found
 
 
+def days(reply: Reply) -> list[tuple[str, int | None]]:
+    """Return days and how many reports they have; None of those below the minimum. A day may become a folder's name."""
+    found = rows(parse(reply), day=str)
+    for row in found:
+        day, n = row["day"], row.get("n")
+        if not _is_day(day) or not (n is None or (type(n) is int and n >= 0)):
+            raise CollectorError("the answer is not one of a collector: it has a day that is none")
+    return [(row["day"], row.get("n")) for row in found]
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
 def closed(reply: Reply, name: str, version: str | None) -> dict[str, Any]:
     """Return what was closed, which must be what was asked for."""
     found = fields(parse(reply), name=str, version=str, state=str)
@@ -152,7 +170,7 @@ def estimated(reply: Reply) -> dict[str, Any]:
     return found
 
 
-def tally_of(reply: Reply, version: str, oracle: FrequencyOracle | None) -> Tally:
+def tally_of(reply: Reply, version: str, oracle: Oracle | None) -> Tally:
     """Read a tally, which must be of the version that was asked for."""
     try:
         return wire.decode_tally(reply.body, oracle, version)

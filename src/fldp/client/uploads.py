@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from fldp import parquet, wire
+from fldp.base import Oracle
 from fldp.client.keys import derived_key
 from fldp.constraints import integer
 from fldp.errors import FldpError, WireError
 from fldp.files import opened
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Reports
 from fldp.survey import Survey
 
@@ -60,7 +60,7 @@ class Upload:
     stamp: tuple[int, int]
     digest: str
     total: int
-    oracle: FrequencyOracle
+    oracle: Oracle
     version: str
     survey: Survey | None = None
 
@@ -123,7 +123,7 @@ def _seekable(path: str) -> Iterator[BinaryIO]:
             yield copy
 
 
-def _reports(file: BinaryIO, survey: Survey | None) -> tuple[FrequencyOracle, str | None, Iterator[Reports]]:
+def _reports(file: BinaryIO, survey: Survey | None) -> tuple[Oracle, str | None, Iterator[Reports]]:
     file.seek(0)
     start = file.read(4)
     file.seek(0)

@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 import fldp
-from fldp import parquet, render, wire
+from fldp import render, wire
 from fldp.collector.access import permit
 from fldp.collector.collector import Collector, Published
+from fldp.collector.lake_writer import write_reports
 from fldp.collector.problem import Problem, not_found
 from fldp.collector.query import FORMATS, Query, days_of, parameters
-from fldp.collector.segments import mixed
 from fldp.collector.store import Days, Snapshot, Token
 from fldp.collector.windows import Window
 from fldp.estimate import Estimate
@@ -180,13 +180,10 @@ def _parquet(made: Estimate, query: Query) -> bytes:
 def _exported(collector: Collector, published: Published, days: Days) -> IO[bytes]:
     """Write reports into a file without a name: the database must not wait for a slow reader."""
     file = tempfile.TemporaryFile(dir=collector.settings.scratch)  # noqa: SIM115
-    number, oracle = published.entry.number, published.survey.oracle
     try:
         with moment(collector, published) as snapshot:
-            enough(snapshot.count_reports(number, days), published)
-            for_all = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
-            parts = mixed(oracle, for_all, published.survey.collect["minimum"])
-            parquet.write(file, oracle, parts, published.entry.version)
+            enough(snapshot.count_reports(published.entry.number, days), published)
+            write_reports(file, snapshot, published.entry, published.survey, days)
     except BaseException:
         file.close()
         raise

@@ -11,6 +11,7 @@ from typing import ParamSpec, TypeVar
 
 from fldp.collector.clock import Clock, day, system, text
 from fldp.collector.folding import Folder
+from fldp.collector.lake_writer import LakeWriter
 from fldp.collector.metrics import Metrics
 from fldp.collector.problem import Problem, busy, not_found
 from fldp.collector.segments import packed
@@ -113,12 +114,15 @@ class Collector:
         self._answers = ThreadPoolExecutor(settings.threads, "fldp-answers")
         self._writer = Writer(self._commit, most_waiting=settings.max_waiting)
         self._folder = Folder(store, self._survey, settings.fold_seconds)
+        self._lake = LakeWriter(store, settings.lake, clock) if settings.lake else None
         self._heavy.submit(_warm)
 
     def stop(self) -> None:
         """End all threads and close the store; whoever still waits to be counted has had no answer."""
         self._writer.stop()
         self._folder.stop()
+        if self._lake:
+            self._lake.stop()
         self._quick.shutdown()
         self._heavy.shutdown()
         self._answers.shutdown()
@@ -258,6 +262,7 @@ class Collector:
             "fldp_buffered_bytes": self.buffered.used,
             "fldp_folded_reports": self._folder.folded,
             "fldp_fold_failures": self._folder.failures,
+            **({"fldp_lake_failures": self._lake.failures} if self._lake else {}),
             "fldp_pending_reports": sum(count for _, _, count in self.store.pending()),
             "fldp_store_bytes": self.store.size(),
         }

@@ -4,10 +4,10 @@ import logging
 import threading
 from collections.abc import Callable
 
+from fldp.base import Oracle
 from fldp.collector.segments import MOST_BYTES, batches, kept, packed, total
 from fldp.collector.store import REPORTS, TALLY, Fold, Segment, Store
 from fldp.errors import FldpError
-from fldp.oracle import FrequencyOracle
 from fldp.survey import Survey
 
 STEP_BYTES = 4 * MOST_BYTES
@@ -27,7 +27,7 @@ def fold_day(store: Store, number: int, day: str, survey: Survey) -> int:
     return folded
 
 
-def _state_bytes(oracle: FrequencyOracle) -> int:
+def _state_bytes(oracle: Oracle) -> int:
     """A tally as large as that is rewritten at every step, so a step should be worth it."""
     size = 8
     for length in oracle.tally_shape:
@@ -52,7 +52,7 @@ def _fitting(store: Store, number: int, day: str, tail: list[Segment]) -> list[S
     return [*reports, *(part for part in found if part.kind == TALLY)]
 
 
-def _merged(oracle: FrequencyOracle, segments: list[Segment]) -> tuple[Segment, ...]:
+def _merged(oracle: Oracle, segments: list[Segment]) -> tuple[Segment, ...]:
     """Return all reports in one order, and all merged tallies in one."""
     tallies = [part for part in segments if part.kind == TALLY]
     made = packed(list(batches(oracle, segments)))

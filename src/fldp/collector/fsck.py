@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator
 
+from fldp.base import Oracle
 from fldp.collector.segments import sealed, stored_tally, tally_of, total
 from fldp.collector.store import Entry, Snapshot, Store, StoreError
 from fldp.collector.windows import ALL
 from fldp.errors import FldpError
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Tally
 from fldp.survey import Survey
 
@@ -52,7 +52,7 @@ def check(snapshot: Snapshot, entry: Entry) -> tuple[list[str], int]:
     return wrong, n
 
 
-def _recount(snapshot: Snapshot, number: int, oracle: FrequencyOracle) -> Iterator[str]:
+def _recount(snapshot: Snapshot, number: int, oracle: Oracle) -> Iterator[str]:
     """Add up the folded reports of every day anew, and compare with the day's tally bit for bit."""
     counted: dict[str, Tally] = {}
     for segment in snapshot.segments(number, ALL, folded=True):
@@ -76,7 +76,7 @@ def _forgotten(snapshot: Snapshot, number: int) -> Iterator[str]:
         yield f"{segment.day}: {segment.n} reports are kept that were to be forgotten"
 
 
-def _readable(snapshot: Snapshot, number: int, oracle: FrequencyOracle) -> Iterator[str]:
+def _readable(snapshot: Snapshot, number: int, oracle: Oracle) -> Iterator[str]:
     """Look at what cannot be recounted: tallies that are possible ones, and a tail that can be read."""
     for day, n, state in snapshot.tallies(number, ALL):
         try:

@@ -5,11 +5,11 @@ from typing import Any
 
 from starlette.requests import Request
 
+from fldp.base import Oracle
 from fldp.collector.clock import parse_day
 from fldp.collector.problem import bad_parameter
 from fldp.collector.store import Days
 from fldp.collector.windows import ALL
-from fldp.oracle import FrequencyOracle
 from fldp.postprocess import METHODS
 
 FORMATS = {
@@ -64,7 +64,7 @@ class Query:
     format: str
 
     @classmethod
-    def of(cls, request: Request, oracle: FrequencyOracle) -> "Query":
+    def of(cls, request: Request, oracle: Oracle) -> "Query":
         """Read a query, as far as this oracle can answer it."""
         given = parameters(request, "from", "to", "top", "level", "decoder", "post", "format")
         return cls(
@@ -92,7 +92,7 @@ class Contrast:
     decoder: str | None
 
     @classmethod
-    def of(cls, request: Request, oracle: FrequencyOracle) -> "Contrast":
+    def of(cls, request: Request, oracle: Oracle) -> "Contrast":
         """Read a query. Windows that share a day share reports, and cannot be compared as if they did not."""
         given = parameters(request, "from", "to", "other_from", "other_to", "top", "level", "decoder")
         other = {name.removeprefix("other_"): value for name, value in given.items() if name.startswith("other_")}

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from fldp.base import Oracle
 from fldp.collector.store import REPORTS, TALLY, Segment, StoreError
 from fldp.errors import FldpError
-from fldp.oracle import FrequencyOracle
 from fldp.packing import pack, packed_size, unpack
 from fldp.reports import Array, Reports, Tally
 
@@ -67,7 +67,7 @@ def kept(tally: Tally) -> Segment:
     return Segment(TALLY, tally.n, tally.state.astype("<i8").tobytes())
 
 
-def reports_of(oracle: FrequencyOracle, segment: Segment) -> Reports:
+def reports_of(oracle: Oracle, segment: Segment) -> Reports:
     """Return the reports of a segment, every one of them checked anew: a damaged disk must not reach a kernel."""
     if segment.kind != REPORTS or len(segment.data) != packed_size(oracle, segment.n):
         raise StoreError(f"store: a segment of {segment.day or 'some day'} is damaged")
@@ -80,7 +80,7 @@ def reports_of(oracle: FrequencyOracle, segment: Segment) -> Reports:
     raise StoreError(f"store: a segment of {segment.day or 'some day'} holds reports that {oracle!r} cannot produce")
 
 
-def tally_of(oracle: FrequencyOracle, segment: Segment) -> Tally:
+def tally_of(oracle: Oracle, segment: Segment) -> Tally:
     """Return what a segment adds to a tally."""
     if segment.kind == REPORTS:
         return oracle.tally(reports_of(oracle, segment))
@@ -109,12 +109,12 @@ def _digest(n: int, data: bytes) -> bytes:
     return hashlib.sha256(n.to_bytes(8, "little") + data).digest()[:_DIGEST]
 
 
-def stored_tally(oracle: FrequencyOracle, n: int, stored: bytes) -> Tally:
+def stored_tally(oracle: Oracle, n: int, stored: bytes) -> Tally:
     """Return a stored tally, or say what is wrong with it."""
     return state_tally(oracle, opened(n, stored), n)
 
 
-def state_tally(oracle: FrequencyOracle, state: Array, n: int) -> Tally:
+def state_tally(oracle: Oracle, state: Array, n: int) -> Tally:
     """Return a state as a tally, or say that it cannot be one."""
     try:
         return Tally(oracle, state.reshape(oracle.tally_shape), n)
@@ -122,7 +122,7 @@ def state_tally(oracle: FrequencyOracle, state: Array, n: int) -> Tally:
         raise StoreError(f"store: a stored tally cannot be one of {n} reports of {oracle!r}") from None
 
 
-def total(oracle: FrequencyOracle, segments: Iterable[Segment]) -> Tally:
+def total(oracle: Oracle, segments: Iterable[Segment]) -> Tally:
     """Return the sum of segments."""
     whole = Tally.empty(oracle)
     for segment in segments:
@@ -130,14 +130,14 @@ def total(oracle: FrequencyOracle, segments: Iterable[Segment]) -> Tally:
     return whole
 
 
-def batches(oracle: FrequencyOracle, segments: Iterable[Segment]) -> Iterator[Reports]:
+def batches(oracle: Oracle, segments: Iterable[Segment]) -> Iterator[Reports]:
     """Yield the reports of those segments that hold any."""
     for segment in segments:
         if segment.kind == REPORTS:
             yield reports_of(oracle, segment)
 
 
-def mixed(oracle: FrequencyOracle, segments: Iterable[Segment], least: int) -> Iterator[Reports]:
+def mixed(oracle: Oracle, segments: Iterable[Segment], least: int) -> Iterator[Reports]:
     """Yield all reports in sorted parts of ``least`` or more, so that nobody sees which came together, or on which day.
 
     >>> import fldp

@@ -118,6 +118,7 @@ class Settings:
 
     data: Path = _setting(Path("."), _folder(), "the folder of the database")  # noqa: RUF009
     database: Database | None = _setting(None, _database(), "a PostgreSQL database, instead")  # noqa: RUF009
+    lake: Path | None = _setting(None, _folder(), "a folder for the reports of days that are over, as Parquet")  # noqa: RUF009
     host: str = _setting("127.0.0.1", _text(), "the address to listen on")
     port: int = _setting(8080, _whole(1, 65535), "the port to listen on")
     max_body: int = _setting(64 * MiB, _whole(1024, 1 << 30), "bytes of the body of one request")
@@ -215,7 +216,7 @@ def _from_file(file: Path, mistakes: list[str]) -> dict[str, Any]:
 def described() -> list[tuple[str, str, str]]:
     """Return the name, default and meaning of every setting.
 
-    >>> described()[2]
+    >>> described()[3]
     ('host', '127.0.0.1', 'the address to listen on')
     """
     return [(setting.name, _shown(setting.default), setting.metadata["about"]) for setting in fields(Settings)]

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from fldp.base import Oracle
 from fldp.collector.segments import stored_tally, total
 from fldp.collector.store import Days, Snapshot
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Tally
 
 ALL: Days = ("0000-00-00", "9999-99-99")
@@ -17,7 +17,7 @@ class Window:
     survey: int
     days: Days = ALL
 
-    def tally(self, snapshot: Snapshot, oracle: FrequencyOracle) -> Tally:
+    def tally(self, snapshot: Snapshot, oracle: Oracle) -> Tally:
         """Return the sum of the folded days and of the tail."""
         whole = total(oracle, snapshot.segments(self.survey, self.days, folded=False))
         for _, n, state in snapshot.tallies(self.survey, self.days):

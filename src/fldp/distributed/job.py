@@ -4,19 +4,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fldp import parquet
+from fldp.base import Oracle
 from fldp.distributed.lake import Piece, folders, survey_of
 from fldp.distributed.storage import opened
 from fldp.errors import ParameterError, WireError
-from fldp.oracle import FrequencyOracle
 
-About = tuple[FrequencyOracle, str | None]
+About = tuple[Oracle, str | None]
 
 
 @dataclass(frozen=True)
 class Job:
     """What a worker has to know: the reports that belong here, and what becomes of others."""
 
-    oracle: FrequencyOracle
+    oracle: Oracle
     survey: str | None = None
     skip_bad: bool = False
     foreign: bool = False  # whether files that another program wrote may be here: only where the oracle was named
@@ -38,7 +38,7 @@ def check_belongs(path: str, about: About | None, job: Job) -> None:
             )
 
 
-def job_for(pieces: Sequence[Piece], oracle: FrequencyOracle | None, survey: str | None, skip_bad: bool) -> Job:
+def job_for(pieces: Sequence[Piece], oracle: Oracle | None, survey: str | None, skip_bad: bool) -> Job:
     """Return what workers have to know; what was not given is found in the names of folders and in the first file."""
     version = survey_of(pieces, survey)
     if skip_bad and oracle is None and version is None:
@@ -52,9 +52,7 @@ def job_for(pieces: Sequence[Piece], oracle: FrequencyOracle | None, survey: str
     return Job(oracle or found, version or its_version, skip_bad, foreign=oracle is not None)  # type: ignore[arg-type]
 
 
-def _named(
-    pieces: Iterable[Piece], version: str | None, skip_bad: bool
-) -> Iterator[tuple[FrequencyOracle, str | None]]:
+def _named(pieces: Iterable[Piece], version: str | None, skip_bad: bool) -> Iterator[tuple[Oracle, str | None]]:
     """Yield what files name, as far as it fits the survey; of damaged ones nothing."""
     for piece in (piece for piece in pieces if piece.part == 0):
         try:

@@ -17,7 +17,9 @@ from pathlib import Path
 from fldp.distributed.storage import Entry, Storage, storage_of
 from fldp.errors import FldpError, ParameterError
 
+WRITTEN, THERE, TOO_FEW = "written", "there already", "too few reports"  # what became of a day
 PIECE_BYTES = 1 << 23
+_MOST_PARTS = 256  # of a file: each of them reads its footer
 _HIDDEN = ("_", ".")
 
 Source = str | os.PathLike[str]
@@ -124,7 +126,7 @@ def _path(entry: Entry) -> str:
 
 
 def _pieces(entry: Entry, size: int) -> Iterator[Piece]:
-    parts = max(1, -(-entry.size // size))
+    parts = min(max(1, -(-entry.size // size)), _MOST_PARTS)
     return (Piece(entry.path, entry.size, part, parts) for part in range(parts))
 
 
@@ -168,10 +170,10 @@ def survey_of(pieces: Iterable[Piece], survey: str | None) -> str | None:
     return survey if survey is not None else next(iter(named), None)
 
 
-def folder_of(lake: Source, survey: str, day: str | date) -> Path:
-    """Return the folder of a lake for a survey version and a day.
+def day_file(lake: Source, survey: str, day: str | date) -> Path:
+    """Return the file of a lake for the reports of a survey version and a day.
 
-    >>> folder_of("lake", "2dff65b8", "2026-11-15").as_posix()
-    'lake/survey=2dff65b8/day=2026-11-15'
+    >>> day_file("lake", "2dff65b8", "2026-11-15").as_posix()
+    'lake/survey=2dff65b8/day=2026-11-15/reports.parquet'
     """
-    return Path(lake) / f"survey={survey}" / f"day={day}"
+    return Path(lake) / f"survey={survey}" / f"day={day}" / "reports.parquet"

@@ -20,7 +20,10 @@ def run(pieces: Sequence[Piece], job: Job, progress: Progress, *, workers: int |
     count = min(workers or cores(), len(pieces))
     queue = _Queue(pieces)
     with ThreadPoolExecutor(count, thread_name_prefix="fldp-tally") as pool:
-        parts = list(pool.map(lambda _: _drained(queue, job, progress), range(count)))
+        try:
+            parts = list(pool.map(lambda _: _drained(queue, job, progress), range(count)))
+        finally:
+            queue.stop()  # after an interruption, the others end with their piece
     return reduce(add, parts)
 
 

@@ -6,8 +6,8 @@ from heapq import nsmallest
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.base import Oracle
 from fldp.errors import MergeError, WireError
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Tally
 
 MOST_LISTED = 100
@@ -47,7 +47,7 @@ class Part:
     <tally of 6 reports of GRR(epsilon=1.0, domain_size=3)>
     """
 
-    oracle: FrequencyOracle
+    oracle: Oracle
     survey: str | None
     state: NDArray[np.int64] | None = None
     n: int = 0
@@ -75,7 +75,7 @@ class Part:
         return Tally.empty(self.oracle) if self.state is None else Tally(self.oracle, self.state, self.n)
 
     def settled(self, skip_bad: bool) -> "Part":
-        """Return it if all was well or bad ones may be skipped; otherwise say what was bad first, and how many more."""
+        """Return it if all was well or bad ones may be skipped; otherwise say what was bad first."""
         if skip_bad or not self.bad:
             return self
         raise WireError(str(self.bad[0]))

@@ -12,20 +12,19 @@ import io
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp import parquet
+from fldp.base import Oracle
 from fldp.distributed.job import Job, check_belongs
 from fldp.distributed.lake import Piece
 from fldp.distributed.part import MOST_LISTED, Bad, Part
 from fldp.distributed.rowdata import GOOD, check_columns, reason, reports_of
 from fldp.distributed.storage import opened
 from fldp.errors import FldpError, WireError
-from fldp.oracle import FrequencyOracle
 
 _BUFFER = 1 << 20
 _BATCH_BYTES = 1 << 20
@@ -67,20 +66,25 @@ class Sum:
                 table = table_of(file, piece.path, self._job)
             except WireError as error:  # of all pieces of a file, one says so
                 return piece.part > 0 or self._left_out(Bad(piece.path, -1, 0, str(error)))
-            starts = _starts(table)
-            return all(self._group(table, piece.path, starts, k) for k in piece.groups(table.num_row_groups))
+            groups = piece.groups(table.num_row_groups)
+            # where bad ones are skipped, a row group counts whole or not at all
+            runs = [range(group, group + 1) for group in groups] if self._job.skip_bad else [groups]
+            return all(self._run(table, piece.path, run) for run in runs)
 
-    def _group(self, table: Any, path: str, starts: list[int], group: int) -> bool:
-        """Add a row group: all of it that can be read, or nothing."""
-        row, end = starts[group : group + 2]
+    def _run(self, table: Any, path: str, groups: range) -> bool:
+        """Add row groups that follow each other, or nothing of them if bad ones are skipped."""
+        row = _first_row(table, groups.start)
         try:
-            batches = _batches(table, group, self._job.oracle)
+            batches = _batches(table, groups, self._job.oracle)
             for batch in list(batches) if self._job.skip_bad else batches:
                 if not self.batch(batch, path, row):
                     return False
                 row += batch.num_rows
         except WireError as error:
-            return self._left_out(Bad(path, starts[group], end - starts[group], str(error)))
+            found = _damaged(table, path, groups, self._job.oracle)
+            if found is None:  # then it is not the file that is damaged
+                raise FldpError(f"{path}: cannot be read, and then it can: {error}") from None
+            return self._left_out(found)
         return True
 
     def batch(self, batch: Any, path: str, first: int = 0) -> bool:
@@ -121,21 +125,31 @@ def check_size(file: Any, piece: Piece) -> None:
     file.seek(0)
 
 
-def _starts(table: Any) -> list[int]:
-    """Return the first row of every row group, and the end."""
-    groups = (table.metadata.row_group(group).num_rows for group in range(table.num_row_groups))
-    return list(accumulate(groups, initial=0))
+def _first_row(table: Any, group: int) -> int:
+    return sum(table.metadata.row_group(before).num_rows for before in range(group))
 
 
-def _batches(table: Any, group: int, oracle: FrequencyOracle) -> Iterator[Any]:
+def _batches(table: Any, groups: range, oracle: Oracle) -> Iterator[Any]:
     """Yield the columns of an oracle, some rows at a time."""
     width = np.dtype(oracle.report_dtype).itemsize * math.prod(oracle.report_shape)
     rows = max(1, min(_MOST_ROWS, _BATCH_BYTES // width))
-    names = parquet.schema(oracle).names
+    names = list(parquet.names(oracle))
     try:
-        for batch in table.iter_batches(rows, row_groups=[group], columns=names, use_threads=False):
+        for batch in table.iter_batches(rows, row_groups=list(groups), columns=names, use_threads=False):
             yield batch.select(names)
     except FldpError:
         raise
     except Exception as error:  # pyarrow's own errors derive from several
         raise parquet.damaged("cannot be read", error) from None
+
+
+def _damaged(table: Any, path: str, groups: range, oracle: Oracle) -> Bad | None:
+    """Return the first row group that cannot be read."""
+    for group in groups:
+        try:
+            for _ in _batches(table, range(group, group + 1), oracle):
+                pass
+        except WireError as error:
+            rows = table.metadata.row_group(group).num_rows
+            return Bad(path, _first_row(table, group), rows, str(error))
+    return None

@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp import parquet
+from fldp.base import Oracle
 from fldp.errors import WireError
 from fldp.extras import load
-from fldp.oracle import FrequencyOracle
 from fldp.reports import Array
 
 GOOD, MISSING, UNFIT, IMPOSSIBLE = range(4)
 Codes = NDArray[np.uint8]
 
 
-def reason(oracle: FrequencyOracle, code: int) -> str:
+def reason(oracle: Oracle, code: int) -> str:
     """Say in words what is wrong with a row.
 
     >>> import fldp
@@ -27,7 +27,7 @@ def reason(oracle: FrequencyOracle, code: int) -> str:
     return "has a missing number" if code == MISSING else "has a number that does not fit"
 
 
-def check_columns(form: Any, oracle: FrequencyOracle) -> None:
+def check_columns(form: Any, oracle: Oracle) -> None:
     """Refuse a schema without the columns of an oracle; other columns are passed over."""
     for wanted in parquet.schema(oracle):
         places = form.get_all_field_indices(wanted.name)
@@ -43,12 +43,12 @@ def _fits(found: Any, wanted: Any) -> bool:
     return bool(found == wanted or kinds.is_binary(found) or kinds.is_large_binary(found))
 
 
-def reports_of(oracle: FrequencyOracle, batch: Any) -> tuple[Array, Codes | None]:
+def reports_of(oracle: Oracle, batch: Any) -> tuple[Array, Codes | None]:
     """Return rows as data of reports, and what is wrong with each of them; None if nothing is."""
     data = np.empty((batch.num_rows, *oracle.report_shape), oracle.report_dtype)
     codes: Codes | None = None
-    for column, field in zip(batch.columns, parquet.schema(oracle), strict=True):
-        target = data[field.name] if data.dtype.names else data
+    for column, name in zip(batch.columns, parquet.names(oracle), strict=True):
+        target = data[name] if data.dtype.names else data
         wrong = _integers(column, target) if data.ndim == 1 else _bytes(column, target)
         if wrong is not None:
             codes = wrong if codes is None else np.maximum(codes, wrong)

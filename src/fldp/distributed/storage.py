@@ -59,8 +59,9 @@ def opened(path: str) -> Iterator[Any]:
         with _told(path), load("pyarrow", "parquet").OSFile(path) as file:
             yield file
         return
-    with _told(path):
-        source = load("fsspec", "lake").open(path, "rb").open()
+    with _said(path):
+        files, name = load("fsspec.core", "lake").url_to_fs(path)  # an archive is closed with the last name of it
+        source = files.open(name, "rb")
     with source:
         yield _Watched(source, path)
 
@@ -75,7 +76,7 @@ def _told(path: str) -> Iterator[None]:
     except OSError as error:
         if error.errno is None:
             raise
-        raise FldpError(f"{path}: cannot be read: {error.strerror and os.strerror(error.errno)}") from None
+        raise FldpError(f"{path}: cannot be read: {os.strerror(error.errno)}") from None
 
 
 class _Watched(io.RawIOBase):
@@ -91,10 +92,12 @@ class _Watched(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        return int(self._file.tell())
+        with _said(self._path):
+            return int(self._file.tell())
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return int(self._file.seek(offset, whence))
+        with _said(self._path):
+            return int(self._file.seek(offset, whence))
 
     def read(self, size: int = -1) -> bytes:
         with _said(self._path):

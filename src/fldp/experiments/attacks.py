@@ -10,7 +10,7 @@ from fldp.errors import ParameterError
 from fldp.experiments.population import Population
 from fldp.needs import build, plain_epsilon
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import Grouped, names
+from fldp.oracles import Grouped, listed_names
 from fldp.privacy.attack import Guess, bayes
 from fldp.stream import Stream
 
@@ -47,7 +47,8 @@ def subjects(domain_size: int, epsilon: float, etas: tuple[Fraction, ...] = ETAS
     >>> {"fhr", "fwr", "grouped", "olh", "oue", "pgr"} <= {oracle.name for oracle in subjects(1023, 1.0)}
     True
     """
-    made = [_built(name, domain_size, epsilon, eta) for name in names() for eta in (etas if name == "fwr" else (None,))]
+    wanted = [(name, eta) for name in listed_names() for eta in (etas if name == "fwr" else (None,))]
+    made = [_built(name, domain_size, epsilon, eta) for name, eta in wanted]
     groups = tuple((domain_size + place) // GROUPS for place in range(GROUPS))
     return [*(oracle for oracle in made if oracle), Grouped(epsilon=epsilon, base="oue", groups=groups)]
 

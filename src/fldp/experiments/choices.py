@@ -10,7 +10,7 @@ from fldp.errors import ParameterError
 from fldp.experiments import population
 from fldp.experiments.counted import ENDINGS
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import get
+from fldp.oracles import get_listed
 
 WHO = "experiment"
 Parameters = tuple[tuple[str, Any], ...]
@@ -85,7 +85,7 @@ class Contender:
     label: str = ""
 
     def __post_init__(self) -> None:
-        cls = get(_text(WHO, "an oracle", self.name))
+        cls = get_listed(_text(WHO, "an oracle", self.name))
         object.__setattr__(self, "parameters", pairs(self.parameters))
         for name, value in self.parameters:
             if name not in cls.params or name in ("epsilon", "domain_size"):
@@ -103,11 +103,11 @@ class Contender:
 
     def series(self, decoder: str) -> str:
         """Return what a decoder's measurements are called: the label, and the decoder where there is a choice."""
-        return f"{self.label}, {decoder}" if get(self.name).decoders or decoder != "linear" else self.label
+        return f"{self.label}, {decoder}" if get_listed(self.name).decoders or decoder != "linear" else self.label
 
     def oracle(self, epsilon: float, domain_size: int) -> FrequencyOracle:
         """Return the oracle for a population."""
-        return get(self.name)(epsilon=epsilon, domain_size=domain_size, **dict(self.parameters))
+        return get_listed(self.name)(epsilon=epsilon, domain_size=domain_size, **dict(self.parameters))
 
 
 def choice(known: Iterable[str]) -> Callable[[str, str, Any], Any]:

@@ -18,7 +18,7 @@ from fldp.experiments.run import run
 from fldp.experiments.spec import Specification
 from fldp.experiments.table import Table
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import get
+from fldp.oracles import get_listed
 from fldp.progress import progress
 from fldp.stream import Stream
 
@@ -55,7 +55,7 @@ class Evidence:
 
     def oracle(self, name: str, domain_size: int, epsilon: float | None = None, **parameters: Any) -> FrequencyOracle:
         """Return an oracle by name."""
-        cls = self.oracles.get(name) or get(name)
+        cls = self.oracles.get(name) or get_listed(name)
         return cls(epsilon=self.epsilon if epsilon is None else epsilon, domain_size=domain_size, **parameters)
 
     def stream(self, *labels: int | str) -> Stream:

@@ -51,6 +51,14 @@ def add_pairs(pairs: Any, mask: Any, signs: Any, masks: Any) -> None:
         masks[plus ^ minus] -= 1
 
 
+@Kernel
+def check_pairs(pairs: Any, mask: Any, good: Any) -> None:
+    """Tell for each pair whether its positions lie below a power of two, of which ``mask`` is one less, and differ."""
+    for k in range(len(good)):
+        plus, minus = U64(pairs[2 * k]), U64(pairs[2 * k + 1])
+        good[k] = ((plus | minus) <= mask) & (plus != minus)
+
+
 @dataclass(frozen=True, repr=False)
 class FHR(WalshOracle):
     """Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix.
@@ -149,8 +157,9 @@ class FHR(WalshOracle):
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         """Every pair of different positions is possible: each mask but 0 is odd for the item of some value."""
-        plus, minus = data["plus"], data["minus"]
-        return np.asarray((plus < self.rows.rows) & (minus < self.rows.rows) & (plus != minus))
+        good = np.empty(len(data), np.bool_)
+        check_pairs.over(len(data))(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), good)
+        return good
 
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
         """Each report adds 1 and -1 to the signs and takes 1 from a mask other than 0."""

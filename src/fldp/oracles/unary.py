@@ -23,7 +23,7 @@ _THREE, _SEVEN, _BYTE = U64(3), U64(7), U64(255)
 _ALL = U64(2**64 - 1)
 
 # Byte b as eight one-byte lanes, lane k holding bit k of b: adds eight counters at a time.
-_LANES = np.array([sum(((b >> k) & 1) << (8 * k) for k in range(8)) for b in range(256)], np.uint64)
+LANES = np.array([sum(((b >> k) & 1) << (8 * k) for k in range(8)) for b in range(256)], np.uint64)
 
 
 @Kernel
@@ -130,7 +130,7 @@ class UnaryOracle(PureOracle):
         )
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_bits.compiled(np.ascontiguousarray(data), _LANES, state)
+        add_bits.compiled(np.ascontiguousarray(data), LANES, state)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         padding = 0xFF << (self.domain_size % 8 or 8) & 0xFF

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.base import Oracle
 from fldp.constraints import fail, integer
 from fldp.oracle import Floats, FrequencyOracle
 from fldp.privacy.verify import enumerable
 from fldp.stream import Stream
+from fldp.string_oracle import listed
 
 CELLS = 1 << 18  # likelihoods held at a time: 2 MiB
 _BATCH, _MOST_CELLS = 16, 1 << 22  # or those of a few reports, up to 32 MiB: kernels are not compiled for a single one
@@ -173,9 +175,9 @@ def trials_of(
         yield part, generator.choice(oracle.domain_size, part.stop - start, p=shares), stream
 
 
-def checked_prior(who: str, oracle: FrequencyOracle, prior: Any) -> Floats:
+def checked_prior(who: str, oracle: Oracle, prior: Any) -> Floats:
     """Return the prior as probabilities that add up to 1."""
-    size = integer(2, MOST_VALUES)(who, "domain_size", oracle.domain_size)
+    size = integer(2, MOST_VALUES)(who, "domain_size", listed(who, oracle).domain_size)
     if prior is None:
         return np.full(size, 1 / size)
     rule = f"{size} numbers, one for each value"

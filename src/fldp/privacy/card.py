@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from fldp.base import Oracle
 from fldp.constraints import fail
 from fldp.errors import ParameterError
 from fldp.estimate import z_score
@@ -16,6 +17,7 @@ from fldp.privacy.attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination import Repeats, repeats
 from fldp.privacy.verify import verifiable, verify
 from fldp.stream import Stream
+from fldp.string_oracle import listed
 from fldp.survey import Survey
 
 LEVEL = 0.95
@@ -81,7 +83,7 @@ class Card:
 
 
 def card(
-    subject: FrequencyOracle | Survey,
+    subject: Oracle | Survey,
     *,
     users: int,
     prior: Any = None,
@@ -99,9 +101,10 @@ def card(
     (4, Fraction(4, 1), 2.36, 2.03)
     """
     survey = subject if isinstance(subject, Survey) else None
-    oracle = subject.oracle if isinstance(subject, Survey) else subject
-    if not isinstance(oracle, FrequencyOracle):
+    given = subject.oracle if isinstance(subject, Survey) else subject
+    if not isinstance(given, Oracle):
         raise fail("card", "subject", "an oracle or a survey", subject)
+    oracle = listed("card", given)
     users_constraint("card", "users", users)
     advance, stream = progress or _ignore, Stream.of(rng)
     guess = _guess(oracle, prior, stream)

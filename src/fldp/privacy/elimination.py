@@ -19,6 +19,7 @@ from fldp.oracles.walsh import WalshOracle
 from fldp.privacy.attack import CELLS, Progress, checked_prior, draws_of, trials_of
 from fldp.reports import Reports
 from fldp.stream import Stream
+from fldp.string_oracle import listed
 
 
 def remaining(reports: Reports) -> NDArray[np.int64]:
@@ -29,7 +30,7 @@ def remaining(reports: Reports) -> NDArray[np.int64]:
     >>> len(remaining(oracle.privatize([5], rng=1))), remaining(oracle.privatize([5] * 40, rng=1))
     (512, array([5]))
     """
-    oracle = reports.oracle
+    oracle = listed("remaining", reports.oracle)
     possible = np.ones(oracle.domain_size, np.bool_)
     rows = max(1, CELLS // oracle.domain_size)
     for start in range(0, len(reports), rows):

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational, Real
 
+from fldp.base import Oracle
 from fldp.constraints import fail, integer, positive
-from fldp.oracle import MOST_VALUES, FrequencyOracle
+from fldp.oracle import MOST_VALUES
 
 _MOST_ANSWERS = 10**6
 
@@ -74,7 +75,7 @@ class Spent:
             object.__setattr__(self, "epsilon", _amount("Spent", "epsilon", self.epsilon))
 
     @classmethod
-    def on(cls, oracle: FrequencyOracle) -> "Spent":
+    def on(cls, oracle: Oracle) -> "Spent":
         """Return what one answer through an oracle gives away.
 
         >>> import fldp

@@ -10,16 +10,19 @@ from itertools import permutations
 from math import inf, lcm, nextafter
 from typing import Any
 
+from fldp.base import Oracle
 from fldp.constraints import fail
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
 from fldp.privacy.laws import Laws, laws_of
 from fldp.privacy.notions import Notion, Pair, bounded_epsilon, declared
 from fldp.profile import Band, Curve, Profile, delta_curve
+from fldp.string_oracle import StringOracle, listed
 from fldp.thresholds import exp_lower
 
 _DIGITS = Context(prec=60)
 _QUICK = 1 << 17
+_FEW = 8
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,8 @@ def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | Non
     An oracle's law is the implemented one, with the integers that the code compares with. Public randomness is part of
     the report and is taken to be uniform over ``oracle.publics()``. A table has a row of probabilities for each value;
     a function ``law(value) -> {report: probability}`` needs ``domain_size``. Where a law is too large to enumerate and
-    the oracle has it in closed form, a pair of values of every kind is looked at.
+    the oracle has it in closed form, a pair of values of every kind is looked at. An oracle over strings is verified
+    among a few of them.
 
     >>> import fldp
     >>> found = verify(fldp.FHR(epsilon=1.0, domain_size=7))
@@ -188,7 +192,11 @@ def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | Non
     """
     if notion is not None and not isinstance(notion, Notion):
         raise fail("verify", "notion", "a notion such as LDP(1.0)", notion)
+    if isinstance(subject, StringOracle):
+        subject = verifiable(subject)
     if isinstance(subject, FrequencyOracle):
+        if subject.domain_size < 2:
+            raise fail("verify", "the oracle", "of at least 2 values", subject)
         promised = notion or declared(subject)
         if not _is_exact(subject) and subject.profile() is not None:
             return _of_kinds(subject, promised)
@@ -263,14 +271,14 @@ def _witness(
     return Witness(value, other, None, None, ratio)
 
 
-def shrink(oracle: FrequencyOracle) -> FrequencyOracle:
+def shrink(oracle: FrequencyOracle | StringOracle) -> FrequencyOracle:
     """Return the same oracle on a domain that is quickly enumerated, of at most eight values.
 
     >>> import fldp
     >>> shrink(fldp.FHR(epsilon=1.0, domain_size=1023))
     FHR(epsilon=1.0, domain_size=8)
     """
-    for size in (8, 7, 6, 5, 4, 3, 2):
+    for size in range(_FEW, 1, -1):
         try:
             made = oracle.resized(size)
         except ParameterError:
@@ -280,14 +288,15 @@ def shrink(oracle: FrequencyOracle) -> FrequencyOracle:
     raise ParameterError(f"{oracle.title}: no domain is small enough to enumerate the law of {oracle!r}")
 
 
-def verifiable(oracle: FrequencyOracle) -> FrequencyOracle:
+def verifiable(oracle: Oracle) -> FrequencyOracle:
     """Return the oracle itself if it can be verified as it is, else the same one on a small domain.
 
     >>> import fldp
     >>> verifiable(fldp.FHR(epsilon=1.0, domain_size=1023)), verifiable(fldp.OLH(epsilon=1.0, domain_size=9999))
     (FHR(epsilon=1.0, domain_size=1023), OLH(epsilon=1.0, domain_size=8))
     """
-    return oracle if enumerable(oracle) or oracle.profile() is not None else shrink(oracle)
+    made = oracle.resized(_FEW) if isinstance(oracle, StringOracle) else listed("verify", oracle)
+    return made if enumerable(made) or made.profile() is not None else shrink(made)
 
 
 def _is_exact(oracle: FrequencyOracle) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fldp.base import Oracle
 from fldp.constraints import fail, fraction, integer, positive
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
@@ -22,6 +23,7 @@ from fldp.privacy.audit.judge import CALLS, Evidence, Finding, Progress, judge
 from fldp.privacy.audit.rows import Rows
 from fldp.privacy.audit.supports import Supports, declared
 from fldp.stream import Stream
+from fldp.string_oracle import listed
 
 SAMPLES, CONFIDENCE = 20_000, 0.99
 _FEW, _MOST_VALUES = 6, 32
@@ -100,8 +102,8 @@ def audit(
     (False, 'outputs', 'the output = 0')
     """
     stream = Stream.of(rng)
-    if isinstance(privatize, FrequencyOracle):
-        oracle = oracle or privatize
+    if isinstance(privatize, Oracle):
+        oracle = oracle or listed("audit", privatize)
     elif not callable(privatize):
         raise fail("audit", "what is audited", "an oracle or a function of values", privatize)
     claim, error = _claim(epsilon, eta, oracle), 1 - fraction("audit", "confidence", confidence)

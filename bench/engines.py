@@ -24,13 +24,14 @@ def _local() -> Iterator[dict[str, Any]]:
 def _dask() -> Iterator[dict[str, Any]]:
     from distributed import Client, LocalCluster
 
-    with LocalCluster(CORES, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    cluster = LocalCluster(CORES, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    with cluster, Client(cluster, set_as_default=False) as client:
         yield {"client": client}
 
 
 @contextmanager
 def _spark() -> Iterator[dict[str, Any]]:
-    from fldp.distributed.spark_engine import session
+    from fldp.distributed.spark_session import opened as started
 
-    with session(f"local-cluster[{CORES},1,2048]") as made:
-        yield {"session": made}
+    with started(None, f"local-cluster[{CORES},1,2048]") as session:
+        yield {"session": session}

@@ -29,7 +29,6 @@ import fldp
 from command import machine, say
 from engines import opened
 from fldp import distributed, parquet
-from fldp.distributed.lake import folder_of
 from projection import projected
 from timing import clock
 
@@ -38,6 +37,7 @@ ROWS = (1_000_000, 10_000_000, 100_000_000)
 DOMAIN_ROWS, DOMAINS = 10_000_000, (10, 14, 17, 20, 22, 24)  # reports, and the base-2 logarithms of the domains
 FILE_ROWS, BATCH_ROWS = 5_000_000, 1_000_000
 TURNS = 3
+VERSION = "0" * 64
 LEAST = 1 / 3
 CORES = os.cpu_count() or 1
 
@@ -69,12 +69,12 @@ class Row:
 def lake(oracle: fldp.FrequencyOracle, rows: int, folder: Path | None) -> Iterator[Path]:
     """Write reports of random values, in files of some million, as a collector does; remove them at the end."""
     with TemporaryDirectory(dir=folder) as made:
-        place = folder_of(made, "0" * 64, "2026-11-15")
+        place = Path(made) / f"survey={VERSION}" / "day=2026-11-15"
         place.mkdir(parents=True)
         for start in range(0, rows, FILE_ROWS):
             count = min(FILE_ROWS, rows - start)
             with (place / f"{start:012}.parquet").open("wb") as file:
-                parquet.write(file, oracle, _reports(oracle, start, count), "0" * 64)
+                parquet.write(file, oracle, _reports(oracle, start, count), VERSION)
         yield Path(made)
 
 

@@ -1,0 +1,30 @@
+"""What more reports than this machine holds would take, reckoned from what was measured."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+
+PROJECTED = (10**9, 10**12)
+CLUSTER, TASKS_A_CORE = 100, 4  # cores, and tasks that an engine makes for each
+
+
+def projected(rows: Sequence[Any]) -> Table:
+    """Return a table for each engine at its largest lake: reports times bytes, and reports times seconds of a core.
+
+    A task sends one state at most, and there are as many tasks as the cores of the cluster ask for, so the shuffle is
+    the same for any number of reports.
+    """
+    heads = ("engine", "reports", "bytes", "core-hours", f"hours on {CLUSTER} cores", "shuffled at most")
+    made = Table(*heads, title=f"Projected from the largest lake, {CLUSTER} cores, {TASKS_A_CORE} tasks a core")
+    for engine in dict.fromkeys(row.engine for row in rows):
+        row = max((row for row in rows if row.engine == engine), key=lambda row: row.reports)
+        for reports in PROJECTED:
+            made.add_row(engine, f"{reports:.0e}", *_cells(row, reports))
+    return made
+
+
+def _cells(row: Any, reports: int) -> tuple[str, ...]:
+    hours = reports / row.rate / 3600
+    size, shuffled = reports * row.bytes / row.reports, CLUSTER * TASKS_A_CORE * row.state
+    return f"{size / 1e9:,.4g} GB", f"{hours:.3g}", f"{hours / CLUSTER:.2g}", f"{shuffled / 1e6:,.3g} MB"

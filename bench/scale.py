@@ -1,0 +1,176 @@
+"""Past one machine: what a report costs on every engine, beside a bare scan of the same Parquet columns.
+
+    python bench/scale.py [--json FILE] [--rows N,N,...] [--engines local,dask,spark] [--folder DIR]
+
+Every engine and the scan take turns on the same files, which stay in the page cache, so the storage is not what is
+measured. Dask and Spark run workers of their own on this machine, one for each core; starting them does not count.
+It exits with 1 if the local engine is slower than a third of the scan.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from pyarrow import parquet as arrow
+from rich.console import Console
+from rich.table import Table
+
+import fldp
+from command import machine, say
+from engines import opened
+from fldp import distributed, parquet
+from projection import projected
+from timing import clock
+
+EPSILON, DOMAIN_SIZE = 1.0, 1023
+ROWS = (1_000_000, 10_000_000, 100_000_000)
+DOMAIN_ROWS, DOMAINS = 10_000_000, (10, 14, 17, 20, 22, 24)  # reports, and the base-2 logarithms of the domains
+FILE_ROWS, BATCH_ROWS = 5_000_000, 1_000_000
+TURNS = 3
+VERSION = "0" * 64
+LEAST = 1 / 3
+CORES = os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Row:
+    """What an engine did with a lake: the best of the turns."""
+
+    engine: str
+    reports: int
+    domain_size: int
+    seconds: float
+    scan: float  # seconds
+    bytes: int  # of the lake
+    state: int  # bytes of a tally's state
+
+    @property
+    def rate(self) -> float:
+        """Reports a second and core."""
+        return self.reports / self.seconds / CORES
+
+    @property
+    def share(self) -> float:
+        """The speed as a share of that of the scan."""
+        return self.scan / self.seconds
+
+
+@contextmanager
+def lake(oracle: fldp.FrequencyOracle, rows: int, folder: Path | None) -> Iterator[Path]:
+    """Write reports of random values, in files of some million, as a collector does; remove them at the end."""
+    with TemporaryDirectory(dir=folder) as made:
+        place = Path(made) / f"survey={VERSION}" / "day=2026-11-15"
+        place.mkdir(parents=True)
+        for start in range(0, rows, FILE_ROWS):
+            count = min(FILE_ROWS, rows - start)
+            with (place / f"{start:012}.parquet").open("wb") as file:
+                parquet.write(file, oracle, _reports(oracle, start, count), VERSION)
+        yield Path(made)
+
+
+def _reports(oracle: fldp.FrequencyOracle, start: int, count: int) -> Iterator[fldp.Reports]:
+    generator = np.random.default_rng(start)
+    for done in range(0, count, BATCH_ROWS):
+        yield oracle.privatize(generator.integers(0, oracle.domain_size, min(BATCH_ROWS, count - done)))
+
+
+def scan(folder: Path, names: Sequence[str]) -> int:
+    """Decode the columns of all files on all cores, and do nothing with them: the least that any engine must do."""
+    groups = [
+        (path, group)
+        for path in sorted(folder.rglob("*.parquet"))
+        for group in range(arrow.ParquetFile(path).num_row_groups)
+    ]
+    with ThreadPoolExecutor(CORES) as pool:
+        return sum(pool.map(partial(_decoded, names=names), groups))
+
+
+def _decoded(which: tuple[Path, int], names: Sequence[str]) -> int:
+    path, group = which
+    batches = arrow.ParquetFile(path).iter_batches(1 << 16, row_groups=[group], columns=names, use_threads=False)
+    return sum(batch.num_rows for batch in batches)
+
+
+def measured(
+    engines: dict[str, dict[str, Any]], oracle: fldp.FrequencyOracle, rows: int, folder: Path | None
+) -> list[Row]:
+    """Time every engine beside the scan, by turns; all must give the same tally."""
+    say(f"{rows:,} reports over {oracle.domain_size:,} values: writing")
+    with lake(oracle, rows, folder) as place:
+        size = sum(path.stat().st_size for path in place.rglob("*.parquet"))
+        names = parquet.schema(oracle).names
+        works = {name: _work(place, oracle, name, options) for name, options in engines.items()}
+        check_same(works, rows)
+        clocks = {"scan": clock(lambda: scan(place, names))} | {name: clock(work) for name, work in works.items()}
+        best = dict.fromkeys(clocks, float("inf"))
+        for turn in range(1, TURNS + 1):
+            say(f"{rows:,} reports over {oracle.domain_size:,} values: turn {turn} of {TURNS}")
+            best = {name: min(seconds, clocks[name]()) for name, seconds in best.items()}
+    state = 8 * int(np.prod(oracle.tally_shape))
+    return [Row(name, rows, oracle.domain_size, best[name], best["scan"], size, state) for name in engines]
+
+
+def _work(place: Path, oracle: fldp.FrequencyOracle, engine: str, options: Any) -> Callable[[], Any]:
+    return lambda: distributed.tally(place, oracle, engine=engine, **options).tally
+
+
+def check_same(works: dict[str, Callable[[], Any]], rows: int) -> None:
+    """A fast engine that counts wrong is no engine."""
+    first, *others = [work() for work in works.values()]
+    assert first.n == rows
+    assert all(np.array_equal(first.state, other.state) for other in others)
+
+
+def shown(title: str, rows: Sequence[Row]) -> Table:
+    """Return rows as a table."""
+    heads = ("engine", "reports", "values", "seconds", "reports/s a core", "of the scan's speed", "bytes a report")
+    made = Table(*heads, title=title)
+    for row in rows:
+        cells = (f"{row.reports:,}", f"{row.domain_size:,}", f"{row.seconds:.3g}", f"{row.rate / 1e6:.3g} million")
+        made.add_row(row.engine, *cells, f"{row.share:.2f}", f"{row.bytes / row.reports:.2f}")
+    return made
+
+
+def main() -> int:
+    """Measure, show, project, and say whether the local engine is fast enough."""
+    parser = argparse.ArgumentParser(description="Measure the engines on lakes of reports.")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
+    parser.add_argument("--rows", default=",".join(map(str, ROWS)), help="how many reports, with commas between")
+    parser.add_argument("--domain-rows", type=int, default=DOMAIN_ROWS, help="how many for each size of the domain")
+    parser.add_argument("--engines", default="local,dask,spark", help="which engines, with commas between")
+    parser.add_argument("--folder", type=Path, help="where to put the lakes, 3 bytes a report; else the system's")
+    given = parser.parse_args()
+    oracle = fldp.FHR(epsilon=EPSILON, domain_size=DOMAIN_SIZE)
+    with ExitStack() as stack:
+        engines = {name: stack.enter_context(opened(name)) for name in given.engines.split(",")}
+        rows = [row for n in map(int, given.rows.split(",")) for row in measured(engines, oracle, n, given.folder)]
+        domains = [
+            row
+            for bits in DOMAINS
+            for row in measured(engines, fldp.FHR(EPSILON, 2**bits - 1), given.domain_rows, given.folder)
+        ]
+    screen = Console(width=None if sys.stdout.isatty() else 130)
+    screen.print(shown(f"FHR, eps = {EPSILON:g}, {CORES} cores, best of {TURNS} turns", rows))
+    screen.print(shown("The same by the size of the domain", domains))
+    screen.print(projected(rows))
+    missed = [row for row in rows if row.engine == "local" and row.share < LEAST]
+    for row in missed:
+        screen.print(f"MISS: local at {row.reports:,} reports has {row.share:.2f} of the scan's speed, not {LEAST:.2f}")
+    if given.json:
+        record = {"machine": machine(), "rows": [asdict(row) for row in rows + domains]}
+        given.json.write_text(json.dumps(record, indent=2) + "\n")
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

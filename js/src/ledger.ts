@@ -120,5 +120,5 @@ export const checkOf = (key: string, batch: string, basis: Report = []): Promise
 /** Refuse an answer that was damaged in the store; it is never replaced. */
 export async function intact(row: Row): Promise<Row> {
   if ((await checkOf(row.key, row.batch, row.basis)) === row.check) return row;
-  throw new FldpError(`participant: the stored answer on topic ${row.topic} is damaged; restore it from a copy`);
+  throw new FldpError(`participant: the answer on ${row.topic} is damaged; restore it from a copy`);
 }

@@ -108,7 +108,7 @@ export class Participant {
         return { ...answer, repeated: repeated && answer.repeated, notices };
       }
       const said = `participant: survey ${survey.name} must be confirmed (${notices.join("; ")})`;
-      if (!confirm) throw new BudgetError(`${said}, got nobody to ask; pass confirm`);
+      if (!confirm) throw new BudgetError(`${said}, got nobody; pass confirm`);
       if ((await confirm(notices)) !== true) throw new BudgetError(`${said}, got a no`); // a person takes time
     }
   }

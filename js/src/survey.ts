@@ -31,6 +31,8 @@ export interface Collect {
 }
 
 const COLLECT: Collect = { submit: "open", origins: [], opens: null, closes: null, retention: "raw", minimum: 100 };
+const KNOWN = [...Object.keys(COLLECT), "repeat", "derive"];
+const USUAL: readonly unknown[] = ["once", false]; // of the last two, which are then left out
 
 function require(good: unknown, name: string, rule: string, value: unknown): asserts good {
   if (!good) throw fail("survey", name, rule, value);
@@ -50,12 +52,12 @@ function isText(value: unknown, most: number): value is string {
 /** Check labels, the number of values, or that they are strings, and return that number, if there is one. */
 function sizeOf({ labels, domain_size, domain }: Fields): unknown {
   const one = [labels, domain_size, domain].filter((part) => part !== undefined).length === 1;
-  require(one && (domain === undefined || domain === "strings"), "domain", "labels, domain_size or strings", domain);
+  require(one && (domain === undefined || domain === "strings"), "domain", "labels, size or strings", domain);
   if (labels === undefined) return domain_size;
   const good = (label: unknown): boolean => isText(label, 200) && !label.includes("\n");
   const listed = Array.isArray(labels) && labels.every(good) ? labels : [];
   const different = new Set(listed.map((label) => label.normalize())).size;
-  require(different && different === listed.length, "labels", "different texts of 1 to 200 characters", labels);
+  require(different && different === listed.length, "labels", "different texts", labels);
   return different;
 }
 
@@ -70,19 +72,19 @@ function checked(specification: unknown, oracles: readonly OracleClass[], search
   require(format === FORMAT, "format", FORMAT, format);
   for (const key of TEXTS) {
     const needed = key in fields || key === "name" || key === "question";
-    require(!needed || isText(fields[key], 2000), key, "a text of 1 to 2000 characters", fields[key]);
+    require(!needed || isText(fields[key], 2000), key, "a text", fields[key]);
   }
   require(NAME.test(name as string) && NAME.test(topic as string), "name and topic", "plain", [name, topic]);
   const size = sizeOf(fields);
   const round = fields.search === undefined ? undefined : search?.(fields);
   const oracle = build({ ...(fields.oracle as Fields), domain_size: round?.size ?? size }, oracles);
-  require(oracle.reportBits <= MOST_VALUES, "reports", `at most ${MOST_VALUES} bits`, oracle.reportBits);
-  const known = Object.keys({ ...COLLECT, ...oracle.rarely });
-  const collect: Collect & Fields = { ...COLLECT, ...table(rules, "collect", known) };
-  const fits = Object.entries(oracle.rarely).every(([rule, only]) => (collect[rule] ?? only) === only);
+  require(oracle.reportBits <= MOST_VALUES, "reports", "shorter", oracle.reportBits);
+  const given = Object.entries(table(rules, "collect", KNOWN)).filter(([, value]) => !USUAL.includes(value));
+  const collect: Collect & Fields = { ...COLLECT, ...Object.fromEntries(given) };
+  const fits = given.every(([rule, value]) => rule in COLLECT || oracle.rarely[rule] === value);
   const sends = /^(open|token|ticket)$/.test(collect.submit);
   const times = [collect.opens, collect.closes].every((time) => time === null || TIME.test(time));
-  require(fits && sends && times, "collect", "rules that fit", collect);
+  require(fits && sends && times, "collect", "fit", collect);
   Object.assign(oracle, round, collect.derive && { draw: oracle.derive });
   const { domain_size: _, ...description } = oracle.description;
   return [{ ...fields, format, oracle: description, collect }, oracle];

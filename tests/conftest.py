@@ -22,16 +22,36 @@ ON_ONE_WORKER = (
 )
 
 
+def _together(path):
+    return Path(path).name.startswith(ON_ONE_WORKER)
+
+
+def pytest_collection_modifyitems(items):
+    """Spread those files, the largest first, over all the others: their tests wait while the others compute."""
+    files = {}
+    for item in items:
+        files.setdefault(item.location[0] if _together(item.location[0]) else None, []).append(item)
+    others = files.pop(None, [])
+    step = len(others) // (len(files) + 1)
+    ordered = []
+    for number, path in enumerate(sorted(files, key=lambda path: (-len(files[path]), path))):
+        ordered += files[path] + others[number * step : (number + 1) * step]
+    items[:] = ordered + others[len(files) * step :]
+
+
 def pytest_xdist_make_scheduler(config, log):
-    """Deal tests out one by one, but for those files, which go to one worker as a whole, and first."""
+    """Deal tests out one by one in that order, but those files as a whole."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             path = nodeid.partition("::")[0]
-            return path if Path(path).name.startswith(ON_ONE_WORKER) else nodeid
+            return path if _together(path) else nodeid
 
-    return Scheduling(config, log) if config.getvalue("dist") == "load" else None
+    if config.getvalue("dist") != "load":
+        return None
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
 
 
 def pytest_sessionstart(session):

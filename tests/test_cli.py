@@ -231,7 +231,7 @@ BAD_USE = [
     (("privatize", "values.csv"), "fldp: name an oracle: --survey FILE, or --oracle NAME --epsilon E --domain D"),
     (
         ("privatize", "--oracle", "nope"),
-        "oracle: the name must be one of cms, fhr, ",
+        "oracle: the name must be one of cms, ",
     ),
     (("privatize", "--oracle", "grr", "--epsilon", "1"), "fldp: the oracle grr needs --domain"),
     (("privatize", "--oracle", "grr", "--domain", "5"), "fldp: the oracle grr needs --epsilon"),

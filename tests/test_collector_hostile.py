@@ -8,7 +8,7 @@ from collector_server import Server, batch
 from collector_store import STORES, stored_in
 from hostile import storm
 
-REQUESTS = {"sqlite": 5000, "postgres": 800}
+REQUESTS = {"sqlite": 2500, "postgres": 800}
 
 
 @pytest.fixture(scope="module", params=STORES)

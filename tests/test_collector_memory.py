@@ -12,7 +12,7 @@ import pytest
 from collector_server import Server, batch, key, specification
 from fldp import wire
 
-REQUESTS, SENDERS = 2000, 12
+REQUESTS, SENDERS = 1000, 12
 MiB = 1 << 20
 BODY, BUFFERED = 4 * MiB, 16 * MiB
 # Two threads that decode 200,000 reports of one bit each, or 4 MiB of bytes, with copies; the heap's own slack.

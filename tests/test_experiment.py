@@ -122,7 +122,7 @@ GOOD = {"datasets": ["zipf"], "oracles": ["oue"], "epsilons": [1.0]}
         ({"datasets": [{"name": "zipf", "a": 1}]}, "dataset zipf: has no parameter 'a', it takes none"),
         ({"datasets": ["zipf", {"name": "step", "label": "zipf"}]}, "experiment: datasets must be of different labels"),
         ({"datasets": [{"name": "zipf", "label": "a\nb"}]}, "experiment: a label must be a text in one line, got 'a"),
-        ({"oracles": ["nope"]}, "oracle: the name must be one of cms, fhr, "),
+        ({"oracles": ["nope"]}, "oracle: the name must be one of cms, "),
         ({"oracles": [{"eta": 1}]}, "experiment: oracles must be names, or tables with a name, got {'eta': 1}"),
         ({"oracles": [{"name": 5}]}, "experiment: an oracle must be a text in one line, got 5"),
         ({"oracles": [{"name": "oue", "eta": 1}]}, "experiment: 'eta' is not a parameter to set of the oracle oue"),

@@ -20,7 +20,7 @@ from fldp.thresholds import SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
 LEAST, MOST = 1e-6, 20.0
 LOSS = Fraction(1, 1024)
 epsilons = st.floats(np.log(LEAST), np.log(MOST)).map(lambda x: float(np.clip(np.exp(x), LEAST, MOST)))
-many = settings(max_examples=3000, deadline=None, derandomize=True)
+many = settings(max_examples=1500, deadline=None, derandomize=True)
 
 
 def exceeds(ratio, epsilon):

@@ -29,6 +29,7 @@ import fldp
 from command import machine, say
 from engines import opened
 from fldp import distributed, parquet
+from fldp.distributed.lake import Piece, find
 from projection import projected
 from timing import clock
 
@@ -86,18 +87,14 @@ def _reports(oracle: fldp.FrequencyOracle, start: int, count: int) -> Iterator[f
 
 def scan(folder: Path, names: Sequence[str]) -> int:
     """Decode the columns of all files on all cores, and do nothing with them: the least that any engine must do."""
-    groups = [
-        (path, group)
-        for path in sorted(folder.rglob("*.parquet"))
-        for group in range(arrow.ParquetFile(path).num_row_groups)
-    ]
     with ThreadPoolExecutor(CORES) as pool:
-        return sum(pool.map(partial(_decoded, names=names), groups))
+        return sum(pool.map(partial(_decoded, names=names), find(folder)))
 
 
-def _decoded(which: tuple[Path, int], names: Sequence[str]) -> int:
-    path, group = which
-    batches = arrow.ParquetFile(path).iter_batches(1 << 16, row_groups=[group], columns=names, use_threads=False)
+def _decoded(piece: Piece, names: Sequence[str]) -> int:
+    table = arrow.ParquetFile(piece.path)
+    groups = list(piece.groups(table.num_row_groups))
+    batches = table.iter_batches(1 << 16, row_groups=groups, columns=names, use_threads=False) if groups else ()
     return sum(batch.num_rows for batch in batches)
 
 
@@ -147,6 +144,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
     parser.add_argument("--rows", default=",".join(map(str, ROWS)), help="how many reports, with commas between")
     parser.add_argument("--domain-rows", type=int, default=DOMAIN_ROWS, help="how many for each size of the domain")
+    parser.add_argument("--domain-engines", help="which engines for each size of the domain, unless all of them")
     parser.add_argument("--engines", default="local,dask,spark", help="which engines, with commas between")
     parser.add_argument("--folder", type=Path, help="where to put the lakes, 3 bytes a report; else the system's")
     given = parser.parse_args()
@@ -154,10 +152,11 @@ def main() -> int:
     with ExitStack() as stack:
         engines = {name: stack.enter_context(opened(name)) for name in given.engines.split(",")}
         rows = [row for n in map(int, given.rows.split(",")) for row in measured(engines, oracle, n, given.folder)]
+        some = {name: engines[name] for name in (given.domain_engines or given.engines).split(",")}
         domains = [
             row
             for bits in DOMAINS
-            for row in measured(engines, fldp.FHR(EPSILON, 2**bits - 1), given.domain_rows, given.folder)
+            for row in measured(some, fldp.FHR(EPSILON, 2**bits - 1), given.domain_rows, given.folder)
         ]
     screen = Console(width=None if sys.stdout.isatty() else 130)
     screen.print(shown(f"FHR, eps = {EPSILON:g}, {CORES} cores, best of {TURNS} turns", rows))

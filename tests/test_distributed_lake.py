@@ -8,6 +8,7 @@ import zipfile
 from functools import reduce
 from operator import add
 
+import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -382,7 +383,6 @@ def test_bytes_of_a_wrong_length_are_a_bad_row(tmp_path):
 
 @pytest.fixture
 def memory():
-    fsspec = pytest.importorskip("fsspec")
     files = fsspec.filesystem("memory")
     yield files
     files.store.clear()
@@ -411,7 +411,6 @@ def test_a_lake_anywhere(memory):
 
 def test_a_lake_in_an_archive(tmp_path):
     """An address inside of another is kept whole, so that another process can open it."""
-    pytest.importorskip("fsspec")
     made = [save(tmp_path / f"{seed}.parquet", seed=seed) for seed in (1, 2)]
     with zipfile.ZipFile(tmp_path / "lake.zip", "w") as archive:
         for seed in (1, 2):

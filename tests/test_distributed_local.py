@@ -166,3 +166,11 @@ def test_the_shell_complains_in_one_line(lake, tmp_path, monkeypatch, arguments,
         shell("tally", *arguments, "-o", "t")
     assert str(told.value) == complaint
     assert not (tmp_path / "t").exists()
+
+
+def test_a_bad_row_of_a_frame_is_named_by_its_place_in_all_of_it():
+    oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    frame = pa.concat_tables(pa.table({"symbol": symbols}) for symbols in ([0, 1, 2], [3, 5]))
+    found = tally(frame, oracle, skip_bad=True)
+    assert [(one.path, one.row) for one in found.bad] == [("frame", 4)]
+    assert found.tally.n == 4

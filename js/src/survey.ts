@@ -78,13 +78,13 @@ function checked(specification: unknown, oracles: readonly OracleClass[], search
   const size = sizeOf(fields);
   const round = fields.search === undefined ? undefined : search?.(fields);
   const oracle = build({ ...(fields.oracle as Fields), domain_size: round?.size ?? size }, oracles);
-  require(oracle.reportBits <= MOST_VALUES, "reports", "shorter", oracle.reportBits);
+  require(oracle.reportBits <= MOST_VALUES, "reports", "short", oracle.reportBits);
   const given = Object.entries(table(rules, "collect", KNOWN)).filter(([, value]) => !USUAL.includes(value));
   const collect: Collect & Fields = { ...COLLECT, ...Object.fromEntries(given) };
   const fits = given.every(([rule, value]) => rule in COLLECT || oracle.rarely[rule] === value);
   const sends = /^(open|token|ticket)$/.test(collect.submit);
   const times = [collect.opens, collect.closes].every((time) => time === null || TIME.test(time));
-  require(fits && sends && times, "collect", "fit", collect);
+  require(fits && sends && times, "collect", "rules", collect);
   Object.assign(oracle, round, collect.derive && { draw: oracle.derive });
   const { domain_size: _, ...description } = oracle.description;
   return [{ ...fields, format, oracle: description, collect }, oracle];

@@ -445,6 +445,12 @@ def test_from_a_new_survey_to_an_answer_to_an_estimate(visitor, server):
     assert len(shown(page)) == 4
 
 
+SLOW = """() => {
+  const [send, later] = [fetch, () => new Promise((go) => setTimeout(go, 600))];
+  window.fetch = (...request) => later().then(() => send(...request));
+}"""
+
+
 def test_mistakes_of_a_new_survey_are_told(visitor, server):
     page = look(visitor, server, server.token)
     page.get_by_role("link", name="New survey").click()
@@ -452,6 +458,7 @@ def test_mistakes_of_a_new_survey_are_told(visitor, server):
     page.get_by_label("Question").fill("Which?")
     page.get_by_label("Answers, one on a line").fill("same\nsame\nother")
     page.get_by_label("Origins").fill("nonsense")
+    page.evaluate(SLOW)  # the planner is asked when nothing is typed any more, which is while the survey is published
     page.get_by_role("button", name="Publish this survey").click()
     page.get_by_text("Not published.").wait_for()
     assert "labels" in page.locator(".notice.bad").inner_text()
@@ -479,8 +486,9 @@ def listed(server):
 
 def test_the_live_demo(browser, tmp_path):
     command = [sys.executable, "-m", "fldp", "serve", "--demo", "--port", str(free_port())]
+    folders = {"TMPDIR": str(tmp_path), "FLDP_DATA": str(tmp_path)}  # the second one is of the datasets
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **folders}
     )
     try:
         lines = [process.stdout.readline() for _ in range(5)]

@@ -38,6 +38,12 @@ def fldp(*arguments, code=0, **environment):
     return SimpleNamespace(stdout=out.getvalue(), stderr=err.getvalue())
 
 
+def test_the_folder_of_the_datasets_is_not_that_of_the_collector():
+    environment = {"FLDP_DATA": "datasets", "FLDP_SERVE_DATA": "kept"}
+    assert Settings.load({}, environment).data == Path("kept")
+    assert Settings.load({}, {"FLDP_DATA": "datasets"}).data == Path()
+
+
 def test_flags_come_before_the_environment_and_that_before_the_file(tmp_path):
     file = tmp_path / "collector.toml"
     file.write_text('port = 1\nhost = "file"\nrate = 1\nlog_senders = true\n')

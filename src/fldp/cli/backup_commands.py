@@ -36,7 +36,7 @@ def restore(
     """Make a collector's data from a backup, in a folder or database that has none, and count everything again."""
     from fldp.collector.fsck import fsck
 
-    store = _restored(source, data, chosen(data, database))
+    store = _restored(source, *chosen(data, database))
     try:
         good, bad = fsck(store)
     finally:
@@ -44,14 +44,14 @@ def restore(
     raise typer.Exit(show_findings(good, bad))
 
 
-def _restored(source: Path, data: Path | None, database: Any) -> Any:
+def _restored(source: Path, data: Path, database: Any) -> Any:
     from fldp.collector import archive, stores
     from fldp.collector.sqlite_file import FILE
 
     if database is None:
-        archive.restore_file(source, (data or Path()) / FILE)
-        return stores.open_store(data or Path())
-    store = stores.open_store(Path(), database, make=True)
+        archive.restore_file(source, data / FILE)
+        return stores.open_store(data)
+    store = stores.open_store(data, database, make=True)
     try:
         archive.restore(source, store)
     except BaseException:

@@ -16,7 +16,8 @@ from fldp.collector.settings import Settings, SettingsError, described, writable
 from fldp.errors import ParameterError
 
 Data = Annotated[
-    Path | None, typer.Option("--data", help="The folder of the collector's database; by default this one.")
+    Path | None,
+    typer.Option("--data", help="The folder of the collector's database; or FLDP_SERVE_DATA; by default this one."),
 ]
 Url = Annotated[
     str | None, typer.Option("--database", help="Its PostgreSQL database, instead; or FLDP_DATABASE.", metavar="URL")
@@ -105,18 +106,18 @@ def open_store(data: Path | None, database: str | None) -> Any:
     """Open the store of a folder or a database; none is made."""
     from fldp.collector import stores
 
-    return stores.open_store(data or Path(), chosen(data, database))
+    return stores.open_store(*chosen(data, database))
 
 
-def chosen(data: Path | None, database: str | None) -> Any:
-    """Return the database that is meant, None if it is the folder: a flag comes before the environment."""
+def chosen(data: Path | None, database: str | None) -> tuple[Path, Any]:
+    """Return the folder, and the database if one is meant: a flag comes before the environment."""
     if data is not None and database is not None:
         raise ParameterError("fldp: give --data or --database, not both")
-    flags = {"database": database} if data is None else {}
-    environment = os.environ if data is None else {}
-    return Settings.load(
-        flags, {name: environment[name] for name in ("FLDP_DATABASE",) if name in environment}
-    ).database
+    names = () if data is not None else ("FLDP_SERVE_DATA", "FLDP_DATABASE")
+    settings = Settings.load(
+        {"data": data, "database": database}, {name: os.environ[name] for name in names if name in os.environ}
+    )
+    return settings.data, settings.database
 
 
 @app.command()

@@ -101,8 +101,9 @@ def _networks() -> tuple[Reader, str]:
     return read, "addresses or networks, such as 127.0.0.1, 10.0.0.0/8"
 
 
-def _setting(default: Any, kind: tuple[Reader, str], about: str) -> Any:
-    return field(default=default, metadata={"read": kind[0], "rule": kind[1], "about": about})
+def _setting(default: Any, kind: tuple[Reader, str], about: str, variable: str = "") -> Any:
+    """Describe a setting. Its variable in the environment is FLDP_ and its name, unless another one is given."""
+    return field(default=default, metadata={"read": kind[0], "rule": kind[1], "about": about, "variable": variable})
 
 
 MiB = 1 << 20
@@ -116,7 +117,8 @@ class Settings:
     9000
     """
 
-    data: Path = _setting(Path("."), _folder(), "the folder of the database")  # noqa: RUF009
+    # FLDP_DATA is taken: it names the folder of the datasets, where no collector should put its database.
+    data: Path = _setting(Path("."), _folder(), "the folder of the database", "FLDP_SERVE_DATA")  # noqa: RUF009
     database: Database | None = _setting(None, _database(), "a PostgreSQL database, instead")  # noqa: RUF009
     lake: Path | None = _setting(None, _folder(), "a folder for the reports of days that are over, as Parquet")  # noqa: RUF009
     host: str = _setting("127.0.0.1", _text(), "the address to listen on")
@@ -158,9 +160,10 @@ class Settings:
         written = _from_file(file, mistakes) if file else {}
         chosen: dict[str, Any] = {}
         for setting in fields(cls):
+            variable = setting.metadata["variable"] or PREFIX + setting.name.upper()
             places = (
                 (f"--{setting.name.replace('_', '-')}", flags.get(setting.name)),
-                (PREFIX + setting.name.upper(), environment.get(PREFIX + setting.name.upper())),
+                (variable, environment.get(variable)),
                 (f"{file}", written.get(setting.name)),
             )
             for place, value in places:

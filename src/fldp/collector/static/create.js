@@ -76,28 +76,30 @@ export async function createView() {
   const button = element("button", { type: "submit", class: "primary" }, "Publish this survey");
   const parts = Object.fromEntries(Object.entries(given).map(([name, part]) => [name, field(WORDS[name], part)]));
   const form = element("form", { class: "panel" }, Object.values(parts), said, element("div", { class: "actions" }, button));
-  const state = { plan: null, turn: 0, timer: null };
+  const state = { turn: 0, timer: null };
 
+  /** Ask the planner, and show what it says unless something was typed meanwhile; return its plan, null if there is none. */
   async function think() {
+    clearTimeout(state.timer);
     const turn = ++state.turn;
     for (const name of ["labels", "eta"]) parts[name].hidden = isText(given);
     given.labels.required = !isText(given);
     const wanted = question(given);
     if (wanted.domain_size < 2) return tell(advice, "Enter at least two answers. What the oracles would do for them is shown here.");
     const made = await post("v1/plan", wanted).catch((error) => error);
-    if (turn !== state.turn) return null;
-    state.plan = made instanceof Error ? null : made;
-    if (made instanceof Error) return tell(advice, `Not planned: ${made.message}.`);
-    offer(given.oracle, made);
-    advice.replaceChildren(...adviceParts(made));
-    return look();
+    const plan = made instanceof Error ? null : made;
+    if (turn !== state.turn) return plan;
+    if (!plan) return tell(advice, `Not planned: ${made.message}.`);
+    offer(given.oracle, plan);
+    advice.replaceChildren(...adviceParts(plan));
+    await look(plan, turn);
+    return plan;
   }
 
   /** Show what would be published: the card of the chosen oracle, and the version. */
-  async function look() {
-    const chosen = chosenRow(state.plan, given.oracle.value);
+  async function look(plan, turn) {
+    const chosen = chosenRow(plan, given.oracle.value);
     if (!chosen) return;
-    const turn = state.turn;
     const content = [privacyCard(card(build(chosen.oracle, every)))];
     const survey = await Survey.of(specification(given, chosen), collector, every).catch(() => null);
     if (survey) content.push(element("p", { class: "small muted" }, "Version that would be published: ", element("code", {}, survey.version)));
@@ -111,8 +113,8 @@ export async function createView() {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    await think();
-    await publish(given, chosenRow(state.plan, given.oracle.value), said);
+    const plan = await think();
+    await publish(given, chosenRow(plan, given.oracle.value), said);
     button.disabled = false;
   });
   await think();
@@ -129,7 +131,11 @@ function question({ kind, labels, users, epsilon, eta }) {
   return { domain_size: linesOf(labels.value).length, ...asked, eta: Number(eta.value) };
 }
 
-const tell = (box, words) => box.replaceChildren(element("h2", { id: "advice" }, "Which oracle"), element("p", {}, words));
+function tell(box, words) {
+  box.replaceChildren(element("h2", { id: "advice" }, "Which oracle"), element("p", {}, words));
+  return null;
+}
+
 const title = ({ oracle }) => `${oracle.name.toUpperCase()}${oracle.eta === undefined ? "" : `, eta ${oracle.eta}`}`;
 const defaults = ({ rows }) => rows.filter((row, place) => rows.findIndex(({ oracle }) => oracle.name === row.oracle.name) === place);
 

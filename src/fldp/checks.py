@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import accumulate
-from math import sqrt
+from math import lcm, sqrt
 from statistics import NormalDist
 from typing import Any, NoReturn
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.errors import DomainError, FldpError, MergeError, ParameterError
-from fldp.oracle import Floats, FrequencyOracle
+from fldp.oracle import Floats, FrequencyOracle, Law
 from fldp.privacy.verify import shrink, verify
 from fldp.reports import Array, Reports, Tally
 from fldp.stream import Stream, Words
@@ -192,7 +192,7 @@ def check_law(oracle: FrequencyOracle, seed: int) -> None:
     small = shrink(oracle)
     for value in range(small.domain_size):
         for public in small.publics():
-            if sum(small.law(value, public).values()) != 1:
+            if not _adds_up_to_one(small.law(value, public)):
                 _fail(oracle, "check_law", f"the probabilities of value {value} do not add up to 1")
         for reports in _draws(small, value, seed):
             starts, sizes = _intervals(oracle, small, value, reports)
@@ -202,6 +202,12 @@ def check_law(oracle: FrequencyOracle, seed: int) -> None:
             if _chi_square_z(statistic, _BINS - 1) > _LIMIT:
                 why = f"reports of value {value} do not follow the law, chi-square {statistic:.0f}"
                 _fail(oracle, "check_law", why)
+
+
+def _adds_up_to_one(law: Law) -> bool:
+    """Add the probabilities exactly: over a common denominator, much faster than one fraction after the other."""
+    total = lcm(*(share.denominator for share in law.values()))
+    return sum(share.numerator * (total // share.denominator) for share in law.values()) == total
 
 
 def _draws(oracle: FrequencyOracle, value: int, seed: int) -> Iterator[Reports]:
@@ -229,7 +235,8 @@ def _draws(oracle: FrequencyOracle, value: int, seed: int) -> Iterator[Reports]:
 def _intervals(oracle: FrequencyOracle, small: FrequencyOracle, value: int, reports: Reports) -> tuple[Floats, Floats]:
     """Return for every report where in [0, 1) the law puts its outcome."""
     flat = np.ascontiguousarray(reports.data).view(np.uint8).reshape(len(reports), -1)
-    _, first, index = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    texts = flat.view(f"S{flat.shape[1]}").reshape(-1)  # all as long, so equal if their bytes are; fast to sort
+    _, first, index = np.unique(texts, return_index=True, return_inverse=True)
     laws: dict[Any, dict[Any, tuple[float, float]]] = {}
     found = []
     for row in reports.data[first]:
@@ -239,7 +246,7 @@ def _intervals(oracle: FrequencyOracle, small: FrequencyOracle, value: int, repo
         if outcome not in laws[public]:
             _fail(oracle, "check_law", f"value {value} gave {outcome}, which its law does not know")
         found.append(laws[public][outcome])
-    starts, sizes = np.array(found)[index.reshape(-1)].T
+    starts, sizes = np.array(found)[index].T
     return starts, sizes
 
 
@@ -276,8 +283,10 @@ def check_moments(oracle: FrequencyOracle, seed: int) -> None:
     if not small.publics_are_all:
         return
     laws, data = _all_reports(small)
+    reports = Reports(small, data)
+    tallies = [small.tally(report) for report in map(reports.__getitem__, range(len(reports)))]
     for options in _all_options(small):
-        each = np.array([small.decode(small.tally(data[k : k + 1]), **options) for k in range(len(data))])
+        each = np.array([small.decode(tally, **options) for tally in tallies])
         for value, share in enumerate(laws):
             truth = np.eye(small.domain_size)[value]
             declared = small.variance(1, truth, **options)

@@ -174,7 +174,7 @@ class FWR(WalshOracle):
             raise fail(self.title, "domain_size", rule, self.domain_size)
         self.settle_exposure(f"eta {self.eta}")
 
-    @property
+    @cached_property
     def leaks(self) -> int:
         """The number ``k`` of parities that are sent as they are."""
         return self.eta.denominator.bit_length() - 1
@@ -184,7 +184,7 @@ class FWR(WalshOracle):
         """The number ``m`` of parities that go through the coin."""
         return self.hash_bits or best_hash_bits(self.epsilon)
 
-    @property
+    @cached_property
     def masks(self) -> int:
         """The number of masks of a report."""
         return self.leaks + self.bits
@@ -347,11 +347,9 @@ class FWR(WalshOracle):
         self.check_enumerable(value)
         item = int(self.items[value])
         true = sum(((item & mask).bit_count() & 1) << j for j, mask in enumerate(public))
-        leak = true & ((1 << self.leaks) - 1)
-        p, q = self.coin.p, self.coin.q
-        return {
-            symbol << self.leaks | leak: p if symbol == true >> self.leaks else q for symbol in range(1 << self.bits)
-        }
+        leaks, p, q = self.leaks, self.coin.p, self.coin.q
+        leak = true & ((1 << leaks) - 1)
+        return {symbol << leaks | leak: p if symbol == true >> leaks else q for symbol in range(1 << self.bits)}
 
     def outcome(self, report: Any) -> tuple[Any, Any]:
         *masks, bits = map(int, report.item())

@@ -7,6 +7,7 @@ supports; debiasing them is the same for all.
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,11 @@ class PureOracle(FrequencyOracle):
 
     def variance(self, n: int, count: Any, **options: Any) -> Any:
         del options
-        p, q = self.p, self.q
-        own, other = float(p * (1 - p) / (p - q) ** 2), float(q * (1 - q) / (p - q) ** 2)
+        own, other = self._noise
         return count * own + (n - count) * other
+
+    @cached_property
+    def _noise(self) -> tuple[float, float]:
+        """What one report adds to the variance of the value it holds, and of another: exact until it is rounded."""
+        p, q = self.p, self.q
+        return float(p * (1 - p) / (p - q) ** 2), float(q * (1 - q) / (p - q) ** 2)

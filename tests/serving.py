@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import urllib.request
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -73,19 +73,28 @@ def has_collector():
     return find_spec("fldp.cli.serve_commands") is not None
 
 
+def run_here(*arguments, stdin=b"", code=0, cwd="."):
+    """Run a command as the shell would, but in this process; return what a process of its own would have left."""
+    given, out, beside = (io.TextIOWrapper(io.BytesIO(start), write_through=True) for start in (stdin, b"", b""))
+    before = sys.argv, sys.stdin
+    sys.argv, sys.stdin = ["fldp", *map(str, arguments)], given
+    try:
+        with chdir(cwd), redirect_stdout(out), redirect_stderr(beside), pytest.raises(SystemExit) as end:
+            cli.main()
+    finally:
+        sys.argv, sys.stdin = before
+    said = [stream.buffer.getvalue() for stream in (out, beside)]
+    assert (end.value.code or 0) == code, said[1].decode()
+    return subprocess.CompletedProcess(arguments, code, *said)
+
+
 def shell(*arguments, token=None, code=0):
-    """Run a command as the shell would, in this process; return what it printed, and what it said beside it."""
-    out, beside = io.StringIO(), io.StringIO()
-    before = sys.argv
+    """Run a command in this process, with a token or without; return what it printed, and what it said beside it."""
     os.environ.pop("FLDP_TOKEN", None)
-    sys.argv = ["fldp", *map(str, arguments)]
     if token:
         os.environ["FLDP_TOKEN"] = token
     try:
-        with redirect_stdout(out), redirect_stderr(beside), pytest.raises(SystemExit) as end:
-            cli.main()
+        done = run_here(*arguments, code=code)
     finally:
-        sys.argv = before
         os.environ.pop("FLDP_TOKEN", None)
-    assert (end.value.code or 0) == code, beside.getvalue()
-    return out.getvalue(), beside.getvalue()
+    return done.stdout.decode(), done.stderr.decode()

@@ -1,6 +1,7 @@
 """What the documents show is what happens."""
 
 import re
+import shlex
 import subprocess
 import sys
 from importlib import import_module
@@ -11,6 +12,7 @@ import pytest
 from fldp import cli
 from fldp.cli import app
 from fldp.survey import Survey
+from serving import run_here
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -20,13 +22,24 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
+def run_line(line, folder):
+    """Run a line of a shell: a command of ours in this process, anything else, such as a pipe of them, as it is."""
+    words = shlex.split(line, comments=True)
+    if words[:1] == ["fldp"] and "|" not in words:
+        return run_here(*words[1:], cwd=folder).stdout.decode()
+    script = f"set -euo pipefail\nPATH={Path(sys.executable).parent}:$PATH\n{line}"
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_the_shell_examples_run(tmp_path):
     examples = "\n".join(block for block in blocks("sh") if not block.startswith("make"))
     assert "fldp privatize" in examples
-    script = f"set -euo pipefail\nPATH={Path(sys.executable).parent}:$PATH\n{examples}"
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "holds" in done.stdout
+    assert "| fldp tally - | fldp estimate - --csv --top 5" in examples
+    said = "\n".join(run_line(line, tmp_path) for line in examples.splitlines())
+    assert "holds" in said
+    assert re.search(r"^value,label,count,stderr,low,high,frequency\n(.+\n){5}$", said, re.MULTILINE)
     assert (tmp_path / "bars.png").stat().st_size > 5000
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import fldp
 from fldp.experiments.data import zipf
+from serving import shell
 
 ROOT = Path(__file__).parent.parent
 
@@ -30,7 +31,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path):
 
 
 def test_the_demo_ends_with_a_result():
-    out = run(sys.executable, "-m", "fldp", "demo").stdout
+    out, _ = shell("demo")
     assert "593,358 users" in out
     assert "112,095" in out
     assert out.count("yes") >= 12
@@ -38,13 +39,13 @@ def test_the_demo_ends_with_a_result():
 
 
 def test_errors_are_one_line():
-    done = run(sys.executable, "-m", "fldp", "demo", "--epsilon", "-1", code=2)
-    assert done.stderr == "FHR: epsilon must be a positive, finite number, got -1.0\n"
+    _, said = shell("demo", "--epsilon", "-1", code=2)
+    assert said == "FHR: epsilon must be a positive, finite number, got -1.0\n"
 
 
 def test_help_and_version():
     assert run(sys.executable, "-m", "fldp", "--version").stdout == f"fldp {fldp.__version__}\n"
-    assert "demo" in run(sys.executable, "-m", "fldp", "--help").stdout
+    assert "demo" in shell("--help")[0]
 
 
 def test_the_zipf_population_is_frozen():

@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from zlib import crc32
 
 from hypothesis import settings
 
@@ -22,31 +23,44 @@ ON_ONE_WORKER = (
 )
 
 
+# Of those the ones that take long with few tests: nothing else may have to wait for them in the end.
+FIRST = ("test_collector_hostile", "test_collector_memory", "test_collector_slow", "test_distributed_spark")
+
+SHARES = 64  # into which the tests of one function are dealt out
+
+
 def _together(path):
     return Path(path).name.startswith(ON_ONE_WORKER)
 
 
+def _turn(path, tests):
+    return not Path(path).name.startswith(FIRST), -len(tests), path
+
+
 def pytest_collection_modifyitems(items):
-    """Spread those files, the largest first, over all the others: their tests wait while the others compute."""
+    """Spread those files, the longest first, over all the others: their tests wait while the others compute."""
     files = {}
     for item in items:
         files.setdefault(item.location[0] if _together(item.location[0]) else None, []).append(item)
     others = files.pop(None, [])
     step = len(others) // (len(files) + 1)
     ordered = []
-    for number, path in enumerate(sorted(files, key=lambda path: (-len(files[path]), path))):
+    for number, path in enumerate(sorted(files, key=lambda path: _turn(path, files[path]))):
         ordered += files[path] + others[number * step : (number + 1) * step]
     items[:] = ordered + others[len(files) * step :]
 
 
 def pytest_xdist_make_scheduler(config, log):
-    """Deal tests out one by one in that order, but those files as a whole."""
+    """Deal tests out in that order, those files as a whole, and of tests with many parameters some at a time.
+
+    What dealing out takes grows with the square of the number of parts.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             path = nodeid.partition("::")[0]
-            return path if _together(path) else nodeid
+            return path if _together(path) else f"{nodeid.partition('[')[0]} {crc32(nodeid.encode()) % SHARES}"
 
     if config.getvalue("dist") != "load":
         return None

@@ -4,7 +4,6 @@ import re
 import time
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
 from collector_server import Server, batch, key, specification
@@ -215,6 +214,8 @@ CHECKED = (
 
 def described_answers(server, chosen, prepare):
     """Send what the document allows and what it does not to the chosen operations; return the statuses."""
+    import schemathesis  # slow to load: only where it is used
+
     schema = schemathesis.openapi.from_dict({**DOCUMENT, "servers": [{"url": server.url}]})
     schema.config.update(base_url=server.url)
     checks = [check for check in schemathesis.checks.CHECKS.get_all() if check.__name__ in CHECKED]

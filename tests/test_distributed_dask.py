@@ -1,6 +1,5 @@
 """The Dask engine, on a cluster of processes: the tally of one process, bit for bit, and no more memory."""
 
-import dask.dataframe as dask_frame
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -31,6 +30,13 @@ MOST_MEGABYTES = 500  # of a worker
 def client():
     with dask_cluster() as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def dask_frame():
+    import dask.dataframe  # slow to load: only on the worker that runs this file
+
+    return dask.dataframe
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +86,14 @@ def test_what_fails_on_a_worker_is_one_line(client, tmp_path):
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)
-def test_frames_of_reports(client, oracle):
+def test_frames_of_reports(client, dask_frame, oracle):
     reports = oracle.privatize(np.resize(np.arange(oracle.domain_size), 1000), rng=1)
     table = pa.Table.from_batches([parquet.batch(parquet.schema(oracle), reports.data)])
     frame = dask_frame.from_pandas(as_pandas(table), npartitions=5)
     assert tally(frame, oracle, engine="dask", client=client).tally == oracle.tally(reports)
 
 
-def test_bad_rows_of_frames(client):
+def test_bad_rows_of_frames(client, dask_frame):
     frame = dask_frame.from_pandas(pd.DataFrame({"symbol": np.arange(100) % 5001}), npartitions=4)
     bad = frame.assign(symbol=frame["symbol"] + 5000 * (frame["symbol"] == 60))
     with pytest.raises(WireError, match=r"^partition 2: row 10 is not a report that .* can produce$"):
@@ -101,7 +107,7 @@ def test_bad_rows_of_frames(client):
         tally(frame, engine="dask")
 
 
-def test_privatized_frames_are_those_of_one_process(client):
+def test_privatized_frames_are_those_of_one_process(client, dask_frame):
     table, key = people(3000), RunKey(bytes(32))
     whole = in_order(privatize(table, "value", "who", FHR, run_key=key))
     frame = dask_frame.from_pandas(table.to_pandas(), npartitions=7)

@@ -9,12 +9,12 @@ from fldp.thresholds import SetCoin, exp_lower
 
 
 @pytest.mark.parametrize("size", [2, 10, 100, 997, 1000, 1023, 1024, 1100])
-@pytest.mark.parametrize("epsilon", np.linspace(0.5, 5, 46).round(2).tolist())
-def test_rare_values_have_the_error_of_oue(size, epsilon):
+def test_rare_values_have_the_error_of_oue(size):
     """Within 3 % of OUE, in at most six bits more than a value has."""
-    oracle = fldp.PGR(epsilon, size)
-    assert oracle.variance(1, 0.0) <= 1.03 * fldp.OUE(epsilon, size).variance(1, 0.0)
-    assert oracle.report_bits <= (64 * size + 63).bit_length()
+    for epsilon in np.linspace(0.5, 5, 46).round(2).tolist():
+        oracle = fldp.PGR(epsilon, size)
+        assert oracle.variance(1, 0.0) <= 1.03 * fldp.OUE(epsilon, size).variance(1, 0.0)
+        assert oracle.report_bits <= (64 * size + 63).bit_length()
 
 
 @pytest.mark.parametrize(("epsilon", "size"), [(1.0, 40), (0.1, 31), (2.0, 60), (5.0, 20)])

@@ -33,17 +33,17 @@ def slow_bits(oracle, data):
 
 
 @each_case
-@pytest.mark.parametrize("count", [1, 2, 8, 13])
-def test_packing_is_the_row_of_bits(oracle, count):
-    data = sample(oracle, count).data
-    packed = pack(oracle, data)
-    text = slow_bits(oracle, data)
-    assert len(text) == oracle.report_bits * count
-    assert len(packed) == packed_size(oracle, count)
-    assert "".join(f"{byte:08b}"[::-1] for byte in packed) == text.ljust(8 * len(packed), "0")
-    found, padded = unpack(oracle, packed, count)
-    assert padded
-    assert np.array_equal(found, data)
+def test_packing_is_the_row_of_bits(oracle):
+    for count in (1, 2, 8, 13):
+        data = sample(oracle, count).data
+        packed = pack(oracle, data)
+        text = slow_bits(oracle, data)
+        assert len(text) == oracle.report_bits * count
+        assert len(packed) == packed_size(oracle, count)
+        assert "".join(f"{byte:08b}"[::-1] for byte in packed) == text.ljust(8 * len(packed), "0")
+        found, padded = unpack(oracle, packed, count)
+        assert padded
+        assert np.array_equal(found, data)
 
 
 @each_case

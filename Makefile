@@ -7,8 +7,10 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 JS     := js/node_modules/.ready
 export UV_COMPILE_BYTECODE := 1
+# Without bytecode on disk every worker and every process of the tests would compile all sources anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint bench figures soak javascript screenshots vectors constraints clean needs
+.PHONY: help demo test tests lint bench figures soak javascript screenshots vectors constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -40,7 +42,11 @@ lint: $(READY)  ## style and types
 needs:
 	@tools/need.sh chromium java node postgresql
 
-test: needs lint $(JS)  ## style, types and all tests
+test: needs $(READY) $(JS)  ## style, types and all tests
+	@$(MAKE) --no-print-directory --jobs 2 lint tests
+
+# Kernels are compiled on one core before the first test runs: the types are checked on another meanwhile.
+tests: $(READY)
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(2 + os.cpu_count())")
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run

@@ -17,14 +17,18 @@ WORD = 2**64
 
 @cache
 def exp_floor(x):
-    """The largest multiple of 2^-128 below e^x, from the Taylor series with a bound on its remainder."""
+    """The largest multiple of 2^-128 below e^x, from the Taylor series with a bound on its remainder.
+
+    The total and the next term are integers over ``whole``, as they are: to reduce them would take most of the time.
+    """
     x = Fraction(x)
-    total, term, k = Fraction(0), Fraction(1), 0
-    while k < 2 * x + 2 or term > Fraction(1, 2**200):
+    total, term, whole, k = 0, 1, 1, 0
+    while k < 2 * x + 2 or term * 2**200 > whole:
         total += term
         k += 1
-        term = term * x / k
-    low, high = floor(total * 2**128), floor((total + 2 * term) * 2**128)
+        term, step = term * x.numerator, k * x.denominator
+        total, whole = total * step, whole * step
+    low, high = total * 2**128 // whole, (total + 2 * term) * 2**128 // whole
     assert low == high
     return Fraction(low, 2**128)
 

@@ -18,7 +18,8 @@ from fldp.checks import CheckError, check_likelihoods
 from fldp.oracles.pure import PureOracle
 from fldp.oracles.walsh import WalshOracle
 from fldp.privacy import attack, averaging, bayes, eliminate, elimination, remaining, repeats
-from test_cli import SURVEY, run
+from serving import run_here
+from test_cli import SURVEY
 
 SMALL = [
     fldp.RR(1.0),
@@ -400,7 +401,7 @@ def test_numbers_of_numpy_are_numbers(oracle):
 
 
 def test_the_shell_shows_what_an_attacker_gets():
-    text = run("attack", "--oracle", "fhr", "--epsilon", "1", "--domain", "1023", "--draws", "300").stdout.decode()
+    text = run_here("attack", "--oracle", "fhr", "--epsilon", "1", "--domain", "1023", "--draws", "300").stdout.decode()
     for part in (
         "at least 512 of 1,023 remain possible",
         "right in 0.0978 %",
@@ -410,7 +411,7 @@ def test_the_shell_shows_what_an_attacker_gets():
         "repeats that same answer stays at one report",
     ):
         assert part in text
-    plain = run(
+    plain = run_here(
         "attack", "--oracle", "oue", "--epsilon", "1", "--domain", "9", "--repeats", "5", "--draws", "99"
     ).stdout
     assert b"never: no number of reports" in plain
@@ -421,7 +422,7 @@ def test_the_shell_for_machines_and_as_a_picture(tmp_path):
     (tmp_path / "survey.toml").write_text(SURVEY)
     (tmp_path / "values.csv").write_text("browser\n" + "chrome\n" * 8 + "edge\n" * 2 + "lynx\n")
     command = ("attack", "--survey", "survey.toml", "--json", "--repeats", "6", "--draws", "500")
-    done = run(*command, "--prior", "values.csv", "--plot", "p.png", cwd=tmp_path)
+    done = run_here(*command, "--prior", "values.csv", "--plot", "p.png", cwd=tmp_path)
     facts, oracle = json.loads(done.stdout), fldp.FHR(3.0, 5)
     assert b"1 of 11 dropped: 1 unknown (lynx)" in done.stderr
     assert (facts["eta"], facts["anonymity"], facts["known"]["trials"]) == (0.5, 2, 500)
@@ -438,7 +439,7 @@ def test_the_shell_for_machines_and_as_a_picture(tmp_path):
     assert [row["success"] for row in facts["averaging"]] == found.success.tolist()
     assert {row["repeated"] for row in facts["averaging"]} == {guess.after}
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
-    plain = json.loads(run(*command, cwd=tmp_path).stdout)
+    plain = json.loads(run_here(*command, cwd=tmp_path).stdout)
     assert plain["one_report"]["before"] == 0.2
 
 
@@ -462,6 +463,6 @@ def test_the_shell_for_machines_and_as_a_picture(tmp_path):
     ],
 )
 def test_bad_use_of_the_shell(arguments, message):
-    text = run("attack", *arguments, code=2).stderr.decode()
+    text = run_here("attack", *arguments, code=2).stderr.decode()
     assert text.startswith(message)
     assert text.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Commands as black boxes, and the command that audits them: real processes.
+"""Commands as black boxes, which are real processes, and the command that audits them.
 
 Audits of honest clients use secure noise at a confidence of 0.9999: each accuses with a probability of at most 1e-4.
 """
@@ -6,9 +6,9 @@ Audits of honest clients use secure noise at a confidence of 0.9999: each accuse
 import json
 import os
 import shlex
-import subprocess
 import sys
 import time
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
@@ -20,16 +20,14 @@ from fldp.survey import Survey
 from serving import shell
 
 STRANGER = shlex.join([sys.executable, "-S", str(Path(__file__).parent / "stranger.py")])
-FLDP = [str(Path(sys.executable).parent / "fldp")]
 RR = ("--oracle", "rr", "--epsilon", "1")
 SURE = ("--confidence", "0.9999")
 SURVEY = {"name": "s", "question": "Well?", "labels": ["no", "yes"], "oracle": {"name": "rr", "epsilon": 1.0}}
 
 
-def run(*arguments, code=0, cwd=None):
-    done = subprocess.run([*FLDP, "audit", *map(str, arguments)], capture_output=True, check=False, cwd=cwd, text=True)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done
+def run(*arguments, code=0, cwd="."):
+    with chdir(cwd):
+        return shell("audit", *arguments, code=code)
 
 
 def stranger(mode, **options):
@@ -37,11 +35,11 @@ def stranger(mode, **options):
 
 
 def test_an_honest_stranger_passes_and_a_careless_one_does_not():
-    found = json.loads(run(*RR, "--command", f"{STRANGER} honest", "--samples", 4000, *SURE, "--json").stdout)
+    found = json.loads(run(*RR, "--command", f"{STRANGER} honest", "--samples", 4000, *SURE, "--json")[0])
     assert found["holds"]
     assert found["epsilon_lower_bound"] > 0.5
     assert found["oracle"] == {"name": "rr", "epsilon": 1.0}
-    found = run(*RR, "--command", f"{STRANGER} careless", "--samples", 4000, code=1).stdout
+    found = run(*RR, "--command", f"{STRANGER} careless", "--samples", 4000, code=1)[0]
     assert "VIOLATED" in found
     assert (
         "VIOLATION: this is not (epsilon 1, eta 1)-FLDP, which is plain LDP. At this eta, epsilon is at least 1"
@@ -53,26 +51,25 @@ def test_a_survey_has_labels_and_a_version(tmp_path):
     (tmp_path / "s.json").write_text(json.dumps(SURVEY))
     version = Survey.from_dict(SURVEY).version
     command = ("--survey", "s.json", "--command", f"{STRANGER} repeats:{version}", "--samples", 2000)
-    done = run(*command, "--json", code=1, cwd=tmp_path)
-    found = json.loads(done.stdout)
+    found = json.loads(run(*command, "--json", code=1, cwd=tmp_path)[0])
     assert found["values"] == ["no", "yes"]
     assert [finding["family"] for finding in found["findings"] if finding["violated"]] == ["independence"]
     assert found["conclusion"].startswith("VIOLATION: reports of different people are not independent.")
-    refused = run("--survey", "s.json", "--command", f"{STRANGER} honest", code=2, cwd=tmp_path).stderr
+    refused = run("--survey", "s.json", "--command", f"{STRANGER} honest", code=2, cwd=tmp_path)[1]
     assert f"for label 'no': wire: a batch for survey version none, where {version} is expected" in refused
 
 
 def test_help():
-    assert "exit code 1" in run("--help").stdout
+    assert "exit code 1" in run("--help")[0]
 
 
 def test_the_table_and_what_it_is_worth():
-    text = run("--oracle", "fhr", "--epsilon", 1, "--domain", 1023, "--samples", 2000, *SURE).stdout
+    text = run("--oracle", "fhr", "--epsilon", 1, "--domain", 1023, "--samples", 2000, *SURE)[0]
     for family in ("outputs", "positions", "order", "parities", "classes", "supports", "independence"):
         assert f"│ {family} " in text
     assert "they fit (epsilon 1, eta 0.5)-FLDP" in text
     assert "That is no proof." in text
-    chosen = run(*RR, "--value", 0, "--value", 1, "--samples", 1000, *SURE, "--json").stdout
+    chosen = run(*RR, "--value", 0, "--value", 1, "--samples", 1000, *SURE, "--json")[0]
     assert json.loads(chosen)["values"] == ["0", "1"]
 
 

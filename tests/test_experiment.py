@@ -21,6 +21,7 @@ from fldp.experiments import EXTENDED, PAPER, Contender, Population, Source, Spe
 from fldp.experiments.cells import Cell, Plan, collect
 from fldp.experiments.journal import Journal, line_of
 from fldp.experiments.table import COLUMNS
+from serving import run_here, shell
 
 STEP = {"name": "step", "users": 30_000, "values": 64}
 SMALL = Specification(
@@ -514,8 +515,7 @@ def test_bad_use(tmp_path):
         (("paper", "--jobs", "0"), "experiment: jobs must be an integer from 1 to 1024, got 0\n"),
         (("paper", "--use", "bad.py"), "bad.py: cannot be used: ZeroDivisionError: division by zero\n"),
     ):
-        process = spawn(tmp_path, *arguments)
-        assert (process.communicate()[1].decode(), process.returncode) == (message, 2)
+        assert run_here("experiment", "run", *arguments, code=2, cwd=tmp_path).stderr.decode() == message
     assert complaint(lambda: run(SMALL, use=["nope.py"])) == "nope.py: must be a Python file"
     assert complaint(lambda: run(SMALL, output="x.txt")).startswith(
         "table: the ending of its file must be one of .csv,"
@@ -523,10 +523,10 @@ def test_bad_use(tmp_path):
 
 
 def test_datasets_are_listed():
-    done = subprocess.run([*COMMAND, "datasets"], capture_output=True, text=True, check=True)
+    listed, _ = shell("experiment", "datasets")
     for text in ("zipf", "593,358", "online", "2,363,344", "brown", "49,797", "uniform", "geometric", "step", "file"):
-        assert text in done.stdout
-    assert "Usage" in subprocess.check_output([*COMMAND, "run", "--help"], text=True)
+        assert text in listed
+    assert "Usage" in shell("experiment", "run", "--help")[0]
 
 
 def test_the_population_of_a_source_has_its_label():

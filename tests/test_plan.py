@@ -14,7 +14,8 @@ from cases import CASES
 from fldp.needs import LEAST_EPSILON, curve, epsilon_needed, even_error, plain_epsilon, standard_error, users_needed
 from fldp.oracles import _registry, listed_names
 from fldp.plan import FREQUENT, Row
-from test_cli import SURVEY, run
+from serving import run_here
+from test_cli import SURVEY
 
 EXAMPLE = {"domain_size": 1023, "users": 593_358, "epsilon": 1.0, "eta": 0.5}
 SHELL = ("plan", "--domain", "1023", "--users", "593358", "--epsilon", "1", "--eta", "0.5")
@@ -237,7 +238,7 @@ def test_bad_input(changed, message):
 
 
 def test_the_shell_shows_a_table():
-    text = run(*SHELL, "--target-error", "0.001").stdout.decode()
+    text = run_here(*SHELL, "--target-error", "0.001").stdout.decode()
     (marked,) = {line for line in text.splitlines() if "│ * " in line and "%" in line}
     for part in ("fwr", "0.105 %", "0.205 %", "33", "1/2", "2.08", "up to 512", "O(8 n + d log d)"):
         assert part in marked
@@ -249,7 +250,7 @@ def test_the_shell_shows_a_table():
 
 
 def test_the_shell_for_machines_and_as_a_picture(tmp_path):
-    done = run(*SHELL, "--json", "--target-error", "0.001", "--plot", "p.png", cwd=tmp_path)
+    done = run_here(*SHELL, "--json", "--target-error", "0.001", "--plot", "p.png", cwd=tmp_path)
     facts = json.loads(done.stdout)
     best = fldp.plan(**EXAMPLE).recommended
     (row,) = (row for row in facts["rows"] if row["recommended"])
@@ -259,14 +260,14 @@ def test_the_shell_for_machines_and_as_a_picture(tmp_path):
     assert [row["epsilon_needed"] for row in facts["rows"] if row["oracle"]["name"] == "hrr"] == [None]
     assert facts["reason"] == fldp.plan(**EXAMPLE).reason
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
-    assert "target_error" not in json.loads(run(*SHELL, "--json").stdout)
+    assert "target_error" not in json.loads(run_here(*SHELL, "--json").stdout)
 
 
 def test_the_shell_with_a_survey(tmp_path):
     (tmp_path / "survey.toml").write_text(SURVEY)
-    facts = json.loads(run("plan", "--survey", "survey.toml", "--users", "9", "--json", cwd=tmp_path).stdout)
+    facts = json.loads(run_here("plan", "--survey", "survey.toml", "--users", "9", "--json", cwd=tmp_path).stdout)
     assert (facts["domain_size"], facts["epsilon"], facts["eta"]) == (5, 3.0, 1.0)
-    both = run("plan", "--survey", "survey.toml", "--users", "9", "--epsilon", "1", code=2, cwd=tmp_path)
+    both = run_here("plan", "--survey", "survey.toml", "--users", "9", "--epsilon", "1", code=2, cwd=tmp_path)
     assert both.stderr == b"fldp: give --survey, or --domain and --epsilon, not both\n"
 
 
@@ -281,7 +282,7 @@ def test_the_shell_with_a_survey(tmp_path):
     ],
 )
 def test_bad_use_of_the_shell(arguments, message):
-    text = run("plan", *arguments, code=2).stderr.decode()
+    text = run_here("plan", *arguments, code=2).stderr.decode()
     assert text.startswith(message)
     assert text.count("\n") == 1
 

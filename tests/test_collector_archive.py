@@ -178,6 +178,7 @@ def test_a_backup_under_load_and_everything_sent_again(tmp_path, source, target)
                 assert first.send(survey, body, name, client).json() == {"accepted": 3}
                 if len(sent) > 40:
                     enough.set()
+                time.sleep(0.003)  # all of it is sent again
 
     thread = threading.Thread(target=send)
     thread.start()

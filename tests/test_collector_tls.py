@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from collector_server import Server, batch, key
 from fldp.collector.forwarded import is_local, networks, scheme, sender
 from ports import free_port
+from serving import run_here
 
 
 def write_certificate(folder, name="server"):
@@ -54,7 +55,7 @@ def test_tls_by_the_collector_itself(tmp_path, files):
     server = Server(tmp_path, tls_certificate=files[0], tls_key=files[1])
     survey = server.publish()
     path = f"/v1/versions/{survey.version}/reports"
-    with httpx.Client(base_url=server.url, verify=trusting(files)) as client:
+    with httpx.Client(base_url=server.url, verify=trusting(files), timeout=60) as client:
         answer = client.post(path, content=batch(survey, 3), headers={"Idempotency-Key": key()})
         assert (answer.status_code, answer.json()) == (200, {"accepted": 3})
         assert answer.headers["strict-transport-security"] == "max-age=31536000"
@@ -95,13 +96,14 @@ def test_files_that_are_no_good_are_named_before_anything_starts(tmp_path, files
     write_certificate(files[0].parent, "other")
     flags = [f"--tls-certificate={files[0].parent / certificate}"]
     flags += [f"--tls-key={files[0].parent / private}"] if private else []
-    command = [sys.executable, "-m", "fldp", "serve", f"--data={tmp_path}", f"--port={free_port()}", *flags]
-    for more, code in ((["--check"], 1), ([], 2)):
-        ended = subprocess.run([*command, *more], capture_output=True, text=True, check=False, timeout=60)
-        assert ended.returncode == code
-        assert ended.stdout == ""
-        assert said in ended.stderr
-        assert ended.stderr.count("\n") == 1
+    command = ["serve", f"--data={tmp_path}", f"--port={free_port()}", *flags]
+    checked = run_here(*command, "--check", code=1)
+    started = subprocess.run([sys.executable, "-m", "fldp", *command], capture_output=True, check=False, timeout=60)
+    assert started.returncode == 2
+    for ended in (checked, started):
+        assert ended.stdout == b""
+        assert said in ended.stderr.decode()
+        assert ended.stderr.count(b"\n") == 1
     assert not list(tmp_path.iterdir())
 
 
@@ -151,7 +153,7 @@ def test_a_proxy_is_believed_if_it_is_trusted(tmp_path, files, trusted):
     more = {"trusted_proxies": "127.0.0.1,::1"} if trusted else {}
     server = Server(tmp_path, log_senders=True, **more)
     survey = server.publish()
-    with Proxy(server.port, files) as url, httpx.Client(base_url=url, verify=trusting(files)) as client:
+    with Proxy(server.port, files) as url, httpx.Client(base_url=url, verify=trusting(files), timeout=60) as client:
         path = f"/v1/versions/{survey.version}/reports"
         answer = client.post(path, content=batch(survey, 3), headers={"Idempotency-Key": key()})
         assert answer.json() == {"accepted": 3}

@@ -20,6 +20,13 @@ T = TypeVar("T")
 _CONNECT_SECONDS = 10.0
 
 
+def _trusting_nobody() -> "ssl.SSLContext":
+    """Return a context without certificates: where there is no TLS, to load them takes longer than to ask."""
+    import ssl
+
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
 @dataclass(frozen=True)
 class Settings:
     """Where to, with which secret, and how long to wait."""
@@ -48,8 +55,10 @@ class Settings:
         from http.cookiejar import CookieJar, DefaultCookiePolicy
 
         httpx = load("httpx", "client")
-        verify = self.tls or True
-        options: dict[str, Any] = {"transport": direct(verify=verify)} if self.address.loopback else {"verify": verify}
+        options: dict[str, Any] = {"verify": self.tls or True}
+        if self.address.loopback:
+            plain = self.address.origin.startswith("http://")
+            options = {"transport": direct(verify=self.tls or (_trusting_nobody() if plain else True))}
         return options | {
             "timeout": httpx.Timeout(self.timeout, connect=min(self.timeout, _CONNECT_SECONDS)),
             "headers": {"User-Agent": "fldp", "Accept-Encoding": "identity"},

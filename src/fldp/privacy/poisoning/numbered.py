@@ -86,7 +86,7 @@ class Sketched(Numbered):
     width: int
 
     def _settled(self, worth: float) -> float:
-        return (worth - self.buckets.shape[1] / self.width) * self.width / (self.width - 1)
+        return float((worth - self.buckets.shape[1] / self.width) * self.width / (self.width - 1))
 
     def best(self) -> float:
         return self._settled(super().best())

@@ -1,8 +1,10 @@
 """Fake users: what they achieve is the most that any report achieves, and the formulas are what happens."""
 
 import json
+from collections import Counter
 from functools import cache
 from itertools import product
+from math import comb
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from defects import Subset
 from fldp.errors import FldpError
 from fldp.privacy import gain, leverage, poison
 from fldp.privacy.poisoning import ATTACKS
+from fldp.privacy.poisoning.bits import Bits
 from fldp.privacy.poisoning.hashes import fullest
 from fldp.privacy.poisoning.measure import oracles_for, outcomes
 from fldp.privacy.poisoning.strategy import strategy
@@ -39,6 +42,7 @@ SMALL = [
 ]
 ROWS = {**FAMILIES, **STRING_FAMILIES}
 OTHERS = {  # rows of the one table, the size, and epsilon
+    "ss": (7, 2.0),  # sets that are too small for all targets
     "urr": (9, 1.0),
     "urappor": (9, 2.0),
     "idue": (8, 2.0),
@@ -170,6 +174,25 @@ def test_a_report_drawn_uniformly_adds_the_mean_of_all(oracle):
         assert leverage(oracle, targets, attack="random-report") == pytest.approx(mean, abs=1e-9)
 
 
+def part_of(oracle, report, few):
+    """What is drawn uniformly: the whole report where they are few, else its public part, or its group."""
+    public, outcome = oracle.outcome(report)
+    return outcome[0] if oracle.name == "grouped" else (public, outcome) if few else public
+
+
+@every
+def test_no_report_is_drawn_more_often_than_others(oracle):
+    """Chi square, its tail bounded as by Laurent and Massart with x = 14. False alarm: e^-14 for each of 28."""
+    data = np.concatenate([data for data, _ in every_report(oracle)])
+    few = len(data) <= 64 and oracle.eta == 1
+    parts = {part_of(oracle, report, few) for report in data}
+    drawn = Counter(part_of(oracle, report, few) for report in poison(oracle, [0], 1500, attack=ATTACKS[2], rng=8).data)
+    assert drawn.keys() <= parts
+    freedom, each = len(parts) - 1, 1500 / len(parts)
+    square = sum((drawn[part] - each) ** 2 / each for part in parts)
+    assert square < freedom + 2 * (14 * freedom) ** 0.5 + 28
+
+
 @pytest.mark.parametrize("attack", ["random-item", "random-report"])
 @pytest.mark.parametrize("oracle", [*EVERY.values(), fldp.OLH(1.0, 9)], ids=[*EVERY, "olh"])
 def test_what_fakes_add_that_do_not_choose(oracle, attack):
@@ -209,6 +232,19 @@ def test_a_domain_that_some_oracles_refuse():
     for share in (0.01, 0.99):
         with pytest.raises(FldpError, match="share must be one of some fakes and some others among 10 users"):
             list(outcomes(made[0], np.array([1]), users=10, share=share))
+
+
+def test_bits_that_are_worth_nothing_are_those_of_an_honest_row():
+    """Bits of every kind of weight; the number of bits is within 5 of its standard errors, false alarm: 6e-7."""
+    weights, true, noise = np.array([2.0, 0, -1, 0, 0.5, 0, 0]), np.full(7, 0.9), np.full(7, 0.4)
+    plan = Bits(weights, -0.3, true, noise)
+    rows = np.unpackbits(plan.craft(4000, np.random.default_rng(1)), axis=1, count=7, bitorder="little")
+    assert plan.best() == pytest.approx(max(weights @ bits for bits in product((0, 1), repeat=7)) - 0.3)
+    assert rows @ weights - 0.3 == pytest.approx(np.full(4000, plan.best()))
+    size = np.convolve([0.1, 0.9], [comb(6, k) * 0.4**k * 0.6 ** (6 - k) for k in range(7)])
+    expected = sum(chance * min(max(k, 2), 6) for k, chance in enumerate(size))
+    assert abs(rows.sum(axis=1).mean() - expected) < 5 * rows.sum(axis=1).std() / 4000**0.5
+    assert len(np.unique(rows[:, [1, 3, 5, 6]], axis=0)) == 16
 
 
 WORDS = ["firefox", "chrome", "safari"]

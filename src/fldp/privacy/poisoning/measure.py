@@ -7,31 +7,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp import oracles
 from fldp.bloom import MOST_FITTED
 from fldp.constraints import fail, fraction, integer
 from fldp.derived import can_derive
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import (
-    CMS,
-    FHR,
-    FWR,
-    GRR,
-    HCMS,
-    HR,
-    HRR,
-    IDUE,
-    OLH,
-    OUE,
-    PGR,
-    RAPPOR,
-    SS,
-    SUE,
-    URAPPOR,
-    URR,
-    Exponential,
-    Grouped,
-)
 from fldp.privacy.integrity import integrity
 from fldp.privacy.poisoning.attackers import ATTACKS, gain, leverage, poison
 from fldp.reports import Reports
@@ -88,19 +69,20 @@ def _delicate(size: int) -> range:
 def _rappor(epsilon: float, size: int) -> FrequencyOracle:
     if size > MOST_FITTED:
         raise fail("RAPPOR", "candidates", f"at most {MOST_FITTED:,}", size)
-    return RAPPOR(epsilon, 2 * epsilon).among(_words(size))
+    return oracles.RAPPOR(epsilon, 2 * epsilon).among(_words(size))
 
 
-_PLAIN: tuple[Callable[[float, int], FrequencyOracle], ...] = (GRR, SUE, OUE, OLH, SS, HR, PGR, HRR, FWR, FHR)
+_PLAIN = tuple(map(oracles.get_listed, ("grr", "sue", "oue", "olh", "ss", "hr", "pgr", "hrr", "fwr")))
 _SPECIAL: tuple[Callable[[float, int], FrequencyOracle], ...] = (
-    lambda epsilon, size: FWR(epsilon, size, Fraction(1, 2)),
-    lambda epsilon, size: Grouped(epsilon, base="oue", groups=(size // 2, size - size // 2)),
-    lambda epsilon, size: URR(epsilon, size, sensitive=tuple(_delicate(size))),
-    lambda epsilon, size: URAPPOR(epsilon, size, sensitive=tuple(_delicate(size))),
-    lambda epsilon, size: IDUE(epsilon, size, budgets=tuple((value, epsilon / 2) for value in _delicate(size))),
-    lambda epsilon, size: Exponential(epsilon, size, distance="line"),
-    lambda epsilon, size: CMS(epsilon, 256, 256).among(_words(size)),
-    lambda epsilon, size: HCMS(epsilon, 256, 256).among(_words(size)),
+    oracles.FHR,
+    lambda epsilon, size: oracles.FWR(epsilon, size, Fraction(1, 2)),
+    lambda epsilon, size: oracles.Grouped(epsilon, base="oue", groups=(size // 2, size - size // 2)),
+    lambda epsilon, size: oracles.URR(epsilon, size, sensitive=tuple(_delicate(size))),
+    lambda epsilon, size: oracles.URAPPOR(epsilon, size, sensitive=tuple(_delicate(size))),
+    lambda epsilon, size: oracles.IDUE(epsilon, size, budgets=tuple((value, epsilon / 2) for value in _delicate(size))),
+    lambda epsilon, size: oracles.Exponential(epsilon, size, distance="line"),
+    lambda epsilon, size: oracles.CMS(epsilon, 256, 256).among(_words(size)),
+    lambda epsilon, size: oracles.HCMS(epsilon, 256, 256).among(_words(size)),
     _rappor,
 )
 
@@ -128,7 +110,7 @@ def outcomes(
 ) -> Iterator[Outcome]:
     """Yield what every attack achieves on this oracle; maximal gain also with tickets, where these can decide.
 
-    >>> found = list(outcomes(GRR(1.0, 8), np.array([6, 7]), users=2000, share=0.1))
+    >>> found = list(outcomes(oracles.GRR(1.0, 8), np.array([6, 7]), users=2000, share=0.1))
     >>> [(one.attack, round(one.leverage, 2)) for one in found]
     [('maximal-gain', 4.49), ('random-item', 1.0), ('random-report', 0.25)]
     """

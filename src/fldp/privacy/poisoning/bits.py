@@ -60,7 +60,7 @@ def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
 
 @strategy.register(UnaryOracle)
 def _(oracle: UnaryOracle, targets: Targets) -> Bits:
-    chances = (np.full(oracle.domain_size, float(chance)) for chance in (oracle.p, oracle.q))
+    chances = (np.broadcast_to(float(chance), oracle.domain_size) for chance in (oracle.p, oracle.q))
     return Bits(*supports_worth(oracle, targets), *chances)
 
 

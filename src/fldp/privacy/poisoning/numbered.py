@@ -60,10 +60,10 @@ def _(oracle: Grouped, targets: Targets) -> Numbered:
 @among.register(RAPPOR)
 def _(oracle: RAPPOR, marks: Fingerprints, targets: Targets) -> Numbered:
     """The fit of the candidates is linear in the bits of all cohorts, so every bit of every cohort has a weight."""
-    p, q, bits = float(oracle.coins.p_star), float(oracle.coins.q_star), oracle.bits
-    base = oracle.design(marks[:1]).base
+    p, q, base = float(oracle.coins.p_star), float(oracle.coins.q_star), oracle.design(marks[:1]).base
+    true, noise = (np.broadcast_to(chance, oracle.bits) for chance in (q, p))
     parts = [
-        Bits(each / (q - p), -float(each.sum()) * (p / (q - p) + base), np.full(bits, q), np.full(bits, p))
+        Bits(each / (q - p), -float(each.sum()) * (p / (q - p) + base), true, noise)
         for each in oracle.influence(marks, times(targets, len(marks)).astype(np.float64))
     ]
 

@@ -1,12 +1,11 @@
 """Settings: from flags, the environment and a file, in that order; and the commands on a collector's folder."""
 
-import io
 import json
 import os
 import sqlite3
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -14,28 +13,19 @@ from unittest.mock import patch
 import pytest
 
 from collector_server import Server, batch
-from fldp.cli import main
 from fldp.collector.app import OPERATIONS
 from fldp.collector.settings import Settings, SettingsError, described
 from fldp.collector.sqlite_file import migrations
+from serving import run_here
 
 ROOT = Path(__file__).parent.parent
 DOCUMENT = (ROOT / "docs" / "collector.md").read_text()
 
 
 def fldp(*arguments, code=0, **environment):
-    """Run a command as the shell would, in this process: a fresh one takes seconds. With None any exit code is good."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        patch.object(sys, "argv", ["fldp", *map(str, arguments)]),
-        patch.dict(os.environ, environment),
-        redirect_stdout(out),
-        redirect_stderr(err),
-        pytest.raises(SystemExit) as ended,
-    ):
-        main()
-    assert code is None or (ended.value.code or 0) == code, err.getvalue()
-    return SimpleNamespace(stdout=out.getvalue(), stderr=err.getvalue())
+    with patch.dict(os.environ, environment):
+        done = run_here(*arguments, code=code)
+    return SimpleNamespace(stdout=done.stdout.decode(), stderr=done.stderr.decode())
 
 
 def test_the_folder_of_the_datasets_is_not_that_of_the_collector():

@@ -114,10 +114,14 @@ const fate = ({ collect }) =>
     ? "It is not sent, and it is not kept. What is kept here was drawn at random from it, once; the reports of all days are drawn from that."
     : "It is not sent, and it is not kept.";
 
-function reportWords({ oracle }) {
+function reportWords({ oracle, collect }) {
   const bits = oracle.reportBits.toLocaleString("en-US");
-  return `These bytes are sent, and a random number that keeps them from being counted twice. Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`;
+  const words = `These bytes are sent, and a random number that keeps them from being counted twice. Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`;
+  return [words, collect.submit === "ticket" && TICKET, collect.derive && LINKED].filter(Boolean).join(" ");
 }
+
+const TICKET = "The ticket in your link is sent with them, and is not kept beside them.";
+const LINKED = "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. How little it says of your answer is shown below.";
 
 /** Say what became of a report. */
 function status(survey, { state }, label) {

@@ -42,10 +42,11 @@ export async function surveyView(name, version, again) {
   async function refresh() {
     const row = await rowOf(version);
     facts.put(row);
-    const now = [row.n, asked.query(), ...(chosen?.list() ?? [])].join("\n");
-    if (now === seen) return; // reports are only ever added
     const enough = row.n >= survey.collect.minimum; // of fewer the collector says nothing
-    await Promise.all([results.refresh(row, asked.query()), daily.refresh(), enough && honest.refresh(windowOf(asked.query()))]);
+    const doubts = enough && honest.refresh(windowOf(asked.query()), row.n); // it takes its time, and may have to catch up
+    const now = [row.n, asked.query(), ...(chosen?.list() ?? [])].join("\n");
+    const shown = now === seen ? [] : [results.refresh(row, asked.query()), daily.refresh()]; // reports are only ever added
+    await Promise.all([doubts, ...shown]);
     seen = now;
   }
 

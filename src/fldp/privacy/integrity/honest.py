@@ -116,7 +116,7 @@ def _repeated(seeds: Array) -> Finding:
     found, counts = np.unique(seeds, return_counts=True)
     most, n = int(counts.max(initial=0)), len(seeds)
     chance = math.lgamma(n + 1) - math.lgamma(most + 1) - math.lgamma(n - most + 1) - 64 * (most - 1) * math.log(2)
-    worst = f"seed {found[counts.argmax()]:#018x}: {most:,} of {n:,}" if n else "nothing to look at"
+    worst = f"seed {found[counts.argmax()]:#018x}: {most:,} of {n:,}" if most > 1 else f"none of {n:,}"
     p_value = math.exp(min(0.0, chance)) if most > 1 else 1.0
     return Finding("repeats", "no hash seed comes twice", worst, p_value)
 

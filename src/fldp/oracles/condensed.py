@@ -204,6 +204,11 @@ class Exponential(FrequencyOracle):
         other = np.where(np.eye(size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
         return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
 
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Those of unbiased counts, as they are, are unbiased; cut at 0, counts with so much noise add up to far more."""
+        del totals, options
+        return np.maximum(counts @ self.spreads, 0.0)
+
     def mean_variance(self, n: int, **options: Any) -> float:
         del options
         return float(n * self.spreads.mean())

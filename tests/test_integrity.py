@@ -275,6 +275,30 @@ def test_what_a_tally_shows_is_a_part_of_what_the_reports_show():
     assert "this is their tally" in part.blind[-1]
 
 
+MADE_UP = [fldp.HRR(1.0, 9), fldp.FWR(1.0, 9, 0.5), fldp.FHR(1.0, 9)]
+
+
+@pytest.mark.parametrize("oracle", MADE_UP, ids=repr)
+def test_a_tally_that_no_reports_have_is_not_honest(oracle):
+    """Whoever merges tallies can make them up: then more or fewer reports agree with an item than there are."""
+    tally = oracle.tally(oracle.privatize([0] * 100, rng=1))
+    assert fldp.integrity(tally).passed
+    state = tally.state.copy()
+    state[0] = 0
+    state[0, 1:5] = [100, -100, 100, -100]
+    found = fldp.integrity(fldp.Tally(oracle, state, 100))
+    assert found.p_value == 0
+    assert not found.passed
+
+
+def test_a_parity_that_no_reports_have_is_not_honest():
+    """Every report changes the products of its parities together."""
+    oracle = fldp.FWR(1.0, 9, 0.5)
+    state = oracle.tally(oracle.privatize([0] * 100, rng=1)).state.copy()
+    state[1, 1:3] += [1, -1]
+    assert fldp.integrity(fldp.Tally(oracle, state, 100)).p_value == 0
+
+
 def test_nothing_of_nothing_and_of_strangers():
     oracle = fldp.OUE(1.0, 9)
     empty = fldp.integrity(fldp.Tally.empty(oracle))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -15,7 +16,7 @@ from fldp.integrity_view import facts
 from fldp.privacy import integrity
 from fldp.reports import Reports, Tally
 
-MOST_BITS = 1 << 30  # of reports that are looked at one by one; of more, their tally
+MOST_BYTES = 1 << 27  # of memory for reports that are looked at one by one; of more, their tally
 
 
 async def honesty(collector: Collector, request: Request, token: Token) -> Response:
@@ -36,7 +37,8 @@ def _source(snapshot: Snapshot, published: Published, days: Days) -> Reports | T
     number, oracle, window = published.entry.number, published.survey.oracle, Window(published.entry.number, days)
     n = window.count(snapshot)
     enough(n, published)
-    if snapshot.count_reports(number, days) == n and n * oracle.report_bits <= MOST_BITS:
+    each = np.dtype((oracle.report_dtype, oracle.report_shape)).itemsize
+    if snapshot.count_reports(number, days) == n and n * each <= MOST_BYTES:
         segments = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
         return Reports.concatenate(batches(oracle, segments))
     return window.tally(snapshot, oracle)

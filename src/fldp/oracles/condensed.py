@@ -205,7 +205,7 @@ class Exponential(FrequencyOracle):
         return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
-        """Those of unbiased counts, as they are, are unbiased; cut at 0, counts with so much noise add up to far more."""
+        """Those of unbiased counts are unbiased; cut at 0, counts with so much noise add up to far more than n."""
         del totals, options
         return np.maximum(counts @ self.spreads, 0.0)
 

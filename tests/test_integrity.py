@@ -299,6 +299,16 @@ def test_a_parity_that_no_reports_have_is_not_honest():
     assert fldp.integrity(fldp.Tally(oracle, state, 100)).p_value == 0
 
 
+def test_a_tally_that_is_known_is_not_counted_again():
+    oracle = fldp.OLH(1.0, 9)
+    reports = oracle.privatize([1] * 200, rng=1)
+    tally = oracle.tally(reports)
+    assert fldp.integrity(reports, tally=tally) == fldp.integrity(reports)
+    for other in (oracle.tally(reports[:100]), fldp.OLH(2.0, 9).tally(fldp.OLH(2.0, 9).privatize([1] * 200, rng=1))):
+        with pytest.raises(FldpError, match="integrity: the tally must be that of the 200 reports"):
+            fldp.integrity(reports, tally=other)
+
+
 def test_nothing_of_nothing_and_of_strangers():
     oracle = fldp.OUE(1.0, 9)
     empty = fldp.integrity(fldp.Tally.empty(oracle))

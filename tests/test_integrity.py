@@ -131,7 +131,10 @@ def test_what_the_tests_take_for_honest_is_so_for_every_value_and_tight(oracle, 
         assert np.nanmax(share - high[..., None]) == pytest.approx(0, abs=1e-9), test
 
 
-@pytest.mark.parametrize("oracle", [o for o in SMALL if not isinstance(o, fldp.GRR | fldp.HR | fldp.PGR)], ids=repr)
+PAIRED = [oracle for oracle in SMALL if not isinstance(oracle, fldp.GRR | fldp.HR | fldp.PGR)]
+
+
+@pytest.mark.parametrize("oracle", [*PAIRED, *UNEVEN[2:]], ids=repr)
 def test_scores_of_pairs_have_mean_0_whatever_the_value_and_are_1_for_fakes(oracle):
     values = np.arange(oracle.domain_size)
     mean = square = 0.0
@@ -144,7 +147,8 @@ def test_scores_of_pairs_have_mean_0_whatever_the_value_and_are_1_for_fakes(orac
     apart = ~np.eye(len(values), dtype=bool)
     worst = (square.max(axis=2) / scores.variance)[apart]
     assert worst.max() == pytest.approx(1)
-    fake = poison(oracle, [1, 2], 10, rng=1)
+    fake = fldp.Reports(oracle, np.full((10, 1), 0b110, np.uint8)) if oracle.name == "idue" else None
+    fake = fake or poison(oracle, [1, 2], 10, rng=1)
     sums = pairs.pair_scores(oracle, oracle.tally(fake), fake.data, np.array([1, 2])).sums
     assert sums[0, 1] == pytest.approx(10)
 
@@ -248,6 +252,26 @@ def test_grr_shows_fakes_where_nobody_holds_a_value_any_more():
     found = fldp.integrity(fldp.Reports.concatenate([users, poison(oracle, [0], 1000, rng=3)]))
     assert [one.test for one in found.flagged] == ["supports"]
     assert "name their targets outright" in " ".join(found.blind)
+
+
+@pytest.mark.parametrize("oracle", UNEVEN[:2], ids=repr)
+def test_fakes_that_name_a_value_do_not_show_and_that_is_said(oracle):
+    reports = oracle.privatize(np.arange(900) % 5, rng=1)
+    data = np.repeat(oracle.report({"urr": 0, "urappor": (0, 1)}[oracle.name])[None], 100, axis=0)
+    found = fldp.integrity(fldp.Reports.concatenate([reports, fldp.Reports(oracle, data)]))
+    assert found.passed
+    assert "name their targets outright" in " ".join(found.blind)
+
+
+def test_fakes_that_set_bits_of_different_levels_show():
+    oracle = fldp.IDUE(3.0, 40, budgets={3: 1.0, 7: 2.0})
+    reports = oracle.privatize(population(3, 40, 9000), rng=1)
+    fakes = oracle.privatize(np.zeros(1000, int), rng=2).data.copy()
+    fakes[:, :2] |= np.array([0b10001000, 0b00000100], np.uint8)  # all else is as honest as can be
+    found = fldp.integrity(fldp.Reports.concatenate([reports, fldp.Reports(oracle, fakes)]))
+    (pair,) = (one for one in found.flagged if one.test == "pairs")
+    assert set(pair.values) < {3, 7, 10}
+    assert fldp.integrity(reports).passed
 
 
 def test_with_tickets_nothing_shows_and_less_is_gained():

@@ -8,6 +8,7 @@ from fldp.constraints import fraction
 from fldp.errors import DomainError, MergeError
 from fldp.oracles import GRR, Grouped
 from fldp.oracles.sketch import SketchOracle
+from fldp.oracles.utility import UtilityOracle
 from fldp.privacy.integrity.finding import Finding
 from fldp.privacy.integrity.honest import judge_hashes, of_reports, of_tally, parts_of, pooled
 from fldp.privacy.integrity.pairs import judge_pairs
@@ -109,7 +110,7 @@ def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Findin
 def _blind(oracle: Oracle) -> tuple[str, ...]:
     if isinstance(oracle, Grouped):
         return (_GROUPS, *_blind(max(oracle.members, key=lambda member: member.domain_size)))
-    if isinstance(oracle, GRR):
+    if isinstance(oracle, GRR | UtilityOracle):
         return (_SYMBOLS,)
     if isinstance(oracle, SketchOracle):
         return _blind(oracle.response)
@@ -123,7 +124,7 @@ _BLIND = (
     "fakes that are too few among so many reports",
 )
 _SYMBOLS = (
-    "fakes that name their targets outright: a report is a value, and any frequencies that noise allows can be the "
+    "fakes that name their targets outright: a report names a value, and any frequencies that noise allows can be the "
     "data; only a value that nobody holds any more can show them"
 )
 _GROUPS = "fakes that choose a group: the sizes of the groups are data"

@@ -147,8 +147,7 @@ def test_scores_of_pairs_have_mean_0_whatever_the_value_and_are_1_for_fakes(orac
     apart = ~np.eye(len(values), dtype=bool)
     worst = (square.max(axis=2) / scores.variance)[apart]
     assert worst.max() == pytest.approx(1)
-    fake = fldp.Reports(oracle, np.full((10, 1), 0b110, np.uint8)) if oracle.name == "idue" else None
-    fake = fake or poison(oracle, [1, 2], 10, rng=1)
+    fake = poison(oracle, [1, 2], 10, rng=1)
     sums = pairs.pair_scores(oracle, oracle.tally(fake), fake.data, np.array([1, 2])).sums
     assert sums[0, 1] == pytest.approx(10)
 
@@ -219,6 +218,7 @@ def test_people_who_report_every_day_are_no_alarm():
 SEEN = {
     "SUE": ("pairs",),
     "OUE": ("pairs",),
+    "IDUE": ("pairs",),
     "OLH": ("pairs", "total"),
     "SS": ("pairs",),
     "HR": ("symbols",),
@@ -230,7 +230,7 @@ SEEN = {
 POWER = [
     cls(1.0, 40) for cls in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.PGR, fldp.HRR, fldp.FHR)
 ]
-POWER += [fldp.FWR(1.0, 40), fldp.FWR(1.0, 40, 0.5)]
+POWER += [fldp.FWR(1.0, 40), fldp.FWR(1.0, 40, 0.5), fldp.IDUE(3.0, 40, budgets={11: 1.0, 22: 2.0})]
 
 
 @pytest.mark.parametrize("oracle", POWER, ids=repr)
@@ -261,17 +261,6 @@ def test_fakes_that_name_a_value_do_not_show_and_that_is_said(oracle):
     found = fldp.integrity(fldp.Reports.concatenate([reports, fldp.Reports(oracle, data)]))
     assert found.passed
     assert "name their targets outright" in " ".join(found.blind)
-
-
-def test_fakes_that_set_bits_of_different_levels_show():
-    oracle = fldp.IDUE(3.0, 40, budgets={3: 1.0, 7: 2.0})
-    reports = oracle.privatize(population(3, 40, 9000), rng=1)
-    fakes = oracle.privatize(np.zeros(1000, int), rng=2).data.copy()
-    fakes[:, :2] |= np.array([0b10001000, 0b00000100], np.uint8)  # all else is as honest as can be
-    found = fldp.integrity(fldp.Reports.concatenate([reports, fldp.Reports(oracle, fakes)]))
-    (pair,) = (one for one in found.flagged if one.test == "pairs")
-    assert set(pair.values) < {3, 7, 10}
-    assert fldp.integrity(reports).passed
 
 
 def test_with_tickets_nothing_shows_and_less_is_gained():
@@ -355,7 +344,7 @@ def test_nothing_of_nothing_and_of_strangers():
 # ---------------------------------------------------------------------------------------------------------- recovery
 
 VISIBLE = [fldp.SUE(1.0, 40), fldp.OUE(1.0, 40), fldp.OLH(1.0, 40), fldp.SS(1.0, 40), fldp.HRR(1.0, 40)]
-VISIBLE += [fldp.FWR(1.0, 40, 0.5), fldp.FHR(1.0, 40)]
+VISIBLE += [fldp.FWR(1.0, 40, 0.5), fldp.FHR(1.0, 40), fldp.IDUE(3.0, 40, budgets={11: 1.0, 22: 2.0})]
 
 
 @pytest.mark.parametrize("oracle", VISIBLE, ids=repr)
@@ -516,14 +505,3 @@ def test_every_conclusion_is_a_sentence():
         words = integrity_view.conclusion(odd)
         assert words.startswith(f"These 10 reports cannot all be honest. In honest ones {claim} so; here: here: 3.")
     assert "to less than one in a million honest surveys" in words
-
-
-def test_the_shell_measures_attacks(tmp_path):
-    picture = tmp_path / "gains.png"
-    options = ("--domain", 9, "--targets", 2, "--users", 400)
-    found = json.loads(shell("poisoning", *options, "--json", "--plot", picture))
-    assert len(found["targets"]) == 2
-    assert {row["attack"] for row in found["attacks"]} == set(ATTACKS)
-    assert sum(row["tickets"] for row in found["attacks"]) == 3
-    assert picture.stat().st_size > 10_000
-    assert "maximal-gain" in shell("poisoning", *options)

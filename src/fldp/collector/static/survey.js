@@ -5,14 +5,16 @@ import { bars, framed, isSure } from "./chart.js";
 import { comparison } from "./comparison.js";
 import { controls, levelWords } from "./controls.js";
 import { element, notice } from "./dom.js";
-import { every, load, search } from "./fldp.js";
+import { load, search } from "./fldp.js";
 import { honesty } from "./honesty.js";
 import { privacyCard } from "./learned.js";
 import { moreReports } from "./more_reports.js";
+import { known } from "./oracles.js";
 import { overTime } from "./over_time.js";
 import { publishing } from "./publishing.js";
 import { rowsTable } from "./rows.js";
 import { collector, download, get, post, Refused } from "./session.js";
+import { concerned } from "./treatment.js";
 import { count, interval, percentFixed } from "./words.js";
 
 const TOP = 20;
@@ -30,7 +32,7 @@ async function rowOf(version) {
 /** Make the view of a survey. `again` asks for everything once more, now. */
 export async function surveyView(name, version, again) {
   const first = await rowOf(version);
-  const survey = await load(collector, name, every, { version, search });
+  const survey = await load(collector, name, known, { version, search });
   const facts = statusLine(survey);
   const asked = controls(first.decoders, again);
   const chosen = survey.domain && !survey.specification.search ? candidates(survey, again) : null;
@@ -60,7 +62,7 @@ export async function surveyView(name, version, again) {
     chosen ? null : results.more, // of a sketch, a part of the error does not fall
     comparison(survey, asked, askerOf(chosen)),
     honest.node,
-    privacyCard(card(survey.oracle)),
+    privacyCard(card(survey.oracle), concerned(survey)),
     publishing(survey),
   ];
   return { heading: survey.question, content, refresh };
@@ -81,7 +83,7 @@ function about({ domain, specification: { search: round }, oracle }) {
 function statusLine(survey) {
   const state = element("span");
   const n = element("strong", { class: "count" });
-  const promised = card(survey.oracle).numbers.at(-1); // an epsilon alone would say too little
+  const promised = card(survey.oracle).promised; // an epsilon alone would say too little
   const words = ` ${survey.oracle.description.name.toUpperCase()}, ${about(survey)}. ${promised}`;
   const node = element("p", { class: "facts" }, state, element("span", {}, n, " reports"), element("span", { class: "muted" }, words));
   const put = (row) => ((state.textContent = row.state), (state.className = `state ${row.state}`), (n.textContent = count(row.n)));

@@ -22,7 +22,7 @@ from fldp.privacy.integrity.finding import bennett
 from fldp.privacy.integrity.pairs import Scores, log_chances, most_supported, pair_scores
 from fldp.privacy.integrity.run import FALSE_ALARM, Findings
 from fldp.privacy.poisoning import leverage, poison
-from fldp.privacy.poisoning.crafting import Targets
+from fldp.privacy.poisoning.strategy import Targets
 from fldp.reports import Reports, Tally
 from fldp.values import as_values
 
@@ -51,7 +51,6 @@ class Recovered(Estimate):
     fakes_stderr: float = 0.0
     assumption: str = ""
     each: Floats = field(default_factory=lambda: np.zeros(0))
-
     whole: Estimate | None = None
 
     @property
@@ -77,8 +76,8 @@ def recover(
 
     The targets are those that the pairs show, at the false-alarm rate of the findings, unless they are given. Where
     none show, nothing is taken off. ``options`` are those of a linear estimate, such as ``decoder=``. For SUE, OUE,
-    OLH, SS, HRR and FWR this needs reports, for FHR a tally is enough; other oracles have no attack of this kind that
-    can be told from data.
+    IDUE, OLH, SS, HRR and FWR this needs reports, for FHR a tally is enough; other oracles have no attack of this kind
+    that can be told from data.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=50)

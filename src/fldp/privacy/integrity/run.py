@@ -13,6 +13,7 @@ from fldp.privacy.integrity.finding import Finding
 from fldp.privacy.integrity.honest import judge_hashes, of_reports, of_tally, parts_of, pooled
 from fldp.privacy.integrity.pairs import judge_pairs
 from fldp.reports import Array, Reports, Tally
+from fldp.string_oracle import Listed
 
 FALSE_ALARM = 0.001
 
@@ -78,12 +79,21 @@ def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alar
     if not isinstance(source, Reports | Tally):
         raise DomainError(f"integrity: the source must be reports or a tally, got {type(source).__name__}")
     chance = fraction("integrity", "false_alarm", false_alarm)
+    source = _as_sent(source)
     data = source.data if isinstance(source, Reports) else None
     whole = source if isinstance(source, Tally) else tally or source.oracle.tally(source)
     if data is not None and (whole.oracle, whole.n) != (source.oracle, len(data)):
         raise MergeError(f"integrity: the tally must be that of the {len(data)} reports, got {whole!r}")
     found = tuple(_tested(source.oracle, whole, data))
     return Findings(source.oracle, whole.n, "tally" if data is None else "reports", found, chance)
+
+
+def _as_sent(source: Reports | Tally) -> Reports | Tally:
+    """Return reports of an oracle among candidates as those of the oracle over strings: they are the same."""
+    if not isinstance(source.oracle, Listed):
+        return source
+    base = source.oracle.base
+    return Reports(base, source.data) if isinstance(source, Reports) else Tally(base, source.state, source.n)
 
 
 def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Finding]:

@@ -243,7 +243,7 @@ def plan(
     rows.sort(key=_rank)
     made = Plan(domain_size, users, float(epsilon), float(least), tuple(rows), skipped, treatment)
     if not made.eligible:
-        raise ParameterError(f"plan: no oracle takes this; {'; '.join(skipped.values())}")
+        raise ParameterError(f"plan: no oracle takes this; for example {next(iter(skipped.values()))}")
     return made
 
 

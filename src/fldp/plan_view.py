@@ -7,10 +7,12 @@ from typing import Any
 
 from rich.table import Table
 
+from fldp.derived import can_derive
 from fldp.errors import ParameterError
 from fldp.needs import curve
 from fldp.plan import LEVEL, Plan, Row
 from fldp.plot import COLOURS, INK, figure, save
+from fldp.render import exposure
 from fldp.treatment import treatment_of
 from fldp.wire import describe
 
@@ -125,6 +127,7 @@ def _facts(plan: Plan, row: Row) -> dict[str, Any]:
         "oracle": describe(row.oracle),
         "decoder": row.decoder,
         "recommended": row == plan.recommended,
+        "shortest": row == plan.shortest,
         "error_rare": row.error_rare,
         "error_frequent": row.error_frequent,
         "error_mean": row.error_mean,
@@ -136,6 +139,8 @@ def _facts(plan: Plan, row: Row) -> dict[str, Any]:
         "eta": float(row.eta),
         "anonymity": row.anonymity,
         "plain_epsilon": row.plain_epsilon,
+        "exposure": exposure(row.oracle),
+        "derives": can_derive(row.oracle),
     }
 
 

@@ -1,4 +1,5 @@
-// Builds dist/: one ES module and its types for each source file, and all of it in one minified file, fldp.js.
+// Builds dist/: one ES module and its types for each source file, and two minified files: fldp.js with all that is public
+// in index.js, and fldp_unequal.js with unequal.js, which takes from fldp.js what both need.
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,14 +9,34 @@ import { build } from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 rmSync(join(here, "dist"), { recursive: true, force: true });
 execFileSync(process.execPath, [join(here, "node_modules/typescript/bin/tsc"), "-p", here], { stdio: "inherit" });
-await build({
-  absWorkingDir: here,
-  entryPoints: ["dist/index.js"],
-  outfile: "dist/fldp.js",
+
+const options = {
   bundle: true,
   minify: true,
   format: "esm",
   target: "es2022",
   legalComments: "none",
   charset: "utf8",
+};
+const dist = join(here, "dist");
+const names = Object.keys(await import("./dist/shared.js"));
+
+/** What both files need is in the first one, as a list: the second takes it from there, and has no copy of it. */
+const shared = {
+  name: "shared",
+  setup({ onResolve, onLoad }) {
+    const contents = `import { shared } from "./fldp.js"; export const [${names}] = shared;`;
+    onResolve({ filter: /^\.\/shared\.js$/ }, ({ path }) => ({ path, namespace: "shared" }));
+    onResolve({ filter: /^\.\/fldp\.js$/ }, ({ path }) => ({ path, external: true }));
+    onLoad({ filter: /./, namespace: "shared" }, () => ({ contents, resolveDir: dist }));
+  },
+};
+
+const contents = `export * from "./index.js"; import { ${names} } from "./shared.js"; export const shared = [${names}];`;
+await build({ ...options, stdin: { contents, resolveDir: dist }, outfile: join(dist, "fldp.js") });
+await build({
+  ...options,
+  entryPoints: [join(dist, "unequal.js")],
+  outfile: join(dist, "fldp_unequal.js"),
+  plugins: [shared],
 });

@@ -1,6 +1,6 @@
-// Copies the bundle to where the collector serves it from; a test compares the two.
+// Copies the two bundles to where the collector serves them from; a test compares them.
 import { copyFileSync, mkdirSync } from "node:fs";
 
 const target = new URL("../src/fldp/collector/static/", import.meta.url);
 mkdirSync(target, { recursive: true });
-copyFileSync(new URL("dist/fldp.js", import.meta.url), new URL("fldp.js", target));
+for (const name of ["fldp.js", "fldp_unequal.js"]) copyFileSync(new URL(`dist/${name}`, import.meta.url), new URL(name, target));

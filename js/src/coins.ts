@@ -18,7 +18,8 @@ export interface SymbolCoin {
 /** Divide and round up. */
 export const upwards = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 
-function degenerate(owner: string, epsilon: number): ParameterError {
+/** Build the error of an epsilon at which rounding would cost too much. */
+export function degenerate(owner: string, epsilon: number): ParameterError {
   return fail(owner, "epsilon", "one that coins can realise", epsilon);
 }
 

@@ -1,4 +1,4 @@
-/** All oracles that a collector can serve. */
+/** The oracles that a collector can serve, but for those that do not protect all values alike: see `unequal.ts`. */
 import { FHR } from "./fhr.js";
 import { FWR, HRR } from "./fwr.js";
 import { Grouped } from "./grouped.js";
@@ -12,7 +12,7 @@ import { CMS, HCMS } from "./sketch.js";
 import { SS } from "./subset.js";
 import { OUE, SUE } from "./unary.js";
 
-/** All oracles: what to give to `load` if any survey is to be answered. */
+/** What to give to `load` if any survey is to be answered that protects all values alike. */
 export const every: readonly OracleClass[] = [
   CMS,
   FHR,

@@ -23,6 +23,6 @@ export { type Store, databaseStore, localStore, memoryStore } from "./store.js";
 export { RAPPOR } from "./rappor.js";
 export { CMS, HCMS } from "./sketch.js";
 export { SS } from "./subset.js";
-export { type Collect, Survey, load } from "./survey.js";
+export { type Collect, type Offered, Survey, load } from "./survey.js";
 export { OUE, SUE } from "./unary.js";
 export { build, encode } from "./wire.js";

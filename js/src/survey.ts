@@ -16,6 +16,9 @@ const KEYS = [...TEXTS, ..."labels domain_size domain oracle collect format".spl
 /** Makes rounds of searches: `search`, where they are to be answered. */
 export type Searching = (specification: Fields) => Round;
 
+/** Oracles that a survey may use, or what finds them for a specification, of which nothing was checked yet. */
+export type Offered = readonly OracleClass[] | ((specification: Fields) => Promise<readonly OracleClass[]>);
+
 /** Who may answer when, and what the collector keeps. */
 export interface Collect {
   readonly submit: "open" | "token" | "ticket";
@@ -154,12 +157,13 @@ export class Survey implements Address {
 /**
  * Fetch a survey by its name from the collector at `url`, and refuse one that is not what its version says.
  *
- * `oracles` are those that may be asked for; only they end up in a bundle. `every` is all of them.
+ * `oracles` are those that may be asked for; only they end up in a bundle. `every` is nearly all of them. Given as a
+ * function of what was fetched, they can be imported when a survey needs them.
  */
 export async function load(
   url: string,
   name: string,
-  oracles: readonly OracleClass[],
+  oracles: Offered,
   { version, search }: { version?: string; search?: Searching } = {},
 ): Promise<Survey> {
   const address = addressOf(url);
@@ -169,5 +173,6 @@ export async function load(
   if (survey?.name !== name || (version ?? claimed) !== claimed) {
     throw new CollectorError(`${address.origin}: the answer is not about survey ${name}`);
   }
-  return Survey.of(survey, url, oracles, { version: String(claimed), state, search });
+  const offered = typeof oracles === "function" ? await oracles(survey) : oracles;
+  return Survey.of(survey, url, offered, { version: String(claimed), state, search });
 }

@@ -22,12 +22,21 @@ export function below(words: DataView, start: number, planes: number, threshold:
   return row;
 }
 
-abstract class Unary extends Oracle {
+/** Set a bit of a row, or unset it. */
+export function settle(row: Uint8Array, place: number, one: boolean): void {
+  const bit = 1 << (place & 7);
+  if (one) row[place >> 3] |= bit;
+  else row[place >> 3] &= ~bit;
+}
+
+/** Symmetric unary encoding, the core of basic RAPPOR: every bit is flipped alike. */
+export class SUE extends Oracle {
+  static override readonly id: string = "sue";
   declare readonly words: number;
   declare readonly widths: readonly number[];
   declare private readonly coins: UnaryCoins;
 
-  constructor(fields: Fields, symmetric: boolean) {
+  constructor(fields: Fields, symmetric = true) {
     super(fields);
     this.coins = unaryCoins(this.name, this.epsilon, symmetric);
     this.words = 1 + this.coins.planes * Math.ceil(this.domainSize / 64);
@@ -38,9 +47,7 @@ abstract class Unary extends Oracle {
   override perturb(value: number, words: DataView): Report {
     const { planes, own, other } = this.coins;
     const row = below(words, 1, planes, other, this.domainSize);
-    const bit = 1 << (value % 8);
-    if (wordOf(words, 0) < own) row[value >> 3] |= bit;
-    else row[value >> 3] &= ~bit;
+    settle(row, value, wordOf(words, 0) < own);
     return [...row];
   }
 
@@ -49,17 +56,8 @@ abstract class Unary extends Oracle {
   }
 }
 
-/** Symmetric unary encoding, the core of basic RAPPOR: every bit is flipped alike. */
-export class SUE extends Unary {
-  static override readonly id = "sue";
-
-  constructor(fields: Fields) {
-    super(fields, true);
-  }
-}
-
 /** Optimised unary encoding: the true bit is a fair coin, and the others are rarely 1. */
-export class OUE extends Unary {
+export class OUE extends SUE {
   static override readonly id = "oue";
 
   constructor(fields: Fields) {

@@ -3,8 +3,9 @@ import { card } from "./card.js";
 import { choices } from "./choices.js";
 import { ask, element, notice } from "./dom.js";
 import { explain } from "./explain.js";
-import { BudgetError, CollectorError, every, flush, load, participant, search } from "./fldp.js";
+import { BudgetError, CollectorError, flush, load, participant, search } from "./fldp.js";
 import { learned, privacyCard } from "./learned.js";
+import { known } from "./oracles.js";
 
 const main = document.querySelector("main");
 const collector = new URL("..", location.href).href;
@@ -38,7 +39,7 @@ function failed(error) {
 const attempt = (work) => () => work().catch(failed);
 
 async function start() {
-  const survey = await load(collector, name, every, { search });
+  const survey = await load(collector, name, known, { search });
   const person = participant(survey);
   const before = await person.recall();
   const reason = refusal(survey);

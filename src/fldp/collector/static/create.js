@@ -2,8 +2,9 @@
 import { card } from "./card.js";
 import { field, selected } from "./controls.js";
 import { element, notice } from "./dom.js";
-import { build, every, Survey } from "./fldp.js";
+import { build, Survey } from "./fldp.js";
 import { privacyCard } from "./learned.js";
+import { known } from "./oracles.js";
 import { collector, post } from "./session.js";
 import { count, percent } from "./words.js";
 
@@ -100,8 +101,9 @@ export async function createView() {
   async function look(plan, turn) {
     const chosen = chosenRow(plan, given.oracle.value);
     if (!chosen) return;
-    const content = [privacyCard(card(build(chosen.oracle, every)))];
-    const survey = await Survey.of(specification(given, chosen), collector, every).catch(() => null);
+    const oracles = await known(chosen);
+    const content = [privacyCard(card(build(chosen.oracle, oracles)))];
+    const survey = await Survey.of(specification(given, chosen), collector, oracles).catch(() => null);
     if (survey) content.push(element("p", { class: "small muted" }, "Version that would be published: ", element("code", {}, survey.version)));
     if (turn === state.turn) preview.replaceChildren(...content);
   }

@@ -5,10 +5,11 @@ import { bars, framed, isSure } from "./chart.js";
 import { comparison } from "./comparison.js";
 import { controls, levelWords } from "./controls.js";
 import { element, notice } from "./dom.js";
-import { every, load, search } from "./fldp.js";
+import { load, search } from "./fldp.js";
 import { honesty } from "./honesty.js";
 import { privacyCard } from "./learned.js";
 import { moreReports } from "./more_reports.js";
+import { known } from "./oracles.js";
 import { overTime } from "./over_time.js";
 import { publishing } from "./publishing.js";
 import { rowsTable } from "./rows.js";
@@ -30,7 +31,7 @@ async function rowOf(version) {
 /** Make the view of a survey. `again` asks for everything once more, now. */
 export async function surveyView(name, version, again) {
   const first = await rowOf(version);
-  const survey = await load(collector, name, every, { version, search });
+  const survey = await load(collector, name, known, { version, search });
   const facts = statusLine(survey);
   const asked = controls(first.decoders, again);
   const chosen = survey.domain && !survey.specification.search ? candidates(survey, again) : null;

@@ -419,7 +419,7 @@ def test_from_a_new_survey_to_an_answer_to_an_estimate(visitor, server):
     page.get_by_label("Name, in the address").fill("made")
     page.get_by_label("Question").fill("Tea or coffee?")
     page.get_by_label("Answers, one on a line").fill("tea\ncoffee\n\nwater\njuice\n")
-    page.get_by_label("Epsilon").fill("1.5")
+    page.get_by_label("Epsilon of a report").fill("1.5")
     page.get_by_label("Least reports to show anything").fill("1")
     page.get_by_label("Origins").fill("https://www.example.org")
     advised = plan(domain_size=4, users=10_000, epsilon=1.5, eta=1.0)

@@ -190,6 +190,10 @@ class Plan:
             asked = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
         said = [f"{best.name} has the least mean error of all with {asked}; its eta is {best.eta}."]
         said.append(exposure(best.oracle))
+        if best.epsilon < self.epsilon:
+            said.append(
+                f"It protects all values alike, by epsilon {best.epsilon:g}: as much as those need that need most."
+            )
         if best.eta < 1:
             said.append(f"OUE, which is plain LDP, has the same error at epsilon {best.plain_epsilon:.2f}.")
         shorter = self.shortest

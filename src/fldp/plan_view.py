@@ -126,6 +126,7 @@ def _facts(plan: Plan, row: Row) -> dict[str, Any]:
     return {
         "oracle": describe(row.oracle),
         "decoder": row.decoder,
+        "eligible": row in plan.eligible,
         "recommended": row == plan.recommended,
         "shortest": row == plan.shortest,
         "error_rare": row.error_rare,

@@ -97,6 +97,7 @@ def _row(row: StringRow, recommended: bool) -> dict[str, Any]:
 
     return {
         "oracle": describe(row.oracle),
+        "eligible": True,
         "recommended": recommended,
         "error_rare": row.error_rare,
         "detectable": row.detectable,

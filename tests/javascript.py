@@ -11,7 +11,7 @@ from fldp.oracles import names
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-MISSING = json.loads((ROOT / "js/test/missing.json").read_text())  # oracles that the client does not have
+MISSING = json.loads((ROOT / "js/test/missing.json").read_text())  # vectors that are of no oracle
 NAMES = sorted({*names()} - {*MISSING})
 
 

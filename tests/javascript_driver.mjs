@@ -1,6 +1,9 @@
 // Does what a list of requests on standard input says, with the client that is checked in, and writes the results.
 import { card } from "../src/fldp/collector/static/card.js";
 import * as fldp from "../src/fldp/collector/static/fldp.js";
+import { unequal } from "../src/fldp/collector/static/fldp_unequal.js";
+
+const every = [...fldp.every, ...unequal];
 
 const wordsOf = (row) => {
   const view = new DataView(new ArrayBuffer(8 * row.length));
@@ -13,11 +16,11 @@ const hex = (bytes) => Buffer.from(bytes).toString("hex");
 const actions = {
   power: ({ epsilon }) => fldp.expLower(epsilon).toString(),
   oracle: ({ fields }) => {
-    const { description, words, reportBits, eta, anonymity } = fldp.build(fields, fldp.every);
+    const { description, words, reportBits, eta, anonymity } = fldp.build(fields, every);
     return { description, words, reportBits, eta, anonymity };
   },
   reports: async ({ fields, rows, among }) => {
-    const oracle = fldp.build(fields, fldp.every);
+    const oracle = fldp.build(fields, every);
     const reports = rows.map(([value, words]) => oracle.perturb(valueOf(value), wordsOf(words)));
     const likelihoods = reports.map((report) =>
       (among?.map(valueOf) ?? [...Array(oracle.domainSize).keys()]).map(oracle.likely(report)),
@@ -25,13 +28,13 @@ const actions = {
     return { batch: hex(await fldp.encode(oracle, reports)), likelihoods };
   },
   version: async ({ survey, url = "https://collector.example" }) =>
-    (await fldp.Survey.of(survey, url, fldp.every, { search: fldp.search })).version,
+    (await fldp.Survey.of(survey, url, every, { search: fldp.search })).version,
   decode: async ({ batch }) =>
-    (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), fldp.every)).reports.length,
+    (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), every)).reports.length,
   strings: ({ oracle, texts }) =>
-    Promise.all(texts.map(async (text) => String(await fldp.build(oracle, fldp.every).read(text)))),
+    Promise.all(texts.map(async (text) => String(await fldp.build(oracle, every).read(text)))),
   address: ({ url }) => fldp.addressOf(url),
-  card: ({ fields }) => card(fldp.build(fields, fldp.every)),
+  card: ({ fields }) => card(fldp.build(fields, every)),
   canonical: ({ thing }) => fldp.dumps(thing),
 };
 
@@ -41,7 +44,7 @@ actions.sequence = async ({ asked, limits, agrees }) => {
   const told = [];
   for (const { survey, label, url } of asked) {
     try {
-      const person = fldp.participant(await fldp.Survey.of(survey, url, fldp.every, { search: fldp.search }), { store, limits });
+      const person = fldp.participant(await fldp.Survey.of(survey, url, every, { search: fldp.search }), { store, limits });
       const { notices, spent, repeated } = await person.prepare(label, { confirm: () => agrees });
       told.push({ notices, spent, repeated });
     } catch (error) {
@@ -53,7 +56,7 @@ actions.sequence = async ({ asked, limits, agrees }) => {
 
 /** Answer a survey with a ticket; the batch that would be sent. */
 actions.derived = async ({ survey, label, ticket }) => {
-  const person = fldp.participant(await fldp.Survey.of(survey, "https://c.example", fldp.every), {
+  const person = fldp.participant(await fldp.Survey.of(survey, "https://c.example", every), {
     store: fldp.memoryStore(),
   });
   return hex((await person.prepare(label, { ticket, confirm: () => true })).batch);

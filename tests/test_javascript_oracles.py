@@ -24,6 +24,29 @@ EXTREMES = [5e-324, 1e-300, 1e-18, 1e-12, 1e-6, 0.1, math.log(2), 1.0, math.log(
 BASES = ["grr", "hr", "hrr", "oue", "pgr", "ss", "sue"]
 
 
+def sensitive_of(size, epsilon, chance):
+    """Some values in any order, now and then all of them, one that is not there, or one twice."""
+    few = chance.choice([1, 1, size // 2, size // 2, min(size - 1, 64), min(size, 256)])
+    named = chance.sample(range(size), few)
+    return {"sensitive": chance.choice([named] * 8 + [[*named, size], [*named, named[0]]])}
+
+
+def budgets_of(size, epsilon, chance):
+    """Budgets of some values, most of them below epsilon, and a balance or none."""
+    named = chance.sample(range(size), chance.choice([1, 2, min(size, 9), min(size, 100)]))
+    shares = [chance.choice([0.25, 0.5, 0.5, 0.9, chance.uniform(0.1, 0.99)]) for _ in range(3)]
+    budgets = [[value, epsilon * chance.choice(shares)] for value in named]
+    budgets += chance.choice([[]] * 8 + [[[size, epsilon / 2]], [budgets[0]]])
+    return {"budgets": budgets, "balance": chance.choice([None, None, 512, 700, 1023, 511])}
+
+
+def distance_of(size, epsilon, chance):
+    return {"distance": chance.choice(["line", "ring", "line", "ring", "plane"]), "domain_size": min(size, 40)}
+
+
+TREATED = {"urr": sensitive_of, "urappor": sensitive_of, "idue": budgets_of, "exponential": distance_of}
+
+
 def epsilons(chance, count):
     return [*EXTREMES, *(10 ** chance.uniform(-3, 1.3) for _ in range(count))]
 
@@ -52,6 +75,8 @@ def fields_of(name, epsilon, chance):
         fields |= {"hash_bits": chance.choice([None, 1, 2, 3])}
     if name == "hr":
         fields["blocks"] = chance.choice([1, 1, 2, 4, 16])
+    if name in TREATED:
+        fields |= TREATED[name](size, epsilon, chance)
     if name == "grouped":
         del fields["domain_size"]
         groups = [chance.randrange(1, 30) for _ in range(chance.randrange(2, 6))]
@@ -78,6 +103,7 @@ def edges(oracle):
     """Words at both sides of every threshold."""
     coin, found = getattr(oracle, "coin", None), {0, 2**64 - 1}
     coins = getattr(oracle, "coins", None)
+    found |= {edge + step for edge in own_edges(oracle) for step in (-1, 0, 1)}
     if hasattr(oracle, "response"):
         return edges(oracle.response)
     for edge in [getattr(coin, "keep", 1), getattr(coins, "true_threshold", 1)]:
@@ -85,6 +111,13 @@ def edges(oracle):
     if hasattr(coin, "other"):
         found |= {coin.keep + coin.other - 1, coin.keep + coin.other}
     return sorted(word % 2**64 for word in found)
+
+
+def own_edges(oracle):
+    """The thresholds of the oracles that do not protect all values alike: of naming a value, of levels, of symbols."""
+    if oracle.name == "exponential":
+        return [sum(oracle.shares[0][:k]) for k in (1, oracle.domain_size // 2)]
+    return getattr(oracle.coins, "true", []) if oracle.name == "idue" else [getattr(oracle, "shown", 1)]
 
 
 def rows_of(oracle, chance):
@@ -147,12 +180,14 @@ def test_strings_and_their_fingerprints_are_those_of_python():
         assert int(mark) == (-1 if data is None else fingerprint(data)), text
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES} & {*fldp.oracles.listed_names()} - {"rr", "grouped"}))
+@pytest.mark.parametrize("name", sorted({*NAMES} & {*fldp.oracles.listed_names()} - {"rr", "grouped", "exponential"}))
 def test_large_domains_are_those_of_python(name):
     sizes = [1 << 20, (1 << 20) - 1, 700_001, 1025]
     every = [{"name": name, "epsilon": 1.0, "domain_size": size} for size in sizes]
     if name == "fwr":
         every += [{**fields, "eta": 0.25} for fields in every[1:]]
+    treated = {"idue": {"budgets": [[3, 0.5], [1024, 0.25]]}, "urr": {"sensitive": [7, 1024]}}
+    every = [{**fields, **(treated | {"urappor": treated["urr"]}).get(name, {})} for fields in every]
     for fields, answer in zip(every, ask([{"do": "oracle", "fields": fields} for fields in every]), strict=True):
         oracle = get(name)(**{key: value for key, value in fields.items() if key != "name"})
         given = answer["result"]
@@ -187,7 +222,7 @@ def test_what_no_value_gives_is_refused_by_both(name):
     expected = [readable(batch) for batch in batches]
     assert [answer.get("result") for answer in found] == expected
     assert len(expected) >= 100
-    if name in ("fhr", "fwr", "grouped", "grr", "pgr", "ss"):
+    if name in ("exponential", "fhr", "fwr", "grouped", "grr", "pgr", "ss", "urappor", "urr"):
         assert {1, None} == set(expected)
 
 

@@ -60,13 +60,11 @@ export function fullLimits(given: Limits = {}): FullLimits {
 
 type Cost = Pick<Spent, "eta"> & { readonly epsilon: number };
 
-/** Return the exact sum of numbers as they are written, in units of `10^-PLACES`. */
-function unitsOf(numbers: readonly (number | string)[]): bigint {
-  return numbers.reduce((sum, number) => {
-    const [digits, exponent = 0] = String(number).split("e");
-    const [whole, part = ""] = digits.split(".");
-    return sum + BigInt(whole + part) * 10n ** BigInt(PLACES + Number(exponent) - part.length);
-  }, 0n);
+/** Return a number as it is written, in units of `10^-PLACES`. */
+function unitsOf(number: number | string): bigint {
+  const [digits, exponent = 0] = String(number).split("e");
+  const [whole, part = ""] = digits.split(".");
+  return BigInt(whole + part) * 10n ** BigInt(PLACES + Number(exponent) - part.length);
 }
 
 const PLACES = 400; // no double is written with more
@@ -77,22 +75,23 @@ function written(units: bigint): string {
   return `${text.slice(0, -PLACES)}.${text.slice(-PLACES)}`.replace(/\.?0+$/, "");
 }
 
-/** Write an eta, a power of two or nothing. */
+/** Write an eta: a power of two as one part of so many, any other as a decimal number. */
 export function shareText(eta: number): string {
-  return Number.isInteger(1 / eta) && eta < 1 ? `1/${1 / eta}` : String(eta);
+  return eta < 1 && Math.log2(eta) % 1 === 0 ? `1/${1 / eta}` : String(eta);
 }
 
 /** Compose costs: epsilons add up, etas multiply. */
 export function together(costs: readonly Cost[]): Spent {
-  const epsilon = written(unitsOf(costs.map((cost) => cost.epsilon)));
-  return { epsilon, eta: costs.reduce((product, cost) => product * cost.eta, 1), answers: costs.length };
+  let [epsilon, eta] = [0n, unitsOf(1)];
+  for (const cost of costs) [epsilon, eta] = [epsilon + unitsOf(cost.epsilon), (eta * unitsOf(cost.eta)) / unitsOf(1)];
+  return { epsilon: written(epsilon), eta: Number(written(eta)), answers: costs.length };
 }
 
 /** Say which parts of a limit do not cover what would be spent; nothing if all do. */
 export function breaches({ maxEpsilon, minEta, maxAnswers = 100 }: Limit, costs: readonly Cost[]): string[] {
   const { epsilon, eta, answers } = together(costs);
   const found = [];
-  if (unitsOf([epsilon]) > unitsOf([maxEpsilon])) {
+  if (unitsOf(epsilon) > unitsOf(maxEpsilon)) {
     found.push(`an epsilon of at most ${maxEpsilon} together, got ${epsilon}`);
   }
   if (eta < minEta) found.push(`an eta of at least ${shareText(minEta)} together, got ${shareText(eta)}`);

@@ -6,8 +6,8 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 /** Return the canonical text of a JSON value: keys in order, no white space. */
 export function dumps(thing: unknown): string {
   if (Array.isArray(thing)) return `[${thing.map(dumps)}]`;
-  if (typeof thing !== "object" || thing === null) return JSON.stringify(thing);
-  const fields = Object.entries(thing).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (Object(thing) !== thing) return JSON.stringify(thing);
+  const fields = Object.entries(thing as object).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${fields.map(([key, value]) => `${JSON.stringify(key)}:${dumps(value)}`)}}`;
 }
 

@@ -1,7 +1,7 @@
 /** The unary encoding for values that have budgets of their own. */
-import { type Level, bestBalance, levelCoins } from "./levels.js";
+import { type Level, bestBalance, levelCoins, oddsOf } from "./levels.js";
 import type { Fields, Report } from "./oracle.js";
-import { ONE, Oracle, SCALE, below, byteWidths, degenerate, expLower, fail, integer, settle, wordOf } from "./shared.js";
+import { ONE, Oracle, below, byteWidths, degenerate, expLower, fail, integer, settle, wordOf } from "./shared.js";
 import { type Budget, budgets, inOrder } from "./treatment.js";
 
 const LEAST_POWER = ONE + (ONE >> 60n);
@@ -60,9 +60,8 @@ export class IDUE extends Oracle {
 
   override likely(report: Report): (value: number) => number {
     return (value) => {
-      const { own, other } = this.level(value);
-      const [p, q] = [Number(own) / Number(SCALE), Number(other) / 2 ** this.planes];
-      return ((report[value >> 3] as number) >> (value & 7)) & 1 ? p / q : (1 - p) / (1 - q);
+      const [one, zero] = oddsOf(this.level(value), this.planes);
+      return ((report[value >> 3] as number) >> (value & 7)) & 1 ? one : zero;
     };
   }
 

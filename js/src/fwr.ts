@@ -8,7 +8,6 @@ import {
   Oracle,
   type Report,
   bitLength,
-  each,
   flag,
   integer,
   parity,
@@ -92,7 +91,7 @@ export class FWR extends Oracle {
 
   /** A report is possible if some value is: where leaked masks cancel out, so must their parities. */
   override check(report: Report): boolean {
-    return this.leaks === 0 || each(this.domainSize, this.likely(report)).some((likely) => likely > 0);
+    return this.leaks === 0 || [...Array(this.domainSize).keys()].some(this.likely(report));
   }
 
   override likely(report: Report): (value: number) => number {
@@ -115,7 +114,7 @@ export class HRR extends FWR {
   static override readonly id = "hrr";
   static override readonly rules = {
     ...FWR.rules,
-    eta: { rule: "1; FWR has others", initial: 1, check: (value: unknown) => value === 1 },
+    eta: { rule: "1", initial: 1, check: (value: unknown) => value === 1 },
     hash_bits: integer(1, 1, 1),
   };
 }

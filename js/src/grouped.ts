@@ -66,7 +66,7 @@ export class Grouped extends Oracle {
       check: (value: unknown) => BASES.some(({ id }) => id === value),
     },
     groups: {
-      rule: `a list of 2 to ${MOST_GROUPS} sizes of groups, at most ${MOST_VALUES} values in all`,
+      rule: `2 to ${MOST_GROUPS} sizes, of at most ${MOST_VALUES} values in all`,
       check: (value: unknown) => isSizes(value) && total(value as number[]) <= MOST_VALUES,
     },
     allow_exposure: flag,

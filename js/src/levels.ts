@@ -18,6 +18,13 @@ export interface Level {
   readonly other: bigint;
 }
 
+/** Return how much more likely a bit is 1, and how much less likely it is 0, under its own value than under another. */
+export function oddsOf({ own, other }: Level, planes: number): [number, number] {
+  const whole = 1n << BigInt(planes);
+  const ratio = (a: bigint, b: bigint): number => Number(a * whole) / Number(b * SCALE);
+  return [ratio(own, other), ratio(SCALE - own, whole - other)];
+}
+
 /** What the ratios of a level may be, both over `unit`: that of a bit that is 1, and that of one that is 0. */
 interface Ratios {
   readonly unit: bigint;

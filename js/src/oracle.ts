@@ -125,7 +125,7 @@ export abstract class Oracle {
   rarely: Fields = {};
 
   /** How to draw where a ticket decides what is public in a report; only plain LDP with such a part has it. */
-  derive?: Derive;
+  declare derive?: Derive;
 
   /** The number of bits that each number of a report takes on the wire. */
   abstract readonly widths: readonly number[];
@@ -176,11 +176,6 @@ export function settleExposure({ name, anonymity, settings, domainSize }: Oracle
   else if (!settings.allow_exposure) {
     throw fail(name, "domain_size", "larger, or allow_exposure", domainSize);
   }
-}
-
-/** Return a number for every value. */
-export function each(count: number, number: Likely): Float64Array {
-  return Float64Array.from({ length: count }, (_, value) => number(value));
 }
 
 /** Return a word. */

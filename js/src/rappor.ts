@@ -56,7 +56,7 @@ function stageCoins(owner: string, epsilon: number, lasting: number, hashes: num
       return { planes: Number(planes), flip, zero, one, odds };
     }
   }
-  throw fail(owner, "epsilon", "one that these coins can realise, and at most epsilon_permanent", [epsilon, lasting]);
+  throw fail(owner, "epsilon", "one that coins can realise, at most epsilon_permanent", [epsilon, lasting]);
 }
 
 /**
@@ -72,7 +72,7 @@ export class RAPPOR extends StringOracle {
     hashes: integer(1, 16, 1),
     cohorts: powerOfTwo(1, 64),
     p: {
-      rule: "a number between 0 and 1",
+      rule: "a positive number below 1",
       initial: null,
       check: (value: unknown) => value === null || (positive.check(value) && (value as number) < 1),
     },

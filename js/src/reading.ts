@@ -57,7 +57,7 @@ export async function decode(bytes: Bytes, oracles: readonly OracleClass[]): Pro
     if (!found.every((report) => oracle.check(report))) refuse("a report that no value gives");
     for (const report of found) reports.push(report);
   }
-  if (reader.number(8) !== reports.length) refuse("another number of reports than the end says");
+  if (reader.number(8) !== reports.length) refuse("not as many reports as the end says");
   await reader.check();
   if (reader.place < bytes.length) refuse("bytes after the end");
   return { oracle, survey, reports };
@@ -76,5 +76,5 @@ function headerOf(reader: Reader, oracles: readonly OracleClass[]): { oracle: Or
   } catch (error) {
     if (error instanceof FldpError) refuse(`the header's oracle: ${error.message}`);
   }
-  return refuse("the header is not canonical JSON of an oracle and a survey");
+  return refuse("the header is not canonical");
 }

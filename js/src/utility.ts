@@ -1,5 +1,6 @@
 /** Utility-optimised oracles: sensitive values are hidden, the others may be revealed. */
 import type { SymbolCoin, UnaryCoins } from "./coins.js";
+import { oddsOf } from "./levels.js";
 import type { Fields, Report } from "./oracle.js";
 import {
   ONE,
@@ -132,14 +133,13 @@ export class URAPPOR extends Utility {
   }
 
   override likely(report: Report): (value: number) => number {
-    const { planes, own, other } = this.coins;
-    const [p, q] = [Number(own) / Number(SCALE), Number(other) / 2 ** planes];
+    const [one, zero] = oddsOf(this.coins, this.coins.planes);
     const named = report.at(-1);
     return (value) => {
       const [hidden, place] = this.placeOf(value);
       if (named) return Number(!hidden && place + 1 === named);
-      if (!hidden) return 1 - this.revealed;
-      return ((report[place >> 3] as number) >> (place & 7)) & 1 ? p / q : (1 - p) / (1 - q);
+      if (!hidden) return Number(SCALE - this.shown) / Number(SCALE);
+      return ((report[place >> 3] as number) >> (place & 7)) & 1 ? one : zero;
     };
   }
 }

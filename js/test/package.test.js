@@ -6,13 +6,16 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import * as fldp from "../dist/index.js";
+import { unequal } from "../dist/unequal.js";
 
 const here = new URL("..", import.meta.url);
 const read = (name) => readFileSync(new URL(name, here), "utf8");
 
-/** Return the bytes of a bundle of these names, minified and compressed by gzip -9. */
-async function sizeOf(names) {
-  const contents = `export { ${names} } from "./dist/index.js";`;
+const compressed = (text) => gzipSync(text, { level: 9 }).length;
+
+/** Return the bytes of a bundle of these names, and others of the second entry, minified and compressed by gzip -9. */
+async function sizeOf(names, others = "") {
+  const contents = `export { ${names} } from "./dist/index.js"; export { ${others} } from "./dist/unequal.js";`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: here.pathname },
     bundle: true,
@@ -21,7 +24,7 @@ async function sizeOf(names) {
     format: "esm",
     target: "es2022",
   });
-  return gzipSync(outputFiles[0].contents, { level: 9 }).length;
+  return compressed(outputFiles[0].contents);
 }
 
 test("the core with one oracle takes 6 kB: a survey and its version, the draw, its bytes, the ledger and the limits", async () => {
@@ -31,11 +34,26 @@ test("the core with one oracle takes 6 kB: a survey and its version, the draw, i
     const size = await sizeOf(`${name}, Survey, Participant`);
     assert.ok(size <= most, `${name}: ${size}`);
   }
+  for (const { name } of unequal) {
+    const size = await sizeOf("Survey, Participant", name);
+    assert.ok(size <= 7100, `${name}: ${size}`);
+  }
 });
 
-test("with a store and the network it takes 8 kB, with everything 15 kB", async () => {
+test("with a store and the network it takes 8 kB, with everything 15 kB, and the second file 3 kB more", async () => {
   assert.ok((await sizeOf("FHR, load, participant")) <= 8000);
-  assert.ok(gzipSync(read("dist/fldp.js"), { level: 9 }).length <= 15_000);
+  assert.ok(compressed(read("dist/fldp.js")) <= 15_000);
+  assert.ok(compressed(read("dist/fldp_unequal.js")) <= 3000);
+});
+
+test("the second file has its oracles alone: the core is that of the first", async () => {
+  const second = await import("../dist/fldp_unequal.js");
+  const { Oracle, ParameterError } = await import("../dist/fldp.js");
+  assert.deepEqual(Object.keys(second).sort(), [...unequal.map(({ name }) => name), "unequal"].sort());
+  for (const Kind of second.unequal) {
+    assert.ok(Kind.prototype instanceof Oracle);
+    assert.throws(() => new Kind({ epsilon: -1 }), ParameterError);
+  }
 });
 
 test("what is not used is left out", async () => {
@@ -44,7 +62,9 @@ test("what is not used is left out", async () => {
 });
 
 test("the collector serves this build", () => {
-  assert.equal(read("../src/fldp/collector/static/fldp.js"), read("dist/fldp.js"), "run: npm run vendor");
+  for (const name of ["fldp.js", "fldp_unequal.js"]) {
+    assert.equal(read(`../src/fldp/collector/static/${name}`), read(`dist/${name}`), "run: npm run vendor");
+  }
 });
 
 test("the package holds the modules, their types and nothing else", () => {
@@ -57,9 +77,9 @@ test("the package holds the modules, their types and nothing else", () => {
   );
   const names = files.map(({ path }) => path);
   assert.ok(
-    ["LICENSE", "README.md", "package.json", "dist/index.js", "dist/index.d.ts", "dist/fldp.js"].every((name) =>
-      names.includes(name),
-    ),
+    ["LICENSE", "README.md", "package.json", "dist/index.js", "dist/index.d.ts", "dist/fldp.js"]
+      .concat(["dist/unequal.js", "dist/unequal.d.ts", "dist/fldp_unequal.js"])
+      .every((name) => names.includes(name)),
   );
   assert.ok(
     names.every((name) => /^(dist\/\w+(\.d\.ts|\.js)|LICENSE|README\.md|package\.json)$/.test(name)),

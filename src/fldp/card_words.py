@@ -5,6 +5,7 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from math import exp, expm1
 
 from fldp.privacy.card import LEVEL, MOST_REPEATS, Card, Deal
+from fldp.privacy.limits import share_text
 from fldp.privacy.notions import declared
 
 _SCALES = ((10**12, " trillion"), (10**9, " billion"), (10**6, " million"))
@@ -156,7 +157,7 @@ def _numbers(card: Card) -> tuple[str, ...]:
     ratio = f"report is at most {_ratio(oracle.epsilon)} times as likely for one answer as for another."
     return (
         f"epsilon {number(oracle.epsilon, 6)}. {among} {ratio}",
-        f"eta {oracle.eta}. {_eta(card)}",
+        f"eta {share_text(oracle.eta)}. {_eta(card)}",
         f"Promised: {_promise(card)}.",
         *(() if card.certain else filter(None, [oracle.unprotected])),
     )
@@ -181,8 +182,8 @@ def _eta(card: Card) -> str:
     if card.oracle.eta == 0:
         return "Some answers have no report in common. This is weak, and much weaker than local differential privacy."
     least = "at least " if card.oracle.unprotected else ""
-    share = f"Any two answers have {least}{card.oracle.eta} of their reports in common; the others tell them apart"
-    share += " for certain."
+    common = f"{least}{share_text(card.oracle.eta)} of their reports in common"
+    share = f"Any two answers have {common}; the others tell them apart for certain."
     return f"{share} 1 would be plain local differential privacy; this is weaker."
 
 

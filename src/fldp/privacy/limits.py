@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational, Real
 
+from fldp import canonical
 from fldp.base import Oracle
 from fldp.constraints import fail, integer, positive
 from fldp.oracle import MOST_VALUES
@@ -38,6 +39,16 @@ def written(number: float | Fraction) -> str:
     """
     text = f"{float(number)!r}".removesuffix(".0")
     return text if Fraction(text) == number else str(number)
+
+
+def share_text(eta: Fraction) -> str:
+    """Write a share as people do: a power of two as one part of so many, any other as a decimal number.
+
+    >>> share_text(Fraction(1, 8)), share_text(Fraction(67, 125)), share_text(Fraction(1))
+    ('1/8', '0.536', '1')
+    """
+    is_power = eta.numerator == 1 and eta.denominator.bit_count() == 1
+    return str(eta) if is_power else canonical.dumps(float(eta)).decode()
 
 
 def _share(owner: str, name: str, value: float | Fraction) -> Fraction:
@@ -101,7 +112,7 @@ class Spent:
 
     def __str__(self) -> str:
         answers = "1 answer" if self.answers == 1 else f"{self.answers} answers"
-        return f"epsilon {written(self.epsilon)}, eta {self.eta}, {answers}"
+        return f"epsilon {written(self.epsilon)}, eta {share_text(self.eta)}, {answers}"
 
 
 @dataclass(frozen=True)
@@ -131,7 +142,7 @@ class Limit:
         if spent.epsilon > self.max_epsilon:
             yield f"an epsilon of at most {written(self.max_epsilon)} together, got {written(spent.epsilon)}"
         if spent.eta < self.min_eta:
-            yield f"an eta of at least {self.min_eta} together, got {spent.eta}"
+            yield f"an eta of at least {share_text(exact(self.min_eta))} together, got {share_text(spent.eta)}"
         if spent.answers > self.max_answers:
             yield f"a number of at most {self.max_answers}, got {spent.answers}"
 

@@ -64,6 +64,10 @@ def report(page):
     return page.locator(".bytes").inner_text()
 
 
+def has_fetched(page, file):
+    return page.evaluate("file => performance.getEntriesByType('resource').some(({ name }) => name.endsWith(file))", file)
+
+
 def count(server, survey):
     return server.counts()[survey.version]
 
@@ -150,6 +154,58 @@ def test_with_the_keyboard_alone(visitor, plain):
         page.keyboard.press(key)
     page.get_by_text("You have answered this survey").wait_for()
     assert count(plain, survey) == 1
+
+
+UNEQUAL = {
+    "sensitive": (
+        {"sensitive": ["edge", "chrome"]},
+        {"name": "urr", "epsilon": 1.0},
+        "Any other answer is named for certain by 46.2 % of its reports.",
+        "Protected: chrome, edge. If yours is one of these, no report says so for certain.",
+    ),
+    "budgets": (
+        {"budgets": {"edge": 0.5}},
+        {"name": "idue", "epsilon": 1.0},
+        "1 of 5 by a budget of their own, from 0.5, and any two others by epsilon 1.",
+        "Protected more than the others: edge (epsilon 0.5).",
+    ),
+    "distance": (
+        {"distance": "line"},
+        {"name": "exponential", "epsilon": 2.0},
+        "About where your answer lies can be guessed.",
+        "The nearer two of them are, the harder they are to tell apart.",
+    ),
+}
+
+
+def test_surveys_that_do_not_protect_all_answers_alike(visitor, plain):
+    """They are answered, say what is not protected, and fetch their oracles; a usual survey does not."""
+    plain.publish(name="alike")
+    page = visitor.open(f"{plain.url}/s/alike")
+    page.get_by_role("button", name="See my report").wait_for()
+    assert not has_fetched(page, "fldp_unequal.js")
+    for name, (declared, oracle, *said) in UNEQUAL.items():
+        survey = plain.publish({**specification(name=name, oracle=oracle), **declared})
+        page = visitor.open(f"{plain.url}/s/{name}")
+        page.get_by_role("button", name="See my report").wait_for()
+        assert all(words in page.locator("main").inner_text() for words in said)
+        page.get_by_label("firefox", exact=True).check()
+        accessible(page)
+        if name == "sensitive":
+            page.get_by_role("button", name="See my report").click()
+            assert page.locator("input:invalid").count() == 1  # nothing is drawn before it was allowed
+            page.get_by_label("I allow that my report may name my answer").check()
+        choose(page, "firefox")
+        seen = wire.decode(bytes.fromhex(report(page)), survey.oracle, survey.version)
+        text = page.locator("main").inner_text()
+        is_named = name == "sensitive" and seen.data[0] == LABELS.index("firefox")
+        assert ("For certain: it names your answer." in text) == is_named
+        assert ("The report below names it." in text) == is_named
+        accessible(page)
+        page.get_by_role("button", name="Send this report").click()
+        page.get_by_text("You have answered this survey").wait_for()
+        assert count(plain, survey) == 1
+        assert has_fetched(page, "fldp_unequal.js")
 
 
 # ------------------------------------------------------------------------------------------------ once, and later

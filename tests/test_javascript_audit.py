@@ -1,7 +1,7 @@
 """The auditor on the client in JavaScript: every oracle, as a black box that only writes bytes.
 
 The noise is that of the device, so an audit of an honest client accuses it with a probability of at most FALSE_ALARM.
-There are sixteen of them: less than 1e-6 together. Clients with planted mistakes must be caught.
+There are twenty of them: less than 1e-6 together. Clients with planted mistakes must be caught.
 """
 
 import json
@@ -15,9 +15,10 @@ from fldp.survey import Survey
 from javascript import HERE, NAMES, node
 from serving import shell
 
-FALSE_ALARM = 5e-8
+FALSE_ALARM = 4e-8
 ORACLES = {
     "cms": {"hashes": 2, "width": 8},
+    "exponential": {"distance": "line"},
     "fhr": {},
     "fwr": {"eta": 0.5},
     "grouped": {"base": "oue", "groups": [3, 5]},
@@ -25,6 +26,7 @@ ORACLES = {
     "hcms": {"hashes": 2, "width": 8},
     "hr": {"blocks": 2},
     "hrr": {},
+    "idue": {"budgets": [[0, 0.5]]},
     "olh": {},
     "oue": {},
     "pgr": {},
@@ -32,6 +34,8 @@ ORACLES = {
     "rr": {},
     "ss": {},
     "sue": {},
+    "urappor": {"sensitive": [0, 1, 5]},
+    "urr": {"sensitive": [0, 1, 5]},
 }
 LABELS = list("abcdefgh")
 STRINGS = ("cms", "hcms", "rappor")
@@ -75,7 +79,7 @@ def test_an_honest_client_passes(tmp_path, name):
     assert found["oracle"]["name"] == name
 
 
-@pytest.mark.parametrize("name", ["cms", "fhr", "grr", "hcms", "oue"])
+@pytest.mark.parametrize("name", ["cms", "fhr", "grr", "hcms", "oue", "urr"])
 def test_a_client_with_another_epsilon_is_caught(tmp_path, name):
     assert not audited(tmp_path, name, "careless", 5000, code=1)["holds"]
 

@@ -21,6 +21,10 @@ ORACLES = [
     {"name": "fhr", "epsilon": 0.3, "allow_exposure": True},
     {"name": "fwr", "epsilon": 0.2, "eta": 0.25, "allow_exposure": True},
     {"name": "grouped", "epsilon": 0.1, "base": "grr", "groups": [2, 1], "allow_exposure": True},
+    {"name": "urr", "epsilon": 0.2, "sensitive": [1]},
+    {"name": "urappor", "epsilon": 0.3, "sensitive": [0]},
+    {"name": "idue", "epsilon": 0.4, "budgets": [[0, 0.1]]},
+    {"name": "exponential", "epsilon": 0.5, "distance": "line"},
     {"name": "cms", "epsilon": 0.4, "hashes": 4, "width": 8},
     {"name": "rappor", "epsilon": 0.1, "epsilon_permanent": 0.3, "bits": 8},
 ]
@@ -83,7 +87,7 @@ def in_python(asked, scopes, agrees, anonymity):
         try:
             answer = person.answer(request["survey"], request["label"], origin=origin, confirm=lambda _: agrees)
             spent = answer.spent
-            told.append((answer.repeated, list(answer.notices), spent.epsilon, spent.eta, spent.answers))
+            told.append((answer.repeated, list(answer.notices), spent.epsilon, float(spent.eta), spent.answers))
         except BudgetError as error:
             told.append(str(error))
         except FldpError as error:
@@ -103,7 +107,7 @@ def in_javascript(told):
                 one["repeated"],
                 one["notices"],
                 Fraction(spent["epsilon"]),
-                Fraction(spent["eta"]),
+                spent["eta"],
                 spent["answers"],
             )
 
@@ -136,6 +140,26 @@ def _defaults():
         (limit.max_epsilon, limit.min_eta, limit.max_answers)
         for limit in (Limits().topic, Limits().origin, Limits().total)
     ]
+
+
+def test_etas_are_multiplied_as_they_are_written():
+    """Those of ULDP are decimals, and their product is neither rounded nor refused where it just fits."""
+    epsilons = [0.8, 0.9, 1.0]
+    oracles = [{"name": "urr", "epsilon": epsilon, "sensitive": [0, 1]} for epsilon in epsilons]
+    asked = [
+        {"survey": {"name": "s", "question": "Q?", "labels": list("abcd"), "oracle": oracle}, "label": "a", "url": URLS[0]}
+        for oracle in oracles
+    ]
+    etas = [Survey.from_dict(one["survey"]).oracle.eta for one in asked]
+    least = etas[0] * etas[1]
+    assert float(etas[0]) * float(etas[1]) < least  # doubles would refuse the second
+    scopes = [(9, float(least), 100)] * 3
+    limit = {"maxEpsilon": 9, "minEta": float(least), "maxAnswers": 100}
+    limits = {"topic": limit, "origin": limit, "total": limit, "minAnonymity": 1}
+    told = ask([{"do": "sequence", "asked": asked, "limits": limits, "agrees": True}])[0]["result"]
+    expected = in_python(asked, scopes, agrees=True, anonymity=1)
+    assert list(in_javascript(told)) == expected
+    assert [isinstance(one, str) for one in expected] == [False, False, True]
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1e-3, 0.7])

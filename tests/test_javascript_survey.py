@@ -64,6 +64,11 @@ GOOD = [
         oracle={"name": "rappor", "epsilon": 1, "epsilon_permanent": 2, "p": 0.25, "cohorts": 64},
         collect={"repeat": "daily"},
     ),
+    survey(oracle={"name": "urr", "epsilon": 1.0, "sensitive": [3, 0]}),
+    survey(oracle={"name": "urappor", "epsilon": 2, "sensitive": [4]}),
+    survey(oracle={"name": "idue", "epsilon": 2.0, "budgets": [[4, 1.0], [1, 0.5]]}),
+    survey(oracle={"name": "idue", "epsilon": 2.0, "budgets": [[1, 0.5]], "balance": 600}),
+    survey(oracle={"name": "exponential", "epsilon": 2.0, "distance": "ring"}),
     survey(collect={"repeat": "once"}),
     survey(collect={}),
     survey(collect={"submit": "ticket", "minimum": 1, "retention": "tally"}),
@@ -139,6 +144,22 @@ BAD = [
     survey(oracle={"name": "fwr", "epsilon": 1.0, "eta": 0.3}),
     survey(oracle={"name": "rr", "epsilon": 1.0}),
     survey(oracle={"name": "grouped", "epsilon": 1.0, "base": "grr", "groups": [3, 3]}),
+    survey(oracle={"name": "urr", "epsilon": 1.0}),
+    survey(oracle={"name": "urr", "epsilon": 1.0, "sensitive": []}),
+    survey(oracle={"name": "urr", "epsilon": 1.0, "sensitive": [0, 0]}),
+    survey(oracle={"name": "urr", "epsilon": 1.0, "sensitive": [5]}),
+    survey(oracle={"name": "urr", "epsilon": 1.0, "sensitive": [True]}),
+    survey(oracle={"name": "urr", "epsilon": 1.0, "sensitive": ["chrome"]}),
+    survey(oracle={"name": "urappor", "epsilon": 1.0, "sensitive": [0, 1, 2, 3, 4]}),
+    survey(oracle={"name": "urappor", "epsilon": 1.0, "sensitive": 3}),
+    survey(oracle={"name": "urappor", "epsilon": 1.0, "sensitive": [1]}, collect={"derive": True, "submit": "ticket"}),
+    survey(oracle={"name": "idue", "epsilon": 1.0, "budgets": [[0, 1.0]]}),
+    survey(oracle={"name": "idue", "epsilon": 1.0, "budgets": [[0, 0.5, 1]]}),
+    survey(oracle={"name": "idue", "epsilon": 1.0, "budgets": [[0, "0.5"]]}),
+    survey(oracle={"name": "idue", "epsilon": 1.0, "budgets": {"0": 0.5}}),
+    survey(oracle={"name": "idue", "epsilon": 1.0, "budgets": [[0, 0.5]], "balance": 1024}),
+    survey(oracle={"name": "exponential", "epsilon": 1.0, "distance": "plane"}),
+    survey(oracle={"name": "exponential", "epsilon": 1.0, "distance": "line"}, labels=None, domain_size=513),
     survey(collect=[]),
     survey(collect={"submit": "anyone"}),
     survey(collect={"opens": "tomorrow"}),
@@ -217,6 +238,13 @@ def cards():
             for name, more in [("grr", {}), ("fhr", {}), ("fwr", {"eta": 0.25}), ("fwr", {"eta": 0.5}), ("oue", {})]:
                 allowed = {"allow_exposure": True} if name in ("fhr", "fwr") else {}
                 yield {"name": name, "epsilon": epsilon, "domain_size": size, **more, **allowed}
+        for size in (3, 30):
+            yield {"name": "urr", "epsilon": epsilon, "domain_size": size, "sensitive": [*range(size // 3)]}
+            yield {"name": "urappor", "epsilon": epsilon, "domain_size": size, "sensitive": [size - 1]}
+            yield {"name": "idue", "epsilon": epsilon, "domain_size": size, "budgets": [[1, epsilon / 3]]}
+            yield {"name": "idue", "epsilon": epsilon, "domain_size": size, "budgets": [[0, epsilon / 4], [2, 0.009]]}
+            yield {"name": "exponential", "epsilon": epsilon, "domain_size": size, "distance": "line"}
+            yield {"name": "exponential", "epsilon": epsilon, "domain_size": size, "distance": "ring"}
     for groups in ([3, 2], [1, 7], [100, 50, 50], [2000, 30], [2, 2], [1, 1, 2]):
         yield {"name": "grouped", "epsilon": 1.5, "base": "grr", "groups": groups, "allow_exposure": True}
 

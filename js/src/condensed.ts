@@ -47,31 +47,31 @@ function areKept(rows: Shares, [one, two]: readonly number[], power: bigint, [ow
   return within && own > next && given > 0n && 1024n * next * (kept - given) >= 1023n * (own - next) * given;
 }
 
-/** Return the largest sum of a column, of absolute values. */
-const norm = (rows: readonly Float64Array[]): number =>
-  Math.max(...rows.map((_, column) => rows.reduce((sum, row) => sum + Math.abs(row[column]), 0)));
-
-/** Invert a matrix in its place. Pre-condition: as a channel here, it is positive definite but for factors of its rows. */
-function invert(rows: readonly Float64Array[]): void {
-  rows.forEach((pivot, k) => {
-    const by = pivot[k];
-    pivot[k] = 1;
-    pivot.forEach((part, column) => (pivot[column] = part / by));
-    for (const row of rows) {
-      if (row === pivot) continue;
-      const factor = row[k];
-      row[k] = 0;
-      for (let column = 0; column < row.length; column++) row[column] -= factor * pivot[column];
-    }
-  });
+/** Return the sums of a row that is the same read backwards, each part times a cosine. Twice, it is the row again. */
+function spectrum(row: readonly number[]): number[] {
+  const turn = (2 * Math.PI) / row.length;
+  return row.map((_, k) => row.reduce((sum, part, j) => sum + part * Math.cos(turn * ((j * k) % row.length)), 0));
 }
 
-/** Return how much the inverse of the channel can enlarge a relative error; NaN or infinite where there is none. */
-function conditionOf(shares: Shares): number {
-  const rows = shares.map((row) => Float64Array.from(row, (share) => Number(share) / Number(SCALE)));
-  const before = norm(rows);
-  invert(rows);
-  return before * norm(rows);
+const sumOf = (row: readonly number[]): number => row.reduce((sum, part) => sum + Math.abs(part), 0);
+
+/** Return the largest sum of a column of the inverse of a channel on a ring: it turns with the value, as the channel. */
+function inverseOnRing([first]: readonly number[][]): number {
+  return sumOf(spectrum(spectrum(first).map((part) => 1 / part))) / first.length;
+}
+
+/** Return the same of one on a line: but for the factors of its rows, only neighbours meet in the inverse. */
+function inverseOnLine(channel: readonly number[][], next: bigint): number {
+  const gap = Number(ONE - next);
+  const sums = channel.map((row, value) => (Number(ONE) + (value % (row.length - 1) && Number(next))) / gap / row[value]);
+  return Math.max(...sums);
+}
+
+/** Return how much the inverse of a channel can enlarge a relative error; infinite or NaN where there is none. */
+function conditionOf(shares: Shares, isRing: boolean, next: bigint): number {
+  const channel = shares.map((row) => row.map((share) => Number(share) / Number(SCALE)));
+  const columns = channel.map((_, symbol) => sumOf(channel.map((row) => row[symbol])));
+  return Math.max(...columns) * (isRing ? inverseOnRing(channel) : inverseOnLine(channel, next));
 }
 
 /**
@@ -107,8 +107,9 @@ export class Exponential extends Oracle {
       sharesOf(values.map((symbol) => weights[between(value, symbol, size)]), value),
     );
     const pairs = values.map((value) => [value, (value + 1) % size]).slice(0, isRing ? size : -1);
-    const kept = pairs.every((pair) => areKept(this.shares, pair, expLower(this.alpha), weights));
-    if (!kept || !(conditionOf(this.shares) <= MOST_CONDITION)) throw degenerate(this.name, epsilon);
+    const power = expLower(this.alpha);
+    const kept = pairs.every((pair) => areKept(this.shares, pair, power, weights));
+    if (!kept || !(conditionOf(this.shares, isRing, weights[1]) <= MOST_CONDITION)) throw degenerate(this.name, epsilon);
     this.widths = [bitLength(size - 1)];
   }
 

@@ -6,6 +6,7 @@ import { explain } from "./explain.js";
 import { BudgetError, CollectorError, flush, load, participant, search } from "./fldp.js";
 import { learned, privacyCard } from "./learned.js";
 import { known } from "./oracles.js";
+import { concerned } from "./treatment.js";
 
 const main = document.querySelector("main");
 const collector = new URL("..", location.href).href;
@@ -60,25 +61,40 @@ function refusal({ state, collect }) {
 function showQuestion(survey, person) {
   const chosen = choices(survey);
   const button = element("button", { type: "submit", class: "primary" }, "See my report");
-  const form = element("form", {}, chosen.field, element("div", { class: "actions" }, button));
+  const form = element("form", {}, consent(survey), chosen.field, element("div", { class: "actions" }, button));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const label = chosen.value();
     if (label === null) return;
     button.disabled = true;
-    attempt(() => prepare(survey, person, label))();
+    attempt(() => prepare(survey, isExposing(survey) ? allowing(survey) : person, label))();
   });
   show(
     survey.question,
     survey.description ? element("p", {}, survey.description) : null,
     notice(
       "",
-      element("p", {}, "Your answer stays on this device. What is sent is a report that was drawn at random from it. You see it first."),
+      element("p", {}, isExposing(survey) ? EXPOSING : "Your answer stays on this device. What is sent is a report that was drawn at random from it. You see it first."),
     ),
     form,
-    privacyCard(card(survey.oracle)),
+    privacyCard(card(survey.oracle), concerned(survey)),
     footer(survey),
   );
+}
+
+const EXPOSING = "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.";
+const isExposing = ({ oracle }) => oracle.anonymity < 2;
+
+/** Return the person who has allowed what the usual limits refuse: that a report leaves one answer. */
+const allowing = (survey) => participant(survey, { limits: { minAnonymity: 1 } });
+
+/** Ask for that, before there is an answer: whether somebody agrees must not depend on it. */
+function consent(survey) {
+  if (!isExposing(survey)) return null;
+  const box = element("input", { type: "checkbox", id: "exposing", required: true });
+  const words = concerned(survey) ?? "A report may leave only one answer possible.";
+  const label = element("label", { for: "exposing" }, box, " I allow that my report may name my answer for certain.");
+  return element("fieldset", {}, element("legend", {}, "Not every answer is protected"), element("p", {}, words), label);
 }
 
 async function prepare(survey, person, label) {
@@ -101,7 +117,7 @@ async function showReport(survey, person, answer, label) {
     HEADINGS[answer.state],
     element("p", { class: "eyebrow" }, survey.question),
     status(survey, answer, label),
-    label === null ? null : panel("Your answer", element("p", {}, label), element("p", { class: "small muted" }, fate(survey))),
+    label === null ? null : panel("Your answer", element("p", {}, label), element("p", { class: "small muted" }, fate(survey, explanation))),
     panel("Your report", element("p", {}, reportWords(survey)), bytes(answer.batch)),
     panel("What anybody can learn from it", ...learned(survey, explanation)),
     actions(survey, person, answer),
@@ -110,10 +126,12 @@ async function showReport(survey, person, answer, label) {
 }
 
 /** Say what becomes of the answer itself. */
-const fate = ({ collect }) =>
-  collect.repeat === "daily"
+function fate({ collect }, { left }) {
+  if (left === 1) return "The report below names it.";
+  return collect.repeat === "daily"
     ? "It is not sent, and it is not kept. What is kept here was drawn at random from it, once; the reports of all days are drawn from that."
     : "It is not sent, and it is not kept.";
+}
 
 function reportWords({ oracle }) {
   const bits = oracle.reportBits.toLocaleString("en-US");

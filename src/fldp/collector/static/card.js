@@ -1,21 +1,6 @@
 // The card of an oracle: what any report gives away, in the words of `fldp card`.
-const SCALES = [
-  [1e12, " trillion"],
-  [1e9, " billion"],
-  [1e6, " million"],
-  [0, ""],
-];
-
-/** Write a number as people do, with so many digits that matter; halves go to the even neighbour, or all up. */
-function numberText(amount, digits = 3, up = false) {
-  const power = 10 ** (digits - 1 - Math.floor(Math.log10(amount)));
-  const scaled = amount * power;
-  const below = Math.floor(scaled);
-  const more = up ? scaled > below : scaled - below > 0.5 || (scaled - below === 0.5 && below % 2 === 1);
-  const rounded = (below + Number(more)) / power;
-  const [scale, name] = SCALES.find(([least]) => rounded >= least);
-  return (rounded / (scale || 1)).toLocaleString("en-US", { maximumSignificantDigits: 15 }) + name;
-}
+import { differing } from "./treatment.js";
+import { count, numberText, shareText } from "./words.js";
 
 /** Write `e^epsilon` rounded up, since it is a bound; near 1, with the digits that tell it from 1. */
 function ratioText(epsilon) {
@@ -23,11 +8,10 @@ function ratioText(epsilon) {
   return `1${numberText(Math.expm1(epsilon), epsilon >= 0.1 ? 3 : 2, true).slice(1)}`;
 }
 
-const count = (number) => number.toLocaleString("en-US");
-const shareText = (eta) => (eta > 0 && eta < 1 ? `1/${1 / eta}` : String(eta)); // a power of two, or nothing
-
 /** Return how many values a report leaves possible in the mean, if all values are equally frequent. */
-function meanLeftOf({ eta, domainSize, description }) {
+function meanLeftOf({ eta, domainSize, description, revealed }) {
+  const hidden = (description.sensitive?.length ?? 0) / domainSize;
+  if (hidden) return 1 + (domainSize - 1) * (1 - revealed * (1 - hidden)); // all of a kind share the same part
   if (eta > 0) return 1 + (domainSize - 1) * eta;
   return description.groups.reduce((sum, size) => sum + size * size, 0) / domainSize;
 }
@@ -42,19 +26,19 @@ function leftText(mean, least) {
 const MANY = 2 ** 31 - 1; // the number of values where they are texts, which nobody can list
 const everyText = (size) => (size === 2 ? "Both answers" : `Each of the ${count(size)} answers`);
 
-function certainText({ eta, domainSize: size, anonymity: least }, mean) {
+function certainText({ eta, domainSize: size, anonymity: least }, mean, unprotected) {
   if (least === size) return [`Nothing. ${size < MANY ? everyText(size) : "Every text"} could have given your report.`];
   const said = eta
-    ? "That some answers are not yours, whatever epsilon is."
+    ? (unprotected ?? "That some answers are not yours, whatever epsilon is.")
     : "In which group your answer is. This is weak: answers in different groups are not protected at all.";
   return [said, `Of ${count(size)} answers it leaves ${leftText(mean, least)}.`];
 }
 
-function etaText(eta) {
+function etaText(eta, least) {
   if (eta === 1) return "Any two answers can give all the same reports. This is plain local differential privacy.";
   if (eta === 0) return "Some answers have no report in common. This is weak, and much weaker than local differential privacy.";
   return (
-    `Any two answers have ${shareText(eta)} of their reports in common; the others tell them apart for certain. ` +
+    `Any two answers have ${least}${shareText(eta)} of their reports in common; the others tell them apart for certain. ` +
     "1 would be plain local differential privacy; this is weaker."
   );
 }
@@ -68,21 +52,25 @@ function promiseText({ eta, epsilon, description, lastingEpsilon }) {
 }
 
 /**
- * Return what any report of a survey's oracle gives away: how many values it leaves possible in the mean, and what it
- * says for certain and what its numbers mean, as sentences.
+ * Return what any report of a survey's oracle gives away: how many values it leaves possible in the mean, what is
+ * promised, and what a report says for certain and what its numbers mean, as sentences.
  */
 export function card(oracle) {
   const { epsilon, eta, domainSize, anonymity } = oracle;
-  const meanLeft = meanLeftOf(oracle);
-  const among = anonymity < domainSize ? "Among the answers that it does not rule out, a" : "A";
+  const { unprotected, promise = promiseText(oracle) } = differing(oracle);
+  const [meanLeft, promised] = [meanLeftOf(oracle), `Promised: ${promise}.`];
+  const isCertain = anonymity < domainSize;
+  const among = isCertain ? "Among the answers that it does not rule out, a" : "A";
   const ratio = `report is at most ${ratioText(epsilon)} times as likely for one answer as for another.`;
   return {
     meanLeft,
-    certain: certainText(oracle, meanLeft),
+    promised,
+    certain: certainText(oracle, meanLeft, unprotected),
     numbers: [
       `epsilon ${numberText(epsilon, 6)}. ${among} ${ratio}`,
-      `eta ${shareText(eta)}. ${etaText(eta)}`,
-      `Promised: ${promiseText(oracle)}.`,
+      `eta ${shareText(eta)}. ${etaText(eta, unprotected ? "at least " : "")}`,
+      promised,
+      ...(isCertain || !unprotected ? [] : [unprotected]),
     ],
   };
 }

@@ -29,6 +29,7 @@ export function learned(survey, { ruledOut, left, guess }) {
 
 function words(size, left, out) {
   if (!out) return `It rules out no answer: each of the ${count(size)} could have led to this report.`;
+  if (left === 1) return `For certain: it names your answer. It rules out all others, ${count(out)} of ${count(size)}.`;
   return `For certain: it rules out ${count(out)} of the ${count(size)} answers, and leaves ${count(left)} possible. Yours is one of these.`;
 }
 
@@ -63,14 +64,15 @@ function map(ruledOut, left) {
   return [picture, key()];
 }
 
-/** Make the privacy card of a survey: what any report gives away. */
-export function privacyCard(facts) {
+/** Make the privacy card of a survey: what any report gives away, and which answers differ in that. */
+export function privacyCard(facts, differs = null) {
   return element(
     "section",
     { class: "panel", "aria-labelledby": "card" },
     element("h2", { id: "card" }, "What a report gives away"),
     element("h3", {}, "For certain"),
     facts.certain.map((line) => element("p", {}, line)),
+    differs === null ? null : [element("h3", {}, "Not alike for all answers"), element("p", {}, differs)],
     element("h3", {}, "In numbers"),
     list(facts.numbers),
   );

@@ -14,6 +14,7 @@ import { overTime } from "./over_time.js";
 import { publishing } from "./publishing.js";
 import { rowsTable } from "./rows.js";
 import { collector, download, get, post, Refused } from "./session.js";
+import { concerned } from "./treatment.js";
 import { count, interval, percentFixed } from "./words.js";
 
 const TOP = 20;
@@ -60,7 +61,7 @@ export async function surveyView(name, version, again) {
     chosen ? null : results.more, // of a sketch, a part of the error does not fall
     comparison(survey, asked, askerOf(chosen)),
     honest.node,
-    privacyCard(card(survey.oracle)),
+    privacyCard(card(survey.oracle), concerned(survey)),
     publishing(survey),
   ];
   return { heading: survey.question, content, refresh };
@@ -81,7 +82,7 @@ function about({ domain, specification: { search: round }, oracle }) {
 function statusLine(survey) {
   const state = element("span");
   const n = element("strong", { class: "count" });
-  const promised = card(survey.oracle).numbers.at(-1); // an epsilon alone would say too little
+  const promised = card(survey.oracle).promised; // an epsilon alone would say too little
   const words = ` ${survey.oracle.description.name.toUpperCase()}, ${about(survey)}. ${promised}`;
   const node = element("p", { class: "facts" }, state, element("span", {}, n, " reports"), element("span", { class: "muted" }, words));
   const put = (row) => ((state.textContent = row.state), (state.className = `state ${row.state}`), (n.textContent = count(row.n)));

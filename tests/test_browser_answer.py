@@ -65,7 +65,8 @@ def report(page):
 
 
 def has_fetched(page, file):
-    return page.evaluate("file => performance.getEntriesByType('resource').some(({ name }) => name.endsWith(file))", file)
+    urls = page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
+    return any(url.endswith(f"/{file}") for url in urls)
 
 
 def count(server, survey):

@@ -146,10 +146,8 @@ def test_etas_are_multiplied_as_they_are_written():
     """Those of ULDP are decimals, and their product is neither rounded nor refused where it just fits."""
     epsilons = [0.8, 0.9, 1.0]
     oracles = [{"name": "urr", "epsilon": epsilon, "sensitive": [0, 1]} for epsilon in epsilons]
-    asked = [
-        {"survey": {"name": "s", "question": "Q?", "labels": list("abcd"), "oracle": oracle}, "label": "a", "url": URLS[0]}
-        for oracle in oracles
-    ]
+    surveys = [{"name": "s", "question": "Q?", "labels": list("abcd"), "oracle": oracle} for oracle in oracles]
+    asked = [{"survey": survey, "label": "a", "url": URLS[0]} for survey in surveys]
     etas = [Survey.from_dict(one["survey"]).oracle.eta for one in asked]
     least = etas[0] * etas[1]
     assert float(etas[0]) * float(etas[1]) < least  # doubles would refuse the second

@@ -73,11 +73,11 @@ function showQuestion(survey, person) {
     survey.question,
     survey.description ? element("p", {}, survey.description) : null,
     notice(
-      "",
+      isExposing(survey) ? "warn" : "",
       element("p", {}, isExposing(survey) ? EXPOSING : "Your answer stays on this device. What is sent is a report that was drawn at random from it. You see it first."),
     ),
     form,
-    privacyCard(card(survey.oracle), concerned(survey)),
+    privacyCard(card(survey.oracle), isExposing(survey) ? null : concerned(survey)), // else it stands above
     footer(survey),
   );
 }

@@ -115,6 +115,7 @@ def test_plans_offer_them_where_they_are_declared_and_only_then():
         assert {row.oracle.name for row in made.rows} == plain | wanted
         assert wanted <= {row.oracle.name for row in made.eligible}
         assert f"({', '.join(declared)})" in made.reason
+        assert ("It protects all values alike, by epsilon" in made.reason) == (made.recommended.epsilon < 2.0)
 
 
 def test_all_that_a_plan_recommends_gives_the_declared_protection():

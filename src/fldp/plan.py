@@ -182,13 +182,14 @@ class Plan:
     @property
     def reason(self) -> str:
         """Why this row, and what a report gives away."""
+        from fldp.privacy.limits import share_text
         from fldp.render import exposure  # tables are slow to load
 
         best = self.recommended
         asked = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
         if self.treatment.parameters:
             asked = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
-        said = [f"{best.name} has the least mean error of all with {asked}; its eta is {best.eta}."]
+        said = [f"{best.name} has the least mean error of all with {asked}; its eta is {share_text(best.eta)}."]
         said.append(exposure(best.oracle))
         if best.epsilon < self.epsilon:
             said.append(

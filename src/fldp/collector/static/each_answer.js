@@ -28,8 +28,9 @@ export function eachAnswer(id, legend, line) {
   }
 
   function put(given) {
-    if (given.length === labels.length && given.every((label, place) => label === labels[place])) return;
-    labels = [...new Set(given)];
+    const found = [...new Set(given)];
+    if (found.length === labels.length && found.every((label, place) => label === labels[place])) return; // the focus stays
+    labels = found;
     finding.hidden = labels.length <= FEW;
     box.className = labels.length > FEW ? "choices many" : "choices";
     if (finding.hidden) search.value = "";

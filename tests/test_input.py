@@ -185,6 +185,7 @@ def test_what_does_not_belong_together():
         (fldp.SS(1.0, 12), [1] * 6 + [0] * 6, [3, 3, *[0] * 10]),
         (fldp.HR(1.0, 3), [2, 0, 0, 0], [1, 0, 0, 0]),
         (fldp.HR(1.0, 3), [0, 1, 0, 1], [3, -1, 0, 0]),
+        (fldp.Exponential(2.0, 5, distance="line"), [2, 0, 0, 0, 0], [1 << 62] * 4 + [2]),  # of sum 2, in 64 bits
     ],
 )
 def test_states_that_two_reports_do_not_add_up_to(oracle, good, bad):

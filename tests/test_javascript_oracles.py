@@ -32,7 +32,9 @@ def sensitive_of(size, epsilon, chance):
 
 
 def budgets_of(size, epsilon, chance):
-    """Budgets of some values, most of them below epsilon, and a balance or none."""
+    """Budgets of some values, most of them below epsilon, and a balance or none; the least are right but for size."""
+    if epsilon < 1e-9:
+        return {"budgets": [[0, epsilon / 2]]}
     named = chance.sample(range(size), chance.choice([1, 2, min(size, 9), min(size, 100)]))
     shares = [chance.choice([0.25, 0.5, 0.5, 0.9, chance.uniform(0.1, 0.99)]) for _ in range(3)]
     budgets = [[value, epsilon * chance.choice(shares)] for value in named]
@@ -41,6 +43,9 @@ def budgets_of(size, epsilon, chance):
 
 
 def distance_of(size, epsilon, chance):
+    """Any distance; near the largest epsilons the smallest rings, where rounding is what refuses them."""
+    if epsilon >= 30:
+        return {"distance": "ring", "domain_size": chance.choice([2, 3])}
     return {"distance": chance.choice(["line", "ring", "line", "ring", "plane"]), "domain_size": min(size, 40)}
 
 

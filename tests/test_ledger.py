@@ -125,7 +125,7 @@ def test_each_scope_counts_its_own():
     [
         (Limit(2, 0), (1.5, 1), "an epsilon of at most 2 together, got 2.5"),
         (Limit(100, HALF), (1.0, HALF), "an eta of at least 1/2 together, got 1/4"),
-        (Limit(100, Fraction(1, 10**9)), (1.0, 0), "an eta of at least 1/1000000000 together, got 0"),
+        (Limit(100, Fraction(1, 10**9)), (1.0, 0), "an eta of at least 1e-9 together, got 0"),
         (Limit(100, 0, 1), (1.0, 1), "a number of at most 1, got 2"),
     ],
 )

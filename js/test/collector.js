@@ -1,6 +1,7 @@
 // A collector for the tests: a real server on this machine that does what it is told, and remembers what it got.
 import { createServer } from "node:http";
 import { Survey, every } from "../dist/index.js";
+import { unequal } from "../dist/unequal.js";
 
 export const LABELS = ["chrome", "firefox", "safari", "edge", "other"];
 
@@ -42,7 +43,7 @@ export async function collector() {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${server.address().port}`;
   const publish = async (fields, state = "open") => {
-    const survey = await Survey.of(fields, url, every);
+    const survey = await Survey.of(fields, url, [...every, ...unequal]);
     surveys.set(survey.name, { version: survey.version, survey: survey.specification, state });
     return survey;
   };

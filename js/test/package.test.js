@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import * as fldp from "../dist/index.js";
 import { unequal } from "../dist/unequal.js";
+import { known } from "../../src/fldp/collector/static/oracles.js";
 
 const here = new URL("..", import.meta.url);
 const read = (name) => readFileSync(new URL(name, here), "utf8");
@@ -64,6 +65,14 @@ test("what is not used is left out", async () => {
 test("the collector serves this build", () => {
   for (const name of ["fldp.js", "fldp_unequal.js"]) {
     assert.equal(read(`../src/fldp/collector/static/${name}`), read(`dist/${name}`), "run: npm run vendor");
+  }
+});
+
+test("the pages fetch the second file for its oracles, and for no other", async () => {
+  const ids = fldp.every.map(({ id }) => id);
+  for (const { id } of [...fldp.every, ...unequal]) {
+    const found = (await known({ oracle: { name: id } })).map((oracle) => oracle.id);
+    assert.deepEqual(found, ids.includes(id) ? ids : [...ids, ...unequal.map((oracle) => oracle.id)]);
   }
 });
 

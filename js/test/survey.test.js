@@ -22,6 +22,21 @@ async function started(t) {
   return server;
 }
 
+test("oracles are imported where a survey asks for them", async (t) => {
+  const server = await started(t);
+  const asked = [];
+  const known = async ({ oracle }) => {
+    asked.push(oracle.name);
+    return oracle.name === "urr" ? (await import("../dist/unequal.js")).unequal : every;
+  };
+  for (const oracle of [{ name: "fhr", epsilon: 1 }, { name: "urr", epsilon: 1, sensitive: [0] }]) {
+    const { version } = await server.publish(specification({ oracle }));
+    const survey = await load(server.url, "browser", known);
+    assert.deepEqual([survey.oracle.name, survey.version], [oracle.name, version]);
+  }
+  assert.deepEqual(asked, ["fhr", "urr"]);
+});
+
 test("a survey is loaded with what it asks", async (t) => {
   const server = await started(t);
   const made = await server.publish(specification({ title: "Browsers", topic: "web" }));

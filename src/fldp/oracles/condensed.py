@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fldp.constraints import integer, positive
 from fldp.kernels import Kernel
-from fldp.oracle import Floats, FrequencyOracle, Law, symbol_dtype
+from fldp.oracle import Floats, Law
+from fldp.oracles.named import NamedOracle
 from fldp.profile import Band, Profile
 from fldp.reports import Array, Tally
 from fldp.stream import Words
@@ -39,7 +40,7 @@ def choose(values: Any, coins: Any, ends: Any, out: Any) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class Exponential(FrequencyOracle):
+class Exponential(NamedOracle):
     """The exponential mechanism on a line or a ring of values: the nearer to the true value, the more likely.
 
     A report is the value at distance ``k`` with a probability proportional to ``e^(-alpha k/2)``. The weights of two
@@ -152,27 +153,9 @@ class Exponential(FrequencyOracle):
         """What a report of each value (row) adds to the variance of the estimate of each value (column)."""
         return self.channel @ self.inverse**2 - np.eye(self.domain_size)
 
-    words = 1
-
-    @property
-    def report_dtype(self) -> Any:
-        return symbol_dtype(self.domain_size)
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return ((self.domain_size - 1).bit_length(),)
-
     @property
     def server_work(self) -> str:
         return "O(n + d^2)"
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.domain_size,)
-
-    @property
-    def outcomes(self) -> int:
-        return self.domain_size
 
     @cached_property
     def _ends(self) -> NDArray[np.uint64]:
@@ -182,15 +165,6 @@ class Exponential(FrequencyOracle):
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         choose.over(len(values))(values, words[:, 0], self._ends, out)
-
-    def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        state += np.bincount(data, minlength=self.domain_size)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return np.asarray(data < self.domain_size)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return bool((state >= 0).all()) and int(state.sum()) == n
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         del options
@@ -238,13 +212,6 @@ class Exponential(FrequencyOracle):
         del public
         self.check_enumerable(value)
         return {symbol: Fraction(share, _SCALE) for symbol, share in enumerate(self.shares[value])}
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, int(report)
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.array(outcome, self.report_dtype)
 
     def resized(self, domain_size: int) -> "Exponential":
         """Fewer values with the same alpha."""

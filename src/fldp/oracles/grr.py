@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fldp.constraints import integer, positive
 from fldp.kernels import U64, Kernel
-from fldp.oracle import Floats, Law, symbol_dtype
+from fldp.oracle import Floats, Law
+from fldp.oracles.named import NamedOracle
 from fldp.oracles.pure import PureOracle
 from fldp.profile import Band, Profile
 from fldp.reports import Array
@@ -32,7 +33,7 @@ def respond(symbols: Any, coins: Any, keep: Any, other: Any, out: Any) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class GRR(PureOracle):
+class GRR(NamedOracle, PureOracle):
     """Generalised randomized response: the true value with probability ``p``, each other one with ``q``.
 
     ``p = e^eps/(e^eps+d-1)``, ``q = 1/(e^eps+d-1)``. It is eps-LDP because ``p/q = e^eps``. Best where the domain is
@@ -64,37 +65,8 @@ class GRR(PureOracle):
     def q(self) -> Fraction:
         return self.coin.q
 
-    @property
-    def words(self) -> int:
-        return 1
-
-    @property
-    def report_dtype(self) -> Any:
-        return symbol_dtype(self.domain_size)
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return ((self.domain_size - 1).bit_length(),)
-
-    @property
-    def server_work(self) -> str:
-        return "O(n + d)"
-
-    @property
-    def outcomes(self) -> int:
-        return self.domain_size
-
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         respond.over(len(values))(values, words[:, 0], U64(self.coin.keep), U64(self.coin.other), out)
-
-    def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        state += np.bincount(data, minlength=self.domain_size)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return np.asarray(data < self.domain_size)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return super().check_state(state, n) and int(state.sum()) == n
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Two different symbols exclude each other in a report, so their supports have covariance -pq or -q^2."""
@@ -123,13 +95,6 @@ class GRR(PureOracle):
         del public
         self.check_enumerable(value)
         return {symbol: self.p if symbol == value else self.q for symbol in range(self.domain_size)}
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, int(report)
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.array(outcome, self.report_dtype)
 
 
 @dataclass(frozen=True, repr=False)

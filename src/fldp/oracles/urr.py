@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.kernels import U64
-from fldp.oracle import Floats, Law, symbol_dtype
+from fldp.oracle import Floats, Law
 from fldp.oracles.grr import respond
+from fldp.oracles.named import NamedOracle
 from fldp.oracles.uneven import Chances
 from fldp.oracles.utility import SENSITIVE, UtilityOracle
 from fldp.profile import Band, Profile
@@ -23,7 +24,7 @@ _SCALE = 1 << BITS
 
 
 @dataclass(frozen=True, repr=False)
-class URR(UtilityOracle):
+class URR(NamedOracle, UtilityOracle):
     """Utility-optimised randomized response: sensitive values among each other, others often as they are.
 
     With ``s`` sensitive values, a report of one of them is itself with probability ``e^eps/(e^eps+s-1)`` and each other
@@ -69,24 +70,6 @@ class URR(UtilityOracle):
     def kinds(self) -> tuple[Chances, ...]:
         return (self.coin.p, self.coin.q), (self.revealed, Fraction(0))
 
-    words = 1
-
-    @property
-    def report_dtype(self) -> Any:
-        return symbol_dtype(self.domain_size)
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return ((self.domain_size - 1).bit_length(),)
-
-    @property
-    def server_work(self) -> str:
-        return "O(n + d)"
-
-    @property
-    def outcomes(self) -> int:
-        return self.domain_size
-
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         """A coin below what is kept, or shown, gives the value itself; else it names a sensitive one."""
         coins, sensitive = words[:, 0], np.array(self.sensitive)
@@ -99,15 +82,6 @@ class URR(UtilityOracle):
             out[hidden] = sensitive[symbols]
         changed = ~hidden & (coins >= U64(self.shown))
         out[changed] = sensitive[((coins[changed] - U64(self.shown)) // U64(self.coin.other)).astype(np.int64)]
-
-    def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        state += np.bincount(data, minlength=self.domain_size)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return np.asarray(data < self.domain_size)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return super().check_state(state, n) and int(state.sum()) == n
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Symbols exclude each other in a report, so the covariance of two is minus the product of their chances."""
@@ -152,10 +126,3 @@ class URR(UtilityOracle):
         del public
         self.check_enumerable(value)
         return {symbol: self.law_of(value)(symbol) for symbol in sorted({*self.sensitive, value})}
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, int(report)
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.array(outcome, self.report_dtype)

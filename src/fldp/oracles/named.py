@@ -1,0 +1,58 @@
+"""Oracles whose report names one of the values, and whose tally counts how often each was named."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.oracle import FrequencyOracle, symbol_dtype
+from fldp.reports import Array
+
+
+class NamedOracle(FrequencyOracle):
+    """What such oracles have in common whatever the law by which they choose the value.
+
+    >>> from fldp import GRR
+    >>> GRR(epsilon=1.0, domain_size=5).report_bits, issubclass(GRR, NamedOracle)
+    (3, True)
+    """
+
+    @property
+    def words(self) -> int:
+        return 1
+
+    @property
+    def report_dtype(self) -> Any:
+        return symbol_dtype(self.domain_size)
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return ((self.domain_size - 1).bit_length(),)
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (self.domain_size,)
+
+    @property
+    def server_work(self) -> str:
+        return "O(n + d)"
+
+    @property
+    def outcomes(self) -> int:
+        return self.domain_size
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        state += np.bincount(data, minlength=self.domain_size)
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        return np.asarray(data < self.domain_size)
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        return bool(((state >= 0) & (state <= n)).all()) and int(state.sum()) == n
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        return None, int(report)
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        del public
+        return np.array(outcome, self.report_dtype)

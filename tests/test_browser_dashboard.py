@@ -457,15 +457,17 @@ def begin(page, server, name, **choices):
         page.get_by_label(words.replace("_", " ")).select_option(choice)
 
 
-def publish(page, server, name):
-    """Publish what the form says, and return the survey; its version is the one that was promised, if one was."""
-    promised = page.get_by_text("Version that would be published").locator("code")
-    version = promised.inner_text() if promised.count() else None
-    page.get_by_role("button", name="Publish this survey").click()
+def publish(page, server, name, **declared):
+    """Publish what the form says, with this declared, and return the survey; its version is as promised."""
+    version = page.get_by_text("Version that would be published").locator("code").inner_text()
+    with page.expect_request("**/v1/surveys") as sent:
+        page.get_by_role("button", name="Publish this survey").click()
+    body = sent.value.post_data_json
+    assert {key: body.get(key) for key in ("sensitive", "budgets", "distance") if key in body} == declared
     page.get_by_role("heading", name="Estimates").wait_for()
     with server.admin as client:
         survey = Survey.from_dict(client.get(f"/v1/surveys/{name}").json()["survey"])
-    assert version in (None, survey.version)
+    assert version == survey.version
     return survey
 
 
@@ -483,7 +485,8 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
     page.get_by_text("a report must leave at least 2 values possible, got 1. The answer page asks").wait_for()
     page.get_by_text("Protected: __proto__, hiv. If yours is one of these, no report says so for certain.").wait_for()
     accessible(page)
-    assert publish(page, server, "some").oracle == fldp.URR(1.0, 15, sensitive=[4, 5])
+    survey = publish(page, server, "some", sensitive=["__proto__", "hiv"])
+    assert survey.oracle == fldp.URR(1.0, 15, sensitive=[4, 5])
 
     begin(page, server, "more", What_must_be_protected="some answers more than others")
     page.get_by_label("Answers, one on a line").fill("\n".join(labels))
@@ -499,7 +502,8 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
     page.get_by_text("Protected more than the others: __proto__ (epsilon 0.25), 7 (epsilon 0.5).").wait_for()
     page.set_viewport_size(PHONE)
     accessible(page)
-    assert publish(page, server, "more").oracle == fldp.IDUE(1.0, 15, budgets={4: 0.25, 6: 0.5})
+    survey = publish(page, server, "more", budgets={"__proto__": 0.25, "7": 0.5})
+    assert survey.oracle == fldp.IDUE(1.0, 15, budgets={4: 0.25, 6: 0.5})
 
     begin(page, server, "near", What_must_be_protected="near answers more than far ones")
     page.get_by_label("Answers, one on a line").fill("\n".join(labels))
@@ -510,7 +514,7 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
     page.get_by_label("Oracle", exact=True).select_option("exponential")
     page.get_by_text("nobody can answer this: answers on topic near").wait_for()  # the usual limit is an epsilon of 2
     accessible(page)
-    assert publish(page, server, "near").oracle == fldp.Exponential(3.5, 15, distance="ring")
+    assert publish(page, server, "near", distance="ring").oracle == fldp.Exponential(3.5, 15, distance="ring")
 
 
 def test_tickets_decide_public_words_where_they_can(visitor, server):

@@ -9,6 +9,7 @@ import fldp
 from browser import PHONE, Visitor, accessible, chromium
 from collector_server import Server, key, specification
 from fldp import wire
+from fldp.reports import Reports
 from fldp.search import Search
 from fldp.survey import Survey
 
@@ -119,12 +120,16 @@ def test_a_round_of_a_search_is_answered_and_looked_at(browser, server):
         page.get_by_text("It rules out no answer: each of the 65 could have led to this report.").wait_for()
         page.get_by_role("button", name="Send this report").click()
         page.get_by_text("You have answered this survey").wait_for()
+        unseen = Reports(survey.oracle, np.array([0, 40], survey.oracle.report_dtype))  # nothing, and a blank
+        assert [survey.label(value) for value in unseen.data] == ["", " "]
+        assert server.send(survey, wire.encode(unseen, survey.version)).status_code == 200
         page = visitor.open(f"{server.url}/#token={server.token}")
         page.goto(f"{server.url}/#/survey/search/{survey.version}")
         page.get_by_text("GRR, round 1 of a search, 65 beginnings").wait_for()
         page.locator("table.all tbody tr").first.wait_for()
         accessible(page)
-    assert server.counts()[survey.version] == 1
+        assert {"(empty)", "(blank)"} <= {label.removesuffix(" (may be zero)") for label in cells(page)}
+    assert server.counts()[survey.version] == 3
 
 
 def made_in(page, server):

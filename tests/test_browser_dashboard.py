@@ -14,7 +14,7 @@ import pytest
 import fldp
 import fldp.collector
 import postgres_server
-from browser import DESK, PHONE, Visitor, accessible, chromium
+from browser import DESK, PHONE, Visitor, accessible, chromium, new_survey
 from collector_server import Server, key, specification
 from fldp import plot, wire
 from fldp.plan import Row, plan
@@ -447,16 +447,6 @@ def test_from_a_new_survey_to_an_answer_to_an_estimate(visitor, server):
     assert len(shown(page)) == 4
 
 
-def begin(page, server, name, **choices):
-    """Begin a new survey, and make some choices in its form."""
-    page.goto(f"{server.url}/#/new")
-    page.get_by_role("heading", name="New survey").wait_for()
-    page.get_by_label("Name, in the address").fill(name)
-    page.get_by_label("Question").fill("Which?")
-    for words, choice in choices.items():
-        page.get_by_label(words.replace("_", " ")).select_option(choice)
-
-
 def publish(page, server, name, **declared):
     """Publish what the form says, with this declared, and return the survey; its version is as promised."""
     version = page.get_by_text("Version that would be published").locator("code").inner_text()
@@ -474,7 +464,7 @@ def publish(page, server, name, **declared):
 def test_a_new_survey_says_what_must_be_protected(visitor, server):
     labels = [*TRICKS, "__proto__", "hiv", "7", *(f"cold {k}" for k in range(8))]
     page = look(visitor, server, server.token)
-    begin(page, server, "some", What_must_be_protected="only some answers")
+    new_survey(page, server.url, "some", What_must_be_protected="only some answers")
     page.get_by_label("Answers, one on a line").fill("\n".join(labels))
     page.get_by_text("Tick the sensitive answers.").wait_for()
     page.get_by_label("hiv", exact=True).check()
@@ -488,7 +478,7 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
     survey = publish(page, server, "some", sensitive=["__proto__", "hiv"])
     assert survey.oracle == fldp.URR(1.0, 15, sensitive=[4, 5])
 
-    begin(page, server, "more", What_must_be_protected="some answers more than others")
+    new_survey(page, server.url, "more", What_must_be_protected="some answers more than others")
     page.get_by_label("Answers, one on a line").fill("\n".join(labels))
     for label, budget in (("7", "3"), ("__proto__", "0.25")):
         page.get_by_label(label, exact=True).fill(budget)
@@ -505,7 +495,7 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
     survey = publish(page, server, "more", budgets={"__proto__": 0.25, "7": 0.5})
     assert survey.oracle == fldp.IDUE(1.0, 15, budgets={4: 0.25, 6: 0.5})
 
-    begin(page, server, "near", What_must_be_protected="near answers more than far ones")
+    new_survey(page, server.url, "near", What_must_be_protected="near answers more than far ones")
     page.get_by_label("Answers, one on a line").fill("\n".join(labels))
     page.get_by_label("How the answers lie").select_option("ring")
     page.get_by_label("Epsilon of a report").fill("3.5")
@@ -519,7 +509,7 @@ def test_a_new_survey_says_what_must_be_protected(visitor, server):
 
 def test_tickets_decide_public_words_where_they_can(visitor, server):
     page = look(visitor, server, server.token)
-    begin(page, server, "tickets", What_must_be_protected="every answer alike", Who_may_answer="who has a ticket")
+    new_survey(page, server.url, "tickets", Who_may_answer="who has a ticket")
     page.get_by_label("Answers, one on a line").fill("\n".join("abcdefgh"))
     page.get_by_label("Tickets decide the public random words").check()
     page.get_by_text("has the least error of the oracles whose public random words tickets can decide").wait_for()

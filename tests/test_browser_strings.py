@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fldp
-from browser import PHONE, Visitor, accessible, chromium
+from browser import PHONE, Visitor, accessible, chromium, new_survey
 from collector_server import Server, key, specification
 from fldp import wire
 from fldp.reports import Reports
@@ -134,10 +134,7 @@ def test_a_round_of_a_search_is_answered_and_looked_at(browser, server):
 
 def made_in(page, server):
     """Make a survey of texts with the form, and return it."""
-    page.get_by_role("link", name="New survey").click()
-    page.get_by_label("Name, in the address").fill("pies")
-    page.get_by_label("Question").fill("Which pie?")
-    page.get_by_label("What people answer").select_option("any text")
+    new_survey(page, server.url, "pies", What_people_answer="any text")
     page.get_by_label("Epsilon of a report").fill("4")
     page.get_by_text("has the least error").wait_for()
     assert not page.get_by_label("Answers, one on a line").is_visible()
@@ -214,11 +211,8 @@ def test_texts_are_named_and_counted(browser, server, tmp_path):
 def test_texts_of_every_day_are_asked_for_and_those_that_stand_out_are_found(browser, server):
     with Visitor(browser, server.url) as visitor:
         page = visitor.open(f"{server.url}/#token={server.token}")
-        page.get_by_role("link", name="New survey").click()
-        page.get_by_label("Name, in the address").fill("often")
-        page.get_by_label("Question").fill("Which page?")
-        page.get_by_label("What people answer").select_option("any text")
-        page.get_by_label("How often a person reports").select_option("every day, of one answer")
+        daily = {"What_people_answer": "any text", "How_often_a_person_reports": "every day, of one answer"}
+        new_survey(page, server.url, "often", **daily)
         page.get_by_label("Epsilon of a report").fill("4")
         page.get_by_label("Epsilon of all reports of a person").fill("8")
         page.get_by_text("All reports of one person together keep epsilon 8, however many.").wait_for()
@@ -235,7 +229,7 @@ def test_texts_of_every_day_are_asked_for_and_those_that_stand_out_are_found(bro
         page.get_by_label("Texts, one on a line").fill("\n".join(named))
         page.get_by_role("button", name="Count these").click()
         page.get_by_text("The chart shows the 20 largest of 40.").wait_for()
-        page.get_by_label("What is estimated").select_option("those that stand out, of very many")
+        page.get_by_label("What is estimated").select_option("those that stand out")
         page.get_by_text("Of 40 texts these").wait_for()
         found = survey.estimate(reports, candidates=named, method="select")
         assert set(WORDS) <= set(found.labels)
@@ -248,10 +242,7 @@ def test_texts_of_every_day_are_asked_for_and_those_that_stand_out_are_found(bro
 def test_a_search_is_made_in_the_form(browser, server):
     with Visitor(browser, server.url) as visitor:
         page = visitor.open(f"{server.url}/#token={server.token}")
-        page.get_by_role("link", name="New survey").click()
-        page.get_by_label("Name, in the address").fill("found")
-        page.get_by_label("Question").fill("Which word?")
-        page.get_by_label("What people answer").select_option("any text: find what many answer")
+        new_survey(page, server.url, "found", What_people_answer="any text: find what many answer")
         page.get_by_label("How many texts to find").fill("5")
         page.get_by_label("Reports of a round").fill("700")
         page.get_by_label("Epsilon of a report").fill("2")

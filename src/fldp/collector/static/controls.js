@@ -9,7 +9,7 @@ const POST = [
   ["simplex", "simplex (biased)"],
 ];
 
-const METHODS = { linear: "all texts that are named", select: "those that stand out, of very many" };
+const METHODS = { linear: "all texts", select: "those that stand out" };
 
 export const levelWords = (level) => `${+(100 * level).toFixed(4)} %`;
 

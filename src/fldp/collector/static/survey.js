@@ -152,7 +152,7 @@ const largestWords = (rows, size) => [
 ];
 
 const selectedWords = (rows, size) =>
-  `Of ${count(size)} texts these ${count(rows)} stood out in about one half of the reports, or none did and it is the first. They are estimated from the other half, which has not chosen them. The others are not estimated to be 0: they are not estimated.`;
+  `Of ${count(size)} texts these ${count(rows)} stood out in about one half of the reports${rows > 1 ? "" : ", or none did and it is the first"}. They are estimated from the other half, which has not chosen them. The others are not estimated to be 0: they are not estimated.`;
 
 /** Say what has to be said below estimates, so that they are not read as more certain than they are. */
 function noteLines({ n, level, rows, biased, method, options, rest }, size, query) {

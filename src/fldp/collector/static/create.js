@@ -31,7 +31,7 @@ export async function createView() {
   async function think() {
     clearTimeout(state.timer);
     const turn = ++state.turn;
-    const values = fields.values();
+    const values = fields.read();
     if (values.wanted) return tell(values.wanted);
     const made = await post("v1/plan", question(values)).catch((error) => error);
     const plan = made instanceof Error ? null : made;
@@ -47,7 +47,7 @@ export async function createView() {
 
   form.addEventListener("input", () => {
     clearTimeout(state.timer);
-    fields.values(); // what applies is shown at once
+    fields.read(); // what applies is shown at once
     state.timer = setTimeout(think, PAUSE);
   });
   form.addEventListener("submit", async (event) => {

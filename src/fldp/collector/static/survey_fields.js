@@ -118,8 +118,8 @@ const TWO = "Enter at least two answers. What the oracles would do for them is s
 const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
 /**
- * Make the fields. `values()` is what they say, in it `declared`, how answers differ, and `wanted`, what is to be entered
- * first; `offer(options)` sets the oracles to choose from, and returns the one that is chosen: the same if it is there.
+ * Make the fields. `read()` hides what does not apply and returns what the others say, in it `declared`, how answers
+ * differ, and `wanted`, what is to be entered first; `offer(options)` sets the oracles to choose from, and returns the one that is chosen: the same if it is there.
  */
 export function surveyFields() {
   const groups = parts();
@@ -127,7 +127,7 @@ export function surveyFields() {
   const fields = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, fieldOf(name, control)]));
   const differing = protection();
 
-  function values() {
+  function read() {
     const found = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, valueOf(control)]));
     for (const [name, applies] of Object.entries(APPLIES)) {
       controls[name].disabled = !applies(found); // what is hidden is not required
@@ -150,5 +150,5 @@ export function surveyFields() {
     element("fieldset", { class: "part" }, element("legend", {}, words), Object.keys(group).map((name) => fields[name])),
   );
   fields.treatment.after(differing.node);
-  return { nodes, values, offer };
+  return { nodes, read, offer };
 }

@@ -410,14 +410,3 @@ def test_every_conclusion_is_a_sentence():
         words = integrity_view.conclusion(odd)
         assert words.startswith(f"These 10 reports cannot all be honest. In honest ones {claim} so; here: here: 3.")
     assert "to less than one in a million honest surveys" in words
-
-
-def test_the_shell_measures_attacks(tmp_path):
-    picture = tmp_path / "gains.png"
-    options = ("--domain", 9, "--targets", 2, "--users", 400)
-    found = json.loads(shell("poisoning", *options, "--json", "--plot", picture))
-    assert len(found["targets"]) == 2
-    assert {row["attack"] for row in found["attacks"]} == set(ATTACKS)
-    assert sum(row["tickets"] for row in found["attacks"]) == 3
-    assert picture.stat().st_size > 10_000
-    assert "maximal-gain" in shell("poisoning", *options)

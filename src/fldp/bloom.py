@@ -108,6 +108,11 @@ class Solver:
             right += rows @ (bits - base * size)
         return np.asarray(self.inverse @ right)
 
+    def influence(self, combination: Floats) -> Iterator[Floats]:
+        """Yield for every cohort what each of its debiased bits adds to a linear combination of the counts."""
+        weights = combination @ self.inverse
+        return (weights @ rows for rows in self.design)
+
     def variances(self, n: int, counts: Floats, combinations: Floats | None = None) -> Floats:
         """Return the variances of linear combinations of the estimates, a row of coefficients for each, or of each.
 

@@ -1,28 +1,38 @@
 """What fake users achieve, as people and machines see it: a table, JSON, a picture."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
-from fldp.derived import can_derive
-from fldp.experiments.figures.frame import above, legend, named, titled
+from fldp.experiments.figures.frame import above, named, titled
 from fldp.experiments.figures.look import Look
 from fldp.oracle import FrequencyOracle
-from fldp.plot import INK, figures, save
-from fldp.privacy.poisoning import gain, leverage
+from fldp.plot import INK, grid, save
 from fldp.privacy.poisoning.measure import Outcome
+from fldp.string_oracle import Listed
 from fldp.wire import describe
 
 _SHARES = np.linspace(0, 0.1, 11)
+_FAR = 8  # times the median: what gains more would hide all others
 
 
 def name(oracle: FrequencyOracle) -> str:
-    """Return what to call an oracle in a row."""
-    return oracle.title if oracle.eta == 1 else f"{oracle.title}, eta {oracle.eta}"
+    """Return what to call an oracle in a row.
+
+    >>> import fldp
+    >>> name(fldp.OUE(1.0, 9)), name(fldp.FHR(1.0, 9)), name(fldp.URR(1.0, 9, sensitive=[3]))
+    ('OUE', 'FHR, eta 1/2', 'URR')
+    """
+    return f"{oracle.title}, eta {oracle.eta}" if oracle.promise[0] == "FLDP" else oracle.title
+
+
+def row_name(one: Outcome) -> str:
+    """Return what to call the oracle of an attack, with what decides the public part of its reports."""
+    return name(one.oracle) + (", tickets" if one.tickets else "")
 
 
 def outcome_table(found: Iterable[Outcome]) -> Table:
@@ -38,15 +48,15 @@ def outcome_table(found: Iterable[Outcome]) -> Table:
         table.add_row(
             name(one.oracle),
             one.attack + (", tickets" if one.tickets else ""),
-            f"{one.leverage:.2f}",
-            *(f"{100 * number:.1f} %" for number in (one.expected, one.measured, one.stderr)),
+            f"{round(one.leverage, 2) + 0.0:,.2f}",  # never -0.00
+            *(f"{100 * number:,.1f} %" for number in (one.expected, one.measured, one.stderr)),
             ", ".join(one.in_reports) or "-",
             ", ".join(one.in_tally) or "-",
         )
     return table
 
 
-def as_json(found: Iterable[Outcome], targets: Any) -> str:
+def as_json(found: Iterable[Outcome], targets: Iterable[int | str]) -> str:
     """Return all attacks as JSON."""
     rows = [
         {
@@ -64,44 +74,84 @@ def as_json(found: Iterable[Outcome], targets: Any) -> str:
         }
         for one in found
     ]
-    return json.dumps({"targets": [int(target) for target in targets], "attacks": rows}, ensure_ascii=False, indent=1)
+    return json.dumps({"targets": list(targets), "attacks": rows}, ensure_ascii=False, indent=1)
 
 
-def picture(oracles: list[FrequencyOracle], found: list[Outcome], targets: Any) -> Any:
-    """Draw the maximal gain against the share of fakes: what is public chosen by them, and decided by tickets."""
-    drawn, (left, right) = figures(10.4, 5.2, 2, above=above(2))
-    for axes, tickets in ((left, False), (right, True)):
-        for oracle in oracles:
-            _line(axes, oracle, targets, tickets=tickets)
-        _marks(axes, [one for one in found if one.attack == "maximal-gain" and one.tickets == tickets])
-        axes.plot(_SHARES, _SHARES, color=INK, linewidth=0.9, linestyle=(0, (1, 2)), label="as honest holders")
-        axes.set(xlim=(0, 0.1), ylim=(0, None), xlabel="share of fake users")
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
-    right.set_ylim(left.get_ylim())
-    left.set_ylabel("gain of the targets, of all users")
-    named(left, "Fakes choose masks and hash seeds")
-    named(right, "Tickets decide masks and hash seeds, where they can")
-    one = oracles[0]
-    what = f"{len(targets)} targets of {one.domain_size:,} values, epsilon {one.epsilon:g}; rings: measured"
-    titled(drawn, f"Maximal gain attack: what fake users add to the estimates of their targets. {what}")
-    legend(drawn, left, 2)
+def picture(found: list[Outcome], targets: int) -> Any:
+    """Draw the maximal gain against the share of fakes, by kinds of oracles, and what every attack is worth."""
+    kinds = [
+        (title, few) for title, belongs in _KINDS.items() if (few := [one for one in found if belongs(one.oracle)])
+    ]
+    rows = -(-(len(kinds) + 1) // 2)
+    drawn, panels = grid(11.4, 0.5 + 4.9 * rows, rows, 2, above=above(0))
+    every = [axes for row in panels for axes in row]
+    for axes, (title, few) in zip(every, kinds, strict=False):
+        named(axes, title)
+        _gains(axes, [one for one in few if one.attack == "maximal-gain"])
+    _worths(every[-1], found)
+    for axes in every[len(kinds) : -1]:
+        axes.set_axis_off()
+    sizes = {one.oracle.domain_size for one in found}
+    what = f"{targets} targets of {max(sizes):,} values, epsilon {found[0].oracle.epsilon:g}"
+    titled(drawn, f"What fake users add to the estimates of their targets: {what}; rings: measured")
     return drawn
 
 
-def _line(axes: Any, oracle: FrequencyOracle, targets: Any, *, tickets: bool) -> None:
-    """Where tickets change nothing, the line stays as it is, and fades."""
-    look = Look(oracle.name, "linear", oracle.eta)
-    lever = leverage(oracle, targets, tickets=tickets and can_derive(oracle))
-    faded = 0.25 if tickets and not can_derive(oracle) else 1.0
-    axes.plot(_SHARES, [gain(share, lever) for share in _SHARES], **look.style(alpha=faded, label=name(oracle)))
+_KINDS: dict[str, Callable[[FrequencyOracle], bool]] = {
+    "Plain LDP: maximal gain": lambda oracle: oracle.promise[0] == "LDP" and not isinstance(oracle, Listed),
+    "Other promises: maximal gain": lambda oracle: oracle.promise[0] != "LDP",
+    "Strings: maximal gain": lambda oracle: isinstance(oracle, Listed),
+}
 
 
-def _marks(axes: Any, found: list[Outcome]) -> None:
-    for one in found:
+def _gains(axes: Any, found: list[Outcome]) -> None:
+    """A line for each oracle, dashes where tickets decide masks and seeds; what is far above all others is cut off."""
+    ends = [one.expected / one.share * _SHARES[-1] for one in found]
+    top = 1.06 * max(_SHARES[-1], *(end for end in ends if end <= _FAR * np.median(ends)))
+    for one, end in zip(found, ends, strict=True):
+        cut = f" (a fake counts for {one.leverage:,.0f})" if end > top else ""
+        style = {"linestyle": (0, (4, 2)) if one.tickets else "-", "label": row_name(one) + cut}
+        axes.plot(
+            _SHARES, end * _SHARES / _SHARES[-1], **Look(one.oracle.name, "linear", one.oracle.eta).style(**style)
+        )
         axes.plot(one.share, one.measured, "o", markersize=9, markerfacecolor="none", markeredgecolor=INK, zorder=5)
+    axes.plot(_SHARES, _SHARES, color=INK, linewidth=0.9, linestyle=(0, (1, 2)), label="as honest holders")
+    axes.set(
+        xlim=(0, _SHARES[-1]), ylim=(0, top), xlabel="share of fake users", ylabel="gain of the targets, of all users"
+    )
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda share, _: f"{100 * share:,.0f} %")
+    axes.legend(frameon=False, fontsize=8, loc="upper left", ncols=2, handlelength=2.4)
 
 
-def save_picture(oracles: list[FrequencyOracle], found: list[Outcome], targets: Any, path: Path) -> None:
+def _worths(axes: Any, found: list[Outcome]) -> None:
+    """A row for each oracle, a mark for each attack."""
+    names = list(dict.fromkeys(name(one.oracle) for one in found))
+    for label, (mark, tickets) in _MARKS.items():
+        mine = [one for one in found if one.attack == label.partition(",")[0] and one.tickets == tickets]
+        colours = [Look(one.oracle.name, "linear", one.oracle.eta).colour for one in mine]
+        rows = [names.index(name(one.oracle)) for one in mine]
+        axes.scatter([one.leverage for one in mine], rows, c=colours, marker=mark, s=34, zorder=3)
+        axes.scatter([], [], c=INK, marker=mark, s=34, label=label)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    worths = [one.leverage for one in found]
+    axes.set_xscale("symlog", linthresh=1, linscale=0.6)
+    axes.set_xlim(min(-1.0, 2 * min(worths)), 3 * max(worths))
+    axes.xaxis.set_major_formatter(lambda worth, _: f"{worth:,.0f}")
+    axes.set_xlabel("honest holders of a target that one fake counts for")
+    named(axes, "All attacks")
+    axes.legend(frameon=False, fontsize=8, loc="upper right")
+
+
+_MARKS = {
+    "maximal-gain": ("o", False),
+    "maximal-gain, tickets": ("D", True),
+    "random-item": ("|", False),
+    "random-report": ("x", False),
+}
+
+
+def save_picture(found: list[Outcome], targets: int, path: Path) -> None:
     """Save the picture as PNG or SVG."""
-    save(picture(oracles, found, targets), path)
+    save(picture(found, targets), path)

@@ -201,7 +201,7 @@ class Survey:
 
     def privatize_with(self, ticket: str, label: str) -> Reports:
         """Turn one label into the report of this ticket, where tickets decide what is public in it."""
-        return derived.privatize(self.oracle, int(self.encode([label])[0]), ticket, self.version)
+        return derived.privatize(self.oracle, self.encode([label])[0], ticket, self.version)
 
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""

@@ -21,6 +21,7 @@ COMMANDS = (
     "export_commands",
     "integrity_commands",
     "plan_commands",
+    "poisoning_commands",
     "privacy_commands",
     "published_commands",
     "results_commands",

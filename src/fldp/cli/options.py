@@ -99,18 +99,25 @@ _OPTIONS: dict[str, Any] = {
 
 
 def takes_oracle(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that name an oracle; it gets them as ``subject``, None if none was given."""
+    """Give a command the options that name an oracle; it gets them as ``subject``, None if none was given.
+
+    An option that the command has itself is a parameter of the oracle if one is named, and its own anyway.
+    """
     signature = inspect.signature(command)
     own = [parameter for parameter in signature.parameters.values() if parameter.name != "subject"]
+    both = {parameter.name for parameter in own} & _OPTIONS.keys()
     keyword = inspect.Parameter.KEYWORD_ONLY
     shared = [
         inspect.Parameter(name, keyword, default=False if name == "allow_exposure" else None, annotation=annotation)
         for name, annotation in _OPTIONS.items()
+        if name not in both
     ]
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> Any:
-        chosen = {name: given.pop(name) for name in _OPTIONS}
+        chosen = {name: given.pop(name) for name in _OPTIONS if name not in both}
+        if chosen["survey"] is not None or chosen["oracle"] is not None:
+            chosen |= {name: given[name] for name in both}
         return command(subject=_subject(**chosen), **given)
 
     wrapped.__signature__ = signature.replace(  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 """FittedOracle: oracles over strings whose candidates are fitted to a tally together, by least squares."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -94,6 +94,10 @@ class FittedOracle(StringOracle):
         plausible = _at_most(n, counts)
         together = solver.variances(n, plausible, members[None].astype(np.float64))[0]
         return float(together - solver.variances(n, plausible)[members].sum()) * excess
+
+    def influence(self, marks: Fingerprints, members: Floats) -> Iterator[Floats]:
+        """Yield for every cohort what each of its debiased bits adds to a sum of estimates, with these coefficients."""
+        return self._solver(marks, False).influence(members)
 
     def _basis(
         self, marks: Fingerprints = _ANY, held_out: bool = False, dispersion: float = 1.0, **others: Any

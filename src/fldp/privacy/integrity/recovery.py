@@ -22,7 +22,7 @@ from fldp.privacy.integrity.finding import bennett
 from fldp.privacy.integrity.pairs import Scores, log_chances, most_supported, pair_scores
 from fldp.privacy.integrity.run import FALSE_ALARM, Findings
 from fldp.privacy.poisoning import leverage, poison
-from fldp.privacy.poisoning.crafting import Targets
+from fldp.privacy.poisoning.strategy import Targets
 from fldp.reports import Reports, Tally
 from fldp.values import as_values
 

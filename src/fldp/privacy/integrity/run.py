@@ -12,6 +12,7 @@ from fldp.privacy.integrity.finding import Finding
 from fldp.privacy.integrity.honest import judge_hashes, of_reports, of_tally, parts_of, pooled
 from fldp.privacy.integrity.pairs import judge_pairs
 from fldp.reports import Array, Reports, Tally
+from fldp.string_oracle import Listed
 
 FALSE_ALARM = 0.001
 
@@ -76,10 +77,19 @@ def integrity(source: Reports | Tally, *, false_alarm: float = FALSE_ALARM) -> F
     if not isinstance(source, Reports | Tally):
         raise DomainError(f"integrity: the source must be reports or a tally, got {type(source).__name__}")
     chance = fraction("integrity", "false_alarm", false_alarm)
+    source = _as_sent(source)
     raw = isinstance(source, Reports)
     tally = source.oracle.tally(source) if isinstance(source, Reports) else source
     found = tuple(_tested(source.oracle, tally, source.data if isinstance(source, Reports) else None))
     return Findings(source.oracle, tally.n, "reports" if raw else "tally", found, chance)
+
+
+def _as_sent(source: Reports | Tally) -> Reports | Tally:
+    """Return reports of an oracle among candidates as those of the oracle over strings: they are the same."""
+    if not isinstance(source.oracle, Listed):
+        return source
+    base = source.oracle.base
+    return Reports(base, source.data) if isinstance(source, Reports) else Tally(base, source.state, source.n)
 
 
 def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Finding]:

@@ -1,24 +1,26 @@
 """poison: fake users who want values of their choice to look frequent, and what they achieve."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from fldp.base import Oracle
 from fldp.constraints import fail, integer, one_of
 from fldp.errors import DomainError
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import Grouped
-from fldp.privacy.poisoning.crafting import Targets, best_given, blind, craft
-from fldp.privacy.poisoning.leverage import best, best_on_average, blind_mean, grouped
-from fldp.reports import Array, Reports
+from fldp.privacy.poisoning import bits, hashes, numbered, parities, symbols  # noqa: F401 (each joins ``strategy``)
+from fldp.privacy.poisoning.strategy import Targets, strategy
+from fldp.reports import Reports
 from fldp.stream import Stream
-from fldp.values import as_values
+from fldp.string_oracle import Listed, listed
+from fldp.values import as_values, shown
 
 ATTACKS = ("maximal-gain", "random-item", "random-report")
 
 
 def poison(
-    oracle: FrequencyOracle,
+    oracle: Oracle,
     targets: Any,
     users: int,
     *,
@@ -30,33 +32,41 @@ def poison(
 
     ``"maximal-gain"`` sends what adds most to the estimates of the targets, ``"random-item"`` the honest report of a
     target, ``"random-report"`` any report. With ``tickets``, masks and hash seeds are not theirs to choose (see
-    ``fldp.derived``); where a report has neither, that changes nothing.
+    ``fldp.derived``); where a report has neither, that changes nothing. An oracle over strings is given among the
+    candidates that estimates are asked for, and targets are some of these.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=100)
     >>> fake = poison(oracle, [7, 8], 1000, rng=7)
     >>> oracle.estimate(oracle.tally(fake)).counts[[7, 8]].round()
     array([3164., 3164.])
+    >>> oracle = fldp.HCMS(epsilon=1.0, hashes=64, width=64).among(["firefox", "chrome", "safari"])
+    >>> fake = poison(oracle, ["safari"], 1000, rng=7)
+    >>> oracle.estimate(oracle.tally(fake)).counts[2].round()
+    np.float64(2182.0)
     """
-    chosen, count = _checked(oracle, targets), integer(0, 1 << 32)("poison", "users", users)
+    known = listed("poison", oracle)
+    chosen, count = _checked(known, targets), integer(0, 1 << 32)("poison", "users", users)
     one_of(*ATTACKS)("poison", "attack", attack)
     stream = Stream.of(rng)
     generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
     if attack == "random-item":
-        return oracle.privatize(generator.choice(chosen, count), rng=stream)
+        return known.privatize(generator.choice(chosen, count), rng=stream)
+    plan = strategy(known, chosen)
     if attack == "random-report":
-        return Reports(oracle, blind(oracle, count, generator))
-    if tickets and oracle.public_words:
-        given = oracle.privatize(np.zeros(count, np.int64), rng=stream)
-        return Reports(oracle, best_given(oracle, chosen, given.data))
-    return Reports(oracle, craft(oracle, chosen, count, generator))
+        return Reports(known, plan.blind(count, generator))
+    if tickets and known.public_words:
+        given = known.privatize(np.zeros(count, np.int64), rng=stream)
+        return Reports(known, plan.best_given(given.data))
+    return Reports(known, plan.craft(count, generator))
 
 
-def leverage(oracle: FrequencyOracle, targets: Any, *, attack: str = "maximal-gain", tickets: bool = False) -> float:
+def leverage(oracle: Oracle, targets: Any, *, attack: str = "maximal-gain", tickets: bool = False) -> float:
     """Return how many honest holders of a target one fake user counts for, in the mean.
 
     It is exact, but for FWR with tickets on a large domain, where it is a mean over 16,384 draws of masks. For OLH
-    without tickets it takes a seed under which all targets have one symbol.
+    without tickets it takes a seed under which all targets have one symbol. For CMS and HCMS it is that under their
+    hash functions, so an honest report of a target can count for a little more or less than 1.
 
     >>> import fldp
     >>> oracle = fldp.OLH(epsilon=1.0, domain_size=100)
@@ -65,13 +75,14 @@ def leverage(oracle: FrequencyOracle, targets: Any, *, attack: str = "maximal-ga
     >>> leverage(oracle, [1, 2], attack="random-item")
     1.0
     """
-    chosen = _checked(oracle, targets)
+    known = listed("leverage", oracle)
+    plan = strategy(known, _checked(known, targets))
     one_of(*ATTACKS)("leverage", "attack", attack)
     if attack == "random-item":
-        return 1.0  # estimates are unbiased
+        return plan.honest_mean()
     if attack == "random-report":
-        return blind_mean(oracle, chosen)
-    return (best_on_average if tickets else best)(oracle, chosen)
+        return plan.blind_mean()
+    return plan.best_on_average() if tickets else plan.best()
 
 
 def gain(share: float, leverage: float, held: float = 0.0) -> float:
@@ -88,14 +99,15 @@ def gain(share: float, leverage: float, held: float = 0.0) -> float:
 
 
 def _checked(oracle: FrequencyOracle, targets: Any) -> Targets:
-    chosen = np.unique(as_values("poison", list(np.atleast_1d(targets)), oracle.domain_size)).astype(np.int64)
-    if not len(chosen):
+    asked = list(targets) if isinstance(targets, Iterable) and not isinstance(targets, str) else [targets]
+    if not asked:
         raise DomainError("poison: targets must be at least one value, got none")
-    return chosen
+    if isinstance(oracle, Listed) and any(isinstance(target, str) for target in asked):
+        asked = [_number(oracle, target) for target in asked]
+    return np.unique(as_values("poison", asked, oracle.domain_size)).astype(np.int64)
 
 
-@craft.register(Grouped)
-def _(oracle: Grouped, targets: Targets, count: int, generator: np.random.Generator) -> Array:
-    """The best reports of the group where they are worth most."""
-    group, inside = max(grouped(oracle, targets), key=lambda part: best(oracle.members[part[0]], part[1]))
-    return oracle.reports_from(group, craft(oracle.members[group], inside, count, generator))
+def _number(oracle: Listed, target: Any) -> int:
+    if target not in oracle.candidates:
+        raise DomainError(f"poison: targets must be some of the candidates, got {shown(target)}")
+    return oracle.candidates.index(target)

@@ -7,10 +7,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.constraints import fraction, integer
+from fldp import oracles
+from fldp.bloom import MOST_FITTED
+from fldp.constraints import fail, fraction, integer
 from fldp.derived import can_derive
+from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
-from fldp.oracles import FHR, FWR, GRR, HR, HRR, OLH, OUE, PGR, SS, SUE
 from fldp.privacy.integrity import integrity
 from fldp.privacy.poisoning.attackers import ATTACKS, gain, leverage, poison
 from fldp.reports import Reports
@@ -36,14 +38,53 @@ class Outcome:
     in_tally: tuple[str, ...]
 
 
-def oracles_for(epsilon: float, domain_size: int) -> list[FrequencyOracle]:
-    """Return one oracle of each kind for a domain."""
-    plain = (GRR, SUE, OUE, OLH, SS, HR, PGR, HRR, FWR)
-    return [
-        *(cls(epsilon, domain_size) for cls in plain),
-        FHR(epsilon, domain_size),
-        FWR(epsilon, domain_size, Fraction(1, 2)),
-    ]
+def oracles_for(epsilon: float, domain_size: int) -> tuple[list[FrequencyOracle], list[str]]:
+    """Return one oracle of each kind for a domain, and why others refuse it.
+
+    Where values differ in the protection that they need, the first half needs more, or the first 100. Oracles over
+    strings are among as many candidates.
+
+    >>> made, refused = oracles_for(1.0, 600)
+    >>> len(made), refused
+    (18, ['Exponential: domain_size must be an integer from 2 to 512, got 600'])
+    """
+    made: list[FrequencyOracle] = [make(epsilon, domain_size) for make in _PLAIN]
+    refused = []
+    for make in _SPECIAL:
+        try:
+            made.append(make(epsilon, domain_size))
+        except ParameterError as error:
+            refused.append(str(error))
+    return made, refused
+
+
+def _words(size: int) -> list[str]:
+    return [f"word {k}" for k in range(size)]
+
+
+def _delicate(size: int) -> range:
+    return range(min(size // 2, 100))
+
+
+def _rappor(epsilon: float, size: int) -> FrequencyOracle:
+    if size > MOST_FITTED:
+        raise fail("RAPPOR", "candidates", f"at most {MOST_FITTED:,}", size)
+    return oracles.RAPPOR(epsilon, 2 * epsilon).among(_words(size))
+
+
+_PLAIN = tuple(map(oracles.get_listed, ("grr", "sue", "oue", "olh", "ss", "hr", "pgr", "hrr", "fwr")))
+_SPECIAL: tuple[Callable[[float, int], FrequencyOracle], ...] = (
+    oracles.FHR,
+    lambda epsilon, size: oracles.FWR(epsilon, size, Fraction(1, 2)),
+    lambda epsilon, size: oracles.Grouped(epsilon, base="oue", groups=(size // 2, size - size // 2)),
+    lambda epsilon, size: oracles.URR(epsilon, size, sensitive=tuple(_delicate(size))),
+    lambda epsilon, size: oracles.URAPPOR(epsilon, size, sensitive=tuple(_delicate(size))),
+    lambda epsilon, size: oracles.IDUE(epsilon, size, budgets=tuple((value, epsilon / 2) for value in _delicate(size))),
+    lambda epsilon, size: oracles.Exponential(epsilon, size, distance="line"),
+    lambda epsilon, size: oracles.CMS(epsilon, 256, 256).among(_words(size)),
+    lambda epsilon, size: oracles.HCMS(epsilon, 256, 256).among(_words(size)),
+    _rappor,
+)
 
 
 def zipf(users: int, domain_size: int) -> NDArray[np.int64]:
@@ -69,11 +110,13 @@ def outcomes(
 ) -> Iterator[Outcome]:
     """Yield what every attack achieves on this oracle; maximal gain also with tickets, where these can decide.
 
-    >>> found = list(outcomes(GRR(1.0, 8), np.array([6, 7]), users=2000, share=0.1))
+    >>> found = list(outcomes(oracles.GRR(1.0, 8), np.array([6, 7]), users=2000, share=0.1))
     >>> [(one.attack, round(one.leverage, 2)) for one in found]
     [('maximal-gain', 4.49), ('random-item', 1.0), ('random-report', 0.25)]
     """
     fakes = round(integer(1, 1 << 30)("poison", "users", users) * fraction("poison", "share", share))
+    if not 0 < fakes < users:
+        raise fail("poison", "share", f"one of some fakes and some others among {users:,} users", share)
     counts = zipf(users - fakes, oracle.domain_size)
     stream = Stream(rng).child(oracle.name)
     honest = oracle.privatize(np.repeat(np.arange(oracle.domain_size), counts), rng=stream)

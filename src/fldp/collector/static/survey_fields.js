@@ -87,7 +87,7 @@ const HINTS = {
   k: "People are asked in rounds, each person once. A round asks for longer beginnings of the texts that stood out in the one before. Everybody can see which beginnings go on.",
   repeat: "Daily reports are made of noise that a device draws once and keeps. Reports of one person resemble each other, so that they can be linked.",
   derive:
-    "Then nobody can choose a hash seed or a mask that suits some answers, and so count for several people. But who keeps the tickets can tell which report was sent with which.",
+    "Then nobody can choose a hash function or a mask that suits some answers, and so count for several people. But who keeps the tickets can tell which report was sent with which.",
 };
 
 const APPLIES = {
@@ -99,7 +99,7 @@ const APPLIES = {
   eta: ({ kind, treatment }) => kind === "search" || (kind === "labels" && treatment === "alike"),
   users: ({ kind }) => kind !== "search",
   quota: ({ kind }) => kind === "search",
-  derive: ({ kind, submit }) => kind === "labels" && submit === "ticket",
+  derive: ({ kind, repeat, submit }) => submit === "ticket" && (kind === "labels" || (kind === "strings" && repeat === "once")),
 };
 
 /** Make a field: its words, what is entered, and a hint if there is one. A box to tick stands before its words. */
@@ -119,7 +119,8 @@ const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter(Boo
 
 /**
  * Make the fields. `read()` hides what does not apply and returns what the others say, in it `declared`, how answers
- * differ, and `wanted`, what is to be entered first; `offer(options)` sets the oracles to choose from, and returns the one that is chosen: the same if it is there.
+ * differ, and `wanted`, what is to be entered first. `offer(options)` sets the oracles to choose from, and returns the
+ * one that is chosen: the same as before if it is there.
  */
 export function surveyFields() {
   const groups = parts();

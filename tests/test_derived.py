@@ -13,15 +13,17 @@ from fldp.privacy.poisoning import poison
 from javascript import ask
 from test_collector_surveys import collector, play  # noqa: F401
 
-OLH, HRR, FWR = ({"name": name, "epsilon": 1.0} for name in ("olh", "hrr", "fwr"))
+OLH, HRR, FWR, HCMS = ({"name": name, "epsilon": 1.0} for name in ("olh", "hrr", "fwr", "hcms"))
 TICKET, OTHER = (f"fldp_ticket_{letter * 43}" for letter in "ab")
 ORIGIN = "https://collector.example"
 
 
 def survey(oracle=OLH, **changes):
-    return Survey.from_dict(
-        specification(oracle=oracle, **{"submit": "ticket", "derive": True, "minimum": 1, **changes})
-    )
+    fields = specification(oracle=oracle, **{"submit": "ticket", "derive": True, "minimum": 1, **changes})
+    if oracle is HCMS:
+        fields = {**fields, "domain": "strings"}
+        del fields["labels"]
+    return Survey.from_dict(fields)
 
 
 def public(asked, batch):
@@ -32,7 +34,7 @@ def public(asked, batch):
 
 
 @pytest.mark.parametrize(
-    "oracle", [fldp.OLH(1.0, 9), fldp.HRR(1.0, 9), fldp.FWR(2.0, 9), fldp.FWR(1.0, 9, 1, 8)], ids=repr
+    "oracle", [fldp.OLH(1.0, 9), fldp.HRR(1.0, 9), fldp.FWR(2.0, 9), fldp.FWR(1.0, 9, 1, 8), fldp.HCMS(1.0)], ids=repr
 )
 def test_public_words_decide_the_public_part_and_all_of_it(oracle):
     """Other words change nothing of it, and each of these changes something."""
@@ -93,7 +95,7 @@ def test_a_rule_that_is_off_changes_no_version():
         (OLH, {"submit": "ticket", "derive": 1}, "derive must be true or false, got 1"),
         ({"name": "fwr", "epsilon": 1.0, "eta": 0.5, "allow_exposure": True}, {}, "one of plain LDP whose reports"),
         ({"name": "fhr", "epsilon": 1.0}, {}, "one of plain LDP whose reports have a public part"),
-        ({"name": "oue", "epsilon": 1.0}, {}, "olh, hrr, or fwr with eta 1, got OUE"),
+        ({"name": "oue", "epsilon": 1.0}, {}, "olh, hrr, hcms, or fwr with eta 1, got OUE"),
     ],
 )
 def test_surveys_that_cannot_derive_are_refused_in_both_languages(oracle, collect, mistake):
@@ -116,7 +118,7 @@ def test_a_client_that_does_not_know_the_rule_refuses_the_survey():
 # ------------------------------------------------------------------------------------------------------- the person
 
 
-@pytest.mark.parametrize("oracle", [OLH, HRR, FWR, {**FWR, "hash_bits": 8}], ids=str)
+@pytest.mark.parametrize("oracle", [OLH, HRR, FWR, {**FWR, "hash_bits": 8}, HCMS], ids=str)
 def test_both_clients_draw_the_public_part_of_their_ticket(oracle):
     asked = survey(oracle)
     mine = Participant(MemoryStore()).answer(asked, "edge", origin=ORIGIN, ticket=TICKET).report

@@ -1,4 +1,4 @@
-/** The oracles that a collector can serve, but for those that do not protect all values alike: see `unequal.ts`. */
+/** The oracles that a collector can serve, but for those by sensitive values, budgets or a distance: see `unequal.ts`. */
 import { FHR } from "./fhr.js";
 import { FWR, HRR } from "./fwr.js";
 import { Grouped } from "./grouped.js";
@@ -12,7 +12,7 @@ import { CMS, HCMS } from "./sketch.js";
 import { SS } from "./subset.js";
 import { OUE, SUE } from "./unary.js";
 
-/** What to give to `load` if any survey is to be answered that protects all values alike. */
+/** What to give to `load` if any survey is to be answered that names no sensitive values, budgets or distance. */
 export const every: readonly OracleClass[] = [
   CMS,
   FHR,

@@ -1,4 +1,5 @@
 /** Count-mean sketches: hash the string by one of many public functions to a bucket, then respond on the buckets. */
+import { deriving } from "./derived.js";
 import { fail } from "./errors.js";
 import { HRR } from "./fwr.js";
 import { hashed, keyedHash } from "./hashing.js";
@@ -62,5 +63,6 @@ export class HCMS extends Sketch {
 
   constructor(fields: Fields) {
     super(fields, HRR);
+    this.derive = deriving(this, 2);
   }
 }

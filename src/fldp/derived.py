@@ -1,8 +1,8 @@
 """Tickets that decide what is public in a report, so that nobody can choose it.
 
-A hash seed or a mask is drawn by the sender and published with the report. It says nothing about the value, and who
-chooses it to suit a set of values counts for several honest people (``fldp.privacy.poisoning``). Where a survey says
-``derive = true``, the words that decide it come from the sender's single-use ticket instead of chance:
+A hash seed, a hash function or a mask is drawn by the sender and published with the report. It says nothing about the
+value, and who chooses it to suit a set of values counts for several honest people (``fldp.privacy.poisoning``). Where a
+survey says ``derive = true``, the words that decide it come from the sender's single-use ticket instead of chance:
 
     word k  =  bytes 8k to 8k+7, little-endian, of the blocks SHA-256("fldp public words 1", ticket, version, j)
 
@@ -21,8 +21,9 @@ from fldp.base import Oracle
 from fldp.constraints import fail
 from fldp.reports import Array, Reports
 from fldp.stream import Stream, Words
+from fldp.values import Values
 
-DERIVABLE = "one of plain LDP whose reports have a public part: olh, hrr, or fwr with eta 1"
+DERIVABLE = "one of plain LDP whose reports have a public part: olh, hrr, hcms, or fwr with eta 1"
 _LABEL = "fldp public words 1"
 
 
@@ -47,7 +48,7 @@ def public_words(ticket: str, version: str, count: int) -> Words:
     return np.frombuffer(b"".join(blocks), "<u8")[:count].astype(np.uint64)
 
 
-def privatize(oracle: Oracle, value: int, ticket: str, version: str) -> Reports:
+def privatize(oracle: Oracle, value: int | str, ticket: str, version: str) -> Reports:
     """Perturb one value, its public part from the ticket and all else from the operating system.
 
     >>> import fldp
@@ -56,20 +57,21 @@ def privatize(oracle: Oracle, value: int, ticket: str, version: str) -> Reports:
     >>> one["seed"] == two["seed"], fits(oracle, one, "fldp_ticket_x", "00"), fits(oracle, one, "fldp_ticket_y", "00")
     (np.True_, True, False)
     """
-    words = Stream().words(oracle.words)
-    return Reports.trusted(oracle, _perturbed(_derivable(oracle), value, words, ticket, version))
+    words, number = Stream().words(oracle.words), oracle.as_values([value]).astype(np.int64)
+    return Reports.trusted(oracle, _perturbed(_derivable(oracle), number, words, ticket, version))
 
 
 def fits(oracle: Oracle, report: Array, ticket: str, version: str) -> bool:
     """Tell whether the public part of a report is the one that its ticket decides."""
-    like = _perturbed(_derivable(oracle), 0, np.zeros(oracle.words, np.uint64), ticket, version)[0]
+    words, any_number = np.zeros(oracle.words, np.uint64), np.zeros(1, np.int64)
+    like = _perturbed(_derivable(oracle), any_number, words, ticket, version)[0]
     return bool(oracle.outcome(like)[0] == oracle.outcome(report)[0])
 
 
-def _perturbed(oracle: Oracle, value: int, words: Words, ticket: str, version: str) -> Array:
+def _perturbed(oracle: Oracle, number: Values, words: Words, ticket: str, version: str) -> Array:
     words[: oracle.public_words] = public_words(ticket, version, oracle.public_words)
     data = np.empty((1, *oracle.report_shape), oracle.report_dtype)
-    oracle.perturb(oracle.as_values(value).astype(np.int64), words[None], data)
+    oracle.perturb(number, words[None], data)
     return data
 
 

@@ -237,6 +237,10 @@ class Listed(FrequencyOracle):
         return self.base.words
 
     @property
+    def public_words(self) -> int:
+        return self.base.public_words
+
+    @property
     def tally_shape(self) -> tuple[int, ...]:
         return self.base.tally_shape
 

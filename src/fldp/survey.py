@@ -28,6 +28,7 @@ from fldp.survey_mistakes import Mistake
 from fldp.survey_rules import COLLECT_DEFAULTS, STRINGS, check_survey
 from fldp.survey_search import described
 from fldp.treatment import Treatment, treatment_of
+from fldp.values import numbered
 from fldp.wire import describe
 
 
@@ -160,8 +161,7 @@ class Survey:
             return self._values.get(label)
         if self.domain_size is None or self.search is not None:
             return self._string(label)
-        plain = label.isascii() and label.isdigit() and len(label) < 12 and (label == "0" or label[0] != "0")
-        return int(label) if plain and int(label) < self.domain_size else None
+        return numbered(label, self.domain_size)
 
     def _string(self, label: str) -> int | str | None:
         data = utf8(label)
@@ -201,7 +201,7 @@ class Survey:
 
     def privatize_with(self, ticket: str, label: str) -> Reports:
         """Turn one label into the report of this ticket, where tickets decide what is public in it."""
-        return derived.privatize(self.oracle, int(self.encode([label])[0]), ticket, self.version)
+        return derived.privatize(self.oracle, self.encode([label])[0], ticket, self.version)
 
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""

@@ -99,7 +99,8 @@ class Exponential(NamedOracle):
         rows = []
         for value in range(self.domain_size):
             mine = [weights[between(value, symbol, self.domain_size)] for symbol in range(self.domain_size)]
-            row = [_SCALE * weight // sum(mine) for weight in mine]
+            total = sum(mine)
+            row = [_SCALE * weight // total for weight in mine]
             row[value] += _SCALE - sum(row)
             rows.append(tuple(row))
         if not self._is_kept(rows):

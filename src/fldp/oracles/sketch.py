@@ -335,6 +335,11 @@ class HCMS(SketchOracle):
     def response(self) -> FrequencyOracle:
         return HRR(self.epsilon, self.width)
 
+    @property
+    def public_words(self) -> int:
+        """CMS has none: the best fake is worth the same under every hash function, so to give one gains nothing."""
+        return 1 + self.response.public_words
+
     @cached_property
     def report_dtype(self) -> Any:
         number = np.dtype(self.response.report_dtype)["bits"]

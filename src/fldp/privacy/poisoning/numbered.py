@@ -82,6 +82,7 @@ class Sketched(Numbered):
     ``buckets`` has a row for every hash function: those of the targets, of which some can be the same.
     """
 
+    oracle: SketchOracle
     buckets: NDArray[np.int64]
     width: int
 
@@ -93,6 +94,17 @@ class Sketched(Numbered):
 
     def blind_mean(self) -> float:
         return self._settled(super().blind_mean())
+
+    def best_given(self, data: Array) -> Array:
+        numbers, responses = self.oracle.split(data)
+        made = np.empty_like(data)
+        for number in np.unique(numbers).tolist():
+            places = np.flatnonzero(numbers == number)
+            made[places] = self.join(number, self.parts[number].best_given(responses[places]))
+        return made
+
+    def best_on_average(self) -> float:
+        return self._settled(float(np.mean([part.best_on_average() for part in self.parts])))
 
     def honest_mean(self) -> float:
         """A target adds to all that share its bucket: 1 in the mean over the hash functions, and not given them."""

@@ -71,6 +71,16 @@ class Visitor:
             assert not self.wrong, self.wrong
 
 
+def new_survey(page, url, name, **choices):
+    """Begin a new survey on the dashboard, and make some choices in its form, by the words of their fields."""
+    page.goto(f"{url}/#/new")
+    page.get_by_role("heading", name="New survey").wait_for()
+    page.get_by_label("Name, in the address").fill(name)
+    page.get_by_label("Question").fill("Which?")
+    for words, choice in choices.items():
+        page.get_by_label(words.replace("_", " ")).select_option(choice)
+
+
 def accessible(page):
     """Fail on whatever axe-core finds on a page, and on a page that is wider than its window."""
     page.evaluate(AXE.read_text())

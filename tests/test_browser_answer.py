@@ -367,13 +367,21 @@ def test_a_survey_that_cannot_be_answered_here(visitor, plain, collect, said):
         client.delete("/v1/surveys/refusing", params={"all": "true"})
 
 
-def test_a_personal_link(visitor, plain):
-    survey = plain.publish(name="invited", submit="ticket")
+@pytest.mark.parametrize("derive", [False, True])
+def test_a_personal_link(visitor, plain, derive):
+    """The person reads that the ticket is sent, and that it makes the report theirs where it does."""
+    survey = plain.publish(
+        name=f"invited-{derive}".lower(), submit="ticket", derive=derive, oracle={"name": "olh", "epsilon": 1.0}
+    )
     with plain.admin as client:
         path = f"/v1/versions/{survey.version}/tickets"
         ticket = client.post(path, json={"count": 1}).json()["tickets"][0]
-    answer(visitor.open(f"{plain.url}/s/invited#ticket={ticket}"), "edge")
+    page = visitor.open(f"{plain.url}/s/{survey.name}#ticket={ticket}")
+    answer(page, "edge")
     assert count(plain, survey) == 1
+    said = page.locator("section.panel", has=page.get_by_role("heading", name="Your report")).inner_text()
+    assert "The ticket in your link is sent with them" in said
+    assert ("can tell which report is yours" in said) == derive
 
 
 TRICKS = [

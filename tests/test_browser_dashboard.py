@@ -11,13 +11,15 @@ import httpx
 import numpy as np
 import pytest
 
+import fldp
 import fldp.collector
 import postgres_server
-from browser import DESK, PHONE, Visitor, accessible, chromium
+from browser import DESK, PHONE, Visitor, accessible, chromium, new_survey
 from collector_server import Server, key, specification
 from fldp import plot, wire
 from fldp.plan import Row, plan
 from fldp.privacy.poisoning import poison
+from fldp.survey import Survey
 from ports import free_port
 
 STATIC = Path(fldp.collector.__file__).parent / "static"
@@ -371,8 +373,11 @@ def test_reports_that_cannot_all_be_honest_are_warned_of(visitor, server, token)
     warning = page.get_by_text("cannot all be honest")
     assert not warning.is_visible()
     fakes = poison(survey.oracle, [1, 2, 3], 300, rng=2)
+    page.clock.install()
     assert server.send(survey, wire.encode(fakes, survey.version)).status_code == 200
-    page.reload()
+    page.get_by_text("1,200 reports").first.wait_for()  # it is too early to look at all of them again
+    assert not warning.is_visible()
+    page.clock.fast_forward(61_000)  # nothing more comes; what came last is looked at, too
     warning.wait_for()
     assert "Estimates below may be those that somebody wants to be seen." in warning.inner_text()
     panel.get_by_text("of 4 tests of 1,200 reports failed").wait_for()
@@ -419,7 +424,7 @@ def test_from_a_new_survey_to_an_answer_to_an_estimate(visitor, server):
     page.get_by_label("Name, in the address").fill("made")
     page.get_by_label("Question").fill("Tea or coffee?")
     page.get_by_label("Answers, one on a line").fill("tea\ncoffee\n\nwater\njuice\n")
-    page.get_by_label("Epsilon").fill("1.5")
+    page.get_by_label("Epsilon of a report").fill("1.5")
     page.get_by_label("Least reports to show anything").fill("1")
     page.get_by_label("Origins").fill("https://www.example.org")
     advised = plan(domain_size=4, users=10_000, epsilon=1.5, eta=1.0)
@@ -443,6 +448,85 @@ def test_from_a_new_survey_to_an_answer_to_an_estimate(visitor, server):
     page.bring_to_front()
     page.get_by_text("From 1 reports in all").wait_for()
     assert len(shown(page)) == 4
+
+
+def publish(page, server, name, **declared):
+    """Publish what the form says, with this declared, and return the survey; its version is as promised."""
+    version = page.get_by_text("Version that would be published").locator("code").inner_text()
+    with page.expect_request("**/v1/surveys") as sent:
+        page.get_by_role("button", name="Publish this survey").click()
+    body = sent.value.post_data_json
+    assert {key: body.get(key) for key in ("sensitive", "budgets", "distance") if key in body} == declared
+    page.get_by_role("heading", name="Estimates").wait_for()
+    with server.admin as client:
+        survey = Survey.from_dict(client.get(f"/v1/surveys/{name}").json()["survey"])
+    assert version == survey.version
+    return survey
+
+
+def test_a_new_survey_says_what_must_be_protected(visitor, server):
+    labels = [*TRICKS, "__proto__", "hiv", "7", *(f"cold {k}" for k in range(8))]
+    page = look(visitor, server, server.token)
+    new_survey(page, server.url, "some", What_must_be_protected="only some answers")
+    page.get_by_label("Answers, one on a line").fill("\n".join(labels))
+    page.get_by_text("Tick the sensitive answers.").wait_for()
+    page.get_by_label("hiv", exact=True).check()
+    page.get_by_role("searchbox").fill("PROTO")
+    assert page.get_by_role("group", name="Sensitive").get_by_role("checkbox").count() == 2  # what is ticked stays
+    page.get_by_label("__proto__", exact=True).check()
+    page.get_by_text(plan(domain_size=15, users=10_000, epsilon=1.0, sensitive=[4, 5]).reason).wait_for()
+    page.get_by_text("a report must leave at least 2 values possible, got 1. The answer page asks").wait_for()
+    page.get_by_text("Protected: __proto__, hiv. If yours is one of these, no report says so for certain.").wait_for()
+    accessible(page)
+    survey = publish(page, server, "some", sensitive=["__proto__", "hiv"])
+    assert survey.oracle == fldp.URR(1.0, 15, sensitive=[4, 5])
+
+    new_survey(page, server.url, "more", What_must_be_protected="some answers more than others")
+    page.get_by_label("Answers, one on a line").fill("\n".join(labels))
+    for label, budget in (("7", "3"), ("__proto__", "0.25")):
+        page.get_by_label(label, exact=True).fill(budget)
+    page.get_by_text("It protects all values alike, by epsilon 0.25").wait_for()
+    page.get_by_text("IDUE: a budget in budgets must be below epsilon, 1, got 3.0").wait_for(state="attached")
+    page.get_by_role("button", name="Publish this survey").click()
+    assert page.locator("input:invalid").get_attribute("placeholder") == "1"
+    page.get_by_label("7", exact=True).fill("0.5")
+    page.get_by_label("Oracle", exact=True).locator("option[value=idue]").wait_for(state="attached")
+    page.get_by_label("Oracle", exact=True).select_option("idue")
+    page.get_by_text("Protected more than the others: __proto__ (epsilon 0.25), 7 (epsilon 0.5).").wait_for()
+    page.set_viewport_size(PHONE)
+    accessible(page)
+    survey = publish(page, server, "more", budgets={"__proto__": 0.25, "7": 0.5})
+    assert survey.oracle == fldp.IDUE(1.0, 15, budgets={4: 0.25, 6: 0.5})
+
+    new_survey(page, server.url, "near", What_must_be_protected="near answers more than far ones")
+    page.get_by_label("Answers, one on a line").fill("\n".join(labels))
+    page.get_by_label("How the answers lie").select_option("ring")
+    page.get_by_label("Epsilon of a report").fill("3.5")
+    page.get_by_text("Epsilon of the two answers farthest apart: 3.5. Of neighbours: 0.5.").wait_for()
+    page.get_by_label("Oracle", exact=True).locator("option[value=exponential]").wait_for(state="attached")
+    page.get_by_label("Oracle", exact=True).select_option("exponential")
+    page.get_by_text("nobody can answer this: answers on topic near").wait_for()  # the usual limit is an epsilon of 2
+    accessible(page)
+    assert publish(page, server, "near", distance="ring").oracle == fldp.Exponential(3.5, 15, distance="ring")
+
+
+def test_tickets_decide_public_words_where_they_can(visitor, server):
+    page = look(visitor, server, server.token)
+    new_survey(page, server.url, "tickets", Who_may_answer="who has a ticket")
+    page.get_by_label("Answers, one on a line").fill("\n".join("abcdefgh"))
+    page.get_by_label("Tickets decide the public random words").check()
+    page.get_by_text("has the least error of the oracles whose public random words tickets can decide").wait_for()
+    assert sorted(page.locator("tbody th").all_text_contents()) == ["FWR (recommended)", "HRR", "OLH"]
+    page.get_by_text("tickets cannot decide what is public in its reports").first.wait_for(state="attached")
+    accessible(page)
+    survey = publish(page, server, "tickets")
+    assert (survey.derives, survey.oracle) == (True, fldp.FWR(1.0, 8))
+    new_survey(page, server.url, "texts", What_people_answer="any text", Who_may_answer="who has a ticket")
+    page.get_by_label("Tickets decide the public random words").check()
+    page.get_by_text("HCMS has the least error of the oracles whose").wait_for()
+    page.get_by_label("Who may answer").select_option("everybody")
+    page.locator("tr.best", has_text="CMS").first.wait_for()
+    assert not page.get_by_label("Tickets decide the public random words").is_visible()
 
 
 SLOW = """() => {

@@ -1,11 +1,16 @@
 """Surveys whose answers are texts, in a real browser: answered, made, and looked at by naming candidates."""
 
+import re
+
 import numpy as np
 import pytest
 
-from browser import PHONE, Visitor, accessible, chromium
-from collector_server import Server, key
+import fldp
+from browser import PHONE, Visitor, accessible, chromium, new_survey
+from collector_server import Server, key, specification
 from fldp import wire
+from fldp.reports import Reports
+from fldp.search import Search
 from fldp.survey import Survey
 
 WORDS = ["crème brûlée", "<b>pie</b>", "apple pie"]
@@ -63,6 +68,24 @@ def test_a_text_is_answered(browser, server, look):
     assert server.counts()[survey.version] == 1
 
 
+def test_who_was_asked_for_one_of_a_list_is_told_of_any_text(browser, server):
+    oracle = {"name": "hcms", "epsilon": 0.5}
+    server.publish({**specification("list", {"name": "grr", "epsilon": 0.5}), "topic": "food"})
+    server.publish({**FIELDS, "name": "text", "topic": "food", "oracle": oracle})
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/s/list")
+        page.get_by_label("firefox").check()
+        page.get_by_role("button", name="See my report").click()
+        page.get_by_role("button", name="Send this report").wait_for()
+        page.goto(f"{server.url}/s/text")
+        page.get_by_label("Your answer").fill("pie")
+        page.get_by_role("button", name="See my report").click()
+        said = page.get_by_role("dialog", name="Before you answer").inner_text()
+        assert re.search(r"its labels have changed since [\d-]{10}: 5 then, any text now", said)
+        page.get_by_role("button", name="Do not answer").click()
+        page.get_by_role("heading", name="Not answered").wait_for()
+
+
 def test_a_survey_that_is_answered_daily_asks_once(browser, server):
     oracle = {"name": "rappor", "epsilon": 1.0, "epsilon_permanent": 2.0}
     survey = server.publish({**FIELDS, "name": "daily", "oracle": oracle, "collect": {"repeat": "daily"}})
@@ -97,20 +120,21 @@ def test_a_round_of_a_search_is_answered_and_looked_at(browser, server):
         page.get_by_text("It rules out no answer: each of the 65 could have led to this report.").wait_for()
         page.get_by_role("button", name="Send this report").click()
         page.get_by_text("You have answered this survey").wait_for()
+        unseen = Reports(survey.oracle, np.array([0, 40], survey.oracle.report_dtype))  # nothing, and a blank
+        assert [survey.label(value) for value in unseen.data] == ["", " "]
+        assert server.send(survey, wire.encode(unseen, survey.version)).status_code == 200
         page = visitor.open(f"{server.url}/#token={server.token}")
         page.goto(f"{server.url}/#/survey/search/{survey.version}")
         page.get_by_text("GRR, round 1 of a search, 65 beginnings").wait_for()
         page.locator("table.all tbody tr").first.wait_for()
         accessible(page)
-    assert server.counts()[survey.version] == 1
+        assert {"(empty)", "(blank)"} <= {label.removesuffix(" (may be zero)") for label in cells(page)}
+    assert server.counts()[survey.version] == 3
 
 
 def made_in(page, server):
     """Make a survey of texts with the form, and return it."""
-    page.get_by_role("link", name="New survey").click()
-    page.get_by_label("Name, in the address").fill("pies")
-    page.get_by_label("Question").fill("Which pie?")
-    page.get_by_label("What people answer").select_option("any text")
+    new_survey(page, server.url, "pies", What_people_answer="any text")
     page.get_by_label("Epsilon of a report").fill("4")
     page.get_by_text("has the least error").wait_for()
     assert not page.get_by_label("Answers, one on a line").is_visible()
@@ -182,3 +206,50 @@ def test_texts_are_named_and_counted(browser, server, tmp_path):
         page.get_by_role("button", name="Forget the token").click()
         page.get_by_label("Token").wait_for()
         assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_texts_of_every_day_are_asked_for_and_those_that_stand_out_are_found(browser, server):
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/#token={server.token}")
+        daily = {"What_people_answer": "any text", "How_often_a_person_reports": "every day, of one answer"}
+        new_survey(page, server.url, "often", **daily)
+        page.get_by_label("Epsilon of a report").fill("4")
+        page.get_by_label("Epsilon of all reports of a person").fill("8")
+        page.get_by_text("All reports of one person together keep epsilon 8, however many.").wait_for()
+        page.get_by_text("must have an epsilon of at most 2 together, got 8").wait_for()
+        accessible(page)
+        page.get_by_role("button", name="Publish this survey").click()
+        page.get_by_role("heading", name="Estimates").wait_for()
+        with server.admin as client:
+            survey = Survey.from_dict(client.get("/v1/surveys/often").json()["survey"])
+        assert (survey.oracle, survey.daily) == (fldp.RAPPOR(4.0, 8.0), True)
+        reports = survey.privatize(np.repeat(WORDS, [600, 400, 200]).tolist(), rng=7)
+        assert server.send(survey, wire.encode(reports, survey.version)).status_code == 200
+        named = [*WORDS, *(f"nobody's {k}" for k in range(37))]
+        page.get_by_label("Texts, one on a line").fill("\n".join(named))
+        page.get_by_role("button", name="Count these").click()
+        page.get_by_text("The chart shows the 20 largest of 40.").wait_for()
+        page.get_by_label("What is estimated").select_option("those that stand out")
+        page.get_by_text("Of 40 texts these").wait_for()
+        found = survey.estimate(reports, candidates=named, method="select")
+        assert set(WORDS) <= set(found.labels)
+        assert cells(page) == {
+            label: f"{round(count) + 0:,}" for label, count in zip(found.labels, found.counts, strict=True)
+        }
+        accessible(page)
+
+
+def test_a_search_is_made_in_the_form(browser, server):
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/#token={server.token}")
+        new_survey(page, server.url, "found", What_people_answer="any text: find what many answer")
+        page.get_by_label("How many texts to find").fill("5")
+        page.get_by_label("Reports of a round").fill("700")
+        page.get_by_label("Epsilon of a report").fill("2")
+        page.get_by_text("The first round asks for 65,537 beginnings of texts. For it, PGR").wait_for()
+        accessible(page)
+        page.get_by_role("button", name="Publish this survey").click()
+        page.get_by_text("PGR, round 1 of a search, 65,537 beginnings").wait_for()
+    with server.admin as client:
+        asked = Survey.from_dict(client.get("/v1/surveys/found").json()["survey"]).search
+    assert asked == Search(epsilon=2.0, k=5, quota=700).first

@@ -40,8 +40,9 @@ def test_the_collector_says_whether_reports_look_honest(collector, monkeypatch):
         assert any("(firefox and safari)" in test["worst"] or "and edge)" in test["worst"] for test in odd["tests"])
         assert (await told(to="2020-01-01"))["type"] == "urn:fldp:too-few"
         assert (await told(days="3"))["type"] == "urn:fldp:parameter"
-        monkeypatch.setattr(integrity_routes, "MOST_BITS", 100)
-        assert (await told())["source"] == "tally"
+        for most, source in ((1299, "tally"), (1300, "reports")):  # of five bits, a report takes a byte
+            monkeypatch.setattr(integrity_routes, "MOST_BYTES", most)
+            assert (await told())["source"] == source
 
     play(collector, story)
 

@@ -1,5 +1,7 @@
 """combine: unbiased, with the variance that it states, whatever the oracles."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -125,6 +127,23 @@ def test_one_tally_is_its_own_estimate():
     assert fixed.biased
     assert fixed.sum([0, 1]).original.count == pytest.approx(made.sum([0, 1]).count)
     assert fixed.counts.sum() == pytest.approx(100)
+
+
+def test_answers_to_different_questions_are_not_combined():
+    """As many labels are not the same labels; a tally does not say its own, and takes those of the others."""
+    tally = fldp.simulate(fldp.GRR(1.0, 2), [5, 5], rng=1)
+    plain = tally.oracle.estimate(tally)
+    one, two = (replace(plain, labels=labels) for labels in (("yes", "no"), ("no", "yes")))
+    with pytest.raises(fldp.MergeError, match="combine: tallies must be of the same labels, got 'yes' and 'no'"):
+        combine([one, two])
+    assert combine([tally, one]).labels == ("yes", "no")
+    sketch = fldp.CMS(1.0, hashes=4, width=16)
+    reports = sketch.privatize(["a", "b"] * 50, rng=1)
+    apart = [sketch.estimate(reports, candidates=list(names)) for names in ("ab", "ac", "abc")]
+    for other in (*apart[1:], plain):
+        with pytest.raises(fldp.MergeError, match="combine: tallies must be of"):
+            combine([apart[0], other])
+    assert combine([apart[0], apart[0]]).counts == pytest.approx(2 * apart[0].counts)
 
 
 def test_bad_input():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp import Limit, Limits, ParameterError, Spent
+from fldp.oracle import MOST_VALUES
 from fldp.privacy.ledger import Charge, Ledger
 from fldp.privacy.limits import exact, written
 
@@ -164,5 +165,7 @@ def test_notices():
     assert ledger.notices(charge(labels="f1"), Limits()) == ()
     changed = ledger.notices(charge(), Limits())
     assert changed == ("its labels have changed since 2026-11-02: 2 then, 5 now",)
+    texts = ledger.notices(charge(labels="f2", size=MOST_VALUES), Limits())
+    assert texts == ("its labels have changed since 2026-11-02: 2 then, any text now",)
     assert ledger.notices(charge(topic="u", labels="f2"), Limits()) == ()
     assert ledger.notices(charge(origin="https://b.example", labels="f2"), Limits()) == ()

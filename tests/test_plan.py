@@ -222,7 +222,7 @@ def test_few_users_detect_nothing():
         ({"users": 2.5}, "plan: users must be an integer from 1 to "),
         ({"domain_size": 1}, "plan: domain_size must be an integer from 2 to "),
         ({"epsilon": -1.0}, "plan: epsilon must be a positive, finite number, got -1.0"),
-        ({"epsilon": 1e-30}, "plan: no oracle takes this; FHR: epsilon must be neither so small nor so large"),
+        ({"epsilon": 1e-30}, "plan: no oracle takes this; for example FHR: epsilon must be neither so small"),
         ({"eta": 0}, "plan: eta must be a positive, finite number, got 0"),
         ({"eta": 1.5}, "plan: eta must be at most 1, got 1.5"),
         ({"eta": "1/2"}, "plan: eta must be a positive, finite number, got '1/2'"),

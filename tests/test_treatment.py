@@ -63,6 +63,26 @@ def test_mistakes(declared, name, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("thing", [["flu"], {}, None, 1.5, True, 10**5000], ids=lambda thing: str(type(thing)))
+def test_what_is_no_label_at_all_is_refused_in_one_line(thing):
+    fields = {"name": "health", "question": "?", "labels": LABELS, "oracle": {"name": "oue", "epsilon": 1.0}}
+    with pytest.raises(SurveyError, match="sensitive must be of labels of the survey, got"):
+        fldp.Survey.from_dict(fields | {"sensitive": [thing]})
+    with pytest.raises(SurveyError, match="budgets must be left out where nothing is declared, got None"):
+        fldp.Survey.from_dict(fields | {"budgets": None})
+
+
+def test_labels_may_be_numbers():
+    fields = {"name": "year", "question": "?", "labels": ["2024", "2025"], "oracle": {"name": "urr", "epsilon": 1.0}}
+    assert fldp.Survey.from_dict(fields | {"sensitive": [2025]}).oracle.sensitive == (1,)
+
+
+def test_strings_do_not_differ_since_nobody_can_list_them():
+    fields = {"name": "words", "question": "?", "domain": "strings", "oracle": {"name": "cms", "epsilon": 1.0}}
+    with pytest.raises(SurveyError, match="'sensitive' is not for strings"):
+        fldp.Survey.from_dict(fields | {"sensitive": ["x"]})
+
+
 def test_numbers_stand_for_values_where_there_are_no_labels():
     fields = {"name": "n", "question": "?", "domain_size": 9, "oracle": {"name": "urr", "epsilon": 1.0}}
     assert fldp.Survey.from_dict(fields | {"sensitive": [0, 8]}).oracle.sensitive == (0, 8)
@@ -95,6 +115,7 @@ def test_plans_offer_them_where_they_are_declared_and_only_then():
         assert {row.oracle.name for row in made.rows} == plain | wanted
         assert wanted <= {row.oracle.name for row in made.eligible}
         assert f"({', '.join(declared)})" in made.reason
+        assert ("It protects all values alike, by epsilon" in made.reason) == (made.recommended.epsilon < 2.0)
 
 
 def test_all_that_a_plan_recommends_gives_the_declared_protection():

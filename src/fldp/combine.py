@@ -63,6 +63,8 @@ class Combined(Estimate):
 def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "variance") -> Combined:
     """Combine tallies, or their unbiased estimates, over the same values: those of users with different budgets.
 
+    Estimates that have labels must have the same ones, in the same order.
+
     ``weights`` is ``"variance"`` or ``"users"``; ``Combined`` says what each assumes. The variance of the count of a
     value that ``c`` of ``n`` users hold is ``sum f_k^2 V_k + c (n-c)/(n (n-1)) sum n_k (f_k - 1)^2``, where tally ``k``
     has ``n_k`` users and weight ``w_k``, ``f_k = w_k n/n_k``, and ``V_k`` is the variance of its own count.
@@ -79,9 +81,7 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "vari
     parts = tuple(map(_estimate, given))
     if not parts:
         raise DomainError("combine: at least one tally is needed, got none")
-    sizes = {part.oracle.domain_size for part in parts}
-    if len(sizes) > 1 or any(len(part.oracle.runs) > 1 for part in parts):
-        raise MergeError(f"combine: tallies must be of oracles over the same ungrouped values, got {sorted(sizes)}")
+    labels = _labels(parts)
     chosen = _weights(parts, by_variance=weights == "variance")
     users = [part.n for part in parts]
     n = sum(users)
@@ -89,8 +89,7 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "vari
     counts = np.sum([factor * part.counts for factor, part in zip(factors, parts, strict=True)], axis=0)
     noise = np.sum([(factor * part.stderr) ** 2 for factor, part in zip(factors, parts, strict=True)], axis=0)
     stderr = np.sqrt(noise + by_lot(counts, n, _lot(factors, parts)))
-    first = parts[0]
-    return Combined(first.oracle, counts, stderr, n, labels=first.labels, parts=parts, weights=chosen)
+    return Combined(parts[0].oracle, counts, stderr, n, labels=labels, parts=parts, weights=chosen)
 
 
 def _estimate(given: Any) -> Estimate:
@@ -99,6 +98,18 @@ def _estimate(given: Any) -> Estimate:
     if not isinstance(given, Estimate) or given.biased or isinstance(given, Combined):
         raise fail("combine", "each part", "a tally, reports, or an unbiased estimate of one tally", given)
     return given
+
+
+def _labels(parts: tuple[Estimate, ...]) -> tuple[str, ...] | None:
+    """Refuse what is not about the same values, and return their labels, if any part has them."""
+    sizes, runs = {part.oracle.domain_size for part in parts}, {len(part.oracle.runs) for part in parts}
+    if len(sizes) > 1 or len(runs) > 1 or max(runs) > 1:
+        raise MergeError(f"combine: tallies must be of oracles over the same ungrouped values, got {sorted(sizes)}")
+    found = list(dict.fromkeys(tuple(part.labels) for part in parts if part.labels is not None))
+    if len(found) > 1:
+        one, other = next(pair for pair in zip(*found[:2], strict=True) if pair[0] != pair[1])
+        raise MergeError(f"combine: tallies must be of the same labels, got {one!r} and {other!r}")
+    return found[0] if found else None
 
 
 def _weights(parts: tuple[Estimate, ...], *, by_variance: bool) -> Floats:

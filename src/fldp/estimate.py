@@ -166,7 +166,8 @@ class Estimate:
         given = {**self.options, **self.context}
         own = float(np.sum(self.oracle.variances(plugged, self.totals, **given)[members]))
         shared = self.oracle.covariance_of_sum(self.n, plugged, members, **given)
-        return Total(known + float(self.counts[members].sum()), math.sqrt(max(0.0, own + shared)))
+        least = float(self.oracle.least_variances[members].max(initial=0.0))
+        return Total(known + float(self.counts[members].sum()), math.sqrt(max(least, own + shared)))
 
     @property
     def rest(self) -> Total:

@@ -1,10 +1,12 @@
 """What the tests of integrity found, as people and machines see it: a table, a conclusion, JSON."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from rich.table import Table
 
+from fldp import render
 from fldp.privacy.integrity import Finding, Findings, Recovered
 from fldp.wire import describe
 
@@ -97,3 +99,15 @@ def recovery_notes(made: Recovered) -> list[str]:
         f"Without about {made.fakes:,.0f} (standard error {made.fakes_stderr:,.0f}) fakes, for: {targets}.",
         f"It is assumed {made.assumption}. If that is wrong, so are these estimates.",
     ]
+
+
+def recovery_facts(made: Recovered) -> dict[str, Any]:
+    """Return them as JSON has them, with what was assumed."""
+    named = made.labels or range(len(made.counts))
+    return {
+        "assumption": made.assumption,
+        "targets": [str(named[target]) for target in made.targets],
+        "fakes": made.fakes,
+        "fakes_stderr": made.fakes_stderr,
+        **json.loads(render.as_json(made, 0.95, None)),
+    }

@@ -77,7 +77,7 @@ class FrequencyOracle(Oracle):
         found = self.settled(tally)
         self.check_options(options)
         counts, totals = self.decode(found, **options), self.totals(found)
-        stderr = np.sqrt(self.variances(counts, totals, **options))
+        stderr = np.sqrt(np.maximum(self.variances(counts, totals, **options), self.least_variances))
         return Estimate(self, counts, stderr, found.n, options, totals=totals)
 
     @property
@@ -96,6 +96,11 @@ class FrequencyOracle(Oracle):
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
         """Return the variances of the estimates of all values, given counts, or estimates of them, and exact totals."""
         return np.asarray(self.variance(totals[0], np.clip(counts, 0, totals[0]), **options))
+
+    @property
+    def least_variances(self) -> Floats:
+        """What is taken for the variances of estimates where those of the estimated counts are smaller."""
+        return np.zeros(self.domain_size)
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Return what the covariances add to the variance of a sum of estimates: 0 where there are none."""

@@ -182,14 +182,19 @@ class Plan:
     @property
     def reason(self) -> str:
         """Why this row, and what a report gives away."""
+        from fldp.privacy.limits import share_text
         from fldp.render import exposure  # tables are slow to load
 
         best = self.recommended
         asked = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
         if self.treatment.parameters:
             asked = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
-        said = [f"{best.name} has the least mean error of all with {asked}; its eta is {best.eta}."]
+        said = [f"{best.name} has the least mean error of all with {asked}; its eta is {share_text(best.eta)}."]
         said.append(exposure(best.oracle))
+        if best.epsilon < self.epsilon:
+            said.append(
+                f"It protects all values alike, by epsilon {best.epsilon:g}: as much as those need that need most."
+            )
         if best.eta < 1:
             said.append(f"OUE, which is plain LDP, has the same error at epsilon {best.plain_epsilon:.2f}.")
         shorter = self.shortest
@@ -243,7 +248,7 @@ def plan(
     rows.sort(key=_rank)
     made = Plan(domain_size, users, float(epsilon), float(least), tuple(rows), skipped, treatment)
     if not made.eligible:
-        raise ParameterError(f"plan: no oracle takes this; {'; '.join(skipped.values())}")
+        raise ParameterError(f"plan: no oracle takes this; for example {next(iter(skipped.values()))}")
     return made
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from rich.table import Table
 
+from fldp.derived import can_derive
 from fldp.errors import ParameterError
 from fldp.needs import curve
 from fldp.plan import LEVEL, Plan, Row
 from fldp.plot import COLOURS, INK, figure, save
+from fldp.render import exposure
 from fldp.treatment import treatment_of
 from fldp.wire import describe
 
@@ -124,7 +126,9 @@ def _facts(plan: Plan, row: Row) -> dict[str, Any]:
     return {
         "oracle": describe(row.oracle),
         "decoder": row.decoder,
+        "eligible": row in plan.eligible,
         "recommended": row == plan.recommended,
+        "shortest": row == plan.shortest,
         "error_rare": row.error_rare,
         "error_frequent": row.error_frequent,
         "error_mean": row.error_mean,
@@ -136,6 +140,8 @@ def _facts(plan: Plan, row: Row) -> dict[str, Any]:
         "eta": float(row.eta),
         "anonymity": row.anonymity,
         "plain_epsilon": row.plain_epsilon,
+        "exposure": exposure(row.oracle),
+        "derives": can_derive(row.oracle),
     }
 
 

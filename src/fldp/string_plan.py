@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fldp.derived import can_derive
 from fldp.estimate import z_score
 from fldp.needs import least_where, required, users_constraint
 from fldp.oracles import get, listed_names, names
@@ -47,15 +48,21 @@ class StringRow:
         return least_where(lambda frequency: z * self.error(frequency) <= frequency, 0.0, 1.0)
 
 
-def plan_strings(*, users: int, epsilon: float) -> list[StringRow]:
-    """Return what every oracle over strings that needs an epsilon alone would do, the least error first.
+def plan_strings(*, users: int, epsilon: float, epsilon_permanent: float | None = None) -> list[StringRow]:
+    """Return what every oracle over strings would do that needs no more than this, the least error first.
+
+    ``epsilon_permanent`` is for people who are asked again and again: what all reports of one of them keep together.
+    Then there are only oracles that promise it.
 
     >>> [row.oracle.name for row in plan_strings(users=10_000, epsilon=2.0)]
     ['cms', 'hcms']
+    >>> [row.oracle.name for row in plan_strings(users=10_000, epsilon=2.0, epsilon_permanent=4.0)]
+    ['rappor']
     """
     users_constraint("plan", "users", users)
+    given = {"epsilon": epsilon} | ({} if epsilon_permanent is None else {"epsilon_permanent": epsilon_permanent})
     found = [get(name) for name in names() if name not in listed_names()]
-    made: list[Any] = [cls(epsilon=epsilon) for cls in found if required(cls) == ["epsilon"]]
+    made: list[Any] = [cls(**given) for cls in found if set(required(cls)) == given.keys()]
     return sorted((StringRow(oracle, users) for oracle in made), key=lambda row: row.error_rare)
 
 
@@ -70,10 +77,15 @@ def facts(rows: list[StringRow]) -> dict[str, Any]:
     for row in others:
         times = f"{row.error_rare / best.error_rare:.2f} times that error"
         said.append(f"{row.oracle.name} has {times} with {row.oracle.report_bits:,} bits.")
+    lasting = {}
+    if best.oracle.refreshes:
+        lasting = {"epsilon_permanent": best.oracle.lasting_epsilon}
+        said.append(f"All reports of one person together keep epsilon {best.oracle.lasting_epsilon:g}, however many.")
     return {
         "domain": "strings",
         "users": best.users,
         "epsilon": best.oracle.epsilon,
+        **lasting,
         "level": LEVEL,
         "reason": " ".join(said),
         "rows": [_row(row, row is best) for row in rows],
@@ -81,11 +93,16 @@ def facts(rows: list[StringRow]) -> dict[str, Any]:
 
 
 def _row(row: StringRow, recommended: bool) -> dict[str, Any]:
+    from fldp.render import exposure  # tables are slow to load
+
     return {
         "oracle": describe(row.oracle),
+        "eligible": True,
         "recommended": recommended,
         "error_rare": row.error_rare,
         "detectable": row.detectable,
         "bits": row.oracle.report_bits,
         "eta": float(row.oracle.eta),
+        "exposure": exposure(row.oracle),
+        "derives": can_derive(row.oracle),
     }

@@ -28,6 +28,7 @@ from fldp.survey_mistakes import Mistake
 from fldp.survey_rules import COLLECT_DEFAULTS, STRINGS, check_survey
 from fldp.survey_search import described
 from fldp.treatment import Treatment, treatment_of
+from fldp.values import numbered
 from fldp.wire import describe
 
 
@@ -160,8 +161,7 @@ class Survey:
             return self._values.get(label)
         if self.domain_size is None or self.search is not None:
             return self._string(label)
-        plain = label.isascii() and label.isdigit() and len(label) < 12 and (label == "0" or label[0] != "0")
-        return int(label) if plain and int(label) < self.domain_size else None
+        return numbered(label, self.domain_size)
 
     def _string(self, label: str) -> int | str | None:
         data = utf8(label)

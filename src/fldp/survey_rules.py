@@ -17,6 +17,7 @@ from fldp.origin import origin_of
 from fldp.string_oracle import StringOracle
 from fldp.survey_mistakes import Findings
 from fldp.survey_search import check_search
+from fldp.survey_treatment import DIFFERING, check_treatment
 from fldp.treatment import Treatment
 
 COLLECT_DEFAULTS: dict[str, Any] = {
@@ -33,7 +34,6 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
 _TEXTS = ("name", "question", "title", "description", "topic")
 STRINGS = "strings"
 _DOMAINS = ("labels", "domain_size", "labels_file", "domain")
-_DIFFERING = ("sensitive", "budgets", "distance")
 
 
 Domain = tuple[tuple[str, ...] | None, dict[str, Any] | None]
@@ -46,10 +46,12 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
         found.say((), f"a survey must be a table of keys, got {type(fields).__name__}")
         return {}, found
     fields = {key: value for key, value in fields.items() if (key, value) != ("format", "fldp-survey-1")}
-    found.unknown((), fields, {*_TEXTS, *_DOMAINS, *_DIFFERING, "search", "oracle", "collect"}, "a key of a survey")
+    found.unknown((), fields, {*_TEXTS, *_DOMAINS, *DIFFERING, "search", "oracle", "collect"}, "a key of a survey")
     made = _texts(fields, found)
     labels, domain = _domain(fields, folder, found)
-    treatment = _treatment(fields, labels, (domain or {}).get("domain_size"), found)
+    treatment = check_treatment(fields, labels, (domain or {}).get("domain_size"), found)
+    if domain == {}:
+        found.unknown((), (key for key in DIFFERING if key in fields), (), "for strings, which nobody can list")
     search = check_search(fields, _oracle, found) if "search" in fields else None
     oracle: Oracle | None = search.oracle if search else None
     if "search" not in fields:
@@ -104,7 +106,7 @@ def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> Dom
         return None, {}
     key = given[0]
     labels = fields[key] if key == "labels" else _from_file(fields[key], folder, found)
-    return _labels(key, labels, found)
+    return check_labels(key, labels, found)
 
 
 def _from_file(name: Any, folder: Path | None, found: Findings) -> list[str] | None:
@@ -118,7 +120,8 @@ def _from_file(name: Any, folder: Path | None, found: Findings) -> list[str] | N
         return None
 
 
-def _labels(key: str, labels: Any, found: Findings) -> Domain:
+def check_labels(key: str, labels: Any, found: Findings) -> Domain:
+    """Return the labels, and what the oracle is told of them; or findings."""
     if labels is None and key == "labels_file":  # a mistake that was found already
         return None, None
     if not isinstance(labels, list) or not 2 <= len(labels) <= MOST_LABELS:
@@ -136,39 +139,6 @@ def _labels(key: str, labels: Any, found: Findings) -> Domain:
             found.add((key,), f"all different (label {position} is label {seen[plain]} again)", label)
         seen.setdefault(plain, position)
     return tuple(map(str, labels)), {"domain_size": len(labels)}
-
-
-def _treatment(fields: dict[str, Any], labels: tuple[str, ...] | None, size: int | None, found: Findings) -> Treatment:
-    """Return how the values differ in the protection that they need, by labels where there are any."""
-    given = {key: fields[key] for key in _DIFFERING if key in fields}
-    if size is None or not given:
-        return Treatment()
-    values = (
-        {label: value for value, label in enumerate(labels or map(str, range(size)))} if size <= MOST_LABELS else {}
-    )
-    before = found.count
-    made = {key: _by_value(key, thing, values, found) for key, thing in given.items()}
-    key = next(iter(made))
-    treatment = None if found.count > before else found.attempt(partial(Treatment, **made), (key,))
-    if treatment is not None:
-        found.attempt(partial(treatment.check_domain, size), (key,))
-    return treatment or Treatment()
-
-
-def _by_value(key: str, thing: Any, values: dict[str, int], found: Findings) -> Any:
-    """Replace labels by their values."""
-    if key == "sensitive" and isinstance(thing, list):
-        return [_value(key, label, values, found) for label in thing]
-    if key == "budgets" and isinstance(thing, dict):
-        return {_value(key, label, values, found): budget for label, budget in thing.items()}
-    return thing
-
-
-def _value(key: str, label: Any, values: dict[str, int], found: Findings) -> int | None:
-    value = values.get(str(label) if isinstance(label, int) and not isinstance(label, bool) else label)
-    if value is None:
-        found.add((key,), "of labels of the survey", label)
-    return value
 
 
 def _oracle(

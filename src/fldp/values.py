@@ -65,6 +65,16 @@ def _from_items(rule: str, items: list[Any]) -> Values:
     return np.array(items, np.int64)
 
 
+def numbered(text: str, domain_size: int) -> int | None:
+    """Return the value that a text is the number of, in its one way to be written; None if there is none.
+
+    >>> [numbered(text, 10) for text in ("0", "9", "10", "09", "-1", "x")]
+    [0, 9, None, None, None, None]
+    """
+    plain = text.isascii() and text.isdigit() and len(text) < 12 and (text == "0" or text[0] != "0")
+    return int(text) if plain and int(text) < domain_size else None
+
+
 def shown(value: object) -> str:
     """Return what a message shows of something that is not a value, with its type.
 

@@ -37,7 +37,7 @@ def integrity(
     if made is not None and survey is not None:
         made = replace(made, labels=survey.labels)
     if as_json:
-        more = {} if made is None else {"recovered": json.loads(render.as_json(made, 0.95, None))}
+        more = {} if made is None else {"recovered": integrity_view.recovery_facts(made)}
         typer.echo(json.dumps(integrity_view.facts(found, label) | more, ensure_ascii=False, indent=1))
     else:
         render.show(integrity_view.findings_table(found, label), *integrity_view.notes(found, label))

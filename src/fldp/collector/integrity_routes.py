@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -15,7 +16,7 @@ from fldp.integrity_view import facts
 from fldp.privacy import integrity
 from fldp.reports import Reports, Tally
 
-MOST_BITS = 1 << 30  # of reports that are looked at one by one; of more, their tally
+MOST_BYTES = 1 << 27  # of memory for reports that are looked at one by one; of more, their tally
 
 
 async def honesty(collector: Collector, request: Request, token: Token) -> Response:
@@ -27,16 +28,21 @@ async def honesty(collector: Collector, request: Request, token: Token) -> Respo
 
 def _tested(collector: Collector, published: Published, days: Days) -> dict[str, Any]:
     with moment(collector, published) as snapshot:
-        source = _source(snapshot, published, days)
-    return facts(integrity(source), published.survey.label)
+        tally, reports = _sources(snapshot, published, days)
+    return facts(integrity(reports or tally, tally=tally), published.survey.label)
 
 
-def _source(snapshot: Snapshot, published: Published, days: Days) -> Reports | Tally:
-    """Return all reports of a window: a part of them would be chosen by what they are, since they are kept in order."""
+def _sources(snapshot: Snapshot, published: Published, days: Days) -> tuple[Tally, Reports | None]:
+    """Return the tally of a window, most of which is kept, and all of its reports, unless they are too many.
+
+    A part of them would be chosen by what they are, since they are kept in order.
+    """
     number, oracle, window = published.entry.number, published.survey.oracle, Window(published.entry.number, days)
     n = window.count(snapshot)
     enough(n, published)
-    if snapshot.count_reports(number, days) == n and n * oracle.report_bits <= MOST_BITS:
+    tally = window.tally(snapshot, oracle)
+    each = np.dtype((oracle.report_dtype, oracle.report_shape)).itemsize
+    if snapshot.count_reports(number, days) == n and n * each <= MOST_BYTES:
         segments = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
-        return Reports.concatenate(batches(oracle, segments))
-    return window.tally(snapshot, oracle)
+        return tally, Reports.concatenate(batches(oracle, segments))
+    return tally, None

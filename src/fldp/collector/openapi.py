@@ -190,7 +190,7 @@ PATHS: dict[str, dict[str, Any]] = {
     },
     "/v1/plan": {
         "post": _operation(
-            "What every oracle would do for a survey, and which one to take",
+            "What every oracle would do for a survey, and which one to take; values differ in one way or in none",
             {200: _json("Plan")},
             (401, 403, *_TAKES_BODY),
             requestBody=_body(JSON, reference("Question")),

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from fldp.oracles.condensed import MOST_NEAR
+from fldp.survey_rules import STRINGS
+from fldp.treatment import DISTANCES, MOST_BUDGETS, MOST_SENSITIVE
+
 VERSION: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 NAME: dict[str, Any] = {"type": "string", "pattern": "^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$"}
 DAY: dict[str, Any] = {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
@@ -26,9 +30,36 @@ def _object(properties: dict[str, Any], *, optional: tuple[str, ...] = (), close
     }
 
 
-def _list(of: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": of}
+def _list(of: dict[str, Any], **limits: int) -> dict[str, Any]:
+    return {"type": "array", "items": of, **limits}
 
+
+_LABEL = {"type": "string", "minLength": 1, "maxLength": 200}
+_POSITIVE = {"type": "number", "exclusiveMinimum": 0}
+_VALUE = {"type": ["string", "integer"], "description": "a label, or the number of a value that has none"}
+_DIFFERING: dict[str, Any] = {
+    "sensitive": {
+        **_list(_VALUE, minItems=1, maxItems=MOST_SENSITIVE),
+        "description": "the only answers that have to be hidden",
+    },
+    "budgets": {
+        "type": "object",
+        "additionalProperties": _POSITIVE,
+        "minProperties": 1,
+        "maxProperties": MOST_BUDGETS,
+        "description": "answers that have a smaller epsilon of their own, by their labels",
+    },
+    "distance": {
+        "type": "string",
+        "enum": [*DISTANCES],
+        "description": f"near answers are hidden more than far ones; its own oracle takes up to {MOST_NEAR} values",
+    },
+}
+_DOMAINS = {
+    "labels": _list(_LABEL, minItems=2),
+    "domain_size": {"type": "integer", "minimum": 2, "description": "at most the setting max_values"},
+    "domain": {"const": STRINGS},
+}
 
 _TOKEN = {
     "id": _TEXT,
@@ -60,15 +91,14 @@ SCHEMAS: dict[str, Any] = {
             "title": _TEXT,
             "description": _TEXT,
             "topic": NAME,
-            "labels": _list({"type": "string", "minLength": 1, "maxLength": 200}),
-            "domain_size": {"type": "integer", "minimum": 2},
-            "domain": {"const": "strings"},
+            **_DOMAINS,
+            **_DIFFERING,
             "search": {"type": "object"},
-            "oracle": _object({"name": _TEXT, "epsilon": _NUMBER}, closed=False),
+            "oracle": _object({"name": _TEXT, "epsilon": _NUMBER}, optional=("name",), closed=False),
             "collect": {"type": "object"},
             "format": _TEXT,
         },
-        optional=("title", "description", "topic", "labels", "domain_size", "domain", "search", "collect", "format"),
+        optional=("title", "description", "topic", *_DOMAINS, *_DIFFERING, "search", "collect", "format"),
     ),
     "Published": _object(
         {"name": NAME, "version": VERSION, "created": _TIME, "closed": _MAYBE_TIME, "state": _STATE, "submit": _TEXT}
@@ -83,6 +113,7 @@ SCHEMAS: dict[str, Any] = {
                 "closed": _MAYBE_TIME,
                 "state": _STATE,
                 "decoders": _list(_TEXT),
+                "methods": _list(_TEXT),
                 "n": _COUNT,
             }
         )
@@ -166,13 +197,14 @@ SCHEMAS: dict[str, Any] = {
     ),
     "Question": _object(
         {
-            "domain_size": {"type": "integer", "minimum": 2},
-            "domain": {"type": "string", "enum": ["strings"]},
-            "users": {"type": "integer", "minimum": 1},
-            "epsilon": {"type": "number", "exclusiveMinimum": 0},
+            **_DOMAINS,
+            **_DIFFERING,
+            "users": {"type": "integer", "minimum": 1, "maximum": 2**53},
+            "epsilon": _POSITIVE,
             "eta": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+            "epsilon_permanent": {**_POSITIVE, "description": "of all reports of a person; where answers are strings"},
         },
-        optional=("domain_size", "domain", "eta"),
+        optional=(*_DOMAINS, *_DIFFERING, "eta", "epsilon_permanent"),
     ),
     "Plan": _object(
         {
@@ -181,12 +213,16 @@ SCHEMAS: dict[str, Any] = {
             "users": _COUNT,
             "epsilon": _NUMBER,
             "eta": _NUMBER,
+            "epsilon_permanent": _NUMBER,
+            "sensitive": _list(_COUNT),
+            "budgets": _list(_list(_NUMBER, minItems=2, maxItems=2)),
+            "distance": _TEXT,
             "level": _NUMBER,
             "reason": _TEXT,
             "rows": _list({"type": "object"}),
             "skipped": {"type": "object"},
         },
-        optional=("domain_size", "domain", "eta", "skipped"),
+        optional=("domain_size", "domain", "eta", "epsilon_permanent", *_DIFFERING, "skipped"),
     ),
     "Wanted": _object({"count": {"type": "integer", "minimum": 1, "maximum": 100_000}}),
     "Tickets": _object({"tickets": _list(_TEXT)}),

@@ -12,10 +12,17 @@ from fldp.collector.collector import Collector
 from fldp.collector.problem import Problem
 from fldp.collector.query import parameters
 from fldp.collector.store import Token
-from fldp.survey_rules import STRINGS
+from fldp.survey_mistakes import Findings
+from fldp.survey_rules import STRINGS, check_labels
+from fldp.survey_treatment import DIFFERING, check_treatment
 
-_KEYS = {"domain_size", "users", "epsilon"}
-_RULE = "users, epsilon, and either domain, which is strings, or domain_size, with eta if there is one"
+_NEEDED = {"users", "epsilon"}
+_OF_VALUES = {"eta", *DIFFERING}
+_OF_STRINGS = {"epsilon_permanent"}
+_RULE = (
+    f"users, epsilon and one of domain_size, labels or domain = {STRINGS!r}; "
+    "beside values eta, sensitive, budgets or distance, beside strings epsilon_permanent"
+)
 
 
 async def plan(collector: Collector, request: Request, token: Token) -> Response:
@@ -23,26 +30,53 @@ async def plan(collector: Collector, request: Request, token: Token) -> Response
     parameters(request)
     permit(token, None)
     fields = await json_of(collector, request)
-    if fields.get("domain") == STRINGS and fields.keys() == {"domain", "users", "epsilon"}:
-        made = await collector.heavy(_planned_strings, fields["users"], fields["epsilon"])
-        return Response(made, media_type="application/json")
-    if fields.keys() | {"eta"} != _KEYS | {"eta"}:
-        raise Problem(422, "malformed", f"the keys of a plan are {_RULE}")
-    size, most = fields["domain_size"], collector.settings.max_values
-    if isinstance(size, int) and size > most:
-        raise Problem(422, "malformed", f"domain_size must be at most {most}")
-    made = await collector.heavy(_planned, fields)
+    _check_keys(fields)
+    if "domain" in fields:
+        made = await collector.heavy(_planned_strings, {key: fields[key] for key in fields if key != "domain"})
+    else:
+        made = await collector.heavy(_planned, fields, collector.settings.max_values)
     return Response(made, media_type="application/json")
 
 
-def _planned_strings(users: Any, epsilon: Any) -> str:
+def _check_keys(fields: dict[str, Any]) -> None:
+    """Refuse keys that do not belong together; what they say is checked by the planner."""
+    domains = [key for key in ("domain_size", "labels", "domain") if key in fields]
+    allowed = _OF_STRINGS if domains == ["domain"] else _OF_VALUES
+    rest = fields.keys() - domains
+    if len(domains) != 1 or not _NEEDED <= rest <= _NEEDED | allowed or fields.get("domain", STRINGS) != STRINGS:
+        raise Problem(422, "malformed", f"the keys of a plan are {_RULE}")
+
+
+def _planned_strings(asked: dict[str, Any]) -> str:
     from fldp.string_plan import facts, plan_strings
 
-    return json.dumps(facts(plan_strings(users=users, epsilon=epsilon)))
+    return json.dumps(facts(plan_strings(**asked)))
 
 
-def _planned(fields: dict[str, Any]) -> str:
+def _planned(fields: dict[str, Any], most: int) -> str:
+    """Plan for values: those that need more protection are named as a survey names them."""
     from fldp import plan_view
     from fldp.plan import plan
 
-    return plan_view.as_json(plan(**fields), None)
+    found = Findings()
+    labels, size = _domain(fields, most, found)
+    treatment = check_treatment(fields, labels, size, found)
+    if found.kept or size is None:
+        raise Problem(422, "malformed", found.kept[0].message)
+    asked = {key: fields[key] for key in ("users", "epsilon", "eta") if key in fields}
+    return plan_view.as_json(plan(domain_size=size, **asked, **treatment.parameters), None)
+
+
+def _domain(fields: dict[str, Any], most: int, found: Findings) -> tuple[tuple[str, ...] | None, int | None]:
+    """Return the labels, if there are any, and the number of values: None, with a finding, if that is no good one."""
+    labels, size = None, fields.get("domain_size")
+    if "labels" in fields:
+        labels, domain = check_labels("labels", fields["labels"], found)
+        size = domain and domain["domain_size"]
+    if found.count == 0 and not _is_size(size, most):
+        found.add(("domain_size",), f"an integer from 2 to {most}", size)
+    return (None, None) if found.count else (labels, size)
+
+
+def _is_size(size: Any, most: int) -> bool:
+    return isinstance(size, int) and not isinstance(size, bool) and 2 <= size <= most

@@ -36,6 +36,11 @@ def parameters(request: Request, *known: str) -> dict[str, str]:
     return found
 
 
+def methods_of(oracle: Oracle) -> tuple[str, ...]:
+    """Return the ways to estimate that a query can name: those of candidates."""
+    return oracle.methods if isinstance(oracle, StringOracle) else ()
+
+
 def days_of(given: dict[str, str]) -> Days:
     """Return the window that from and to describe."""
     first, last = (_day(given, name, default) for name, default in zip(("from", "to"), ALL, strict=True))
@@ -75,7 +80,7 @@ class Query:
             _level(given.get("level", "0.95")),
             _choice(given, "decoder", oracle.decoders),
             _choice(given, "post", tuple(METHODS)),
-            _choice(given, "method", oracle.methods if isinstance(oracle, StringOracle) else ()),
+            _choice(given, "method", methods_of(oracle)),
             _choice(given, "format", tuple(FORMATS)) or _accepted(request),
         )
 

@@ -12,7 +12,7 @@ from fldp.collector.access import permit
 from fldp.collector.body import SURVEY_BYTES, body_of, json_of, media_type
 from fldp.collector.collector import Collector, Published
 from fldp.collector.problem import Problem, bad_parameter, not_found
-from fldp.collector.query import parameters
+from fldp.collector.query import methods_of, parameters
 from fldp.collector.store import Entry, Token
 from fldp.survey import Survey, SurveyError
 
@@ -104,6 +104,7 @@ def _row(published: Published, n: int, now: str) -> dict[str, Any]:
         "closed": entry.closed,
         "state": published.state(now),
         "decoders": list(published.survey.oracle.decoders),
+        "methods": list(methods_of(published.survey.oracle)),
         "n": n,
     }
 

@@ -99,7 +99,8 @@ class Exponential(NamedOracle):
         rows = []
         for value in range(self.domain_size):
             mine = [weights[between(value, symbol, self.domain_size)] for symbol in range(self.domain_size)]
-            row = [_SCALE * weight // sum(mine) for weight in mine]
+            total = sum(mine)
+            row = [_SCALE * weight // total for weight in mine]
             row[value] += _SCALE - sum(row)
             rows.append(tuple(row))
         if not self._is_kept(rows):
@@ -177,6 +178,11 @@ class Exponential(NamedOracle):
         own, size = np.diag(self.spreads), self.domain_size
         other = np.where(np.eye(size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
         return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Those of unbiased counts are unbiased; cut at 0, counts with so much noise add up to far more than n."""
+        del totals, options
+        return np.maximum(counts @ self.spreads, 0.0)
 
     def mean_variance(self, n: int, **options: Any) -> float:
         del options

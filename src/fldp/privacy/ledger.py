@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from numbers import Integral
 
 from fldp.constraints import fail
+from fldp.oracle import MOST_VALUES
 from fldp.privacy.limits import Limits, Spent
 
 
@@ -11,7 +12,8 @@ from fldp.privacy.limits import Limits, Spent
 class Charge:
     """One answer in the ledger: to whom, on what, at which cost, over which labels, on which day. Never the answer.
 
-    ``labels`` identifies the set of labels and ``size`` is their number; ``day`` is in UTC.
+    ``labels`` identifies the set of labels and ``size`` is their number, the most that there can be where they are
+    strings; ``day`` is in UTC.
     """
 
     origin: str
@@ -79,5 +81,10 @@ class Ledger:
         before = self.select(origin=charge.origin, topic=charge.topic)
         if before and before[-1].labels != charge.labels:
             last = before[-1]
-            found.append(f"its labels have changed since {last.day}: {last.size} then, {charge.size} now")
+            found.append(f"its labels have changed since {last.day}: {_many(last)} then, {_many(charge)} now")
         return tuple(found)
+
+
+def _many(charge: Charge) -> str:
+    """Say how many labels there were; strings count as more than any list has."""
+    return "any text" if charge.size == MOST_VALUES else str(charge.size)

@@ -1,5 +1,5 @@
 // The page on which a person answers a survey. It shows what leaves the device before it leaves.
-import { card } from "./card.js";
+import { card, MANY } from "./card.js";
 import { choices } from "./choices.js";
 import { ask, element, notice } from "./dom.js";
 import { explain } from "./explain.js";
@@ -98,7 +98,8 @@ function consent(survey) {
 }
 
 async function prepare(survey, person, label) {
-  const confirm = (notices) => ask("Before you answer", notices, "Go on", "Do not answer");
+  const readable = (notice) => notice.replaceAll(MANY, "any text"); // how many there are where nobody can list them
+  const confirm = (notices) => ask("Before you answer", notices.map(readable), "Go on", "Do not answer");
   const answer = await person.prepare(label, { confirm, ticket });
   await showReport(survey, person, answer, answer.repeated ? null : label);
 }
@@ -133,10 +134,14 @@ function fate({ collect }, { left }) {
     : "It is not sent, and it is not kept.";
 }
 
-function reportWords({ oracle }) {
+function reportWords({ oracle, collect }) {
   const bits = oracle.reportBits.toLocaleString("en-US");
-  return `These bytes are sent, and a random number that keeps them from being counted twice. Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`;
+  const words = `These bytes are sent, and a random number that keeps them from being counted twice. Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`;
+  return [words, collect.submit === "ticket" && TICKET, collect.derive && LINKED].filter(Boolean).join(" ");
 }
+
+const TICKET = "The ticket in your link is sent with them, and is not kept beside them.";
+const LINKED = "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. How little it says of your answer is shown below.";
 
 /** Say what became of a report. */
 function status(survey, { state }, label) {

@@ -1,7 +1,7 @@
 // Charts: drawn as SVG by D3, coloured by the style sheet, each with words for those who do not see it.
 import { axisBottom, axisLeft, format, line, scaleBand, scaleLinear, scaleLog, select } from "./d3.js";
 import { drawn } from "./dom.js";
-import { count, interval, short } from "./words.js";
+import { count, interval, short, visible } from "./words.js";
 
 /** One colour for each oracle, as in the figures of the reproduction. */
 export const COLOURS = {
@@ -65,7 +65,7 @@ export function bars(rows, { width, oracle, level }) {
     .attr("y", (_, place) => y(place))
     .attr("height", y.bandwidth())
     .append("title")
-    .text(({ label, count: found, low, high }) => `${label}: ${count(found)}, ${interval(low, high)}`);
+    .text(({ label, count: found, low, high }) => `${visible(label)}: ${count(found)}, ${interval(low, high)}`);
   svg
     .selectAll(".whisker")
     .data(rows)
@@ -82,7 +82,7 @@ export function bars(rows, { width, oracle, level }) {
     .attr("y", (_, place) => y(place) + y.bandwidth() / 2)
     .attr("dy", "0.35em")
     .attr("text-anchor", "end")
-    .text(({ label }) => short(label, Math.floor((left - 12) / 7)));
+    .text(({ label }) => short(visible(label), Math.floor((left - 12) / 7)));
   caption(svg, width - EDGE.right, height - 6, "people, estimated");
   return svg.node();
 }
@@ -90,7 +90,7 @@ export function bars(rows, { width, oracle, level }) {
 const whisker = (low, high, y) => `M${low} ${y - CAP}v${2 * CAP}M${low} ${y}H${high}M${high} ${y - CAP}v${2 * CAP}`;
 
 function barWords(rows, level) {
-  const said = rows.slice(0, 5).map(({ label, count: found, low, high }) => `${label} ${count(found)}, interval ${interval(low, high)}`);
+  const said = rows.slice(0, 5).map(({ label, count: found, low, high }) => `${visible(label)} ${count(found)}, interval ${interval(low, high)}`);
   const grey = rows.filter((row) => !isSure(row)).length;
   return `Bars of the ${rows.length} largest estimates with ${level} intervals. ${said.join("; ")}. ${grey} of them may be zero and are grey. All are in the table of values.`;
 }

@@ -1,7 +1,7 @@
 // What changed between two windows of days, and what may be chance.
 import { dayInput, field, levelWords } from "./controls.js";
 import { element, notice } from "./dom.js";
-import { count, interval, percentFixed } from "./words.js";
+import { count, interval, percentFixed, visible } from "./words.js";
 
 const MOST = 50;
 const HEADS = ["Value", "First share", "Second share", "Change", "Interval of the change", "Changed"];
@@ -55,7 +55,7 @@ function line({ label, share, other_share: other, difference, low, high, changed
   return element(
     "tr",
     changed ? {} : { class: "unsure" },
-    element("th", { scope: "row" }, label),
+    element("th", { scope: "row" }, visible(label)),
     cells.map((words) => element("td", { class: "number" }, words)),
   );
 }

@@ -1,4 +1,4 @@
-// How estimates are to be made: decoder, post-processing, level, and days.
+// How estimates are to be made: decoder, method, post-processing, level, and days.
 import { element } from "./dom.js";
 
 const LEVELS = ["0.5", "0.8", "0.9", "0.95", "0.99", "0.999"];
@@ -8,6 +8,8 @@ const POST = [
   ["norm-sub", "norm-sub (biased)"],
   ["simplex", "simplex (biased)"],
 ];
+
+const METHODS = { linear: "all texts", select: "those that stand out" };
 
 export const levelWords = (level) => `${+(100 * level).toFixed(4)} %`;
 
@@ -29,13 +31,15 @@ export function selected(id, pairs, chosen) {
 export const dayInput = (id) => element("input", { type: "date", id });
 
 /** Make the controls. `query()` is what they say, as the collector reads it; `changed` is called when it differs. */
-export function controls(decoders, changed) {
+export function controls({ decoders, methods }, changed) {
   const decoder = selected("decoder", decoders.map((name, place) => [name, place ? name : `${name} (the default)`]), decoders[0]);
+  const method = selected("method", methods.map((name) => [name, METHODS[name] ?? name]), methods[0]);
   const post = selected("post", POST, "");
   const level = selected("level", LEVELS.map((one) => [one, levelWords(one)]), "0.95");
   const [from, to] = [dayInput("from"), dayInput("to")];
   const fields = [
     decoders.length > 1 ? field("Decoder", decoder) : null,
+    methods.length > 1 ? field("What is estimated", method) : null,
     field("Post-processing", post),
     field("Interval level", level),
     field("From day (UTC)", from),
@@ -46,6 +50,7 @@ export function controls(decoders, changed) {
   function query() {
     const found = new URLSearchParams({ level: level.value });
     if (decoders.length > 1) found.set("decoder", decoder.value);
+    if (methods.length > 1) found.set("method", method.value);
     for (const [name, { value }] of Object.entries({ post, from, to })) if (value) found.set(name, value);
     return found;
   }

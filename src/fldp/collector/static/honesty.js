@@ -13,11 +13,12 @@ export function honesty(survey) {
   const seen = element("div");
   const node = element("section", { class: "panel", hidden: true }, element("h2", {}, "Are the reports honest?"), words, seen);
   warning.hidden = true;
-  let last = { query: null, time: 0 };
+  let last = { query: null, n: 0, time: 0 };
 
-  async function refresh(query) {
-    const now = { query: `${query}`, time: Date.now() };
-    if (now.query === last.query && now.time - last.time < PAUSE) return;
+  /** Look, unless that was done lately or nothing has come since: `n` is the number of all reports. */
+  async function refresh(query, n) {
+    const now = { query: `${query}`, n, time: Date.now() };
+    if (now.query === last.query && (n === last.n || now.time - last.time < PAUSE)) return;
     const found = await get(`v1/versions/${survey.version}/integrity?${query}`).catch(tooFew);
     last = now;
     node.hidden = found === null;
@@ -39,7 +40,7 @@ function verdict({ passed, n, source, tests, false_alarm }) {
   const what = source === "tally" ? `the tally of ${count(n)} reports, which shows less than the reports themselves` : `${count(n)} reports`;
   const odd = tests.filter(({ flagged }) => flagged).length;
   const result = passed ? `All ${count(tests.length)} tests of ${what} were passed. That is no proof.` : `${count(odd)} of ${count(tests.length)} tests of ${what} failed.`;
-  return `${result} They look for what honest reports never do, whatever people answered, and fail honest reports in at most ${(100 * false_alarm).toLocaleString("en-US")} % of all surveys.`;
+  return `${result} They look for what honest reports never do, whatever people answered, and fail honest reports in at most ${(100 * false_alarm).toLocaleString("en-US")} % of all surveys at any one time; who looks again and again sees that more often.`;
 }
 
 const line = ({ test, claim, worst, flagged }) => `${flagged ? "FAILED" : "passed"}, ${test}: ${claim}. The worst: ${worst}.`;

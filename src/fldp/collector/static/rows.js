@@ -1,7 +1,7 @@
 // The table of all values: sorted, searched, a page at a time, so that ten thousand are no more work than fifty.
 import { isSure } from "./chart.js";
 import { element } from "./dom.js";
-import { count, interval, percentFixed } from "./words.js";
+import { count, interval, percentFixed, visible } from "./words.js";
 
 const AT_ONCE = 50;
 const COLUMNS = [
@@ -89,7 +89,7 @@ function line(row, n) {
   return element(
     "tr",
     isSure(row) ? {} : { class: "unsure", title: "not distinguishable from zero" },
-    element("th", { scope: "row" }, label, isSure(row) ? null : element("span", { class: "visually-hidden" }, " (may be zero)")),
+    element("th", { scope: "row" }, visible(label), isSure(row) ? null : element("span", { class: "visually-hidden" }, " (may be zero)")),
     number(count(found)),
     number(interval(low, high)),
     number(percentFixed(frequency)),

@@ -34,7 +34,7 @@ export async function surveyView(name, version, again) {
   const first = await rowOf(version);
   const survey = await load(collector, name, known, { version, search });
   const facts = statusLine(survey);
-  const asked = controls(first.decoders, again);
+  const asked = controls(first, again);
   const chosen = survey.domain && !survey.specification.search ? candidates(survey, again) : null;
   const results = estimates(survey, asked, chosen, again);
   const daily = overTime(survey);
@@ -44,10 +44,11 @@ export async function surveyView(name, version, again) {
   async function refresh() {
     const row = await rowOf(version);
     facts.put(row);
-    const now = [row.n, asked.query(), ...(chosen?.list() ?? [])].join("\n");
-    if (now === seen) return; // reports are only ever added
     const enough = row.n >= survey.collect.minimum; // of fewer the collector says nothing
-    await Promise.all([results.refresh(row, asked.query()), daily.refresh(), enough && honest.refresh(windowOf(asked.query()))]);
+    const doubts = enough && honest.refresh(windowOf(asked.query()), row.n); // it takes its time, and may have to catch up
+    const now = [row.n, asked.query(), ...(chosen?.list() ?? [])].join("\n");
+    const shown = now === seen ? [] : [results.refresh(row, asked.query()), daily.refresh()]; // reports are only ever added
+    await Promise.all([doubts, ...shown]);
     seen = now;
   }
 
@@ -138,13 +139,21 @@ function windowTooSmall(error) {
 /** Say how many gave none of the texts that were named. An interval reaches as many standard errors as that of a row. */
 function restWords({ count: found, stderr }, { low, high, stderr: one }, n) {
   const reach = (stderr * (high - low)) / 2 / one;
-  return `Other texts, none of those named: ${count(found)} people (${interval(found - reach, found + reach)}), ${percentFixed(found / n)} of all.`;
+  return `Other texts, none of those in the table: ${count(found)} people (${interval(found - reach, found + reach)}), ${percentFixed(found / n)} of all.`;
 }
 
 const tooFew = (n, minimum) =>
   n === 0
     ? `There are no reports yet. Estimates are shown from ${count(minimum)} on.`
     : `There are ${count(n)} reports. Estimates are shown from ${count(minimum)} on, since of fewer they are mostly noise.`;
+
+const largestWords = (rows, size) => [
+  size > TOP ? `The chart shows the ${TOP} largest of ${count(size)}. The largest of many noisy estimates tend to be too large.` : null,
+  size > rows ? `The table has the ${count(rows)} largest; the file has all.` : null,
+];
+
+const selectedWords = (rows, size) =>
+  `Of ${count(size)} texts these ${count(rows)} stood out in about one half of the reports${rows > 1 ? "" : ", or none did and it is the first"}. They are estimated from the other half, which has not chosen them. The others are not estimated to be 0: they are not estimated.`;
 
 /** Say what has to be said below estimates, so that they are not read as more certain than they are. */
 function noteLines({ n, level, rows, biased, method, options, rest }, size, query) {
@@ -156,8 +165,7 @@ function noteLines({ n, level, rows, biased, method, options, rest }, size, quer
     `From ${count(n)} reports ${window}${decoder}. The whiskers are ${levelWords(level)} intervals, each for its value alone: of ${count(many)} of them about ${count(many * (1 - level))} miss the truth. They are about the people who reported; what these say about others is another question.`,
     `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`,
     rest ? restWords(rest, rows[0], n) : null,
-    size > TOP ? `The chart shows the ${TOP} largest of ${count(size)}. The largest of many noisy estimates tend to be too large.` : null,
-    size > rows.length ? `The table has the ${count(rows.length)} largest; the file has all.` : null,
+    ...(query.get("method") === "select" ? [selectedWords(rows.length, size)] : largestWords(rows.length, size)),
     biased ? `Post-processed by ${method}, which is biased. The intervals are those of the unbiased estimate.` : null,
   ].filter(Boolean);
 }

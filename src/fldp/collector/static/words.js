@@ -29,3 +29,6 @@ export function numberText(amount, digits = 3, up = false) {
   const [scale, name] = SCALES.find(([least]) => rounded >= least);
   return (rounded / (scale || 1)).toLocaleString("en-US", { maximumSignificantDigits: 15 }) + name;
 }
+
+/** Write a label so that it can be seen: a text may begin with nothing, or be of blanks. */
+export const visible = (label) => (label.trim() ? label : label ? "(blank)" : "(empty)");

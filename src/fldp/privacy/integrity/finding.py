@@ -70,15 +70,18 @@ def _plain(number: float) -> str:
 def log_bounds(counts: NDArray[Any], trials: NDArray[Any], low: Floats, high: Floats) -> Floats:
     """Return the logarithms of upper bounds of the tails (Chernoff): they tell which cell to look at.
 
+    A count that is none, below 0 or above the trials, comes from a tally that no reports have: its chance is 0.
+
     >>> log_bounds(np.array([50, 90]), np.array([100, 100]), np.array([0.4, 0.4]), np.array([0.6, 0.6])).round(1)
     array([ -0. , -22.6])
     """
-    share = np.divide(counts, trials, out=np.zeros(np.shape(counts)), where=trials > 0)
+    possible = (counts >= 0) & (counts <= trials)
+    share = np.divide(counts, trials, out=np.zeros(np.shape(counts)), where=possible & (trials > 0))
     nearest = np.clip(share, low, high)
     with np.errstate(divide="ignore", invalid="ignore"):
         yes = np.where(share > 0, share * np.log(share / nearest), 0.0)
         no = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - nearest)), 0.0)
-    return np.asarray(-trials * (yes + no))
+    return np.where(possible, -trials * (yes + no), -np.inf)
 
 
 def tail(count: int, trials: int, low: float, high: float) -> float:
@@ -87,6 +90,8 @@ def tail(count: int, trials: int, low: float, high: float) -> float:
     >>> round(tail(0, 10, 0.5, 0.5) * 2**10, 9), tail(5, 10, 0.4, 0.6)
     (1.0, 1.0)
     """
+    if not 0 <= count <= trials:
+        return 0.0
     if count < trials * low:
         return incomplete_beta(1 - low, trials - count, count + 1)
     return incomplete_beta(high, count, trials - count + 1) if count > trials * high else 1.0

@@ -116,7 +116,7 @@ def _repeated(seeds: Array) -> Finding:
     found, counts = np.unique(seeds, return_counts=True)
     most, n = int(counts.max(initial=0)), len(seeds)
     chance = math.lgamma(n + 1) - math.lgamma(most + 1) - math.lgamma(n - most + 1) - 64 * (most - 1) * math.log(2)
-    worst = f"seed {found[counts.argmax()]:#018x}: {most:,} of {n:,}" if n else "nothing to look at"
+    worst = f"seed {found[counts.argmax()]:#018x}: {most:,} of {n:,}" if most > 1 else f"none of {n:,}"
     p_value = math.exp(min(0.0, chance)) if most > 1 else 1.0
     return Finding("repeats", "no hash seed comes twice", worst, p_value)
 
@@ -127,11 +127,16 @@ def _agreements(oracle: FWR, tally: Tally) -> Iterator[Finding]:
     K, g, n = 1 << oracle.leaks, 1 << oracle.bits, tally.n
     used = np.zeros(oracle.rows, np.bool_)
     used[oracle.items] = True
-    leak = np.full(oracle.rows, n) if K == 1 else (walsh_hadamard(tally.state[0]) + n) // K
-    full = (walsh_hadamard(tally.state[-1]) + K * leak) // (K * g)
+    leak = np.full(oracle.rows, n) if K == 1 else _whole(walsh_hadamard(tally.state[0]) + n, K)
+    full = _whole(walsh_hadamard(tally.state[-1]) + K * leak, K * g)
     if K > 1:
         yield from _rows("leak", leak, np.full(oracle.rows, n), used, (1 / K, 1.0))
     yield from _rows("supports", full, leak, used, (1 / g, float(oracle.coin.p)))
+
+
+def _whole(sums: NDArray[np.int64], each: int) -> NDArray[np.int64]:
+    """Return how many reports give these sums; -1, which is no number of reports, where none can."""
+    return np.where(sums % each, -1, sums // each)
 
 
 def _rows(
@@ -177,8 +182,8 @@ def _masks_and_orders(oracle: FHR, tally: Tally) -> Iterator[Finding]:
     signs, masks = tally.state
     claim = "no mask is more frequent than if all held a value that can have it"
     yield judge("masks", claim, -masks[1:], n, 0.0, 2 / D, lambda cell: f"mask {cell + 1}")
-    odd = (n + walsh_hadamard(masks)) // 2
-    first = (odd + walsh_hadamard(signs) // 2) // 2
+    odd = _whole(n + walsh_hadamard(masks), 2)
+    first = _whole(2 * odd + walsh_hadamard(signs), 4)
     rest = np.arange(1, D)  # row 0 tells nothing
     yield from _rows("parities", odd[rest], np.full(D - 1, n), used[rest], (0.5, 1.0))
     yield from _rows("orders", first[rest], odd[rest], used[rest], (0.5, float(oracle.coin.p)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fldp.base import Oracle
 from fldp.kernels import U64, keyed_hash, multiply_high, walsh_hadamard
 from fldp.oracle import Floats, FrequencyOracle
-from fldp.oracles import FHR, FWR, OLH, SS
+from fldp.oracles import FHR, FWR, IDUE, OLH, SS
 from fldp.oracles.pure import PureOracle
 from fldp.oracles.unary import UnaryOracle
 from fldp.privacy.integrity.finding import Finding, bennett
@@ -79,11 +79,27 @@ def most_supported(oracle: FrequencyOracle, tally: Tally) -> NDArray[np.int64]:
 
 @pair_scores.register(UnaryOracle)
 def _unary(oracle: UnaryOracle, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
-    def supported(part: Array) -> NDArray[Any]:
-        return np.unpackbits(part, axis=1, count=oracle.domain_size, bitorder="little")[:, values]
-
     p, q = float(oracle.p), float(oracle.q)
-    return _together(oracle, tally, data, values, supported, (q * q, p * q))
+    return _together(oracle, tally, data, values, lambda part: _bits(oracle, part, values), (q * q, p * q))
+
+
+def _bits(oracle: FrequencyOracle, part: Array, values: NDArray[np.int64]) -> NDArray[Any]:
+    return np.unpackbits(part, axis=1, count=oracle.domain_size, bitorder="little")[:, values]
+
+
+@pair_scores.register(IDUE)
+def _leveled(oracle: IDUE, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+    """The product of what two bits have above their noise, each divided by the most that it can have."""
+    if data is None:
+        return None
+    p, q = (np.array([float(chances[k]) for chances in oracle.kinds])[oracle.kind_of[values]] for k in (0, 1))
+    both = _counted(oracle, data, values, lambda part: _bits(oracle, part, values))
+    alone = np.outer(np.diag(both), q)
+    scale = np.outer(1 - q, 1 - q)
+    sums = (both - alone - alone.T + tally.n * np.outer(q, q)) / scale
+    noise, held = q * (1 - q), p * (1 - p) + (p - q) ** 2
+    variance = np.maximum(np.outer(noise, noise), np.maximum(np.outer(held, noise), np.outer(noise, held))) / scale**2
+    return Scores(values, sums, variance, max(1.0, float((np.outer(q, q) / scale).max())))
 
 
 @pair_scores.register(OLH)
@@ -118,11 +134,7 @@ def _together(
     """
     if data is None:
         return None
-    both = np.zeros((len(values), len(values)))
-    step = max(1, _CELLS // oracle.domain_size)
-    for start in range(0, len(data), step):
-        marks = supported(data[start : start + step]).astype(np.float32)
-        both += marks.T @ marks
+    both = _counted(oracle, data, values, supported)
     p, q, (neither, one) = float(oracle.p), float(oracle.q), joint
     slope = (one - neither) / (p - q)
     level = neither - 2 * slope * q
@@ -133,6 +145,16 @@ def _together(
     laws = ((neither, q - neither, q - neither, 1 - 2 * q + neither), (one, p - one, q - one, 1 - p - q + one))
     variance = max(float(np.dot(law, scores**2)) for law in laws)
     return Scores(values, sums, np.full(sums.shape, variance), float(scores.max()))
+
+
+def _counted(oracle: FrequencyOracle, data: Array, values: NDArray[np.int64], supported: Any) -> Floats:
+    """Count for every two values the reports that support both; on the diagonal, those that support one."""
+    both = np.zeros((len(values), len(values)))
+    step = max(1, _CELLS // oracle.domain_size)
+    for start in range(0, len(data), step):
+        marks = supported(data[start : start + step]).astype(np.float32)
+        both += marks.T @ marks
+    return both
 
 
 @pair_scores.register(FWR)

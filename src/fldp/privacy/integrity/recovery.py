@@ -6,7 +6,7 @@ to every estimate is known from how such fakes are made, and is taken off as oft
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.errors import ParameterError
-from fldp.estimate import Estimate, Total, z_score
+from fldp.estimate import Estimate, Total
 from fldp.oracle import Floats, FrequencyOracle
 from fldp.oracles.unary import UnaryOracle
 from fldp.privacy.integrity.finding import bennett
@@ -30,13 +30,14 @@ _SAMPLE = 1 << 14  # fakes that are made to see what one adds
 _SLACK = 5.0  # standard errors by which an estimate may be below what the fakes added
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recovered(Estimate):
     """An estimate from which the reports of fakes were taken off, as far as they are what ``assumption`` says.
 
     ``targets`` are the values that the fakes promote, ``fakes`` how many of them there seem to be. If the assumption
     holds, the counts are unbiased for the honest users, and their errors include that of the number of fakes. If not,
-    they are biased. ``original`` is the estimate of all reports.
+    they are biased, and since nobody can know, ``biased`` is true. ``whole`` is the estimate of all reports. It is not
+    ``original``: what is concluded from this estimate, and made of it, must not bring the fakes back.
 
     >>> import fldp
     >>> oracle = fldp.FHR(epsilon=1.0, domain_size=20)
@@ -50,18 +51,21 @@ class Recovered(Estimate):
     fakes_stderr: float = 0.0
     assumption: str = ""
     each: Floats = field(default_factory=lambda: np.zeros(0))
+    whole: Estimate | None = None
 
-    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
-        """Return confidence intervals of the counts of honest users, given the assumption."""
-        reach = z_score(1 - (1 - level) / len(self.counts) if simultaneous else level) * self.stderr
-        return np.stack([self.counts - reach, self.counts + reach], axis=1)
+    @property
+    def biased(self) -> bool:
+        return True
 
     def sum(self, values: Iterable[int]) -> Total:
         """Estimate how many honest users hold any of these values, given the assumption."""
-        assert self.original is not None, "it is made from one"
+        if self.original is not None:
+            return super().sum(values)
+        assert self.whole is not None, "it is made from one"
         chosen = np.unique(as_values("Estimate", list(values), len(self.counts)))
-        plain = self.original.sum(chosen)
-        taken = float(self.each[chosen].sum())
+        plain = self.whole.sum(chosen)
+        is_known = len(chosen) == len(self.counts)  # all together are counted, and not estimated: a fake is one
+        taken = 1.0 if is_known else float(self.each[chosen].sum())
         return Total(plain.count - self.fakes * taken, math.hypot(plain.stderr, self.fakes_stderr * taken))
 
 
@@ -71,8 +75,9 @@ def recover(
     """Estimate the counts of the honest users alone, assuming fakes that support all of some targets.
 
     The targets are those that the pairs show, at the false-alarm rate of the findings, unless they are given. Where
-    none show, nothing is taken off. For SUE, OUE, OLH, SS, HRR and FWR this needs reports, for FHR a tally is enough;
-    other oracles have no attack of this kind that can be told from data.
+    none show, nothing is taken off. ``options`` are those of a linear estimate, such as ``decoder=``. For SUE, OUE,
+    IDUE, OLH, SS, HRR and FWR this needs reports, for FHR a tally is enough; other oracles have no attack of this kind
+    that can be told from data.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=50)
@@ -86,8 +91,8 @@ def recover(
     oracle, data = source.oracle, source.data if isinstance(source, Reports) else None
     if not isinstance(oracle, FrequencyOracle):
         raise ParameterError(f"recover: the oracle must be one of values that can be listed, got {oracle!r}")
+    oracle.check_options(options)
     tally = oracle.tally(source) if isinstance(source, Reports) else source
-    plain = oracle.estimate(tally, **options)
     values = most_supported(oracle, tally) if targets is None else _given(oracle, targets)
     scores = pair_scores(oracle, tally, data, values)
     if scores is None:
@@ -96,8 +101,8 @@ def recover(
             f"recover: the source must show which fakes support several values, got {kind} of {oracle!r}"
         )
     alarm = FALSE_ALARM if findings is None else findings.false_alarm
-    chosen = np.arange(len(values)) if targets is not None else _clique(plain, scores, alarm)
-    return _without(plain, tally, scores, chosen)
+    chosen = np.arange(len(values)) if targets is not None else _clique(oracle.estimate(tally), scores, alarm)
+    return _without(oracle.estimate(tally, **options), tally, scores, chosen)
 
 
 def _given(oracle: FrequencyOracle, targets: Any) -> Targets:
@@ -145,7 +150,7 @@ def _without(plain: Estimate, tally: Tally, scores: Scores, chosen: Targets) -> 
     fakes, each, stderr, said = 0.0, np.zeros(oracle.domain_size), 0.0, "that there are no fakes: none show"
     if len(targets):
         fakes = min(max(0.0, _fakes(scores, chosen)), tally.n - 1.0)
-        each = fake_mean(oracle, targets, tally, fakes)
+        each = fake_mean(oracle, targets, tally, fakes, plain.options)
         stderr = math.sqrt(tally.n * float(scores.variance[np.ix_(chosen, chosen)].max()))
         said = f"that {fakes:,.0f} fakes each support all of {len(targets)} values, and vary all else at random"
     return Recovered(
@@ -155,26 +160,28 @@ def _without(plain: Estimate, tally: Tally, scores: Scores, chosen: Targets) -> 
         round(tally.n - fakes),
         plain.options,
         "attack-removed",
-        plain,
-        plain.labels,
         targets=tuple(targets.tolist()),
         fakes=fakes,
         fakes_stderr=stderr,
         assumption=said,
         each=each,
+        whole=plain,
     )
 
 
 @singledispatch
-def fake_mean(oracle: FrequencyOracle, targets: Targets, tally: Tally, fakes: float) -> Floats:
+def fake_mean(
+    oracle: FrequencyOracle, targets: Targets, tally: Tally, fakes: float, options: Mapping[str, Any]
+) -> Floats:
     """Return what one fake adds to every estimate, in the mean."""
     del tally, fakes
-    return oracle.decode(oracle.tally(poison(oracle, targets, _SAMPLE, rng=0))) / _SAMPLE
+    return oracle.decode(oracle.tally(poison(oracle, targets, _SAMPLE, rng=0)), **options) / _SAMPLE
 
 
 @fake_mean.register(UnaryOracle)
-def _(oracle: UnaryOracle, targets: Targets, tally: Tally, fakes: float) -> Floats:
+def _(oracle: UnaryOracle, targets: Targets, tally: Tally, fakes: float, options: Mapping[str, Any]) -> Floats:
     """How many bits fakes fill up with is theirs to choose, and shows: all others have a known number of bits."""
+    del options
     p, q, rest = float(oracle.p), float(oracle.q), max(1, oracle.domain_size - len(targets))
     honest = (tally.n - fakes) * (p + (oracle.domain_size - 1) * q)
     filled = ((int(tally.state.sum()) - honest) / max(fakes, 1.0) - len(targets)) / rest

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from fldp.base import Oracle
 from fldp.constraints import fraction
-from fldp.errors import DomainError
+from fldp.errors import DomainError, MergeError
 from fldp.oracles import GRR, Grouped
 from fldp.oracles.sketch import SketchOracle
+from fldp.oracles.utility import UtilityOracle
 from fldp.privacy.integrity.finding import Finding
 from fldp.privacy.integrity.honest import judge_hashes, of_reports, of_tally, parts_of, pooled
 from fldp.privacy.integrity.pairs import judge_pairs
@@ -59,10 +60,11 @@ class Findings:
         return (*_BLIND, *_blind(self.oracle), *(() if self.source == "reports" else (_TALLY,)))
 
 
-def integrity(source: Reports | Tally, *, false_alarm: float = FALSE_ALARM) -> Findings:
+def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alarm: float = FALSE_ALARM) -> Findings:
     """Test whether reports, or the tally of reports, look as honest ones do whatever the data.
 
-    Honest reports fail with a probability of at most ``false_alarm``, over all tests together (Bonferroni).
+    Honest reports fail with a probability of at most ``false_alarm``, over all tests together (Bonferroni). ``tally``
+    is that of the reports, where it is known: for some oracles it is most of the work.
 
     >>> import fldp, numpy
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=20)
@@ -78,10 +80,12 @@ def integrity(source: Reports | Tally, *, false_alarm: float = FALSE_ALARM) -> F
         raise DomainError(f"integrity: the source must be reports or a tally, got {type(source).__name__}")
     chance = fraction("integrity", "false_alarm", false_alarm)
     source = _as_sent(source)
-    raw = isinstance(source, Reports)
-    tally = source.oracle.tally(source) if isinstance(source, Reports) else source
-    found = tuple(_tested(source.oracle, tally, source.data if isinstance(source, Reports) else None))
-    return Findings(source.oracle, tally.n, "reports" if raw else "tally", found, chance)
+    data = source.data if isinstance(source, Reports) else None
+    whole = source if isinstance(source, Tally) else tally or source.oracle.tally(source)
+    if data is not None and (whole.oracle, whole.n) != (source.oracle, len(data)):
+        raise MergeError(f"integrity: the tally must be that of the {len(data)} reports, got {whole!r}")
+    found = tuple(_tested(source.oracle, whole, data))
+    return Findings(source.oracle, whole.n, "tally" if data is None else "reports", found, chance)
 
 
 def _as_sent(source: Reports | Tally) -> Reports | Tally:
@@ -116,7 +120,7 @@ def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Findin
 def _blind(oracle: Oracle) -> tuple[str, ...]:
     if isinstance(oracle, Grouped):
         return (_GROUPS, *_blind(max(oracle.members, key=lambda member: member.domain_size)))
-    if isinstance(oracle, GRR):
+    if isinstance(oracle, GRR | UtilityOracle):
         return (_SYMBOLS,)
     if isinstance(oracle, SketchOracle):
         return _blind(oracle.response)
@@ -130,7 +134,7 @@ _BLIND = (
     "fakes that are too few among so many reports",
 )
 _SYMBOLS = (
-    "fakes that name their targets outright: a report is a value, and any frequencies that noise allows can be the "
+    "fakes that name their targets outright: a report names a value, and any frequencies that noise allows can be the "
     "data; only a value that nobody holds any more can show them"
 )
 _GROUPS = "fakes that choose a group: the sizes of the groups are data"

@@ -131,10 +131,29 @@ def test_what_the_tests_take_for_honest_is_so_for_every_value_and_tight(oracle, 
         assert np.nanmax(share - high[..., None]) == pytest.approx(0, abs=1e-9), test
 
 
+@pytest.mark.parametrize("oracle", UNEVEN[1:], ids=repr)
+def test_what_a_report_adds_to_all_estimates_has_the_bounds_that_are_claimed(oracle, monkeypatch):
+    """From every single report, weighed by the law: the mean 1 for every value, and bounds that some value attains."""
+    told = []
+    monkeypatch.setattr(honest, "judge_sum", lambda *claimed: told.append(claimed))
+    chances = []
+    for data, row in laws(oracle):
+        list(honest.of_tally(oracle, oracle.tally(data)))
+        chances.append(row)
+    added, chances = np.array([claimed[2] for claimed in told]) - 1, np.array(chances)
+    assert added @ chances == pytest.approx(np.zeros(oracle.domain_size), abs=1e-9)
+    _, _, _, n, variance, (above, below) = told[0]
+    assert (n, variance) == (1, pytest.approx((added**2 @ chances).max()))
+    if oracle.name == "idue":
+        assert (above, below) == (pytest.approx(added.max()), pytest.approx(-added.min()))
+    else:  # it names one value at most, and the bound is that of all
+        assert above > added.max() and below == pytest.approx(-added.min())  # noqa: PT018
+
+
 PAIRED = [oracle for oracle in SMALL if not isinstance(oracle, fldp.GRR | fldp.HR | fldp.PGR)]
 
 
-@pytest.mark.parametrize("oracle", [*PAIRED, *UNEVEN[2:]], ids=repr)
+@pytest.mark.parametrize("oracle", [*PAIRED, *UNEVEN[1:]], ids=repr)
 def test_scores_of_pairs_have_mean_0_whatever_the_value_and_are_1_for_fakes(oracle):
     values = np.arange(oracle.domain_size)
     mean = square = 0.0
@@ -219,6 +238,7 @@ SEEN = {
     "SUE": ("pairs",),
     "OUE": ("pairs",),
     "IDUE": ("pairs",),
+    "URAPPOR": ("pairs",),
     "OLH": ("pairs", "total"),
     "SS": ("pairs",),
     "HR": ("symbols",),
@@ -231,6 +251,7 @@ POWER = [
     cls(1.0, 40) for cls in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.PGR, fldp.HRR, fldp.FHR)
 ]
 POWER += [fldp.FWR(1.0, 40), fldp.FWR(1.0, 40, 0.5), fldp.IDUE(3.0, 40, budgets={11: 1.0, 22: 2.0})]
+POWER += [fldp.URAPPOR(1.0, 40, sensitive=[11, 22, 33, 38])]
 
 
 @pytest.mark.parametrize("oracle", POWER, ids=repr)
@@ -244,6 +265,21 @@ def test_a_tenth_of_fakes_shows_where_it_can(oracle):
         assert flagged >= set(SEEN.get(oracle.title, ()) if attack == "maximal-gain" else ()), attack
         assert found.passed == (attack == "random-item" or oracle.title == "GRR")
     assert any("by their choice" in words or "of their choice" in words for words in found.blind)
+
+
+@pytest.mark.parametrize("oracle", [fldp.URAPPOR(1.0, 40, sensitive=range(20)), POWER[-2]], ids=repr)
+def test_reports_that_were_drawn_uniformly_show_in_the_sum(oracle):
+    users = oracle.privatize(population(3, 40, 9000), rng=2)
+    fake = poison(oracle, [11], 1000, attack="random-report", rng=4)
+    found = fldp.integrity(oracle.tally(fldp.Reports.concatenate([users, fake])))
+    assert "total" in [one.test for one in found.flagged]
+
+
+def test_more_names_than_there_can_be_show():
+    oracle = fldp.URR(1.0, 40, sensitive=[3, 7])
+    users = oracle.privatize(np.arange(9000) % 30 + 10, rng=2)
+    found = fldp.integrity(fldp.Reports.concatenate([users, poison(oracle, np.arange(10, 40), 1000, rng=4)]))
+    assert "names" in [one.test for one in found.flagged]
 
 
 def test_grr_shows_fakes_where_nobody_holds_a_value_any_more():
@@ -345,6 +381,7 @@ def test_nothing_of_nothing_and_of_strangers():
 
 VISIBLE = [fldp.SUE(1.0, 40), fldp.OUE(1.0, 40), fldp.OLH(1.0, 40), fldp.SS(1.0, 40), fldp.HRR(1.0, 40)]
 VISIBLE += [fldp.FWR(1.0, 40, 0.5), fldp.FHR(1.0, 40), fldp.IDUE(3.0, 40, budgets={11: 1.0, 22: 2.0})]
+VISIBLE += [fldp.URAPPOR(1.0, 40, sensitive=[11, 22, 33, 38])]
 
 
 @pytest.mark.parametrize("oracle", VISIBLE, ids=repr)

@@ -32,6 +32,12 @@ class PureOracle(FrequencyOracle):
         """The realised probability that a report supports another value."""
 
     @property
+    def chances(self) -> tuple[Floats, Floats, Floats]:
+        """The ``p`` and the ``q`` of every value, and their difference: alike for all."""
+        every = np.ones(self.domain_size)
+        return every * float(self.p), every * float(self.q), every * float(self.p - self.q)
+
+    @property
     def tally_shape(self) -> tuple[int, ...]:
         return (self.domain_size,)
 

@@ -33,6 +33,12 @@ class UnevenOracle(FrequencyOracle):
     def kind_of(self) -> NDArray[np.intp]:
         """The kind of every value."""
 
+    @cached_property
+    def chances(self) -> tuple[Floats, Floats, Floats]:
+        """The ``p`` and the ``q`` of every value, and their difference, which is rounded last."""
+        p, q, gap = np.array([(float(p), float(q), float(p - q)) for p, q in self.kinds])[self.kind_of].T
+        return p, q, gap
+
     @property
     def tally_shape(self) -> tuple[int, ...]:
         return (self.domain_size,)
@@ -48,9 +54,8 @@ class UnevenOracle(FrequencyOracle):
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         del options
-        others = np.array([float(q) for _, q in self.kinds])[self.kind_of]
-        gaps = np.array([float(p - q) for p, q in self.kinds])[self.kind_of]
-        return np.asarray((tally.state - tally.n * others) / gaps)
+        _, q, gap = self.chances
+        return np.asarray((tally.state - tally.n * q) / gap)
 
     def variance(self, n: int, count: Any, **options: Any) -> Any:
         """Of a single count, it does not know the value: it is the largest that it can be."""
@@ -69,7 +74,7 @@ class UnevenOracle(FrequencyOracle):
 
     def draw_supports(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
         """Draw the state where all supports are independent of each other: own ones with p, others with q."""
-        p, q = (np.array([float(chances[k]) for chances in self.kinds])[self.kind_of] for k in (0, 1))
+        p, q, _ = self.chances
         return np.asarray(generator.binomial(counts, p) + generator.binomial(int(counts.sum()) - counts, q))
 
     def sample_values(self, start: int, stop: int) -> list[int]:

@@ -134,6 +134,14 @@ class URAPPOR(UtilityOracle):
         bits, size = self._bytes
         return np.asarray((data[:, bits:].astype(np.int64) << (8 * np.arange(size))).sum(axis=1))
 
+    def supported(self, data: Array) -> NDArray[np.uint8]:
+        """Return which values each report supports: those of its bits, and the one that it names."""
+        made = np.zeros((len(data), self.domain_size), np.uint8)
+        bits = np.unpackbits(data[:, : self._bytes[0]], axis=1, count=len(self.sensitive), bitorder="little")
+        made[:, self.kind_of == SENSITIVE] = bits
+        made[:, self.kind_of == OTHER] = self._named(data)[:, None] == np.arange(1, self._others + 1)
+        return made
+
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         supports = np.zeros(len(self.sensitive), np.int64)
         add_bits.compiled(np.ascontiguousarray(data[:, : self._bytes[0]]), LANES, supports)

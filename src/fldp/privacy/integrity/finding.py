@@ -110,6 +110,19 @@ def judge_total(test: str, claim: str, total: int, parts: list[tuple[int, float]
     return Finding(test, claim, f"in all: {total:,}, {_plain(mean)} expected", p_value)
 
 
+def judge_sum(test: str, claim: str, total: float, n: int, variance: float, most: tuple[float, float]) -> Finding:
+    """Judge a sum of ``n`` independent terms of mean 1, each of at most this variance.
+
+    ``most`` is how far a term can be above its mean, and how far below it.
+
+    >>> judge_sum("total", "a term is 1", 1300.0, 1000, 1.0, (3.0, 3.0)).worst
+    'in all: 1,300, 1,000 expected'
+    """
+    above = total > n
+    p_value = min(1.0, 2 * math.exp(float(bennett(abs(total - n), n, variance, most[0] if above else most[1]))))
+    return Finding(test, claim, f"in all: {_plain(total)}, {_plain(n)} expected", p_value)
+
+
 def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:
     """Return the least of ``log E exp(s X) - s total`` over ``s`` on one side: it is convex, so bisect its slope."""
     low, high = 0.0, 50.0

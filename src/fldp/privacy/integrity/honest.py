@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from fldp.base import Floats, Oracle
 from fldp.geometry import hyperplane_sums
 from fldp.kernels import walsh_hadamard
-from fldp.oracles import FHR, FWR, HR, OLH, PGR, Grouped
+from fldp.oracles import FHR, FWR, HR, IDUE, OLH, PGR, URAPPOR, Grouped
 from fldp.oracles.pure import PureOracle
 from fldp.oracles.rappor import RAPPOR
 from fldp.oracles.sketch import SketchOracle
 from fldp.oracles.unary import UnaryOracle
 from fldp.oracles.uneven import UnevenOracle
-from fldp.privacy.integrity.finding import Finding, judge, judge_total
+from fldp.oracles.utility import OTHER, UtilityOracle
+from fldp.privacy.integrity.finding import Finding, judge, judge_sum, judge_total
 from fldp.reports import Array, Tally
 
 SUPPORTS = "every value is supported at least as often as by noise alone, and at most as often as if all held it"
@@ -54,8 +55,39 @@ def _pure(oracle: PureOracle, tally: Tally) -> Iterator[Finding]:
 @of_tally.register(UnevenOracle)
 def _uneven(oracle: UnevenOracle, tally: Tally) -> Iterator[Finding]:
     """Every value has bounds of its own."""
-    high, low = (np.array([float(chances[k]) for chances in oracle.kinds])[oracle.kind_of] for k in (0, 1))
+    high, low, _ = oracle.chances
     yield _supports(tally.state, tally.n, low, high)
+
+
+@of_tally.register(UtilityOracle)
+def _naming(oracle: UtilityOracle, tally: Tally) -> Iterator[Finding]:
+    """A report names at most one value that is not sensitive, and only if its sender holds it."""
+    yield from _uneven(oracle, tally)
+    named = np.array([tally.state[oracle.kind_of == OTHER].sum()])
+    claim = "no more reports name a value that is not sensitive than if nobody held a sensitive one"
+    yield judge("names", claim, named, tally.n, 0.0, float(oracle.revealed), lambda _: "in all")
+
+
+@of_tally.register(IDUE)
+def _levels(oracle: IDUE, tally: Tally) -> Iterator[Finding]:
+    yield from _uneven(oracle, tally)
+    yield _sum(oracle, tally)
+
+
+@of_tally.register(URAPPOR)
+def _bits_and_names(oracle: URAPPOR, tally: Tally) -> Iterator[Finding]:
+    yield from _naming(oracle, tally)
+    yield _sum(oracle, tally)
+
+
+def _sum(oracle: UnevenOracle, tally: Tally) -> Finding:
+    """Judge what a report adds to all estimates: 1 in the mean. Given the value, supports are independent."""
+    p, q, gap = oracle.chances
+    noise, held = q * (1 - q) / gap**2, p * (1 - p) / gap**2
+    variance = float(noise.sum() + (held - noise).max())
+    most = float(((1 - q) / gap).sum()) - 1, float((q / gap).sum()) + 1
+    claim = "the estimates of all values add up to the number of reports"
+    return judge_sum("total", claim, float(oracle.decode(tally).sum()), tally.n, variance, most)
 
 
 def _supports(counts: NDArray[np.int64], n: int, low: float | Floats, high: float | Floats) -> Finding:

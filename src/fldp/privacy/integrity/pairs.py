@@ -16,14 +16,16 @@ from numpy.typing import NDArray
 from fldp.base import Oracle
 from fldp.kernels import U64, keyed_hash, multiply_high, walsh_hadamard
 from fldp.oracle import Floats, FrequencyOracle
-from fldp.oracles import FHR, FWR, IDUE, OLH, SS
+from fldp.oracles import FHR, FWR, IDUE, OLH, SS, URAPPOR
 from fldp.oracles.pure import PureOracle
 from fldp.oracles.unary import UnaryOracle
+from fldp.oracles.uneven import UnevenOracle
 from fldp.privacy.integrity.finding import Finding, bennett
 from fldp.reports import Array, Tally
 
 MOST_VALUES = 128  # those with the largest estimates; what is promised holds for all pairs of all values
 _CELLS = 1 << 22
+_NO_NOISE = 1e-9  # a variance, where two values cannot be supported together
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,28 +80,17 @@ def most_supported(oracle: FrequencyOracle, tally: Tally) -> NDArray[np.int64]:
 
 
 @pair_scores.register(UnaryOracle)
-def _unary(oracle: UnaryOracle, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
-    p, q = float(oracle.p), float(oracle.q)
-    return _together(oracle, tally, data, values, lambda part: _bits(oracle, part, values), (q * q, p * q))
-
-
-def _bits(oracle: FrequencyOracle, part: Array, values: NDArray[np.int64]) -> NDArray[Any]:
-    return np.unpackbits(part, axis=1, count=oracle.domain_size, bitorder="little")[:, values]
-
-
 @pair_scores.register(IDUE)
-def _leveled(oracle: IDUE, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
-    """The product of what two bits have above their noise, each divided by the most that it can have."""
-    if data is None:
-        return None
-    p, q = (np.array([float(chances[k]) for chances in oracle.kinds])[oracle.kind_of[values]] for k in (0, 1))
-    both = _counted(oracle, data, values, lambda part: _bits(oracle, part, values))
-    alone = np.outer(np.diag(both), q)
-    scale = np.outer(1 - q, 1 - q)
-    sums = (both - alone - alone.T + tally.n * np.outer(q, q)) / scale
-    noise, held = q * (1 - q), p * (1 - p) + (p - q) ** 2
-    variance = np.maximum(np.outer(noise, noise), np.maximum(np.outer(held, noise), np.outer(noise, held))) / scale**2
-    return Scores(values, sums, variance, max(1.0, float((np.outer(q, q) / scale).max())))
+def _unary(oracle: UnaryOracle | IDUE, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+    def supported(part: Array) -> NDArray[Any]:
+        return np.unpackbits(part, axis=1, count=oracle.domain_size, bitorder="little")[:, values]
+
+    return _independent(oracle, tally, data, values, supported)
+
+
+@pair_scores.register(URAPPOR)
+def _named(oracle: URAPPOR, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+    return _independent(oracle, tally, data, values, lambda part: oracle.supported(part)[:, values])
 
 
 @pair_scores.register(OLH)
@@ -108,8 +99,25 @@ def _hashed(oracle: OLH, tally: Tally, data: Array | None, values: NDArray[np.in
         hashes = keyed_hash(part["seed"][:, None], values.astype(np.uint64))
         return np.asarray(multiply_high(hashes, U64(oracle.symbols)) == part["symbol"][:, None])
 
-    p, q = float(oracle.p), float(oracle.q)
-    return _together(oracle, tally, data, values, supported, (q * q, p * q))
+    return _independent(oracle, tally, data, values, supported)
+
+
+def _independent(
+    oracle: PureOracle | UnevenOracle, tally: Tally, data: Array | None, values: NDArray[np.int64], supported: Any
+) -> Scores | None:
+    """Score supports that are independent given the value, by the product of what the two have above their noise.
+
+    Each factor is divided by the most that it can be. Its mean is 0 unless the value is held, and nobody holds both.
+    """
+    if data is None:
+        return None
+    p, q = (each[values] for each in oracle.chances[:2])
+    both = _counted(oracle, data, values, supported)
+    alone, scale = np.outer(np.diag(both), q), np.outer(1 - q, 1 - q)
+    sums = (both - alone - alone.T + tally.n * np.outer(q, q)) / scale
+    noise, held = q * (1 - q), p * (1 - p) + (p - q) ** 2
+    most = np.maximum(np.outer(noise, noise), np.maximum(np.outer(held, noise), np.outer(noise, held)))
+    return Scores(values, sums, np.maximum(most / scale**2, _NO_NOISE), max(1.0, float((np.outer(q, q) / scale).max())))
 
 
 @pair_scores.register(SS)

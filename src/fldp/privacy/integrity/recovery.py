@@ -76,8 +76,8 @@ def recover(
 
     The targets are those that the pairs show, at the false-alarm rate of the findings, unless they are given. Where
     none show, nothing is taken off. ``options`` are those of a linear estimate, such as ``decoder=``. For SUE, OUE,
-    IDUE, OLH, SS, HRR and FWR this needs reports, for FHR a tally is enough; other oracles have no attack of this kind
-    that can be told from data.
+    IDUE, URAPPOR, OLH, SS, HRR and FWR this needs reports, for FHR a tally is enough; other oracles have no attack of
+    this kind that can be told from data.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=50)

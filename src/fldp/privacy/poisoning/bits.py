@@ -59,20 +59,10 @@ def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 @strategy.register(UnaryOracle)
-def _(oracle: UnaryOracle, targets: Targets) -> Bits:
-    chances = (np.broadcast_to(float(chance), oracle.domain_size) for chance in (oracle.p, oracle.q))
-    return Bits(*supports_worth(oracle, targets), *chances)
-
-
 @strategy.register(IDUE)
-def _(oracle: IDUE, targets: Targets) -> Bits:
-    """Bits differ in their weights: those of values with small budgets have large ones."""
-    return Bits(*supports_worth(oracle, targets), *_chances(oracle))
-
-
-def _chances(oracle: IDUE | URAPPOR) -> tuple[Floats, Floats]:
-    kinds = np.array([[float(p), float(q)] for p, q in oracle.kinds])[oracle.kind_of]
-    return kinds[:, 0], kinds[:, 1]
+def _(oracle: UnaryOracle | IDUE, targets: Targets) -> Bits:
+    """Bits of IDUE differ in their weights: those of values with small budgets have large ones."""
+    return Bits(*supports_worth(oracle, targets), *oracle.chances[:2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +94,7 @@ class BitsAndName(Strategy):
 def _(oracle: URAPPOR, targets: Targets) -> BitsAndName:
     weights, constant = supports_worth(oracle, targets)
     hidden, others = oracle.kind_of == SENSITIVE, oracle.kind_of == OTHER
-    true, noise = _chances(oracle)
+    true, noise, _ = oracle.chances
     bits = Bits(weights[hidden], constant, true[hidden], noise[hidden])
     names = Symbols(np.append(0.0, weights[others]), np.int64)
     return BitsAndName(bits, names, oracle.report_shape[0] - -(-int(hidden.sum()) // 8))

@@ -10,7 +10,7 @@ from fldp.oracles import OLH
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy
 from fldp.reports import Array
 
-POOL, MOST_POOLS = 1 << 16, 16  # hash seeds that an attacker tries, and how often
+POOL, MOST_POOLS = 1 << 16, 64  # hash seeds that an attacker tries, and how often
 
 
 @strategy.register(OLH)
@@ -51,8 +51,8 @@ class Hashes(Strategy):
         return made
 
     def best_given(self, data: Array) -> Array:
-        """The symbol that most targets hash to."""
-        symbols = np.sort(self._symbols(data), axis=1)
+        """The symbol that most targets hash to; of several, that of the first target, which is any symbol."""
+        symbols = self._symbols(data)
         together = (symbols[:, :, None] == symbols[:, None, :]).sum(axis=2)
         made = data.copy()
         made["symbol"] = np.take_along_axis(symbols, together.argmax(axis=1)[:, None], axis=1)[:, 0]

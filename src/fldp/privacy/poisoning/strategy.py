@@ -20,7 +20,7 @@ from fldp.base import Floats, Oracle
 from fldp.errors import ParameterError
 from fldp.oracle import FrequencyOracle
 from fldp.oracles.pure import PureOracle
-from fldp.oracles.uneven import Chances, UnevenOracle
+from fldp.oracles.uneven import UnevenOracle
 from fldp.reports import Array
 from fldp.string_oracle import Listed, StringOracle
 from fldp.strings import Fingerprints
@@ -108,18 +108,9 @@ def supports_worth(oracle: PureOracle | UnevenOracle, targets: Targets) -> tuple
     >>> [np.round(part, 3) for part in supports_worth(fldp.GRR(1.0, 3), np.array([2]))]
     [array([0.   , 0.   , 2.746]), np.float64(-0.582)]
     """
-    kinds, kind_of = _kinds(oracle)
-    gaps = np.array([float(p - q) for p, q in kinds])[kind_of]
-    others = np.array([float(q) for _, q in kinds])[kind_of]
-    weights = times(targets, oracle.domain_size) / gaps
-    return weights, -float(weights @ others)
-
-
-def _kinds(oracle: PureOracle | UnevenOracle) -> tuple[tuple[Chances, ...], NDArray[np.intp]]:
-    """Return ``p`` and ``q`` of every kind of values, and the kind of every value."""
-    if isinstance(oracle, UnevenOracle):
-        return oracle.kinds, oracle.kind_of
-    return ((oracle.p, oracle.q),), np.zeros(oracle.domain_size, np.intp)
+    _, q, gap = oracle.chances
+    weights = times(targets, oracle.domain_size) / gap
+    return weights, -float(weights @ q)
 
 
 def largest(worth: Floats) -> NDArray[np.intp]:

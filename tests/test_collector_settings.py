@@ -78,8 +78,17 @@ def test_check_prints_the_settings_or_what_is_wrong_with_them(tmp_path):
     assert list(tmp_path.iterdir()) == []
     bad = fldp("serve", "--check", "--port", "x", "--data", tmp_path, FLDP_LOG="?", code=1)
     assert len(bad.stderr.splitlines()) == 2
-    assert "must be a folder" in fldp("serve", "--check", "--data", tmp_path / "none", code=1).stderr
-    assert "must be a folder" in fldp("serve", "--data", tmp_path / "none", code=2).stderr
+    assert "must be a folder" in fldp("serve", "--check", "--data", tmp_path / "none" / "inside", code=1).stderr
+    assert "must be a folder" in fldp("serve", "--data", tmp_path / "none" / "inside", code=2).stderr
+    fldp("serve", "--check", "--data", tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_folders_are_made_for_nobody_else(tmp_path):
+    with patch("fldp.collector.server.run") as run:
+        fldp("serve", "--data", tmp_path / "kept", "--lake", tmp_path / "lake")
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("kept", "lake")] == [0o700, 0o700]
+    run.assert_called_once()
 
 
 def test_neither_import_nor_help_loads_the_server(tmp_path):

@@ -7,7 +7,7 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.options import note
-from fldp.cli.serve_commands import Data, Url, chosen, open_store, show_findings
+from fldp.cli.serve_commands import Data, Url, chosen, make_folder, open_store, show_findings
 
 
 @app.command()
@@ -49,6 +49,7 @@ def _restored(source: Path, data: Path, database: Any) -> Any:
     from fldp.collector.sqlite_file import FILE
 
     if database is None:
+        make_folder(data)
         archive.restore_file(source, data / FILE)
         return stores.open_store(data)
     store = stores.open_store(data, database, make=True)

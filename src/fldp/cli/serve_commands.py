@@ -4,6 +4,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -66,21 +67,29 @@ def serve(
         for mistake in error.mistakes:
             note(mistake)
         raise typer.Exit(1 if check else 2) from None
-    if settings.database is None and not writable(settings.data):
-        note(f"serve: data must be a folder that can be written to, got {str(settings.data)!r}")
-        raise typer.Exit(1 if check else 2)
-    if settings.lake is not None and not writable(settings.lake):
-        note(f"serve: lake must be a folder that can be written to, got {str(settings.lake)!r}")
-        raise typer.Exit(1 if check else 2)
+    folders = {"data": settings.data if settings.database is None else None, "lake": settings.lake}
+    needed = {name: folder for name, folder in folders.items() if folder is not None}
+    for name, folder in needed.items():
+        if not writable(folder) and (folder.exists() or not writable(folder.parent)):
+            note(f"serve: {name} must be a folder that can be written to, or made inside of one, got {str(folder)!r}")
+            raise typer.Exit(1 if check else 2)
     if check:
         for name, value in asdict(settings).items():
             typer.echo(f"{name} = {value}")
         return
     server = _load("granian")
+    for folder in needed.values():
+        make_folder(folder)
     if demo:
         _load_demo().serve(settings if (flags or {}).get("log") else replace(settings, log=False), _say)
         return
     server.run(settings, _say)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for nobody else, unless it is there. If the one above it is missing, nothing is built on a slip."""
+    with suppress(OSError):  # which is told by what is opened inside
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _say(line: str) -> None:

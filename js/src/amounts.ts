@@ -82,8 +82,9 @@ export function shareText(eta: number): string {
 
 /** Compose costs: epsilons add up, etas multiply. */
 export function together(costs: readonly Cost[]): Spent {
-  let [epsilon, eta] = [0n, unitsOf(1)];
-  for (const cost of costs) [epsilon, eta] = [epsilon + unitsOf(cost.epsilon), (eta * unitsOf(cost.eta)) / unitsOf(1)];
+  const one = unitsOf(1);
+  let [epsilon, eta] = [0n, one];
+  for (const cost of costs) [epsilon, eta] = [epsilon + unitsOf(cost.epsilon), (eta * unitsOf(cost.eta)) / one];
   return { epsilon: written(epsilon), eta: Number(written(eta)), answers: costs.length };
 }
 

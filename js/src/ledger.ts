@@ -2,7 +2,7 @@
 import { type FullLimits, breaches } from "./amounts.js";
 import { identifier } from "./canonical.js";
 import { FldpError } from "./errors.js";
-import type { Report } from "./oracle.js";
+import { MOST_LISTED, type Report } from "./oracle.js";
 import type { Store } from "./store.js";
 
 const FORMAT = "fldp-ledger-1";
@@ -44,6 +44,8 @@ export interface Drawn {
 /** One answer: what it costs, and what is repeated. Never the truth. */
 export type Row = Charge & Drawn;
 
+const damaged = (): FldpError => new FldpError("participant: the ledger is damaged; restore a copy");
+
 /** Read a ledger; none yet is an empty one, and a damaged one is refused: over a fresh one all is answered again. */
 export function readLedger(text: string | null): readonly Row[] {
   if (text === null) return [];
@@ -53,7 +55,7 @@ export function readLedger(text: string | null): readonly Row[] {
   } catch {
     // said below
   }
-  throw new FldpError("participant: the ledger is damaged; restore it from a copy");
+  throw damaged();
 }
 
 function isRow({ epsilon, eta, size, day, origin, topic, version, labels, check }: Row): boolean {
@@ -95,7 +97,8 @@ export function noticesOf(rows: readonly Row[], row: Charge, { minLabels }: Full
   if (row.size < minLabels) found.push(`it has ${row.size} labels, fewer than ${minLabels}`);
   const last = rows.filter(concerns(row)).pop();
   if (last && last.labels !== row.labels) {
-    found.push(`its labels have changed since ${last.day}: ${last.size} then, ${row.size} now`);
+    const said = `its labels have changed since ${last.day}: ${last.size} then, ${row.size} now`;
+    found.push(said.replaceAll(String(MOST_LISTED), "any text"));
   }
   return found;
 }
@@ -120,5 +123,5 @@ export const checkOf = (key: string, batch: string, basis: Report = []): Promise
 /** Refuse an answer that was damaged in the store; it is never replaced. */
 export async function intact(row: Row): Promise<Row> {
   if ((await checkOf(row.key, row.batch, row.basis)) === row.check) return row;
-  throw new FldpError(`participant: the answer on ${row.topic} is damaged; restore it from a copy`);
+  throw damaged();
 }

@@ -7,7 +7,7 @@ import { randomWords } from "./random.js";
 /** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
 export const MOST_VALUES = 1 << 20;
 
-const MOST_LISTED = 2 ** 31 - 1; // values of any list
+export const MOST_LISTED = 2 ** 31 - 1; // values of any list
 const MOST_POWER = 1 << 16;
 
 /** A value: its number, or the fingerprint of a string, which is wider than 53 bits. */

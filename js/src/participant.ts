@@ -108,7 +108,7 @@ export class Participant {
         return { ...answer, repeated: repeated && answer.repeated, notices };
       }
       const said = `participant: survey ${survey.name} must be confirmed (${notices.join("; ")})`;
-      if (!confirm) throw new BudgetError(`${said}, got nobody; pass confirm`);
+      if (!confirm) throw new BudgetError(`${said}, got nobody`);
       if ((await confirm(notices)) !== true) throw new BudgetError(`${said}, got a no`); // a person takes time
     }
   }
@@ -166,9 +166,12 @@ export class Participant {
   private examined(rows: readonly Row[], row: Charge): string[] {
     const { minAnonymity: least } = this.limits;
     const { anonymity: left, before } = this.survey.oracle;
-    const reasons = [...closed(this.survey), ...(before?.(rows, row) ?? [])];
-    if (left < least) reasons.push(`a report must leave at least ${least} values possible, got ${left}`);
-    reasons.push(...refusals(rows, row, this.limits));
+    const reasons = [
+      ...closed(this.survey),
+      ...(before?.(rows, row) ?? []),
+      ...(left < least ? [`a report must leave at least ${least} values possible, got ${left}`] : []),
+      ...refusals(rows, row, this.limits),
+    ];
     if (reasons.length) throw new BudgetError(`participant: ${reasons.join("; ")}`);
     return noticesOf(rows, row, this.limits);
   }

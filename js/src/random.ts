@@ -5,8 +5,8 @@ const MOST_BYTES = 65_536; // that one call of getRandomValues gives
 
 /** Return WebCrypto, all of which browsers offer to safe pages only; there is nothing to fall back to. */
 export function webCrypto(): Crypto {
-  const source = globalThis.crypto;
-  if (source?.subtle && typeof source.getRandomValues === "function") return source;
+  const source = globalThis.crypto as Partial<Crypto> | undefined;
+  if (source?.subtle && source.getRandomValues) return source as Crypto;
   throw new FldpError("fldp: WebCrypto must be there (https)");
 }
 

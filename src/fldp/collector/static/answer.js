@@ -1,5 +1,5 @@
 // The page on which a person answers a survey. It shows what leaves the device before it leaves.
-import { card, MANY } from "./card.js";
+import { card } from "./card.js";
 import { choices } from "./choices.js";
 import { ask, element, notice } from "./dom.js";
 import { explain } from "./explain.js";
@@ -98,8 +98,7 @@ function consent(survey) {
 }
 
 async function prepare(survey, person, label) {
-  const readable = (notice) => notice.replaceAll(MANY, "any text"); // how many there are where nobody can list them
-  const confirm = (notices) => ask("Before you answer", notices.map(readable), "Go on", "Do not answer");
+  const confirm = (notices) => ask("Before you answer", notices, "Go on", "Do not answer");
   const answer = await person.prepare(label, { confirm, ticket });
   await showReport(survey, person, answer, answer.repeated ? null : label);
 }

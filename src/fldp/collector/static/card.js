@@ -23,7 +23,7 @@ function leftText(mean, least) {
   return `${text} possible on average, and ${least > 1 ? `at least ${count(least)}` : "sometimes only yours"}`;
 }
 
-export const MANY = 2 ** 31 - 1; // the number of values where they are texts, which nobody can list
+const MANY = 2 ** 31 - 1; // the number of values where they are texts, which nobody can list
 const everyText = (size) => (size === 2 ? "Both answers" : `Each of the ${count(size)} answers`);
 
 function certainText({ eta, domainSize: size, anonymity: least }, mean, unprotected) {

@@ -1,8 +1,10 @@
 """Private collection of statistics under local differential privacy, and under its flexible relative FLDP."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from fldp.base import Oracle
 from fldp.checks import CheckError, check_oracle
-from fldp.client import AsyncClient, Client
 from fldp.combine import Combined, combine
 from fldp.errors import (
     BudgetError,
@@ -74,6 +76,9 @@ from fldp.simulate import simulate
 from fldp.stream import Stream
 from fldp.string_oracle import StringOracle
 from fldp.survey import Survey
+
+if TYPE_CHECKING:
+    from fldp.client import AsyncClient, Client
 
 __version__ = "0.1.0"
 
@@ -157,3 +162,16 @@ __all__ = [
     "simulate",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what talks to collectors and clusters when it is asked for: most programs do neither, and it takes time."""
+    if name in ("client", "distributed"):
+        return import_module(f"fldp.{name}")
+    if name in ("AsyncClient", "Client"):
+        return getattr(import_module("fldp.client"), name)
+    raise AttributeError(f"module 'fldp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

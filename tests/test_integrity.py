@@ -1,6 +1,7 @@
 """Integrity: honest reports pass whatever the data, exactly as often as promised; what does not pass is not honest."""
 
 import json
+import math
 from fractions import Fraction
 from math import comb
 
@@ -148,6 +149,17 @@ def test_what_a_report_adds_to_all_estimates_has_the_bounds_that_are_claimed(ora
         assert (above, below) == (pytest.approx(added.max()), pytest.approx(-added.min()))
     else:  # it names one value at most, and the bound is that of all
         assert above > added.max() and below == pytest.approx(-added.min())  # noqa: PT018
+
+
+def test_the_tail_of_a_sum_is_bounded_by_how_far_a_term_can_lie_on_that_side():
+    """Terms of 0 or 10 with mean 1, so 9 above or 1 below it: the exact binomial tails are below the p-values."""
+    n, variance, most = 400, 9.0, (9.0, 1.0)
+    chances = [math.comb(n, k) * 0.1**k * 0.9 ** (n - k) for k in range(n + 1)]
+    for hits, tail in ((80, sum(chances[80:])), (12, sum(chances[:13]))):
+        found = finding.judge_sum("total", "", 10.0 * hits, n, variance, most).p_value
+        excess, side = abs(10 * hits - n), most[hits < 40]
+        assert found == pytest.approx(2 * math.exp(finding.bennett(excess, n, variance, side)))
+        assert tail < found < 1e-3
 
 
 PAIRED = [oracle for oracle in SMALL if not isinstance(oracle, fldp.GRR | fldp.HR | fldp.PGR)]

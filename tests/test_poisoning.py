@@ -132,7 +132,10 @@ def test_the_honest_report_of_a_target_adds_what_is_said(oracle):
         assert mean == pytest.approx(1) or oracle.name in ("cms", "hcms")
 
 
-@pytest.mark.parametrize("oracle", [one for one in SMALL if one.public_words], ids=repr)
+TICKETS = {name: one for name, one in EVERY.items() if one.public_words}
+
+
+@pytest.mark.parametrize("oracle", TICKETS.values(), ids=TICKETS)
 def test_with_tickets_the_best_is_the_best_for_each_public_part(oracle):
     for targets in targets_of(oracle):
         most = [(added[:, targets].sum(axis=1).max(), data[:1]) for data, added in every_report(oracle)]

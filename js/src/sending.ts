@@ -2,13 +2,16 @@
 import { unhex } from "./canonical.js";
 import { CollectorError, ParameterError } from "./errors.js";
 import { exchange } from "./exchange.js";
-import { type Row, answers, change, intact, readLedger } from "./ledger.js";
+import { type Row, change, intact, readLedger } from "./ledger.js";
 import { isPrivate } from "./origin.js";
 import { type Store, databaseStore } from "./store.js";
 
-/** Change an answer that was not sent yet; a ticket is kept only as long as the answer is queued. */
+/**
+ * Change an answer that was not sent yet; a ticket is kept only as long as the answer is queued. The key says which
+ * answer: the row of a survey that is answered daily may hold another day's report by now.
+ */
 export function mark(store: Store, answer: Row, changes: Partial<Row>): Promise<Row> {
-  const isIt = answers(answer);
+  const isIt = ({ key }: Row): boolean => key === answer.key;
   return change(store, async (rows) => {
     const { ticket: _, ...rest } = rows.find(isIt) ?? answer;
     const marked: Row = rest.state === "sent" ? rest : { ...rest, ...changes };

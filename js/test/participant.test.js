@@ -452,3 +452,40 @@ test("a survey that may be answered daily gets a new report each day, made of wh
   await store.replace(await store.read(), JSON.stringify({ format: "fldp-ledger-1", answers }));
   await assert.rejects(person.recall(), /is damaged/);
 });
+
+test("an acknowledgement marks the report that it is for, by its key, and not the one of another day", async (t) => {
+  t.mock.timers.enable({ apis: ["Date"], now: Date.parse("2026-11-01T23:59:00Z") });
+  const oracle = { name: "rappor", epsilon: 1, epsilon_permanent: 2 };
+  const asked = { labels: undefined, domain: "strings", oracle, collect: { repeat: "daily" } };
+  const { server, survey } = await started(t, asked);
+  withoutWaiting(t);
+  const store = memoryStore();
+  const person = participant(survey, { store });
+  const original = globalThis.fetch;
+  t.after(() => (globalThis.fetch = original));
+  let day = 1;
+  const midnight = async (...request) => {
+    const response = await original(...request); // on its way when the day ends, and another tab draws the next report
+    t.mock.timers.setTime(Date.parse(`2026-11-0${++day}T00:00:01Z`));
+    await participant(survey, { store }).recall();
+    return response;
+  };
+  const first = await person.prepare("https://example.org");
+  globalThis.fetch = midnight;
+  const second = await person.send();
+  assert.notEqual(second.key, first.key);
+  assert.equal(second.state, "drawn"); // the second day's was never sent
+
+  globalThis.fetch = original;
+  server.plan.push(...Array(6).fill("cut"));
+  assert.equal((await person.send()).state, "queued");
+  globalThis.fetch = midnight;
+  await flush({ store });
+  globalThis.fetch = original;
+  assert.equal((await person.recall()).state, "drawn"); // nor the third day's
+
+  const third = await person.send();
+  assert.equal(third.state, "sent");
+  const keys = new Set(server.posts().map(({ headers }) => headers["idempotency-key"]));
+  assert.deepEqual(keys, new Set([first.key, second.key, third.key])); // each day's report has arrived
+});

@@ -80,7 +80,10 @@ def test_the_table_and_what_it_is_worth():
         ((*RR, "--samples", "3"), "audit: samples must be an integer from 100 to 10000000, got 3"),
         ((*RR, "--confidence", "1"), "audit: confidence must be a number between 0 and 1, got 1.0"),
         ((*RR, "--value", "0"), "audit: values must be 2 to 32 different ones, got (0,)"),
-        ((*RR, "--value", "7"), "survey values: labels must be ones of the survey, got '7' at 0"),
+        (
+            (*RR, "--value", "7"),
+            "survey values: labels must be ones of the survey, got another one at position 0 (not shown)",
+        ),
         ((*RR, "--command", ""), "audit: the command must be a program and its arguments, got ''"),
         ((*RR, "--command", "'"), 'audit: the command must be a program and its arguments, got "\'"'),
         ((*RR, "--command", "/nowhere/client"), "/nowhere/client: cannot be run: No such file or directory"),

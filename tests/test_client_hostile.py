@@ -214,9 +214,14 @@ def test_a_label_is_not_shown():
     """A survey that no longer has what a person holds must not make a program write it into its log."""
     asked, person = survey(), Participant(MemoryStore())
     published = json.dumps({"version": asked.version, "survey": asked.canonical, "state": "open"}).encode()
-    with raw(answer(published)) as (url, _), Client(url) as client, pytest.raises(fldp.DomainError) as error:
-        client.answer("browser", "a rare disease", participant=person)
-    assert "rare" not in str(error.value)
+    with raw(answer(published)) as (url, seen), Client(url) as client:
+        with pytest.raises(fldp.DomainError) as error:
+            client.answer("browser", "a rare disease", participant=person, labels=asked.labels)
+        assert seen == []  # it is the program that lacks it, and the collector learns nothing of that
+        with pytest.raises(CollectorError) as other:
+            client.answer("browser", "a rare disease", participant=person)  # what it sends is not acknowledged
+        assert len(seen) == 2
+    assert "rare" not in str(error.value) + str(other.value)
     given = person.answer(asked, "edge", origin="https://a.example")
     assert given.key not in repr(given)
     assert repr(given.report)[2:-1] not in repr(given)

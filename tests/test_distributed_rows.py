@@ -79,7 +79,7 @@ def test_a_survey_takes_labels_and_names_itself_in_the_schema():
     assert SURVEY.version.encode() in reports.schema.metadata[b"fldp"]
     categories = table.to_pandas().astype({"browser": "category"})
     assert in_order(privatize(categories, "browser", "who", SURVEY, run_key=KEY)) == in_order(reports)
-    with pytest.raises(DomainError, match="labels must be ones of the survey, got 'lynx' at 0"):
+    with pytest.raises(DomainError, match="labels must be ones of the survey, got another one at position 0"):
         privatize(pa.table({"who": [1], "browser": ["lynx"]}), "browser", "who", SURVEY)
 
 
@@ -157,7 +157,7 @@ def test_two_values_of_a_person_get_independent_noise():
         ({"who": [1.5], "value": [1]}, "column who must be of integers, text or bytes, got double"),
         ({"who": [1], "value": [1.0]}, "column value must be of integers, text or bytes, got double"),
         ({"who": [1], "value": [True]}, "column value must be of integers, text or bytes, got bool"),
-        ({"who": [1], "value": ["1"]}, "values must be integers from 0 to 1022, got '1'"),
+        ({"who": [1], "value": ["1"]}, r"values must be integers from 0 to 1022, got a str \(not shown\)"),
         ({"who": [1], "value": [1023]}, "values must be integers from 0 to 1022, got 1023"),
         ({"value": [1]}, "identifier must name a column, got 'who'"),
         ({"who": [1]}, "column must name a column, got 'value'"),

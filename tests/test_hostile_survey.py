@@ -58,7 +58,6 @@ def test_a_survey_is_what_it_says_not_what_it_holds(participant):
         ([], ParameterError),
         (None, ParameterError),
         ("{}", ParameterError),
-        (specification(labels=["chrome", "safari", "edge"]), DomainError),
     ],
 )
 def test_bad_surveys_cost_nothing(participant, fields, error):
@@ -68,11 +67,49 @@ def test_bad_surveys_cost_nothing(participant, fields, error):
     assert participant.history() == ()
 
 
-@pytest.mark.parametrize("label", ["lynx", "Firefox", "", None, 1, ["firefox"], ["firefox", "chrome"], b"firefox"])
-def test_labels_that_are_none(participant, label):
-    with pytest.raises(DomainError, match="participant: the label must be one of survey browser, got another one"):
+@pytest.mark.parametrize("label", ["", "x" * 1025, "\ud800", None, 1, ["firefox"], ["firefox", "chrome"], b"firefox"])
+def test_labels_that_no_survey_may_have(participant, label):
+    with pytest.raises(DomainError, match="participant: the label must be a text of 1 to 1024 bytes, got another one"):
         asked(participant, specification(), label)
-    assert participant.history() == ()
+    assert participant.history() == participant.refusals() == ()
+
+
+@pytest.mark.parametrize("label", ["lynx", "Firefox", "fire\0fox", "e\u0301", "__proto__"])
+def test_labels_that_this_survey_lacks_get_an_answer_like_any_other(participant, label):
+    """A refusal would tell the server."""
+    answer, other = asked(participant, specification(), label), asked(Participant(MemoryStore()), specification())
+    assert (answer.repeated, answer.notices, answer.spent) == (other.repeated, other.notices, other.spent)
+    assert len(answer.report) == len(other.report)
+    assert [charge.version for charge in participant.history()] == [Survey.from_dict(specification()).version]
+    assert participant.refusals() == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "error"),
+    [
+        (specification(oracle=oracle("nope")), {}, ParameterError),
+        (specification(), {"version": "0" * 64}, WireError),
+        (specification(oracle=oracle("olh", 9)), {}, BudgetError),
+        (specification(labels=["a", "b"]), {}, BudgetError),
+        (specification(labels=["a", "b"]), {"confirm": lambda notices: False}, BudgetError),
+        (specification(), {"labels": ["firefox", "chrome"]}, BudgetError),
+        (specification(collect={"closes": "2001-01-01T00:00:00Z"}), {}, BudgetError),
+    ],
+)
+def test_refusals_are_counted_by_origin(participant, fields, options, error):
+    for _ in range(2):
+        with pytest.raises(error):
+            asked(participant, fields, **options)
+    with pytest.raises(error):
+        asked(participant, fields, origin="https://other.example", **options)
+    asked(participant, specification(1))
+    assert [(entry.origin, entry.count) for entry in participant.refusals()] == [
+        ("https://collector.example", 2),
+        ("https://other.example", 1),
+    ]
+    participant.count_refusal(origin="https://OTHER.example:443/")
+    assert participant.refusals()[1].count == 2
+    assert len(participant.history()) == 1
 
 
 @pytest.mark.parametrize("name", [*fldp.oracles.listed_names()])

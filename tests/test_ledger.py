@@ -10,15 +10,17 @@ from hypothesis import strategies as st
 import fldp
 from fldp import Limit, Limits, ParameterError, Spent
 from fldp.oracle import MOST_VALUES
-from fldp.privacy.ledger import Charge, Ledger
+from fldp.privacy.ledger import Charge, Ledger, Refusals
 from fldp.privacy.limits import exact, written
 
 HALF = Fraction(1, 2)
 WIDE = Limit(1000, 0, 1000)
 
 
-def charge(epsilon=1.0, eta=1, *, origin="https://a.example", topic="t", labels="f0", size=5, day="2026-11-01"):
-    return Charge(origin, topic, "0" * 64, Spent(exact(epsilon), Fraction(eta), 1), labels, size, day)
+def charge(
+    epsilon=1.0, eta=1, *, origin="https://a.example", topic="t", labels="f0", size=5, day="2026-11-01", name=""
+):
+    return Charge(origin, topic, "0" * 64, Spent(exact(epsilon), Fraction(eta), 1), labels, size, day, name)
 
 
 def filled(*charges):
@@ -169,3 +171,37 @@ def test_notices():
     assert texts == ("its labels have changed since 2026-11-02: 2 then, any text now",)
     assert ledger.notices(charge(topic="u", labels="f2"), Limits()) == ()
     assert ledger.notices(charge(origin="https://b.example", labels="f2"), Limits()) == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "changed"),
+    [
+        ({"name": "n", "topic": "t"}, {"name": "n", "topic": "t"}, True),
+        ({"name": "n", "topic": "t"}, {"name": "n", "topic": "u"}, True),  # another topic
+        ({"name": "n", "topic": "t"}, {"name": "m", "topic": "t"}, True),  # another name
+        ({"name": "n", "topic": "n"}, {"name": "m", "topic": "n"}, True),
+        ({"name": "n", "topic": "t"}, {"name": "t", "topic": "u"}, True),  # a topic that becomes a name
+        ({"name": "", "topic": "n"}, {"name": "n", "topic": "u"}, True),  # a ledger that was written without names
+        ({"name": "", "topic": "t"}, {"name": "", "topic": "u"}, False),
+        ({"name": "n", "topic": "t"}, {"name": "m", "topic": "u"}, False),  # a new survey
+        ({"name": "n", "topic": "t"}, {"name": "n", "topic": "t", "origin": "https://b.example"}, False),
+    ],
+)
+def test_labels_are_compared_by_name_and_by_topic(before, now, changed):
+    ledger = filled(charge(**before), charge(name="other", topic="other", labels="f2"))
+    assert bool(ledger.notices(charge(labels="f1", **now), Limits())) == changed
+    assert ledger.notices(charge(labels="f0", **now), Limits()) == ()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        (7, 1, "2026-11-01"),
+        ("https://a.example", -1, "d"),
+        ("https://a.example", True, "d"),
+        ("https://a.example", 1, 7),
+    ],
+)
+def test_refusals_that_are_none(fields):
+    with pytest.raises(ParameterError, match=r"^Refusals: "):
+        Refusals(*fields)

@@ -110,6 +110,9 @@ def test_a_store_of_the_callers():
     notebook = Notebook()
     first = asked(Participant(notebook), specification())
     assert asked(Participant(notebook), specification()).report == first.report
+    with pytest.raises(BudgetError):
+        asked(Participant(notebook), specification(oracle=oracle("olh", 9)))
+    assert Participant(notebook).refusals() == ()  # it has nothing to count them with, and works without
     assert len(notebook.pages) == 1
 
 

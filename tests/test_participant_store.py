@@ -16,7 +16,7 @@ from asking import ORIGIN, WIDE, specification
 from fldp import FldpError, Participant, Spent
 from fldp.participant_file import FileStore
 from fldp.participant_store import MemoryStore, Store
-from fldp.privacy.ledger import Charge, Ledger
+from fldp.privacy.ledger import Charge, Ledger, Refusals
 
 SCRIPT = str(Path(__file__).with_name("participant_process.py"))
 
@@ -56,17 +56,33 @@ def test_what_was_added_is_there(store):
         assert book.find("https://other.example", charge().version) is None
 
 
+def test_refusals_are_counted(store):
+    with store.exclusive() as book:
+        assert book.refusals == ()
+        book.refuse(ORIGIN, "2026-11-01")
+        book.refuse("https://other.example", "2026-11-01")
+    with store.exclusive() as book:
+        book.refuse(ORIGIN, "2026-11-02")
+        expected = (Refusals(ORIGIN, 2, "2026-11-02"), Refusals("https://other.example", 1, "2026-11-01"))
+        assert book.refusals == expected
+    with store.exclusive() as book:
+        assert book.refusals == expected
+        assert book.ledger == Ledger()
+
+
 @pytest.mark.parametrize("error", [ValueError, FldpError, KeyboardInterrupt])
 def test_an_exception_undoes_all(store, error):
     def work():
         with store.exclusive() as book:
             book.add(charge(), b"x")
+            book.refuse(ORIGIN, "2026-11-01")
             raise error
 
     with pytest.raises(error):
         work()
     with store.exclusive() as book:
         assert book.ledger == Ledger()
+        assert book.refusals == ()
         assert book.find(ORIGIN, charge().version) is None
 
 
@@ -161,7 +177,11 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        ("PRAGMA user_version = 1", "has schema 1, this version of fldp reads 2"),
+        ("PRAGMA user_version = 1", "has schema 1, this version of fldp reads 2 and 3$"),
+        ("PRAGMA user_version = 2", "is damaged"),
+        ("PRAGMA user_version = 4", "has schema 4, this version of fldp reads 2 and 3$"),
+        ("INSERT INTO refusals (origin, count, day) VALUES ('o', 'often', 'd')", "is damaged"),
+        ("INSERT INTO refusals (origin, count, day) VALUES (x'ff', 1, 'd')", "is damaged"),
         ("PRAGMA application_id = 7", "is not a ledger of fldp"),
         ("DROP TABLE answers", "is damaged"),
         ("UPDATE answers SET epsilon = 'much'", "is damaged"),
@@ -381,3 +401,102 @@ def test_a_full_disk(tmp_path):
     assert len(Participant(path).history()) == len(given) > 1
     for number, answer in enumerate(given):
         assert participant.answer(specification(number), "firefox", origin=ORIGIN).report == answer.report
+
+
+# --- files of an earlier schema
+
+SCHEMA_2 = """CREATE TABLE answers (
+    number  INTEGER PRIMARY KEY,  -- the order of answering
+    origin  TEXT NOT NULL,        -- whom it was given to
+    topic   TEXT NOT NULL,
+    version TEXT NOT NULL,        -- of the survey
+    epsilon TEXT NOT NULL,        -- a fraction, as is eta
+    eta     TEXT NOT NULL,
+    labels  TEXT NOT NULL,        -- identifies the set of labels
+    size    INTEGER NOT NULL,     -- the number of labels
+    day     TEXT NOT NULL,        -- in UTC
+    kept    BLOB NOT NULL,        -- what is repeated: the batch that was sent and its key, never the true value
+    UNIQUE (origin, version)
+)"""
+
+
+def older(path):
+    """Write the same answers as an earlier version of fldp did, and return the file."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute(
+            "SELECT number, origin, topic, version, epsilon, eta, labels, size, day, kept FROM answers ORDER BY number"
+        ).fetchall()
+    old = path.with_name("older.db")
+    with edited(old) as connection:
+        connection.executescript(f"{SCHEMA_2}; PRAGMA application_id = {0x666C6470}; PRAGMA user_version = 2;")
+        connection.executemany("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    return old
+
+
+def schema(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def test_an_older_file_keeps_its_answers_and_is_changed_by_the_first_write(tmp_path):
+    first = answered(tmp_path / "answers.db")
+    old = older(tmp_path / "answers.db")
+    content, person = old.read_bytes(), Participant(old)
+    assert person.refusals() == ()
+    (entry,) = person.history()
+    assert (entry.topic, entry.name) == ("browser", "browser")
+    again = answered(old)
+    assert (again.report, again.key, again.repeated) == (first.report, first.key, True)
+    assert old.read_bytes() == content  # what is only read stays as it is
+    person.answer(specification(1), "firefox", origin=ORIGIN)
+    assert schema(old) == 3
+    assert person.history()[0] == entry
+    assert [charge.name for charge in person.history()] == ["browser", "browser"]
+    assert answered(old).report == first.report
+    with pytest.raises(FldpError, match="an epsilon of at most 2 together, got 3"):
+        person.answer(specification(2), "firefox", origin=ORIGIN)
+    assert [refused.count for refused in Participant(old).refusals()] == [1]
+
+
+def test_an_older_file_is_changed_by_the_first_refusal(tmp_path):
+    first = answered(tmp_path / "answers.db")
+    old = older(tmp_path / "answers.db")
+    changed = specification(labels=["firefox", "chrome", "lynx"], topic="another")
+    with pytest.raises(FldpError, match="its labels have changed since"):  # known by its name, whatever the topic
+        Participant(old).answer(changed, "firefox", origin=ORIGIN)
+    assert schema(old) == 3
+    assert [refused.count for refused in Participant(old).refusals()] == [1]
+    assert answered(old).report == first.report
+
+
+def test_an_older_file_that_cannot_be_changed_is_left_whole(tmp_path):
+    """The step to the new schema is part of the transaction: an error undoes it."""
+    answered(tmp_path / "answers.db")
+    old = older(tmp_path / "answers.db")
+    store = FileStore(old)
+
+    def fail():
+        with store.exclusive() as book:
+            book.add(charge(), b"x")
+            raise ValueError
+
+    with pytest.raises(ValueError, match=r"^$"):
+        fail()
+    assert schema(old) == 2
+    assert len(Participant(old).history()) == 1
+    with edited(old) as connection:
+        connection.execute("CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END")
+    with pytest.raises(FldpError, match="is damaged"):
+        Participant(old)
+
+
+def test_a_refusal_that_cannot_be_counted_is_still_said(tmp_path):
+    with tempfile.TemporaryDirectory() as folder, as_nobody(folder):
+        path = Path(folder) / "answers.db"
+        answered(path)
+        os.chmod(path, 0o400)
+        os.chmod(folder, 0o500)
+        with pytest.raises(FldpError, match="must have an epsilon of at most 2 together"):
+            Participant(path).answer(specification(oracle={"name": "olh", "epsilon": 9}), "firefox", origin=ORIGIN)
+        os.chmod(folder, 0o700)
+        assert Participant(path).refusals() == ()

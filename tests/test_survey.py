@@ -91,9 +91,11 @@ def test_labels_and_values():
     assert survey.encode("edge").tolist() == [3]
     assert survey.label(3) == "edge"
     assert survey.value("lynx") is None
-    with pytest.raises(DomainError, match="survey browser: labels must be ones of the survey, got 'lynx' at 1"):
+    with pytest.raises(DomainError) as error:
         survey.encode(["edge", "lynx"])
-    with pytest.raises(DomainError, match="got None at 0"):
+    rule = "survey browser: labels must be ones of the survey"
+    assert str(error.value) == f"{rule}, got another one at position 1 (not shown)"  # it may be somebody's answer
+    with pytest.raises(DomainError, match="got another one at position 0"):
         survey.encode([None])
 
 

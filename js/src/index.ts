@@ -10,7 +10,7 @@ export { Grouped } from "./grouped.js";
 export { GRR, RR } from "./grr.js";
 export { HR } from "./hadamard.js";
 export { OLH } from "./hashing.js";
-export type { Row } from "./ledger.js";
+export type { Refusals, Row } from "./ledger.js";
 export { type Fields, Oracle, type OracleClass, type Report, type Round, type Value } from "./oracle.js";
 export { addressOf } from "./origin.js";
 export { type Answer, type Sending, type Confirm, type Keeping, Participant } from "./participant.js";

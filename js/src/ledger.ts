@@ -11,6 +11,8 @@ const FORMAT = "fldp-ledger-1";
 export interface Charge {
   readonly origin: string;
   readonly path: string;
+  /** Of the survey; rows of earlier releases have none. */
+  readonly name?: string;
   readonly topic: string;
   readonly version: string;
   readonly epsilon: number;
@@ -44,14 +46,24 @@ export interface Drawn {
 /** One answer: what it costs, and what is repeated. Never the truth. */
 export type Row = Charge & Drawn;
 
+/** How often surveys were refused, by origin; a ledger without any refusal has none. */
+export type Refusals = Readonly<Record<string, number>>;
+
+/** All that is stored. */
+interface Book {
+  readonly answers: readonly Row[];
+  readonly refusals?: Refusals;
+}
+
 const damaged = (): FldpError => new FldpError("participant: the ledger is damaged; restore a copy");
 
 /** Read a ledger; none yet is an empty one, and a damaged one is refused: over a fresh one all is answered again. */
-export function readLedger(text: string | null): readonly Row[] {
-  if (text === null) return [];
+export function readLedger(text: string | null): Book {
+  if (text === null) return { answers: [] };
   try {
-    const { format, answers } = JSON.parse(text);
-    if (format === FORMAT && answers.every(isRow)) return answers;
+    const { format, ...book } = JSON.parse(text);
+    const counts = Object.values(book.refusals ?? {}).every((count) => (count as number) > 0);
+    if (format === FORMAT && book.answers.every(isRow) && counts) return book;
   } catch {
     // said below
   }
@@ -63,11 +75,6 @@ function isRow({ epsilon, eta, size, day, origin, topic, version, labels, check 
   return texts && epsilon > 0 && epsilon < Infinity && eta >= 0 && eta <= 1 && size > 1;
 }
 
-/** Write a ledger. */
-export function writeLedger(answers: readonly Row[]): string {
-  return JSON.stringify({ format: FORMAT, answers });
-}
-
 /** Return a function that tells whether a row is that answer. */
 export function answers(to: Pick<Row, "origin" | "version">): (row: Row) => boolean {
   return ({ origin, version }) => origin === to.origin && version === to.version;
@@ -76,6 +83,14 @@ export function answers(to: Pick<Row, "origin" | "version">): (row: Row) => bool
 /** Return a function that tells whether a row is on that topic, to that origin. */
 export function concerns(to: Pick<Row, "origin" | "topic">): (row: Row) => boolean {
   return ({ origin, topic }) => origin === to.origin && topic === to.topic;
+}
+
+/**
+ * Return a function that tells whether a row is of that origin, and shares the survey's name or topic. The collector
+ * chooses the topic, which is the name where none is given: renaming one of the two makes no new survey.
+ */
+export function related({ origin, name, topic }: Charge): (row: Row) => boolean {
+  return (row) => row.origin === origin && [row.name, row.topic].some((text) => text && [name, topic].includes(text));
 }
 
 /** Say why one more answer is not within the limits; nothing if it is. */
@@ -95,7 +110,7 @@ export function refusals(rows: readonly Row[], row: Charge, limits: FullLimits):
 export function noticesOf(rows: readonly Row[], row: Charge, { minLabels }: FullLimits): string[] {
   const found = [];
   if (row.size < minLabels) found.push(`it has ${row.size} labels, fewer than ${minLabels}`);
-  const last = rows.filter(concerns(row)).pop();
+  const last = rows.filter(related(row)).pop();
   if (last && last.labels !== row.labels) {
     const said = `its labels have changed since ${last.day}: ${last.size} then, ${row.size} now`;
     found.push(said.replaceAll(String(MOST_LISTED), "any text"));
@@ -103,17 +118,25 @@ export function noticesOf(rows: readonly Row[], row: Charge, { minLabels }: Full
   return found;
 }
 
-/** Change the ledger in a store by replacing it as a whole, as often as others come in between. */
+/** Change the ledger in a store by replacing it as a whole, as often as others come in between; null changes nothing. */
 export async function change<T>(
   store: Store,
-  step: (rows: readonly Row[]) => Promise<[readonly Row[], T]>,
+  step: (rows: readonly Row[], refusals?: Refusals) => Promise<[Partial<Book> | null, T]>,
 ): Promise<T> {
   for (;;) {
     const before = await store.read();
-    const rows = readLedger(before);
-    const [changed, result] = await step(rows);
-    if (changed === rows || (await store.replace(before, writeLedger(changed)))) return result;
+    const book = readLedger(before);
+    const [changes, result] = await step(book.answers, book.refusals);
+    if (!changes || (await store.replace(before, JSON.stringify({ format: FORMAT, ...book, ...changes })))) return result;
   }
+}
+
+/** Count a refusal. Where that fails, the refusal is still what has to be said. */
+export async function countRefusal(store: Store, origin: string): Promise<void> {
+  const count = async (_: unknown, before: Refusals = {}): Promise<[Partial<Book>, void]> => {
+    return [{ refusals: { ...before, [origin]: (before[origin] ?? 0) + 1 } }, undefined];
+  };
+  await change(store, count).catch(() => 0);
 }
 
 /** Return the check of a key, a batch, and what it is made of. */

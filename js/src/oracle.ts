@@ -165,7 +165,7 @@ export abstract class Oracle {
 
   /** Draw a report of a value, with randomness from WebCrypto. */
   draw(value: Value, _version?: string, _ticket?: string): Report {
-    if (!this.holds(value)) throw fail(this.name, "a value", "one of its domain", value);
+    if (!this.holds(value)) throw fail(this.name, "a value", "one of its domain", typeof value); // itself it may be an answer
     return this.perturb(value, randomWords(this.words));
   }
 }

@@ -4,25 +4,30 @@
  * An answer is drawn at random, so a second one to the same question tells more than the first. A participant never
  * draws twice for one version of a survey and one origin. What it drew is stored before anybody sees it, so nobody can
  * draw again until it pleases. The true value is never stored.
+ *
+ * Whether it answers never depends on the answer by a rule that the collector chooses. An answer that a survey lacks is
+ * drawn as `otherwise`, or else as a label drawn at random: a refusal would tell the collector the answer.
  */
 import { type FullLimits, type Limits, type Spent, fullLimits, together } from "./amounts.js";
-import { type Bytes, hex, identifier, unhex } from "./canonical.js";
-import { BudgetError } from "./errors.js";
+import { type Bytes, bytesOf, hex, identifier, unhex } from "./canonical.js";
+import { BudgetError, DomainError, fail } from "./errors.js";
 import {
   type Charge,
   type Drawn,
+  type Refusals,
   type Row,
   answers,
   change,
   checkOf,
   concerns,
+  countRefusal,
   intact,
   noticesOf,
   readLedger,
   refusals,
 } from "./ledger.js";
 import type { Report, Value } from "./oracle.js";
-import { randomBytes } from "./random.js";
+import { randomBytes, uniform } from "./random.js";
 import type { Store } from "./store.js";
 import type { Survey } from "./survey.js";
 import { encode } from "./wire.js";
@@ -36,6 +41,13 @@ export interface Keeping {
   readonly store: Store;
   /** The person's own limits; no survey can change them. */
   readonly limits?: Limits;
+  /**
+   * The labels that the program was written for, never taken from the survey. A survey with others is refused, whatever
+   * the answer is, and an answer outside of them is a `DomainError`.
+   */
+  readonly labels?: readonly string[];
+  /** The label that stands for an answer that the survey, or `labels`, lack. */
+  readonly otherwise?: string;
 }
 
 /** What belongs to one answer. */
@@ -76,11 +88,33 @@ export class Participant {
   declare readonly survey: Survey;
   declare readonly limits: FullLimits;
   declare protected readonly store: Store;
+  declare private readonly own: ReadonlySet<unknown> | undefined;
+  declare private readonly otherwise: string | undefined;
 
-  constructor(survey: Survey, { store, limits }: Keeping) {
+  constructor(survey: Survey, { store, limits, labels, otherwise }: Keeping) {
     this.survey = survey;
     this.limits = fullLimits(limits);
     this.store = store;
+    this.own = labels && new Set(labels);
+    this.otherwise = otherwise;
+    const texts = [...(labels ?? []), ...(otherwise === undefined ? [] : [otherwise])];
+    if (!texts.every(this.allows, this)) throw fail("participant", "otherwise", "one of labels, all texts", texts);
+  }
+
+  /** Tell whether the program itself lets a text be an answer. No survey has a part in that. */
+  private allows(text: unknown): boolean {
+    return bytesOf(text) !== null && (this.own?.has(text) ?? true);
+  }
+
+  /** Return the value that is perturbed for an answer: by the same steps for all of them. */
+  private async value(texts: readonly string[]): Promise<Value> {
+    const { survey } = this;
+    let value: Value = uniform(survey.oracle.domainSize);
+    for (const text of texts) {
+      const found = await survey.find(text);
+      value = survey.oracle.holds(found) ? found : value;
+    }
+    return value;
   }
 
   /**
@@ -90,18 +124,29 @@ export class Participant {
    * What the person must know first (few labels, or others than the last time) is given to `confirm`; if that is not
    * true, or there is nobody to ask, the survey is refused. A refusal is a `BudgetError` and costs nothing.
    */
-  async prepare(label: string, { confirm, ticket }: Sending = {}): Promise<Answer> {
+  async prepare(label: string, sending: Sending = {}): Promise<Answer> {
+    const texts = [this.otherwise, label].filter(this.allows, this) as string[];
+    if (!texts.length) throw new DomainError("participant: the label must be a text, one of labels (not shown)");
+    try {
+      return await this.answered(texts, sending);
+    } catch (error) {
+      if (error instanceof BudgetError) await countRefusal(this.store, this.survey.origin);
+      throw error;
+    }
+  }
+
+  private async answered(texts: readonly string[], { confirm, ticket }: Sending): Promise<Answer> {
     const { survey } = this;
-    const value = await survey.encode(label);
+    const value = await this.value(texts);
     const blank = await this.blank();
     let notices: readonly string[] = [];
     for (let agreed: readonly string[] = []; ; agreed = notices) {
       const repeated = await change<boolean | null>(this.store, async (rows) => {
-        if (rows.some(answers(survey))) return (notices = []), [rows, true];
+        if (rows.some(answers(survey))) return (notices = []), [null, true];
         notices = this.examined(rows, blank);
-        if (!notices.every((notice) => agreed.includes(notice))) return [rows, null];
+        if (!notices.every((notice) => agreed.includes(notice))) return [null, null];
         const basis = survey.collect.repeat && survey.oracle.keep?.(value);
-        return [[...rows, { ...blank, ...(await this.drawn(basis, value, ticket)) }], false];
+        return [{ answers: [...rows, { ...blank, ...(await this.drawn(basis, value, ticket)) }] }, false];
       });
       if (repeated !== null) {
         const answer = (await this.recall()) as Answer;
@@ -123,9 +168,9 @@ export class Participant {
       const found = rows.find(answers(this.survey));
       const { basis, last = "" } = found ? await intact(found) : {};
       repeated = !basis || last >= clock(10) || closed(this.survey).length > 0;
-      if (repeated) return [rows, found];
+      if (repeated) return [null, found];
       const row = { ...(found as Row), ...(await this.drawn(basis)), ticket: undefined };
-      return [rows.map((other) => (other === found ? row : other)), row];
+      return [{ answers: rows.map((other) => (other === found ? row : other)) }, row];
     });
     if (!row) return null;
     const { key, batch, state } = row;
@@ -149,25 +194,39 @@ export class Participant {
 
   /** Return all answers in the store, in their order. */
   async rows(): Promise<readonly Row[]> {
-    return readLedger(await this.store.read());
+    return readLedger(await this.store.read()).answers;
+  }
+
+  /** Return how often surveys were refused, by origin: one that asks again and again is up to something. */
+  async refusals(): Promise<Refusals> {
+    return readLedger(await this.store.read()).refusals ?? {};
   }
 
   /** Return what the answer would cost, to whom, over which labels. */
   private async blank(): Promise<Charge> {
-    const { origin, path, topic, version, oracle, labels, domain, collect } = this.survey;
+    const { origin, path, name, topic, version, oracle, labels, domain, collect } = this.survey;
     const { eta, domainSize: size } = oracle;
     const epsilon = (collect.repeat && oracle.lastingEpsilon) || oracle.epsilon;
     const values = labels ? { labels: [...labels].sort() } : domain ? { domain } : { domain_size: size };
     const set = await identifier(oracle.set ?? values);
-    return { origin, path, topic, version, epsilon, eta, labels: set, size, day: clock(10) };
+    return { origin, path, name, topic, version, epsilon, eta, labels: set, size, day: clock(10) };
   }
 
-  /** Refuse what the limits do not cover, and return what the person has to confirm. */
+  /** Say that a survey has other labels than the program expects. */
+  private mismatch({ name, labels }: Survey): string[] {
+    const { own } = this;
+    const all = new Set<unknown>([...(own ?? []), ...(labels ?? [])]).size;
+    if (!own || (all === own.size && all === labels?.length)) return [];
+    return [`survey ${name} must have the ${own.size} labels that the program expects, got others`];
+  }
+
+  /** Refuse what the limits do not cover, and return what the person has to confirm. Never by the answer. */
   private examined(rows: readonly Row[], row: Charge): string[] {
     const { minAnonymity: least } = this.limits;
     const { anonymity: left, before } = this.survey.oracle;
     const reasons = [
       ...closed(this.survey),
+      ...this.mismatch(this.survey),
       ...(before?.(rows, row) ?? []),
       ...(left < least ? [`a report must leave at least ${least} values possible, got ${left}`] : []),
       ...refusals(rows, row, this.limits),

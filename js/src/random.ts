@@ -20,6 +20,13 @@ export function randomBytes(count: number): Uint8Array<ArrayBuffer> {
   return made;
 }
 
+/** Return an integer below `size`, all equally likely: a number beyond the last multiple of it is drawn again. */
+export function uniform(size: number): number {
+  const word = randomWords(1).getUint32(0);
+  const rest = word % size;
+  return word - rest > 2 ** 32 - size ? uniform(size) : rest;
+}
+
 /** Return so many random words, of 64 bits each. */
 export function randomWords(count: number): DataView {
   return new DataView(randomBytes(8 * count).buffer);

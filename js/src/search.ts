@@ -1,9 +1,8 @@
 /** Search: the round of a search for frequent strings that a survey asks, as in `fldp/search.py`. */
-import { utf8 } from "./canonical.js";
+import { bytesOf, utf8 } from "./canonical.js";
 import { fail } from "./errors.js";
-import { concerns } from "./ledger.js";
+import { related } from "./ledger.js";
 import { type Fields, type Round, bitLength, integer } from "./oracle.js";
-import { bytesOf } from "./strings.js";
 
 const MOST_STEP = 18;
 
@@ -39,14 +38,15 @@ export function search({ name, search: table, domain }: Fields): Round {
     read(text) {
       const bytes = bytesOf(text);
       const code = bytes ? codeOf(same.alphabet, bytes) : "";
-      const place = prefixes.findIndex((bits) => code.startsWith(bits));
+      const compare = (found: number, bits: string, k: number): number => (code.startsWith(bits) ? k : found);
+      const place = prefixes.reduce(compare, -1); // all of them: it must take the same time for every string
       if (!bytes || place < 0) return bytes ? none : -1;
       const more = code.slice(prefixes[place].length).slice(0, step).padEnd(step, "0");
       return (place << step) | parseInt(more || "0", 2);
     },
     /** A search asks everybody once, in one of its rounds, whatever the limits. */
     before(rows, row) {
-      const found = rows.find((other) => concerns(row)(other) && other.labels === row.labels);
+      const found = rows.find((other) => related(row)(other) && other.labels === row.labels);
       return found ? [`search ${name} must be answered in one round only, got one answered on ${found.day}`] : [];
     },
   };

@@ -15,7 +15,7 @@ export function mark(store: Store, answer: Row, changes: Partial<Row>): Promise<
   return change(store, async (rows) => {
     const { ticket: _, ...rest } = rows.find(isIt) ?? answer;
     const marked: Row = rest.state === "sent" ? rest : { ...rest, ...changes };
-    return [rows.map((row) => (isIt(row) ? marked : row)), marked];
+    return [{ answers: rows.map((row) => (isIt(row) ? marked : row)) }, marked];
   });
 }
 
@@ -50,7 +50,7 @@ export async function post(store: Store, row: Row, token?: string): Promise<Row>
 /** Send all queued answers to all collectors, and return how many are still queued; one that is refused is not. */
 export async function flush({ store = databaseStore() }: { readonly store?: Store } = {}): Promise<number> {
   let left = 0;
-  for (const row of readLedger(await store.read()).filter(({ state }) => state === "queued")) {
+  for (const row of readLedger(await store.read()).answers.filter(({ state }) => state === "queued")) {
     const sent = await post(store, row).catch(() => null);
     left += Number(sent?.state === "queued");
   }

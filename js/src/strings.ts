@@ -1,18 +1,11 @@
 /** Strings as values: what may be answered, and the fingerprint that stands for it; the same as `fldp/strings.py`. */
-import { type Bytes, sha256, utf8 } from "./canonical.js";
+import { bytesOf, sha256 } from "./canonical.js";
 import { Oracle, type Value, integer } from "./oracle.js";
 
 /** Accept the seed of public hash functions. */
 export const hashSeed = integer(0, Number.MAX_SAFE_INTEGER, 0);
 
-const MOST_BYTES = 1024;
 const FINGERPRINTS = 1n << 63n;
-
-/** Return the bytes of a string, or null if it is not one that may be answered. */
-export function bytesOf(text: string): Bytes | null {
-  const bytes = utf8(text);
-  return bytes.length && bytes.length <= MOST_BYTES && !/\p{Cs}/u.test(text) ? bytes : null;
-}
 
 /** Return the first 63 bits of the SHA-256 of a string, or -1 if it is not one that may be answered. */
 async function fingerprint(text: string): Promise<bigint> {

@@ -139,13 +139,18 @@ export class Survey implements Address {
     return new Survey(canonical, oracle, made, addressOf(url), state);
   }
 
+  /** Return the value of a label, or what is no value. No label is found sooner: the collector orders them. */
+  async find(label: string): Promise<Value> {
+    return this.labels
+      ? this.labels.reduce((found, other, value) => (other === label ? value : found), -1)
+      : this.oracle.read(label);
+  }
+
   /** Return the value of a label; of a string, where those are asked for, its fingerprint. */
   async encode(label: string): Promise<Value> {
-    const value = this.labels ? this.labels.indexOf(label) : await this.oracle.read(label);
-    if (!this.oracle.holds(value)) {
-      throw new DomainError(`survey ${this.name}: labels must be ones of the survey, got ${shown(label)}`);
-    }
-    return value;
+    const value = await this.find(label);
+    if (this.oracle.holds(value)) return value;
+    throw new DomainError(`survey ${this.name}: labels must be ones of the survey, got another one (not shown)`);
   }
 
   /** Return the label of a value. */

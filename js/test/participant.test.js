@@ -100,6 +100,7 @@ test("the truth is not stored", async (t) => {
       "eta",
       "key",
       "labels",
+      "name",
       "origin",
       "path",
       "size",
@@ -155,6 +156,8 @@ test("a damaged ledger is refused and left alone", async (t) => {
     changed({ batch: row.batch.replace(/..$/, "00") }),
     changed({ check: "" }),
     changed({ size: null }),
+    JSON.stringify({ format: "fldp-ledger-1", answers: [], refusals: { a: -1 } }),
+    JSON.stringify({ format: "fldp-ledger-1", answers: [], refusals: { a: "often" } }),
   ];
   const before = server.posts().length;
   for (const bad of wrong) {
@@ -299,18 +302,146 @@ test("a token goes to the survey's collector only, and is not stored", async (t)
   assert.ok(!(await textOf(store)).includes("fldp_send"));
 });
 
-test("labels that are none cost nothing", async (t) => {
-  const { survey } = await started(t);
-  const store = memoryStore();
-  for (const label of ["lynx", "Firefox", "", "1", null, 1, ["firefox"], undefined, "__proto__", "length"]) {
-    await assert.rejects(participant(survey, { store }).answer(label), DomainError);
-  }
+test("what no survey may hold costs nothing, and is not shown", async (t) => {
+  const { server, survey } = await started(t);
   const { survey: numbers } = await started(t, { labels: undefined, domain_size: 7 });
-  for (const label of ["7", "-1", "01", "1.0", "1e0", " 1", "", "٣", 3, null]) {
-    await assert.rejects(participant(numbers, { store }).answer(label), DomainError);
+  const store = memoryStore();
+  for (const label of ["", "lynx".repeat(300), "lynx\ud800", null, 1, ["lynx"], undefined]) {
+    for (const asked of [survey, numbers]) {
+      await assert.rejects(participant(asked, { store }).answer(label), (error) => {
+        return error instanceof DomainError && !error.message.includes("lynx");
+      });
+    }
   }
   assert.equal(await store.read(), null);
-  assert.equal((await participant(numbers, { store }).answer("6")).state, "sent");
+  assert.equal(server.posts().length, 0);
+});
+
+test("what a survey lacks is answered like anything else: a refusal would tell the collector", async (t) => {
+  const { server, survey } = await started(t, { oracle: { name: "grr", epsilon: 1 } });
+  const { server: other, survey: numbers } = await started(t, { labels: undefined, domain_size: 7 });
+  const plain = await participant(survey, { store: memoryStore() }).answer("firefox");
+  for (const label of ["lynx", "Firefox", "1", "__proto__", "length", "e\u0301", "fire\0fox"]) {
+    const store = memoryStore();
+    const person = participant(survey, { store });
+    const { batch, key, ...answer } = await person.answer(label);
+    assert.deepEqual(answer, { state: "sent", repeated: false, notices: [], spent: plain.spent });
+    assert.deepEqual([batch.length, key.length], [plain.batch.length, plain.key.length]);
+    assert.ok(!(await textOf(store)).includes(JSON.stringify(label)));
+    assert.deepEqual(await person.refusals(), {});
+    await assert.rejects(survey.encode(label), (error) => error instanceof DomainError && !error.message.includes(label));
+  }
+  for (const label of ["7", "-1", "01", "1.0", "1e0", " 1", "٣", "6", "Infinity", "NaN"]) {
+    assert.equal((await participant(numbers, { store: memoryStore() }).answer(label)).state, "sent", label);
+  }
+  assert.deepEqual([server.posts().length, other.posts().length], [8, 10]);
+  assert.equal(new Set(server.posts().map(({ body }) => body.length)).size, 1);
+});
+
+/** Answer a survey with hardly any noise, and return the label that was perturbed. */
+async function perturbed(survey, label, program) {
+  const limit = { maxEpsilon: 100, minEta: 0 };
+  const limits = { topic: limit, origin: limit, total: limit };
+  const { batch } = await participant(survey, { store: memoryStore(), limits, ...program }).prepare(label);
+  return survey.label((await decode(batch, every)).reports[0][0]);
+}
+
+test("what a survey lacks is drawn as the label that the program names, else as any, all alike", async (t) => {
+  const { survey } = await started(t, { oracle: { name: "grr", epsilon: 30 } });
+  const [labels, otherwise] = [[...LABELS].reverse(), "other"];
+  for (const [label, program, expected] of [
+    ["edge", {}, "edge"],
+    ["edge", { otherwise }, "edge"],
+    ["lynx", { otherwise }, "other"],
+    ["", { otherwise }, "other"],
+    [null, { otherwise }, "other"],
+    ["edge", { labels }, "edge"],
+    ["lynx", { labels, otherwise }, "other"],
+  ]) {
+    assert.equal(await perturbed(survey, label, program), expected);
+  }
+  const [people, counts] = [2000, Object.fromEntries(LABELS.map((label) => [label, 0]))];
+  for (let k = 0; k < people; k++) counts[await perturbed(survey, "lynx", k % 2 ? {} : { otherwise: "none" })]++;
+  const most = 6.6 * Math.sqrt(people * 0.2 * 0.8); // a false alarm has a probability of at most 1e-9
+  assert.ok(Object.values(counts).every((count) => Math.abs(count - people / 5) <= most), JSON.stringify(counts));
+});
+
+test("a number at random is cut to size without favouring any: what is too large is drawn again", async (t) => {
+  const { survey } = await started(t, { labels: undefined, domain_size: 3 * 2 ** 18, oracle: { name: "olh", epsilon: 1 } });
+  const original = crypto.getRandomValues;
+  t.after(() => (crypto.getRandomValues = original));
+  const seen = [];
+  survey.oracle.perturb = (value) => (seen.push(value), [0n, 0]);
+  const edge = 2 ** 32 - (2 ** 32 % (3 * 2 ** 18)); // the first number that would favour small values
+  for (const [words, expected] of [[[edge - 1], 3 * 2 ** 18 - 1], [[edge, 2 ** 32 - 1, 7], 7], [[0], 0]]) {
+    crypto.getRandomValues = (bytes) => {
+      if (bytes.length === 8 && words.length) new DataView(bytes.buffer).setUint32(0, words.shift());
+      return bytes;
+    };
+    await participant(survey, { store: memoryStore() }).prepare("outside");
+    assert.deepEqual([seen.pop(), words.length], [expected, 0]);
+  }
+});
+
+test("labels that the program expects are compared whatever the answer, and each refusal is counted", async (t) => {
+  const { server, survey } = await started(t);
+  for (const labels of [LABELS.slice(1), [...LABELS, "lynx"], ["edge"], [...LABELS.slice(1), "Chrome"]]) {
+    for (const label of ["edge", "lynx"]) {
+      const store = memoryStore();
+      const person = participant(survey, { store, labels, otherwise: labels[0] });
+      await assert.rejects(person.answer(label), (error) => {
+        return error instanceof BudgetError && /labels that the program expects, got others$/.test(error.message);
+      });
+      assert.deepEqual([await person.refusals(), await person.rows()], [{ [server.url]: 1 }, []]);
+    }
+  }
+  const { survey: numbers } = await started(t, { labels: undefined, domain_size: 5 });
+  await assert.rejects(participant(numbers, { store: memoryStore(), labels: LABELS }).answer("edge"), BudgetError);
+  const store = memoryStore();
+  await assert.rejects(participant(survey, { store, labels: LABELS }).answer("lynx"), (error) => {
+    return error instanceof DomainError && !error.message.includes("lynx");
+  });
+  assert.equal(await store.read(), null);
+  for (const program of [{ otherwise: "" }, { otherwise: 7 }, { labels: LABELS, otherwise: "lynx" }, { labels: [7] }]) {
+    assert.throws(() => participant(survey, { store, ...program }), ParameterError, JSON.stringify(program));
+  }
+  assert.equal(server.posts().length, 0);
+});
+
+test("every label takes the same steps: the collector orders them", async (t) => {
+  const { survey } = await started(t);
+  let reads = 0;
+  const labels = new Proxy(LABELS, { get: (target, key) => ((reads += 1), target[key]) });
+  Object.defineProperty(survey, "labels", { value: labels });
+  const steps = new Set();
+  for (const label of [...LABELS, "lynx"]) {
+    reads = 0;
+    await survey.find(label);
+    steps.add(reads);
+  }
+  assert.equal(steps.size, 1);
+});
+
+test("a ledger of an earlier release keeps its answers, and knows a survey by its name too", async (t) => {
+  const { server, survey } = await started(t, { oracle: { name: "grr", epsilon: 0.1 } });
+  const store = memoryStore();
+  const first = await participant(survey, { store }).answer("firefox");
+  const text = await textOf(store);
+  const old = text.replace('"name":"browser",', ""); // as rows were written without it
+  assert.notEqual(old, text);
+  await store.replace(text, old);
+  const person = participant(survey, { store });
+  assert.deepEqual(await person.refusals(), {});
+  assert.deepEqual((await person.answer("edge")).batch, first.batch);
+  assert.equal(await textOf(store), old); // what is only read stays as it is
+  const changed = { labels: ["firefox", "chrome", "lynx"], topic: "another", oracle: { name: "grr", epsilon: 0.1 } };
+  const renamed = participant(await server.publish(specification(changed)), { store });
+  for (const count of [1, 2]) {
+    await assert.rejects(renamed.answer("firefox"), /its labels have changed since .*: 5 then, 3 now/);
+    assert.deepEqual(await renamed.refusals(), { [server.url]: count });
+  }
+  assert.deepEqual((await person.answer("edge")).batch, first.batch);
+  assert.equal((await person.rows()).length, 1);
 });
 
 test("a survey that is not open costs nothing, and what was answered before can be repeated", async (t) => {

@@ -5,27 +5,34 @@ tell everything. A participant therefore never draws twice for one version of a 
 it sent before it sends it, and gives back those same bytes whenever it is asked again. Another version, name or epsilon
 is another draw, allowed only while all draws together stay within limits that no server can change.
 
+Whether, when and how often it answers never depends on the answer by a rule that a server chooses: a survey is refused
+for what it is, never for lacking the person's answer (``fldp.participant_choice``).
+
 Where a survey may be answered daily, the oracle responds in two stages: the first is drawn once and kept, and all that
 is ever sent is drawn from it. That costs what the first stage costs, once.
 
 The true value is never stored: the file holds what was drawn from it, and nothing else about the person.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fldp import canonical, derived, wire
 from fldp.constraints import fail
-from fldp.errors import BudgetError, DomainError, FldpError, ParameterError, WireError
+from fldp.errors import BudgetError, FldpError, ParameterError, WireError
 from fldp.kept import Kept, Lasting
 from fldp.oracle import MOST_VALUES as MOST_LISTED
 from fldp.origin import origin_of
+from fldp.participant_choice import Choice
 from fldp.participant_file import FileStore
-from fldp.participant_store import Store
-from fldp.privacy.ledger import Charge, Ledger
+from fldp.participant_store import RefusalBook, Store
+from fldp.privacy.ledger import Charge, Ledger, Refusals
 from fldp.privacy.limits import Limits, Spent
 from fldp.reports import Reports
 from fldp.survey import Survey
@@ -96,6 +103,8 @@ class Participant:
         *,
         origin: str,
         version: str | None = None,
+        labels: Iterable[str] | None = None,
+        otherwise: str | None = None,
         confirm: Confirm | None = None,
         ticket: str | None = None,
     ) -> Answer:
@@ -108,11 +117,24 @@ class Participant:
         not return true, or there is nobody to ask, the survey is refused. A refusal is a ``BudgetError`` that says why.
         Whatever goes wrong, nothing is spent. ``ticket`` is needed where the survey says that tickets decide what is
         public in a report; the answer then belongs to that ticket.
+
+        ``labels`` are those that the program was written for, never taken from the survey: a survey with others is
+        refused, whatever the answer is, and an answer outside of them is a ``DomainError`` before the survey is looked
+        at. An answer that the survey lacks is drawn as the label ``otherwise``, if that is given and the survey has it,
+        else as a label drawn at random: a refusal would tell the server the answer. Nothing tells which one happened.
         """
-        asked = _checked(survey, version)
-        _known(asked, label)
+        choice, asker = Choice.of(label, labels=labels, otherwise=otherwise), origin_of(origin)
+        try:
+            return self._answered(_checked(survey, version), choice, asker, confirm, ticket)
+        except (BudgetError, ParameterError, WireError):
+            self._count_refusal(asker)
+            raise
+
+    def _answered(
+        self, asked: Survey, choice: Choice, origin: str, confirm: Confirm | None, ticket: str | None
+    ) -> Answer:
         _ticketed(asked, ticket)
-        charge = _charge(asked, origin_of(origin))
+        charge = _charge(asked, origin)
         agreed: tuple[str, ...] = ()
         while True:
             with self._store.exclusive() as book:
@@ -123,9 +145,9 @@ class Participant:
                     if renewed is not None:
                         book.replace(charge, renewed)
                     return Answer(found.report, found.key, repeated=renewed is None, notices=(), spent=spent)
-                notices = self._examined(asked, charge, ledger)
+                notices = self._examined(asked, choice, charge, ledger)
                 if set(notices) <= set(agreed):
-                    drawn, sealed = _drawn(asked, label, ticket)
+                    drawn, sealed = _drawn(asked, choice, ticket)
                     book.add(charge, sealed)
                     return Answer(drawn.report, drawn.key, repeated=False, notices=notices, spent=spent + charge.cost)
             agreed = _confirmed(asked, notices, confirm)  # outside of the block: a person takes time
@@ -140,10 +162,27 @@ class Participant:
         with self._store.exclusive() as book:
             return book.ledger.charges
 
-    def _examined(self, survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
-        """Refuse what the limits do not cover, and return what the person has to confirm."""
-        reasons = (*_closed(survey), *_asked_before(survey, charge, ledger), *self._exposing(survey))
-        reasons += ledger.refusals(charge, self.limits)
+    def refusals(self) -> tuple[Refusals, ...]:
+        """Return how often surveys were refused, by origin: one that asks again and again is up to something.
+
+        Nothing where the store is the caller's own and does not count them (``fldp.participant_store``).
+        """
+        with self._store.exclusive() as book:
+            return book.refusals if isinstance(book, RefusalBook) else ()
+
+    def count_refusal(self, *, origin: str) -> None:
+        """Count a survey that the program refused itself, before asking the participant; never because of an answer."""
+        self._count_refusal(origin_of(origin))
+
+    def _count_refusal(self, origin: str) -> None:
+        with suppress(FldpError), self._store.exclusive() as book:  # the refusal itself is what has to be said
+            if isinstance(book, RefusalBook):
+                book.refuse(origin, _today())
+
+    def _examined(self, survey: Survey, choice: Choice, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
+        """Refuse what the limits do not cover, and return what the person has to confirm. Never by the answer."""
+        reasons = (*_closed(survey), *choice.mismatches(survey), *_asked_before(survey, charge, ledger))
+        reasons += (*self._exposing(survey), *ledger.refusals(charge, self.limits))
         if reasons:
             raise BudgetError(f"participant: {'; '.join(reasons)}")
         return ledger.notices(charge, self.limits)
@@ -164,12 +203,6 @@ def _checked(given: Any, version: str | None) -> Survey:
         claimed = f"{version!r:.80}"
         raise WireError(f"participant: the version of survey {survey.name} must be {survey.version}, got {claimed}")
     return survey
-
-
-def _known(survey: Survey, label: str) -> None:
-    """Refuse a label that the survey does not have, without showing it: it may be what the person holds."""
-    if not isinstance(label, str) or survey.value(label) is None:
-        raise DomainError(f"participant: the label must be one of survey {survey.name}, got another one (not shown)")
 
 
 def _ticketed(survey: Survey, ticket: str | None) -> None:
@@ -203,6 +236,7 @@ def _charge(survey: Survey, origin: str) -> Charge:
         canonical.identifier(labels),
         MOST_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
         _today(),
+        survey.name,
     )
 
 
@@ -214,8 +248,7 @@ def _asked_before(survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, 
     """Say that a search was answered before: it asks everybody once, in one of its rounds, whatever the limits."""
     if survey.search is None:
         return ()
-    before = ledger.select(origin=charge.origin, topic=charge.topic)
-    days = [earlier.day for earlier in before if earlier.labels == charge.labels]
+    days = [earlier.day for earlier in ledger.related(charge) if earlier.labels == charge.labels]
     return (f"search {survey.name} must be answered in one round only, got one answered on {days[0]}",) if days else ()
 
 
@@ -239,13 +272,20 @@ def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None
     return notices
 
 
-def _drawn(survey: Survey, label: str, ticket: str | None) -> tuple[Kept, bytes]:
+def _drawn(survey: Survey, choice: Choice, ticket: str | None) -> tuple[Kept, bytes]:
     """Return a new answer, and what is stored of it."""
+    value = choice.value(survey)
     if survey.daily:
-        return _renewed(survey, wire.encode(survey.oracle.keep(survey.encode([label])), survey.version))
-    reports = survey.privatize_with(ticket, label) if survey.derives and ticket else survey.privatize([label])
-    made = Kept.drawn(wire.encode(reports, survey.version))
+        kept = survey.oracle.keep(np.array([value], survey.value_type))
+        return _renewed(survey, wire.encode(kept, survey.version))
+    made = Kept.drawn(wire.encode(_privatized(survey, value, ticket), survey.version))
     return made, made.sealed
+
+
+def _privatized(survey: Survey, value: int | str, ticket: str | None) -> Reports:
+    if survey.derives and ticket:
+        return derived.privatize(survey.oracle, value, ticket, survey.version)
+    return survey.oracle.privatize(np.array([value], survey.value_type))
 
 
 def _renewed(survey: Survey, basis: bytes) -> tuple[Kept, bytes]:

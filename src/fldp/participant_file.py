@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from fldp.constraints import fail, positive
 from fldp.errors import FldpError, ParameterError
-from fldp.privacy.ledger import Charge, Ledger
+from fldp.privacy.ledger import Charge, Ledger, Refusals
 from fldp.privacy.limits import Spent
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _APPLICATION = 0x666C6470  # "fldp": SQLite keeps it in the file's header, so that other files are known as such
-_TABLE = """CREATE TABLE answers (
+_ANSWERS = """CREATE TABLE answers (
     number  INTEGER PRIMARY KEY,  -- the order of answering
     origin  TEXT NOT NULL,        -- whom it was given to
+    name    TEXT NOT NULL,        -- of the survey
     topic   TEXT NOT NULL,
     version TEXT NOT NULL,        -- of the survey
     epsilon TEXT NOT NULL,        -- a fraction, as is eta
@@ -35,10 +36,35 @@ _TABLE = """CREATE TABLE answers (
     kept    BLOB NOT NULL,        -- what is repeated: the batch that was sent and its key, never the true value
     UNIQUE (origin, version)
 )"""
-_OBJECTS = {("answers", _TABLE), ("sqlite_autoindex_answers_1", None)}  # as SQLite keeps them: a change is a new schema
+_REFUSALS = """CREATE TABLE refusals (
+    number  INTEGER PRIMARY KEY,
+    origin  TEXT NOT NULL UNIQUE, -- whose surveys were refused
+    count   INTEGER NOT NULL,     -- how often
+    day     TEXT NOT NULL         -- of the last time, in UTC
+)"""
+_ANSWERS_2 = _ANSWERS.replace("    name    TEXT NOT NULL,        -- of the survey\n", "")
+_INDEX, _REFUSALS_INDEX = ("sqlite_autoindex_answers_1", None), ("sqlite_autoindex_refusals_1", None)
+_OBJECTS = {  # of each schema that can be read, as SQLite keeps them: a change is a new schema
+    2: {("answers", _ANSWERS_2), _INDEX},
+    3: {("answers", _ANSWERS), _INDEX, ("refusals", _REFUSALS), _REFUSALS_INDEX},
+}
+_CHARGES = {
+    2: "SELECT origin, topic, version, epsilon, eta, labels, size, day, topic FROM answers ORDER BY number",
+    3: "SELECT origin, topic, version, epsilon, eta, labels, size, day, name FROM answers ORDER BY number",
+}
+_UPGRADE = (  # from schema 2, where a survey's name was not kept: its topic, which is the name unless one is given
+    "ALTER TABLE answers RENAME TO old",
+    _ANSWERS,
+    "INSERT INTO answers (number, origin, name, topic, version, epsilon, eta, labels, size, day, kept)"
+    " SELECT number, origin, topic, topic, version, epsilon, eta, labels, size, day, kept FROM old",
+    "DROP TABLE old",
+    _REFUSALS,
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
 _SCHEMA = f"""
 BEGIN;
-{_TABLE};
+{_ANSWERS};
+{_REFUSALS};
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
@@ -62,6 +88,8 @@ class FileStore:
 
     The file is made if there is none. One that is damaged, empty or something else is refused and left alone: over a
     fresh ledger everything would be answered again. ``patience`` is how many seconds to wait for other processes.
+
+    A file of an earlier schema is read as it is, and gets the current one with the first answer or refusal written.
     """
 
     def __init__(self, path: str | Path, *, patience: float = 10.0) -> None:
@@ -144,47 +172,75 @@ class _Rows:
 
     def __init__(self, path: Path, connection: "Connection") -> None:
         self._path, self._connection = path, connection
+        self._schema = SCHEMA_VERSION
 
     def check_kind(self) -> None:
         """Refuse a file that is not a ledger, or one of another schema."""
         if self._number("application_id") != _APPLICATION:
             raise FldpError(f"{self._path}: is not a ledger of fldp")
-        if (found := self._number("user_version")) != SCHEMA_VERSION:
-            raise FldpError(f"{self._path}: has schema {found}, this version of fldp reads {SCHEMA_VERSION}")
+        self._schema = self._number("user_version")
+        if self._schema not in _OBJECTS:
+            readable = " and ".join(map(str, _OBJECTS))
+            raise FldpError(f"{self._path}: has schema {self._schema}, this version of fldp reads {readable}")
         objects = self._connection.execute("SELECT name, sql FROM sqlite_master").fetchall()
-        if set(objects) != _OBJECTS:  # such as a trigger, which would change what we write
-            self._refuse()
+        if set(objects) != _OBJECTS[self._schema]:  # such as a trigger, which would change what we write
+            self._refuse_file()
 
     def _number(self, pragma: str) -> int:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
+    def _upgrade(self) -> None:
+        """Bring a file of an earlier schema to the current one, within the transaction that writes to it."""
+        if self._schema == SCHEMA_VERSION:
+            return
+        for statement in _UPGRADE:
+            self._connection.execute(statement)
+        self._schema = SCHEMA_VERSION
+
     def check(self) -> None:
         """Refuse a file whose structure, index or numbers are damaged."""
         if self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
-            self._refuse()
-        _ = self.ledger
+            self._refuse_file()
+        _ = self.ledger, self.refusals
 
     @property
     def ledger(self) -> Ledger:
-        rows = self._connection.execute(
-            "SELECT origin, topic, version, epsilon, eta, labels, size, day FROM answers ORDER BY number"
+        return Ledger(tuple(self._charge(*row) for row in self._connection.execute(_CHARGES[self._schema])))
+
+    @property
+    def refusals(self) -> tuple[Refusals, ...]:
+        if self._schema == 2:
+            return ()
+        rows = self._connection.execute("SELECT origin, count, day FROM refusals ORDER BY number").fetchall()
+        try:
+            return tuple(Refusals(*row) for row in rows)
+        except ParameterError:
+            self._refuse_file()
+
+    def refuse(self, origin: str, day: str) -> None:
+        self._upgrade()
+        self._connection.execute(
+            "INSERT INTO refusals (origin, count, day) VALUES (?, 1, ?)"
+            " ON CONFLICT (origin) DO UPDATE SET count = count + 1, day = excluded.day",
+            (origin, day),
         )
-        return Ledger(tuple(self._charge(*row) for row in rows))
 
     def find(self, origin: str, version: str) -> bytes | None:
         row = self._connection.execute(
             "SELECT kept FROM answers WHERE origin = ? AND version = ?", (origin, version)
         ).fetchone()
         if row is not None and not isinstance(row[0], bytes):
-            self._refuse()
+            self._refuse_file()
         return None if row is None else bytes(row[0])
 
     def add(self, charge: Charge, kept: bytes) -> None:
+        self._upgrade()
         cost = (str(charge.cost.epsilon), str(charge.cost.eta))
+        named = (charge.origin, charge.name, charge.topic, charge.version)
         self._connection.execute(
-            "INSERT INTO answers (origin, topic, version, epsilon, eta, labels, size, day, kept)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (charge.origin, charge.topic, charge.version, *cost, charge.labels, charge.size, charge.day, kept),
+            "INSERT INTO answers (origin, name, topic, version, epsilon, eta, labels, size, day, kept)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*named, *cost, charge.labels, charge.size, charge.day, kept),
         )
 
     def replace(self, charge: Charge, kept: bytes) -> None:
@@ -196,9 +252,9 @@ class _Rows:
         try:
             return Charge(origin, topic, version, Spent(Fraction(epsilon), Fraction(eta), 1), *rest)
         except (ParameterError, ValueError, TypeError, ZeroDivisionError):
-            self._refuse()
+            self._refuse_file()
 
-    def _refuse(self) -> NoReturn:
+    def _refuse_file(self) -> NoReturn:
         raise FldpError(f"{self._path}: {_REASONS['CORRUPT']}")
 
 

@@ -2,6 +2,8 @@
 
 A store has one method. ``exclusive()`` is a block in which nobody else, in no other thread or process, can read or
 change anything. What was added in it is durable when the block ends, and gone if it ends with an exception.
+
+A book that is also a ``RefusalBook`` counts refused surveys by origin. One that is not works, and counts none.
 """
 
 import os
@@ -11,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import NoReturn, Protocol, runtime_checkable
 
 from fldp.errors import FldpError
-from fldp.privacy.ledger import Charge, Ledger
+from fldp.privacy.ledger import Charge, Ledger, Refusals
 
 
 class Book(Protocol):
@@ -29,6 +31,18 @@ class Book(Protocol):
 
     def replace(self, charge: Charge, kept: bytes) -> None:
         """Keep something else of an answer that is there already; it costs nothing."""
+
+
+@runtime_checkable
+class RefusalBook(Protocol):
+    """What a book may add: how often surveys of an origin were refused."""
+
+    @property
+    def refusals(self) -> tuple[Refusals, ...]:
+        """One entry for each origin, in the order of the first refusal."""
+
+    def refuse(self, origin: str, day: str) -> None:
+        """Count one more refusal of a survey of that origin, on that day."""
 
 
 @runtime_checkable
@@ -50,6 +64,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._lock, self._process = threading.Lock(), os.getpid()
         self._ledger, self._kept = Ledger(), dict[tuple[str, str], bytes]()
+        self._refusals: tuple[Refusals, ...] = ()
 
     @contextmanager
     def exclusive(self) -> "Iterator[_Page]":
@@ -57,9 +72,9 @@ class MemoryStore:
         if os.getpid() != self._process:
             raise FldpError("MemoryStore: a store in memory cannot be shared with another process; use a file")
         with self._lock:
-            page = _Page(self._ledger, dict(self._kept))
+            page = _Page(self._ledger, dict(self._kept), self._refusals)
             yield page
-            self._ledger, self._kept = page.ledger, page.kept
+            self._ledger, self._kept, self._refusals = page.ledger, page.kept, page.refusals
 
     def __reduce__(self) -> NoReturn:
         raise FldpError("MemoryStore: a store in memory cannot be copied, since both copies would answer; use a file")
@@ -68,8 +83,8 @@ class MemoryStore:
 class _Page:
     """A copy of a store in memory, to be kept or thrown away."""
 
-    def __init__(self, ledger: Ledger, kept: dict[tuple[str, str], bytes]) -> None:
-        self.ledger, self.kept = ledger, kept
+    def __init__(self, ledger: Ledger, kept: dict[tuple[str, str], bytes], refusals: tuple[Refusals, ...] = ()) -> None:
+        self.ledger, self.kept, self.refusals = ledger, kept, refusals
 
     def find(self, origin: str, version: str) -> bytes | None:
         return self.kept.get((origin, version))
@@ -80,3 +95,9 @@ class _Page:
 
     def replace(self, charge: Charge, kept: bytes) -> None:
         self.kept[charge.origin, charge.version] = kept
+
+    def refuse(self, origin: str, day: str) -> None:
+        counts = {entry.origin: entry for entry in self.refusals}
+        before = counts.get(origin, Refusals(origin, 0, day))
+        counts[origin] = Refusals(origin, before.count + 1, day)
+        self.refusals = tuple(counts.values())

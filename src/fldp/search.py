@@ -172,13 +172,12 @@ class Round:
 
     def value(self, string: str | bytes) -> int:
         """Return the value of a string, on the side of whoever holds it. No prefix begins another, so it is one."""
-        bits = self.search.code.encode(as_bytes(string))
-        for length in self._lengths:
+        bits, value = self.search.code.encode(as_bytes(string)), self.none
+        for length in self._lengths:  # all of them: whoever publishes the prefixes must not learn by the time it takes
             place = self._places.get(bits[:length])
-            if place is not None:
-                more = bits[length : length + self.step].ljust(self.step, "0")
-                return place << self.step | int(more or "0", 2)
-        return self.none
+            more = bits[length : length + self.step].ljust(self.step, "0")
+            value = value if place is None else place << self.step | int(more or "0", 2)
+        return value
 
     def bits(self, value: int) -> str:
         """Return the bits that a value stands for."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.errors import DomainError
-from fldp.values import shown
+from fldp.values import discreet, shown
 
 MOST_BYTES = 1024
 MOST_CANDIDATES = 1_000_000
@@ -53,9 +53,9 @@ def fingerprints(owner: str, strings: Any, what: str = "values") -> Fingerprints
 
     >>> fingerprints("CMS", ["a", b"a"]).tolist()
     [..., ...]
-    >>> fingerprints("CMS", ["a", ""])
+    >>> fingerprints("CMS", "")
     Traceback (most recent call last):
-    fldp.errors.DomainError: CMS: values must be strings of 1 to 1024 bytes of UTF-8, got '' (str) at position 1
+    fldp.errors.DomainError: CMS: values must be strings of 1 to 1024 bytes of UTF-8, got a str (not shown)
     """
     items = _items(owner, strings, what)
     made = np.empty(len(items), np.int64)
@@ -63,7 +63,8 @@ def fingerprints(owner: str, strings: Any, what: str = "values") -> Fingerprints
         data = utf8(item)
         if data is None:
             where = f" at position {position}" if len(items) > 1 else ""
-            raise DomainError(f"{_rule(owner, what)}, got {shown(item)}{where}")
+            said = discreet(item) if what == "values" else shown(item)
+            raise DomainError(f"{_rule(owner, what)}, got {said}{where}")
         made[position] = fingerprint(data)
     return made
 

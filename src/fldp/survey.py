@@ -180,7 +180,8 @@ class Survey:
         for position, label in enumerate(labels):
             value = self.value(label) if isinstance(label, str) else None
             if value is None:
-                raise DomainError(f"survey {self.name}: labels must be ones of the survey, got {label!r} at {position}")
+                rule = f"survey {self.name}: labels must be ones of the survey"
+                raise DomainError(f"{rule}, got another one at position {position} (not shown)")
             found.append(value)
         return np.array(found, self.value_type)
 

@@ -37,7 +37,7 @@ def _as_integers(rule: str, values: Any) -> Values:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise DomainError(f"{rule}, got a masked array with missing values")
     if isinstance(values, str | bytes | dict | set | frozenset) or values is None:
-        raise DomainError(f"{rule}, got {shown(values)}")
+        raise DomainError(f"{rule}, got {discreet(values)}")
     if isinstance(values, np.ndarray) or (hasattr(values, "to_numpy") and not isinstance(values, type)):
         array = np.atleast_1d(np.asarray(values))
         return _from_items(rule, array.tolist()) if array.dtype == object else _from_array(rule, array)
@@ -61,7 +61,7 @@ def _from_items(rule: str, items: list[Any]) -> Values:
     for position, item in enumerate(items):
         if isinstance(item, bool | np.bool_) or not isinstance(item, Integral) or abs(int(item)) >= 1 << 63:
             where = f" at position {position}" if len(items) > 1 else ""
-            raise DomainError(f"{rule}, got {shown(item)}{where}")
+            raise DomainError(f"{rule}, got {discreet(item)}{where}")
     return np.array(items, np.int64)
 
 
@@ -83,3 +83,14 @@ def shown(value: object) -> str:
     """
     text = show(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
+
+
+def discreet(value: object) -> str:
+    """Return what a message says of something that was to be perturbed: of a text its type alone.
+
+    A text is likely to be somebody's answer, and messages end up in logs.
+
+    >>> discreet("firefox"), discreet(1.5)
+    ('a str (not shown)', '1.5 (float)')
+    """
+    return f"a {type(value).__name__} (not shown)" if isinstance(value, str | bytes) else shown(value)

@@ -30,6 +30,7 @@ from fldp.distributed.lake import THERE, TOO_FEW, WRITTEN, Window, day_file
 from fldp.errors import CollectorError
 from fldp.files import written
 from fldp.participant import Answer, Confirm, Participant
+from fldp.participant_choice import Choice
 from fldp.reports import Reports, Tally
 from fldp.survey import Survey, SurveyError
 
@@ -155,6 +156,9 @@ class Operations:
         label: str,
         *,
         participant: Participant,
+        version: str | None = None,
+        labels: Iterable[str] | None = None,
+        otherwise: str | None = None,
         confirm: Confirm | None = None,
         ticket: str | None = None,
     ) -> Answer:
@@ -163,21 +167,29 @@ class Operations:
         The specification is fetched first: one that is not what its version says, not the one that was asked for, or
         not open is refused before anything is spent. The key it is sent under is stored with the answer, so that it
         counts once, however often this is called, and after a crash. ``confirm`` is that of ``Participant.answer``.
+
+        ``labels`` or ``version`` are what the program was written for: a collector that offers anything else is
+        refused, whatever the answer is. An answer outside of ``labels`` is a ``DomainError`` before anything is asked.
+        One that the survey lacks is drawn as ``otherwise``, or else at random, as ``Participant.answer`` has it: what
+        the collector sees of a call never depends on the answer but through the mechanism.
         """
-        name, wanted = (survey.name, survey.version) if isinstance(survey, Survey) else (survey, None)
+        name, wanted = _wanted(survey, version)
+        own = Choice.of(label, labels=labels, otherwise=otherwise).labels  # the program's mistakes: nothing is asked
         self._checked_ticket(ticket)
         request = Request("GET", calls.named(name), calls.query(version=wanted), token=False)
-        specification, version, state = await self._line.ask(request, lambda r: replies.published(r, name, wanted))
+        specification, offered, state = await self._line.ask(request, lambda r: replies.published(r, name, None))
+        origin, work = self._line.address.origin, self._line.transport.work
+        if wanted not in (None, offered):
+            await work(lambda: participant.count_refusal(origin=origin))
+            raise CollectorError(f"{self._line.address}: the answer is not about version {wanted}")
         submit = replies.submit(specification)
         self._answerable(name, state, submit, ticket)
-        asked = functools.partial(
-            participant.answer, specification, label, version=version, confirm=confirm, ticket=ticket
-        )
+        asked = functools.partial(participant.answer, specification, label, origin=origin, version=offered)
         try:
-            answer = await self._line.transport.work(lambda: asked(origin=self._line.address.origin))
+            answer = await work(lambda: asked(labels=own, otherwise=otherwise, confirm=confirm, ticket=ticket))
         except SurveyError as error:
             raise CollectorError(f"{self._line.address}: the answer is not a survey: {clean(error)}") from None
-        await self._post(version, Piece(0, 1, answer.report, answer.key), ticket, token=submit == "token")
+        await self._post(offered, Piece(0, 1, answer.report, answer.key), ticket, token=submit == "token")
         return answer
 
     @Operation
@@ -358,6 +370,15 @@ class Operations:
 
     def _checked_ticket(self, ticket: str | None) -> None:
         secret("a ticket", ticket, self._line.address, self._allow_insecure)
+
+
+def _wanted(survey: str | Survey, version: str | None) -> tuple[str, str | None]:
+    """Return the name of the survey that is asked for, and its version if that is fixed."""
+    if not isinstance(survey, Survey):
+        return survey, None if version is None else version_of(version)
+    if version not in (None, survey.version):
+        raise fail("Client", "version", f"that of the survey, {survey.version}", version)
+    return survey.name, survey.version
 
 
 def _batch(reports: Reports | bytes, survey: Survey | str | None) -> tuple[int, bytes, str]:

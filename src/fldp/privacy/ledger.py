@@ -13,7 +13,7 @@ class Charge:
     """One answer in the ledger: to whom, on what, at which cost, over which labels, on which day. Never the answer.
 
     ``labels`` identifies the set of labels and ``size`` is their number, the most that there can be where they are
-    strings; ``day`` is in UTC.
+    strings; ``day`` is in UTC. ``name`` is that of the survey; it is empty in ledgers that were written without it.
     """
 
     origin: str
@@ -23,13 +23,34 @@ class Charge:
     labels: str
     size: int
     day: str
+    name: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("origin", "topic", "version", "labels", "day"):
+        for name in ("origin", "topic", "version", "labels", "day", "name"):
             if not isinstance(getattr(self, name), str):
                 raise fail("Charge", name, "text", getattr(self, name))
         if isinstance(self.size, bool) or not isinstance(self.size, Integral):
             raise fail("Charge", "size", "an integer", self.size)
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """How often surveys of one origin were refused, and the day of the last time, in UTC.
+
+    >>> Refusals("https://a.example", 3, "2026-11-01")
+    Refusals(origin='https://a.example', count=3, day='2026-11-01')
+    """
+
+    origin: str
+    count: int
+    day: str
+
+    def __post_init__(self) -> None:
+        for name in ("origin", "day"):
+            if not isinstance(getattr(self, name), str):
+                raise fail("Refusals", name, "text", getattr(self, name))
+        if isinstance(self.count, bool) or not isinstance(self.count, Integral) or self.count < 0:
+            raise fail("Refusals", "count", "an integer of at least 0", self.count)
 
 
 @dataclass(frozen=True)
@@ -51,6 +72,15 @@ class Ledger:
     def select(self, *, origin: str | None = None, topic: str | None = None) -> tuple[Charge, ...]:
         """Return the answers to an origin, on a topic, or both."""
         return tuple(c for c in self.charges if origin in (None, c.origin) and topic in (None, c.topic))
+
+    def related(self, charge: Charge) -> tuple[Charge, ...]:
+        """Return the answers to the same origin that share the survey's name or its topic.
+
+        The server chooses the topic, and the program often chooses the name. A topic that is not given is the name, so
+        either is compared with both: renaming one of them makes no new survey.
+        """
+        own = {charge.name, charge.topic} - {""}
+        return tuple(c for c in self.select(origin=charge.origin) if own & {c.name, c.topic})
 
     def knows(self, charge: Charge) -> bool:
         """Tell whether that version was answered to that origin before."""
@@ -78,7 +108,7 @@ class Ledger:
         found = []
         if charge.size < limits.min_labels:
             found.append(f"it has {charge.size} labels, fewer than {limits.min_labels}")
-        before = self.select(origin=charge.origin, topic=charge.topic)
+        before = self.related(charge)
         if before and before[-1].labels != charge.labels:
             last = before[-1]
             found.append(f"its labels have changed since {last.day}: {_many(last)} then, {_many(charge)} now")

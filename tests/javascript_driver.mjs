@@ -39,19 +39,20 @@ const actions = {
 };
 
 /** Let a server ask for one survey after the other, and tell what it got: what was spent, or why it got nothing. */
-actions.sequence = async ({ asked, limits, agrees }) => {
+actions.sequence = async ({ asked, limits, agrees, counted }) => {
   const store = fldp.memoryStore();
   const told = [];
-  for (const { survey, label, url } of asked) {
+  for (const { survey, label, url, program } of asked) {
     try {
-      const person = fldp.participant(await fldp.Survey.of(survey, url, every, { search: fldp.search }), { store, limits });
+      const found = await fldp.Survey.of(survey, url, every, { search: fldp.search });
+      const person = fldp.participant(found, { store, limits, ...program });
       const { notices, spent, repeated } = await person.prepare(label, { confirm: () => agrees });
       told.push({ notices, spent, repeated });
     } catch (error) {
       told.push({ error: error.name, message: error.message });
     }
   }
-  return told;
+  return counted ? { told, refusals: JSON.parse(await store.read()).refusals } : told;
 };
 
 /** Answer a survey with a ticket; the batch that would be sent. */

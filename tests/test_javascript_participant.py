@@ -72,6 +72,34 @@ def test_a_search_is_answered_in_one_of_its_rounds_only():
     assert [found["result"] for found in versions] == [first.version, later.version]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_that_a_survey_lacks_and_labels_that_a_program_expects(seed):
+    """The same is answered, refused and counted, with labels that are expected, lacking, or none at all."""
+    chance, asked = random.Random(seed), []
+    sets = (list("abc"), list("abcd"), list("bcd"), ["a", "b", "other"])
+    for number in range(60):
+        survey = {
+            "name": chance.choice(["s", "t", f"s{number}"]),
+            "topic": chance.choice(["t", "u", f"t{number}"]),
+            "question": f"Which, {number % 7}?",
+            "labels": chance.choice(sets),
+            "oracle": {"name": "grr", "epsilon": 0.1},
+        }
+        expected, otherwise = chance.choice([None, *sets]), chance.choice([None, "a", "other", "nothing", ""])
+        program = {"labels": expected, "otherwise": otherwise}
+        label = chance.choice(["a", "d", "z", "", "e\u0301", "\0", "x" * 1025])
+        program = {name: given for name, given in program.items() if given is not None}
+        asked.append({"survey": survey, "label": label, "url": chance.choice(URLS), "program": program})
+    agrees = seed % 2 > 0
+    result = ask([{"do": "sequence", "asked": asked, "agrees": agrees, "counted": True}])[0]["result"]
+    counts = {}
+    expected = in_python(asked, _defaults(), agrees=agrees, anonymity=2, counts=counts)
+    assert list(in_javascript(result["told"])) == expected
+    assert result["refusals"] == counts
+    assert {"DomainError", "ParameterError"} < {one for one in expected if isinstance(one, str)}
+    assert [one for one in expected if isinstance(one, str) and "labels that the program expects" in one]
+
+
 def limits_of(chance):
     scopes = [
         (chance.choice([0.5, 1, 2]), chance.choice([0, 0.0625, 0.5, 1]), chance.choice([2, 100])) for _ in range(3)
@@ -79,19 +107,24 @@ def limits_of(chance):
     return [(3 * k * epsilon or epsilon, eta, answers) for k, (epsilon, eta, answers) in enumerate(scopes)]
 
 
-def in_python(asked, scopes, agrees, anonymity):
+def in_python(asked, scopes, agrees, anonymity, counts=None):
     limits = Limits(*(Limit(*scope) for scope in scopes), min_anonymity=anonymity)
     person, told = Participant(MemoryStore(), limits=limits), []
     for request in asked:
         origin = request["url"].removesuffix("/path")
         try:
-            answer = person.answer(request["survey"], request["label"], origin=origin, confirm=lambda _: agrees)
+            program = request.get("program", {})
+            answer = person.answer(
+                request["survey"], request["label"], origin=origin, confirm=lambda _: agrees, **program
+            )
             spent = answer.spent
             told.append((answer.repeated, list(answer.notices), spent.epsilon, float(spent.eta), spent.answers))
         except BudgetError as error:
             told.append(str(error))
         except FldpError as error:
             told.append(type(error).__name__)
+    if counts is not None:
+        counts.update({entry.origin: entry.count for entry in person.refusals()})
     return told
 
 

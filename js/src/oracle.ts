@@ -165,7 +165,8 @@ export abstract class Oracle {
 
   /** Draw a report of a value, with randomness from WebCrypto. */
   draw(value: Value, _version?: string, _ticket?: string): Report {
-    if (!this.holds(value)) throw fail(this.name, "a value", "one of its domain", typeof value); // itself it may be an answer
+    // Only its type is shown: a program that mixes up labels and values would have the answer in its log.
+    if (!this.holds(value)) throw fail(this.name, "a value", "one of its domain", typeof value);
     return this.perturb(value, randomWords(this.words));
   }
 }

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from zlib import crc32
 
+import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -66,6 +67,14 @@ def pytest_xdist_make_scheduler(config, log):
         return None
     config.option.loadscopereorder = False
     return Scheduling(config, log)
+
+
+@pytest.fixture(autouse=True)
+def _interpreted_as_in_a_client():
+    """A collector within this process makes all kernels run compiled from then on; the next test begins anew."""
+    from fldp import kernels
+
+    kernels._mode.always_compiled = False
 
 
 def pytest_sessionstart(session):

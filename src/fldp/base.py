@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from fldp.constraints import Constraint, one_of
 from fldp.errors import DomainError, MergeError, ParameterError
 from fldp.estimate import Estimate
-from fldp.reports import Array, Reports, Tally
+from fldp.reports import Array, Reports, Tally, width_array
 from fldp.stream import Stream, Words
 from fldp.values import Values
 
@@ -172,6 +173,11 @@ class Oracle(ABC):
     def unprotected(self) -> str | None:
         """What it does not protect as well as the rest, in words for anybody; None if there is no such thing."""
         return None
+
+    @cached_property
+    def field_widths(self) -> NDArray[np.uint8]:
+        """``field_bits`` as an array, made once: a long report has hundreds of thousands of them."""
+        return width_array(self.field_bits)
 
     @property
     def report_bits(self) -> int:

@@ -1,7 +1,8 @@
-"""Kernels: functions of arrays that run as plain Python for one user and compiled for many.
+"""Kernels: functions of arrays that run as plain Python for one short report and compiled for anything larger.
 
 This is the only file that names Numba, and it loads it at the first batch. A client that privatizes one value
-runs the same source without it.
+runs the same source without it. A server calls ``always_compile``: it answers strangers, and interpreted loops cost a
+hundred times as much and hold the interpreter's lock.
 
 Integers in a kernel are ``uint64``, and so are the constants, because Numba makes a float of ``uint64 + int64``.
 Arrays of rows come flattened where speed matters: Numba vectorises loops over one axis only.
@@ -31,6 +32,22 @@ _SHIFTS = U64(30), U64(27), U64(31)
 _FOLDS = U64(16), U64(8), U64(4), U64(2)
 _HALF, _LOW_HALF = U64(32), U64(0xFFFFFFFF)
 
+MAX_INTERPRETED = 1 << 15  # columns of one row: more of them take longer in plain Python than loading Numba does
+
+
+class _Mode:
+    """How this process chooses. A process that serves has no way back."""
+
+    always_compiled = False
+
+
+_mode = _Mode()
+
+
+def always_compile() -> None:
+    """Run every kernel compiled from now on in this process, also over one user."""
+    _mode.always_compiled = True
+
 
 class Kernel(Generic[P, R]):
     """A function that can be called as it is, or through ``compiled``.
@@ -50,9 +67,11 @@ class Kernel(Generic[P, R]):
         with np.errstate(over="ignore"):
             return self.python(*args, **kwargs)
 
-    def over(self, users: int) -> Callable[P, R]:
-        """Return what to call for so many users."""
-        return self if users == 1 else self.compiled
+    def over(self, users: int, columns: int = 1) -> Callable[P, R]:
+        """Return what to call for so many users, each of so many columns: the source itself for one short row."""
+        if users == 1 and columns <= MAX_INTERPRETED and not _mode.always_compiled:
+            return self
+        return self.compiled
 
     @cached_property
     def compiled(self) -> Callable[P, R]:

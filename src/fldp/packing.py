@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fldp.base import Oracle
 from fldp.kernels import ONE, U64, ZERO, Kernel
-from fldp.reports import Array
+from fldp.reports import Array, width_array
 
 _EIGHT, _BYTE = U64(8), U64(255)
 
@@ -23,7 +23,7 @@ def _pack(columns: Any, widths: Any, out: Any) -> None:
     held, bits, end = ZERO, ZERO, 0  # bits not yet written, how many, and where they go
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
-            number, left = U64(columns[i, j]), widths[j]
+            number, left = U64(columns[i, j]), U64(widths[j])
             while left > ZERO:
                 step = min(left, _EIGHT)
                 held |= (number & ((ONE << step) - ONE)) << bits
@@ -44,9 +44,9 @@ def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
     held, bits, end = ZERO, ZERO, 0
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
-            number, done = ZERO, ZERO
-            while done < widths[j]:
-                step = min(widths[j] - done, _EIGHT)
+            number, done, width = ZERO, ZERO, U64(widths[j])
+            while done < width:
+                step = min(width - done, _EIGHT)
                 if bits < step:
                     held |= U64(packed[end]) << bits
                     end += 1
@@ -77,7 +77,7 @@ def pack(oracle: Oracle, data: Array) -> Bytes:
     >>> pack(oracle, np.array([1, 2, 15], np.uint8)).tolist()
     [33, 15]
     """
-    return pack_columns(as_columns(data), oracle.field_bits)
+    return _packed(as_columns(data), oracle.field_widths)
 
 
 def unpack(oracle: Oracle, packed: Bytes, count: int) -> tuple[Array, bool]:
@@ -88,10 +88,10 @@ def unpack(oracle: Oracle, packed: Bytes, count: int) -> tuple[Array, bool]:
     (array([ 1,  2, 15], dtype=uint8), True)
     """
     if np.dtype(oracle.report_dtype).names:
-        columns, padded = unpack_columns(packed, oracle.field_bits, count)
+        columns, padded = _unpacked(packed, oracle.field_widths, count)
         return from_columns(oracle, columns), padded
-    data = np.empty((count, *oracle.report_shape), oracle.report_dtype)
-    rest = _unpack.over(count)(packed, np.array(oracle.field_bits, np.uint64), data.reshape(count, -1))
+    data, widths = np.empty((count, *oracle.report_shape), oracle.report_dtype), oracle.field_widths
+    rest = _unpack.over(count, len(widths))(packed, widths, data.reshape(count, -1))
     return data, rest == 0
 
 
@@ -114,13 +114,21 @@ def from_columns(oracle: Oracle, columns: Array) -> Array:
 
 def pack_columns(columns: Array, widths: tuple[int, ...]) -> Bytes:
     """Pack rows of numbers of these widths."""
-    out = np.zeros(-(-sum(widths) * len(columns) // 8), np.uint8)
-    _pack.over(len(columns))(columns, np.array(widths, np.uint64), out)
-    return out
+    return _packed(columns, width_array(widths))
 
 
 def unpack_columns(packed: Bytes, widths: tuple[int, ...], count: int) -> tuple[Array, bool]:
     """Return so many rows of numbers of these widths, and whether the padding after them is zero."""
+    return _unpacked(packed, width_array(widths), count)
+
+
+def _packed(columns: Array, widths: Bytes) -> Bytes:
+    out = np.zeros(-(-int(widths.sum()) * len(columns) // 8), np.uint8)
+    _pack.over(len(columns), len(widths))(columns, widths, out)
+    return out
+
+
+def _unpacked(packed: Bytes, widths: Bytes, count: int) -> tuple[Array, bool]:
     columns = np.empty((count, len(widths)), np.uint64)
-    rest = _unpack.over(count)(packed, np.array(widths, np.uint64), columns)
+    rest = _unpack.over(count, len(widths))(packed, widths, columns)
     return columns, rest == 0

@@ -150,6 +150,15 @@ class Tally:
         return f"<tally of {self.n} reports of {self.oracle!r}>"
 
 
+def width_array(widths: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Return the widths of the numbers of a report as an array that nobody changes.
+
+    >>> width_array((3, 64))
+    array([ 3, 64], dtype=uint8)
+    """
+    return _read_only(np.array(widths, np.uint8))
+
+
 def _read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False

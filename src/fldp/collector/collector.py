@@ -9,18 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar
 
+from fldp.collector import warming
 from fldp.collector.clock import Clock, day, system, text
 from fldp.collector.folding import Folder
 from fldp.collector.lake_writer import LakeWriter
 from fldp.collector.metrics import Metrics
 from fldp.collector.problem import Problem, busy, not_found
 from fldp.collector.searching import Searches
-from fldp.collector.segments import packed
 from fldp.collector.settings import Settings
 from fldp.collector.store import Entry, Outcome, Store, StoreError, Submission, Verdict
 from fldp.collector.writer import BusyError, Writer
 from fldp.errors import FldpError
-from fldp.oracles import RR
 from fldp.reports import Reports
 from fldp.survey import Survey
 
@@ -117,7 +116,7 @@ class Collector:
         searches = Searches(store, self._stated, lambda: self.now)
         self._folder = Folder(store, self._survey, settings.fold_seconds, searches.go_on)
         self._lake = LakeWriter(store, settings.lake, clock) if settings.lake else None
-        self._heavy.submit(_warm)
+        self._heavy.submit(warming.start)
 
     def stop(self) -> None:
         """End all threads and close the store; whoever still waits to be counted has had no answer."""
@@ -177,7 +176,9 @@ class Collector:
         """Return a survey as it was just found in the store, read only if it is new here."""
         known = self._known.get(entry.version)
         if known is None or known.entry != entry:
-            known = self._known[entry.version] = await self.heavy(self.recall, entry)
+            known = await self.heavy(self.recall, entry)
+            await self.heavy(warming.warm, known.survey.oracle)
+            self._known[entry.version] = known
             self._make_room()
         return known
 
@@ -274,11 +275,6 @@ class Collector:
             "fldp_pending_reports": sum(count for _, _, count in self.store.pending()),
             "fldp_store_bytes": self.store.size(),
         }
-
-
-def _warm() -> None:
-    """Load the compiled kernels, so that the first batch need not wait for them."""
-    packed([RR(epsilon=1.0).privatize([0, 1])])
 
 
 _REFUSED: dict[Verdict, tuple[int, str | None, str]] = {

@@ -12,6 +12,7 @@ from fldp.constraints import fail, integer
 from fldp.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
 from fldp.oracle import Floats, FrequencyOracle, Law, symbol_dtype
 from fldp.oracles.grr import respond
+from fldp.oracles.named import add_symbols
 from fldp.profile import Band, Profile
 from fldp.reports import Array, Tally
 from fldp.stream import Words
@@ -141,7 +142,7 @@ class HR(FrequencyOracle):
         draw_positions.over(len(values))(values, words.reshape(-1), halves, U64(self._shift), U64(self._bits), out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        state += np.bincount(data, minlength=self.symbols)
+        add_symbols.compiled(np.ascontiguousarray(data), state)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         return np.asarray(data < self.symbols)

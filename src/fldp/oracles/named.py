@@ -5,8 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.kernels import Kernel
 from fldp.oracle import FrequencyOracle, symbol_dtype
 from fldp.reports import Array
+
+
+@Kernel
+def add_symbols(symbols: Any, state: Any) -> None:
+    """Count each symbol: work that grows with the reports, and not with the domain."""
+    for i in range(len(symbols)):
+        state[symbols[i]] += 1
 
 
 class NamedOracle(FrequencyOracle):
@@ -42,7 +50,7 @@ class NamedOracle(FrequencyOracle):
         return self.domain_size
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        state += np.bincount(data, minlength=self.domain_size)
+        add_symbols.compiled(np.ascontiguousarray(data), state)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         return np.asarray(data < self.domain_size)

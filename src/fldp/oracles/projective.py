@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fldp.geometry import Space, best_space, hyperplane_sums, opposite
 from fldp.kernels import ONE, U64, ZERO, Kernel
 from fldp.oracle import Floats, Law, symbol_dtype
+from fldp.oracles.named import add_symbols
 from fldp.oracles.pure import PureOracle
 from fldp.profile import Band, Profile
 from fldp.reports import Array, Tally
@@ -155,7 +156,7 @@ class PGR(PureOracle):
         draw_points.over(len(values))(values, words[:, 0], order, rest, own, other, keep, out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        state += np.bincount(data, minlength=self.space.size)
+        add_symbols.compiled(np.ascontiguousarray(data), state)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         return np.asarray(data < self.space.size)

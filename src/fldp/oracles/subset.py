@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fldp.kernels import ONE, U64, ZERO, Kernel, multiply_high
 from fldp.oracle import Floats, Law, symbol_dtype
+from fldp.oracles.named import add_symbols
 from fldp.oracles.pure import PureOracle
 from fldp.reports import Array
 from fldp.stream import Words
@@ -19,7 +20,6 @@ from fldp.thresholds import BITS, SubsetCoin, exp_lower
 from fldp.values import Values
 
 _SIX, _SIXTY_THREE, _SIXTY_FOUR = U64(6), U64(63), U64(64)
-_LARGE = 1 << 15  # one such set takes longer in plain Python than loading Numba does
 
 
 @Kernel
@@ -71,13 +71,6 @@ def write_marked(marks: Any, out: Any) -> None:
             bits >>= ONE
             symbol += ONE
         start += _SIXTY_FOUR
-
-
-@Kernel
-def add_symbols(symbols: Any, state: Any) -> None:
-    """Count each symbol."""
-    for i in range(len(symbols)):
-        state[symbols[i]] += 1
 
 
 def best_size(epsilon: float, domain_size: int) -> int:
@@ -204,8 +197,7 @@ class SS(PureOracle):
         return comb(self.domain_size, self.size) if self.domain_size < 64 else 1 << 63
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        users = len(values) + (self.size > _LARGE)
-        draw_subsets.over(users)(values, words, U64(self.coin.keep), U64(self.domain_size - 1), out)
+        draw_subsets.over(len(values), self.size)(values, words, U64(self.coin.keep), U64(self.domain_size - 1), out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data).reshape(-1), state)

@@ -129,6 +129,11 @@ class URAPPOR(UtilityOracle):
             named[rows] = np.where(flags, ranks[rows] + 1, 0)
         out[:, bits:] = named[:, None] >> (8 * np.arange(size)) & 0xFF
 
+    @cached_property
+    def _other_values(self) -> NDArray[np.intp]:
+        """The values that are not sensitive, in their order."""
+        return np.flatnonzero(self.kind_of == OTHER)
+
     def _named(self, data: Array) -> NDArray[np.int64]:
         """Return the number of the value that each report names, from 1, or 0."""
         bits, size = self._bytes
@@ -145,8 +150,9 @@ class URAPPOR(UtilityOracle):
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         supports = np.zeros(len(self.sensitive), np.int64)
         add_bits.compiled(np.ascontiguousarray(data[:, : self._bytes[0]]), LANES, supports)
-        state[self.kind_of == SENSITIVE] += supports
-        state[self.kind_of == OTHER] += np.bincount(self._named(data), minlength=self._others + 1)[1:]
+        state[list(self.sensitive)] += supports
+        named = self._named(data)
+        np.add.at(state, self._other_values[named[named > 0] - 1], 1)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         bits = self._bytes[0]

@@ -1,5 +1,11 @@
-"""Reports as Parquet: one column for each number of a report, and what they answer in the file's metadata."""
+"""Reports as Parquet: one column for each number of a report, and what they answer in the file's metadata.
 
+Three things make damage show. Every page has a checksum, which covers the numbers of the reports. What the footer says
+of the oracle and the survey has a checksum of ours. What is left, the headers of pages and the rest of the footer, says
+several times how many rows there are: the numbers must agree with each other and with the rows that were read.
+"""
+
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,6 +23,7 @@ from fldp.wire import build, describe
 MAGIC = b"PAR1"
 _KEY = b"fldp"
 _ROWS = 1 << 17
+_CHECK = 16  # hexadecimal digits of the checksum of what the file is about
 
 
 def _arrow() -> tuple[Any, Any]:
@@ -42,6 +49,7 @@ def schema(oracle: Oracle, survey: str | None = None) -> Any:
     """
     arrow, _ = _arrow()
     meta = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
+    meta["check"] = _checksum(meta)
     dtype = np.dtype(oracle.report_dtype)
     if oracle.report_shape:
         kinds = [arrow.binary(oracle.report_shape[0] * dtype.itemsize)]
@@ -79,15 +87,52 @@ def _columns(arrow: Any, form: Any, data: Array) -> list[Any]:
     return [arrow.FixedSizeBinaryArray.from_buffers(form.field(0).type, len(data), [None, buffer])]
 
 
+def _checksum(meta: dict[str, Any]) -> str:
+    return hashlib.sha256(canonical.dumps(meta)).hexdigest()[:_CHECK]
+
+
 def opened(file: Any, **options: Any) -> Any:
-    """Open a Parquet file for reading. Where its pages have checksums, as ours do, a flipped bit is noticed."""
+    """Open a Parquet file for reading; checksums of its pages are verified, and its numbers of rows must agree."""
     _, parquet = _arrow()
     try:
-        return parquet.ParquetFile(file, page_checksum_verification=True, **options)
+        table = parquet.ParquetFile(file, page_checksum_verification=True, **options)
+        agree = _rows_agree(table.metadata)
     except FldpError:
         raise
     except Exception as error:  # pyarrow's own errors derive from several
         raise damaged("not a Parquet file", error) from None
+    if not agree:
+        raise WireError("parquet: the footer is damaged: its numbers of rows do not agree")
+    return table
+
+
+def _rows_agree(footer: Any) -> bool:
+    """Tell whether the file, its row groups and their columns have one number of rows; nested columns may have more."""
+    groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+    if sum(group.num_rows for group in groups) != footer.num_rows:
+        return False
+    flat = [place for place in range(footer.num_columns) if footer.schema.column(place).max_repetition_level == 0]
+    return all(group.column(place).num_values == group.num_rows for group in groups for place in flat)
+
+
+def batches(table: Any, groups: Iterable[int], **options: Any) -> Iterator[Any]:
+    """Yield the rows of some row groups; pages that are damaged, or of fewer or more rows than promised, are an error.
+
+    What is yielded counts only if the iteration ends by itself.
+    """
+    numbers = list(groups)
+    missing = sum(table.metadata.row_group(number).num_rows for number in numbers)
+    try:
+        for rows in table.iter_batches(row_groups=numbers, **options):
+            missing -= rows.num_rows
+            rows.validate(full=True)
+            yield rows
+    except FldpError:
+        raise
+    except Exception as error:  # pyarrow's own errors derive from several
+        raise damaged("cannot be read", error) from None
+    if missing:
+        raise WireError(f"parquet: cannot be read: there are {abs(missing)} rows {'fewer' if missing > 0 else 'more'}")
 
 
 def damaged(what: str, error: Exception) -> WireError:
@@ -104,9 +149,13 @@ def about(table: Any) -> tuple[Oracle, str | None] | None:
         return None
     try:
         meta = json.loads(metadata[_KEY])
-        return build(meta["oracle"]), meta.get("survey")
+        intact = meta.pop("check", None) in (None, _checksum(meta))  # older files have none
+        named = build(meta["oracle"]), meta.get("survey")
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError, FldpError):
         raise WireError("parquet: the file's metadata do not name an oracle of fldp") from None
+    if not intact:
+        raise WireError("parquet: the file's metadata are damaged: their checksum does not match")
+    return named
 
 
 def count(path: Path, survey: str) -> int | None:
@@ -139,14 +188,12 @@ def read(
 
 def _batches(table: Any, oracle: Oracle) -> Iterator[Reports]:
     row = 0
-    try:
-        for rows in table.iter_batches(batch_size=_ROWS):
+    for rows in batches(table, range(table.num_row_groups), batch_size=_ROWS):
+        try:
             yield Reports(oracle, _data(oracle, rows))
-            row += rows.num_rows
-    except DomainError as error:
-        raise WireError(f"parquet: in the rows from {row}: {error}") from None
-    except OSError as error:
-        raise WireError(f"parquet: in the rows from {row}: {str(error).splitlines()[0]}") from None
+        except DomainError as error:
+            raise WireError(f"parquet: in the rows from {row}: {error}") from None
+        row += rows.num_rows
 
 
 def _data(oracle: Oracle, batch: Any) -> Array:

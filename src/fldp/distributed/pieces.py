@@ -134,13 +134,8 @@ def _batches(table: Any, groups: range, oracle: Oracle) -> Iterator[Any]:
     width = np.dtype(oracle.report_dtype).itemsize * math.prod(oracle.report_shape)
     rows = max(1, min(_MOST_ROWS, _BATCH_BYTES // width))
     names = list(parquet.names(oracle))
-    try:
-        for batch in table.iter_batches(rows, row_groups=list(groups), columns=names, use_threads=False):
-            yield batch.select(names)
-    except FldpError:
-        raise
-    except Exception as error:  # pyarrow's own errors derive from several
-        raise parquet.damaged("cannot be read", error) from None
+    for batch in parquet.batches(table, groups, batch_size=rows, columns=names, use_threads=False):
+        yield batch.select(names)
 
 
 def _damaged(table: Any, path: str, groups: range, oracle: Oracle) -> Bad | None:

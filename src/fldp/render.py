@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from rich.table import Table
 
 from fldp.base import Oracle
 from fldp.batches import Content
+from fldp.csv_cells import escape_row
 from fldp.estimate import Estimate
 from fldp.oracle import FrequencyOracle
 from fldp.privacy.verify import Verification
@@ -132,12 +133,19 @@ def as_csv(estimate: Estimate, level: float, top: int | None) -> str:
     return csv_text(rows[0], rows)
 
 
-def csv_text(names: Collection[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as CSV, below the names of their columns."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, names, lineterminator="\n")
+class _Lines(io.StringIO):
+    r"""Lines that end in ``\n``. The writer is told ``\r\n``, since it quotes a cell only for what ends its lines."""
+
+    def write(self, line: str) -> int:
+        return super().write(line.removesuffix("\r\n") + "\n")
+
+
+def csv_text(names: Collection[str], rows: Iterable[dict[str, Any]]) -> str:
+    """Return rows as CSV, below the names of their columns; no cell is one that a spreadsheet would run."""
+    out = _Lines()
+    writer = csv.DictWriter(out, names, lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(map(escape_row, rows))
     return out.getvalue()
 
 

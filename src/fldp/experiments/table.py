@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.constraints import fail
+from fldp.csv_cells import escape_cell, unescape_cell
 from fldp.errors import FldpError
 from fldp.extras import load
 from fldp.files import opened, written
@@ -136,7 +137,7 @@ class Table:
         out = io.StringIO()
         rows = csv.writer(out, lineterminator="\n")
         rows.writerow(COLUMNS)
-        rows.writerows(zip(*(cells.tolist() for cells in self._columns.values()), strict=True))
+        rows.writerows(zip(*(map(_cell, cells.tolist()) for cells in self._columns.values()), strict=True))
         return out.getvalue()
 
     @classmethod
@@ -156,7 +157,7 @@ class Table:
         heading, *rows = csv.reader(io.StringIO(data.decode(), newline=""), strict=True)
         cells = list(zip(*rows, strict=True)) if rows else [()] * len(heading)
         typed = zip(heading, cells, strict=True)
-        return cls({name: [COLUMNS.get(name, str)(cell) for cell in column] for name, column in typed})
+        return cls({name: [_read(name, cell) for cell in column] for name, column in typed})
 
     @classmethod
     def _from_parquet(cls, file: Any) -> "Table":
@@ -167,6 +168,15 @@ class Table:
         """Return the table as a pandas DataFrame."""
         made: pandas.DataFrame = load("pandas", "pandas").DataFrame(self._columns)
         return made
+
+
+def _cell(value: Any) -> Any:
+    return escape_cell(value) if isinstance(value, str) else value
+
+
+def _read(name: str, cell: str) -> Any:
+    kind = COLUMNS.get(name, str)
+    return unescape_cell(cell) if kind is str else kind(cell)
 
 
 def _column(name: str, cells: Sequence[Any] | Column) -> Column:

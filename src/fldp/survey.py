@@ -24,9 +24,10 @@ from fldp.reports import Reports, Tally
 from fldp.search import Round
 from fldp.stream import Stream
 from fldp.strings import utf8
-from fldp.survey_mistakes import Mistake
+from fldp.survey_mistakes import Findings, Mistake
 from fldp.survey_rules import COLLECT_DEFAULTS, STRINGS, check_survey
 from fldp.survey_search import described
+from fldp.survey_text import check_labels_visible, check_texts
 from fldp.treatment import Treatment, treatment_of
 from fldp.values import numbered
 from fldp.wire import describe
@@ -70,8 +71,12 @@ class Survey:
     treatment: Treatment = field(default_factory=Treatment, compare=False)  # for plans: the oracle has its part
 
     @classmethod
-    def load(cls, path: str | Path) -> "Survey":
-        """Read a survey from a TOML file, or from JSON where the name ends so; all mistakes are reported at once."""
+    def load(cls, path: str | Path, *, draft: bool = False) -> "Survey":
+        """Read a survey from a TOML file, or from JSON where the name ends so; all mistakes are reported at once.
+
+        A ``draft`` must also have texts without hidden characters and labels that can be told apart by eye. Surveys
+        that exist already need not: their versions depend on every character.
+        """
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -79,10 +84,12 @@ class Survey:
             raise SurveyError(str(path), [Mistake(None, f"cannot be read: {error.strerror}")]) from None
         except UnicodeDecodeError:
             raise SurveyError(str(path), [Mistake(None, "is not UTF-8 text")]) from None
-        return cls.parse(text, is_json=path.suffix == ".json", source=str(path), folder=path.parent)
+        return cls.parse(text, is_json=path.suffix == ".json", source=str(path), folder=path.parent, draft=draft)
 
     @classmethod
-    def parse(cls, text: str, *, is_json: bool, source: str = "survey", folder: Path | None = None) -> "Survey":
+    def parse(
+        cls, text: str, *, is_json: bool, source: str = "survey", folder: Path | None = None, draft: bool = False
+    ) -> "Survey":
         """Read a survey from its text."""
         try:
             fields = json.loads(text) if is_json else tomllib.loads(text)
@@ -94,7 +101,10 @@ class Survey:
             raise SurveyError(source, [Mistake(None, "is nested too deeply")]) from None
         except ValueError:
             raise SurveyError(source, [Mistake(None, "holds a number of too many digits")]) from None
-        return cls._made(fields, source, text, folder)
+        survey = cls._made(fields, source, text, folder)
+        if draft:
+            survey.check_draft(source, text)
+        return survey
 
     @classmethod
     def from_dict(cls, fields: Any, source: str = "survey") -> "Survey":
@@ -107,6 +117,15 @@ class Survey:
         if found.count:
             raise SurveyError(source, found.placed(text))
         return cls(**checked)
+
+    def check_draft(self, source: str = "survey", text: str = "") -> None:
+        """Refuse texts that a new survey must not have: hidden characters, and labels that look alike."""
+        found = Findings()
+        texts = {key: getattr(self, key) for key in ("question", "title", "description")}
+        check_texts({key: value for key, value in texts.items() if value is not None}, found)
+        check_labels_visible("labels", self.labels or (), found)
+        if found.count:
+            raise SurveyError(source, found.placed(text))
 
     @cached_property
     def canonical(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from fldp.errors import FldpError
 from fldp.oracle import FrequencyOracle
 from fldp.plan import plan
 from fldp.sources import Cells
+from fldp.survey import Survey
 from fldp.survey_rules import MOST_LABELS
 
 _MOST_BITS = 4096  # more is a lot to send
@@ -32,7 +33,9 @@ def draft(chunks: Iterable[Cells], name: str, question: str, epsilon: float) -> 
             raise FldpError(f"survey init: at most {MOST_LABELS:,} different labels, got more")
     if len(labels) < 2:
         raise FldpError(f"survey init: at least 2 different labels are needed, got {len(labels)}")
-    return _text(sorted(labels), users, name, question, epsilon), users
+    text = _text(sorted(labels), users, name, question, epsilon)
+    Survey.parse(text, is_json=False, source="survey init", draft=True)
+    return text, users
 
 
 def candidates(domain_size: int, epsilon: float) -> list[FrequencyOracle]:

@@ -46,7 +46,7 @@ def check(
     from fldp.survey import Survey, SurveyError
 
     try:
-        found = Survey.load(survey)
+        found = Survey.load(survey, draft=True)
     except SurveyError as error:
         if not survey.exists():
             raise FldpError(str(error)) from None

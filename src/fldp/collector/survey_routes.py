@@ -26,6 +26,8 @@ async def create(collector: Collector, request: Request, token: Token) -> Respon
     async with body_of(collector, request, SURVEY_BYTES) as body:
         survey = await collector.heavy(_parsed, body, collector.settings.max_values)
     permit(token, survey.name)
+    if await collector.quick(collector.store.find, survey.version) is None:  # what was published before stays so
+        await collector.heavy(_drafted, survey)
     specification = canonical.dumps(survey.canonical).decode()
     entry = Entry(0, survey.version, survey.name, specification, collector.now, None)
     stored, fresh = await collector.quick(collector.store.publish, entry)
@@ -43,8 +45,7 @@ def _parsed(body: bytes, most: int) -> Survey:
     except UnicodeDecodeError:
         raise _mistaken("the body must be UTF-8 text") from None
     except SurveyError as error:
-        mistakes = [str(mistake)[:500] for mistake in error.mistakes[:100]]
-        raise Problem(422, "survey", f"the survey has {len(error.mistakes)} mistakes", mistakes=mistakes) from None
+        raise _mistakes(error) from None
     if (survey.domain_size or 0) > most + 1:  # a search with as many prefixes has one value more
         raise _mistaken(f"the number of values must be at most {most}, got {survey.domain_size}")
     cells = 1
@@ -53,6 +54,19 @@ def _parsed(body: bytes, most: int) -> Survey:
     if cells > 4 * most:
         raise _mistaken(f"the tally must have at most {4 * most} numbers, got {cells}")
     return survey
+
+
+def _drafted(survey: Survey) -> None:
+    """Refuse a new survey that hides something from those who read it."""
+    try:
+        survey.check_draft()
+    except SurveyError as error:
+        raise _mistakes(error) from None
+
+
+def _mistakes(error: SurveyError) -> Problem:
+    mistakes = [str(mistake)[:500] for mistake in error.mistakes[:100]]
+    return Problem(422, "survey", f"the survey has {len(error.mistakes)} mistakes", mistakes=mistakes)
 
 
 def _size(text: str) -> int:

@@ -68,8 +68,11 @@ class Kernel(Generic[P, R]):
             return self.python(*args, **kwargs)
 
     def over(self, users: int, columns: int = 1) -> Callable[P, R]:
-        """Return what to call for so many users, each of so many columns: the source itself for one short row."""
-        if users == 1 and columns <= MAX_INTERPRETED and not _mode.always_compiled:
+        """Return what to call for so many users, each of so many columns: the source itself for one short row.
+
+        For none, too: whether a kind of value occurs must not decide whether Numba is loaded, which anybody can time.
+        """
+        if users <= 1 and columns <= MAX_INTERPRETED and not _mode.always_compiled:
             return self
         return self.compiled
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fldp.kernels import ONE, U64, Kernel, keyed_hash, multiply_high
+from fldp.kernels import U64, Kernel, keyed_hash, multiply_high
 from fldp.oracles.unary import below
 
 _SIX, _SIXTY_THREE = U64(6), U64(63)
@@ -18,8 +18,7 @@ def add_filter(value: Any, seeds: Any, bits: Any, row: Any) -> None:
         again = False
         for b in range(a):
             again |= multiply_high(keyed_hash(seeds[b], U64(value)), bits) == place
-        if not again:
-            row[place >> _SIX] ^= ONE << (place & _SIXTY_THREE)
+        row[place >> _SIX] ^= U64(not again) << (place & _SIXTY_THREE)
 
 
 @Kernel

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.constraints import integer, positive
-from fldp.kernels import U64, Kernel
+from fldp.kernels import ONE, U64, Kernel
 from fldp.oracle import Floats, Law
 from fldp.oracles.named import NamedOracle
 from fldp.oracles.pure import PureOracle
@@ -22,14 +22,14 @@ from fldp.values import Values
 
 @Kernel
 def respond(symbols: Any, coins: Any, keep: Any, other: Any, out: Any) -> None:
-    """Keep each symbol where its coin is below ``keep``; else each other symbol has ``other`` coins of its own."""
+    """Keep each symbol where its coin is below ``keep``; else each other symbol has ``other`` coins of its own.
+
+    The steps are the same either way: how long they take does not tell whether the symbol was kept.
+    """
     for i in range(len(symbols)):
-        symbol = U64(symbols[i])
-        coin = coins[i]
-        if coin >= keep:
-            another = (coin - keep) // other
-            symbol = another + U64(another >= symbol)
-        out[i] = symbol
+        symbol, changed = U64(symbols[i]), U64(coins[i] >= keep)
+        another = changed * (coins[i] - keep) // other
+        out[i] = (ONE - changed) * symbol + changed * (another + U64(another >= symbol))
 
 
 @dataclass(frozen=True, repr=False)

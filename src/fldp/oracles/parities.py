@@ -24,13 +24,11 @@ def draw_parities(items: Any, words: Any, masks: Any, leaks: Any, most: Any, kee
             mask = (words[k * taken + j // 2] >> (_HALF_WORD * U64(j % 2))) & most
             out[k * (masks + 1) + j] = mask
             bits |= parity(mask & items[k]) << U64(j)
-        coin = words[k * taken + taken - 1]
-        if coin >= keep:
-            symbol = bits >> leaks
-            another = (coin - keep) // other
-            another += U64(another >= symbol)
-            bits = (bits & ((ONE << leaks) - ONE)) | (another << leaks)
-        out[k * (masks + 1) + masks] = bits
+        coin, symbol = words[k * taken + taken - 1], bits >> leaks
+        changed = U64(coin >= keep)  # the steps are the same either way: their time does not tell which it was
+        another = changed * (coin - keep) // other
+        symbol = (ONE - changed) * symbol + changed * (another + U64(another >= symbol))
+        out[k * (masks + 1) + masks] = (bits & ((ONE << leaks) - ONE)) | (symbol << leaks)
 
 
 @Kernel

@@ -19,64 +19,70 @@ from fldp.stream import Words
 from fldp.thresholds import SetCoin
 from fldp.values import Values
 
+# The kernels below do the same steps for every value and every word: how long they take says nothing about either.
+# ``U64(condition)`` is 1 or 0, and what must not count is multiplied by 0.
+
 
 @Kernel
-def opposite_digit(point: Any, tail: Any, top: Any, order: Any) -> Any:
+def opposite_digit(point: Any, tail: Any, top: Any, order: Any, digits: Any) -> Any:
     """Return the digit that makes ``point``, once it is appended, opposite to 1 followed by the digits of ``tail``.
 
     ``tail`` is below ``top``, a power of ``order``. Its first digit meets the last one of the point, and so on; the
-    appended digit meets the 1.
+    appended digit meets the 1. No point has more than ``digits`` digits.
     """
     product = ZERO
-    while point > ZERO:
-        top //= order
-        product = (product + ((point - ONE) % order) * (tail // top)) % order
-        tail %= top
-        point = (point - ONE) // order
-    product += tail // (top // order)
+    for _ in range(digits):
+        more = U64(point > ZERO)
+        top -= more * (top - top // order)
+        product = (product + more * ((point - more) % order) * (tail // top)) % order
+        tail -= more * (tail - tail % top)
+        point = (point - more) // order
+    last = top // order
+    product += tail // (last + U64(last == ZERO))
     return (order - product % order) % order
 
 
 @Kernel
-def point_inside(rank: Any, tail: Any, top: Any, width: Any, order: Any) -> Any:
+def point_inside(rank: Any, tail: Any, top: Any, width: Any, order: Any, digits: Any) -> Any:
     """Return point number ``rank`` of those opposite to a value with ``width = order^b``, ``b`` its leading zeros.
 
     Points of ``b`` digits are all opposite. In others, the digit before the last ``b`` follows from those before it.
     """
     first = (width - ONE) // (order - ONE)
-    if rank < first:
-        return rank
-    high, low = (rank - first) // width, (rank - first) % width
-    digit = opposite_digit(high, tail, top, order)
-    return first + (ONE + high * order + digit) * width + low
+    longer = U64(rank >= first)
+    beyond = longer * (rank - first)
+    high, low = beyond // width, beyond % width
+    digit = opposite_digit(high, tail, top, order, digits)
+    return (ONE - longer) * rank + longer * (first + (ONE + high * order + digit) * width + low)
 
 
 @Kernel
-def point_outside(rank: Any, tail: Any, top: Any, width: Any, order: Any) -> Any:
+def point_outside(rank: Any, tail: Any, top: Any, width: Any, order: Any, digits: Any) -> Any:
     """Return point number ``rank`` of those that are not opposite: the same digit is any but the one that follows."""
     first = (width - ONE) // (order - ONE)
     high, low = rank // width, rank % width
-    if high > ZERO:
-        digit = (high - ONE) % (order - ONE)
-        above = (high - ONE) // (order - ONE)
-        digit += U64(digit >= opposite_digit(above, tail, top, order))
-        high = ONE + above * order + digit
-    return first + high * width + low
+    longer = U64(high > ZERO)
+    digit, above = (high - longer) % (order - ONE), (high - longer) // (order - ONE)
+    digit += U64(digit >= opposite_digit(above, tail, top, order, digits))
+    return first + longer * (ONE + above * order + digit) * width + low
 
 
 @Kernel
-def draw_points(values: Any, words: Any, order: Any, rest: Any, own: Any, other: Any, keep: Any, out: Any) -> None:
+def draw_points(
+    values: Any, words: Any, order: Any, digits: Any, rest: Any, own: Any, other: Any, keep: Any, out: Any
+) -> None:
     """Draw a point for each value: each one opposite has ``own`` words, each of the ``rest`` has ``other``."""
     for i in range(len(values)):
         tail, top = U64(values[i]), ONE  # the digits of the value after its leading 1, and their number as a power
-        while tail >= top:
-            tail -= top
-            top *= order
+        for _ in range(digits):
+            more = U64(tail >= top)
+            tail -= more * top
+            top += more * (top * order - top)
         width = rest // top
-        if words[i] < keep:
-            out[i] = point_inside(words[i] // own, tail, top, width, order)
-        else:
-            out[i] = point_outside((words[i] - keep) // other, tail, top, width, order)
+        kept = U64(words[i] < keep)
+        inside = point_inside(kept * words[i] // own, tail, top, width, order, digits)
+        outside = point_outside((ONE - kept) * (words[i] - keep) // other, tail, top, width, order, digits)
+        out[i] = kept * inside + (ONE - kept) * outside
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,9 +157,9 @@ class PGR(PureOracle):
         return self.space.size
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        order, rest = U64(self.space.order), U64(self.space.rest_size)
+        order, rest, digits = U64(self.space.order), U64(self.space.rest_size), self.space.dimension
         own, other, keep = U64(self.coin.own), U64(self.coin.other), U64(self.coin.keep)
-        draw_points.over(len(values))(values, words[:, 0], order, rest, own, other, keep, out)
+        draw_points.over(len(values))(values, words[:, 0], order, digits, rest, own, other, keep, out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)

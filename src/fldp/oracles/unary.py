@@ -29,11 +29,8 @@ LANES = np.array([sum(((b >> k) & 1) << (8 * k) for k in range(8)) for b in rang
 @Kernel
 def settle_bit(row: Any, value: Any, is_one: Any, out: Any) -> None:
     """Set the bit of the true value in a row of words, and write the row as bytes."""
-    bit = ONE << (value & _SIXTY_THREE)
-    if is_one:
-        row[value >> _SIX] |= bit
-    else:
-        row[value >> _SIX] &= ~bit
+    place = value & _SIXTY_THREE
+    row[value >> _SIX] = row[value >> _SIX] & ~(ONE << place) | (U64(is_one) << place)
     for j in range(len(out)):
         byte = U64(j)
         out[j] = (row[byte >> _THREE] >> ((byte & _SEVEN) << _THREE)) & _BYTE

@@ -71,17 +71,19 @@ class URR(NamedOracle, UtilityOracle):
         return (self.coin.p, self.coin.q), (self.revealed, Fraction(0))
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        """A coin below what is kept, or shown, gives the value itself; else it names a sensitive one."""
-        coins, sensitive = words[:, 0], np.array(self.sensitive)
+        """A coin below what is kept, or shown, gives the value itself; else it names a sensitive one.
+
+        Both are worked out for every value, and one is taken: how long it takes does not tell which kind it is of.
+        """
+        coins, sensitive = np.ascontiguousarray(words[:, 0]), np.array(self.sensitive)
         hidden, places = self.places(values)
-        out[:] = values
-        if len(sensitive) > 1:  # one alone is always kept
-            symbols = np.empty(int(hidden.sum()), np.int64)
-            keep, other = U64(self.coin.keep), U64(self.coin.other)
-            respond.over(len(symbols))(places[hidden], coins[hidden], keep, other, symbols)
-            out[hidden] = sensitive[symbols]
-        changed = ~hidden & (coins >= U64(self.shown))
-        out[changed] = sensitive[((coins[changed] - U64(self.shown)) // U64(self.coin.other)).astype(np.int64)]
+        last, shown, other = len(sensitive) - 1, U64(self.shown), U64(self.coin.other)
+        symbols = np.zeros(len(values), np.int64)
+        if last:  # one alone is always kept
+            respond.over(len(values))(np.minimum(places, last), coins, U64(self.coin.keep), other, symbols)
+        drawn = (np.maximum(coins, shown) - shown) // other
+        named = np.where(coins < shown, values, sensitive[np.minimum(drawn, U64(last)).astype(np.int64)])
+        out[:] = np.where(hidden, sensitive[symbols], named)
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Symbols exclude each other in a report, so the covariance of two is minus the product of their chances."""

@@ -4,6 +4,7 @@
 ``faults``: a collector that is killed, stopped and starved again and again loses nothing and counts nothing twice.
 ``hostile``: a hundred thousand hostile requests and a siege change no count and do not make it grow.
 ``engines``: twenty million reports on Dask and on Spark, with workers killed, in bounded memory.
+``timing``: how long it takes to privatize does not depend on the value, for any oracle.
 """
 
 import json
@@ -18,6 +19,7 @@ import numpy as np
 import engines_soak
 import fuzz_wire
 import hostile_soak
+import timing_soak
 from faults import soak as faults
 
 ROWS = 10_000_000
@@ -53,6 +55,7 @@ PARTS = {
     "faults": faults.main,
     "hostile": hostile_soak.main,
     "engines": engines_soak.main,
+    "timing": timing_soak.main,
 }
 
 

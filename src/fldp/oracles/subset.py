@@ -26,36 +26,36 @@ _SIX, _SIXTY_THREE, _SIXTY_FOUR = U64(6), U64(63), U64(64)
 def draw_subsets(values: Any, words: Any, keep: Any, others: Any, out: Any) -> None:
     """Draw for each value a set that names it where its coin is below ``keep``, and else does not.
 
-    Word 0 is the coin, then one word for each member of the set but the value, which leaves one word unused where the
-    value is named. There are ``others`` other values.
+    Word 0 is the coin, then one word for each member of the set but the value, which leaves the last word unused where
+    the value is named. There are ``others`` other values.
     """
     marks = np.empty((others >> _SIX) + ONE, np.uint64)
     for i in range(len(values)):
         marks[:] = ZERO
-        value, members = U64(values[i]), out.shape[1]
-        if words[i, 0] < keep:
-            members -= 1
-            marks[value >> _SIX] = ONE << (value & _SIXTY_THREE)
-        mark_others(value, words[i, 1 : 1 + members], others, marks)
+        value, named = U64(values[i]), U64(words[i, 0] < keep)
+        marks[value >> _SIX] = named << (value & _SIXTY_THREE)
+        mark_others(value, words[i, 1:], U64(out.shape[1]) - named, others, marks)
         write_marked(marks, out[i])
 
 
 @Kernel
-def mark_others(value: Any, words: Any, others: Any, marks: Any) -> None:
-    """Mark as many values other than ``value`` as there are words, by the algorithm of Floyd.
+def mark_others(value: Any, words: Any, members: Any, others: Any, marks: Any) -> None:
+    """Mark so many values other than ``value``, by the algorithm of Floyd.
 
     The other values are numbered from 0 in their order. Each step draws a number below a bound, which grows by one
     from step to step up to ``others``; if that number is taken already, the step takes the largest one below the bound.
+    There is a step for every word, also for one that is not used: how long they take says nothing about the value.
     """
-    bound = others - U64(len(words))
+    bound = others - members
     for k in range(len(words)):
+        used = U64(bound < others)
         last = bound + U64(bound >= value)
-        bound += ONE
-        drawn = multiply_high(words[k], bound)
+        bound += used
+        drawn = used * multiply_high(words[k], bound)
         drawn += U64(drawn >= value)
-        if (marks[drawn >> _SIX] >> (drawn & _SIXTY_THREE)) & ONE:
-            drawn = last
-        marks[drawn >> _SIX] |= ONE << (drawn & _SIXTY_THREE)
+        taken = (marks[drawn >> _SIX] >> (drawn & _SIXTY_THREE)) & ONE
+        drawn = (ONE - taken) * drawn + taken * used * last
+        marks[drawn >> _SIX] |= used << (drawn & _SIXTY_THREE)
 
 
 @Kernel

@@ -1,6 +1,7 @@
 """The store: counts once, keeps nothing that joins reports to senders, folds without losing, and notices damage."""
 
 import sqlite3
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -12,7 +13,7 @@ from collector_server import specification
 from collector_store import DAY, STORES, damage, opened, publish, rows, submission, until, whole
 from fldp import Reports, Survey, Tally
 from fldp.collector import auth, sqlite_file
-from fldp.collector.folding import Folder, fold_day
+from fldp.collector.folding import Folder, fold_day, fold_step
 from fldp.collector.fsck import fsck
 from fldp.collector.segments import MOST_BYTES, in_order, mixed, packed, reports_of
 from fldp.collector.sqlite import SqliteStore
@@ -198,6 +199,65 @@ def test_a_fold_of_a_survey_that_is_deleted_meanwhile_does_nothing(store, monkey
     assert rows(store, "SELECT count(*) FROM tallies") == [(0,)]
 
 
+def planned(store, survey, number):
+    """Return a fold step that is worked out, and not done yet."""
+    return fold_step(store, number, DAY, survey, store.tail(number, DAY, 1 << 20))
+
+
+@pytest.mark.parametrize("retention", ["raw", "tally"])
+def test_a_fold_step_of_a_deleted_survey_takes_no_rows_of_others_and_brings_nothing_back(store, retention):
+    one, first = publish(store, retention=retention)
+    two, second = publish(store, name="other", retention=retention)
+    store.commit([submission(one, first, b"a", [1, 2])], DAY)
+    step = planned(store, one, first)
+    store.delete_surveys([first])
+    sent = submission(two, second, b"b", [3])
+    store.commit([sent], DAY)
+    assert not store.fold(step)
+    assert rows(store, "SELECT survey, n FROM segments") == [(second, 1)]
+    assert rows(store, "SELECT count(*) FROM tallies") == [(0,)]
+    assert whole(store, two, second) == two.oracle.tally(sent.content)
+    assert fsck(store)[1] == []
+
+
+def test_the_number_of_a_row_is_never_used_again(store):
+    survey, number = publish(store)
+    seen = set()
+    for k in range(4):
+        store.commit([submission(survey, number, bytes([k]), [1])], DAY)
+        (row,) = [found[0] for found in rows(store, "SELECT id FROM segments")]
+        assert row not in seen
+        seen.add(row)
+        store.delete_surveys([number])
+        survey, number = publish(store)
+
+
+def test_a_fold_step_removes_rows_of_its_own_survey_and_day_only(store):
+    one, first = publish(store)
+    two, second = publish(store, name="other")
+    store.commit([submission(one, first, b"a", [1])], DAY)
+    store.commit([submission(two, second, b"b", [2])], DAY)
+    store.commit([submission(one, first, b"c", [3])], "2026-11-02")
+    before = rows(store, "SELECT id, survey, day, n, folded FROM segments ORDER BY id")
+    step = planned(store, one, first)
+    for row, _, _, _, _ in before[1:]:
+        assert not store.fold(replace(step, removed=(row,)))
+        assert not store.fold(replace(step, removed=(*step.removed, row)))
+    assert rows(store, "SELECT id, survey, day, n, folded FROM segments ORDER BY id") == before
+    assert rows(store, "SELECT count(*) FROM tallies") == [(0,)]
+    assert store.fold(step)
+    assert not store.fold(step)
+
+
+def test_a_fold_step_of_no_rows_writes_nothing_for_a_survey_that_is_gone(store):
+    survey, number = publish(store)
+    store.commit([submission(survey, number, b"a", [1])], DAY)
+    step = planned(store, survey, number)
+    store.delete_surveys([number])
+    assert not store.fold(replace(step, removed=()))
+    assert rows(store, "SELECT count(*) FROM tallies") == rows(store, "SELECT count(*) FROM segments") == [(0,)]
+
+
 def test_an_interrupted_deletion_is_finished_at_the_next_start(store):
     survey, number = publish(store)
     store.commit([submission(survey, number, b"a", [1])], DAY)
@@ -249,7 +309,7 @@ def test_a_newer_schema_is_refused_and_an_older_one_brought_up_to_date(tmp_path,
     SqliteStore(path).close()
     assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (len(steps) + 1,)
     monkeypatch.setattr(sqlite_file, "migrations", lambda: steps)
-    with pytest.raises(StoreError, match="schema 2"):
+    with pytest.raises(StoreError, match=f"schema {len(steps) + 1}"):
         SqliteStore(path)
 
 

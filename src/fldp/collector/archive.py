@@ -55,7 +55,7 @@ def opened(path: Path) -> Iterator[SqliteSnapshot]:
                 raise StoreError(f"{path}: is the database of a collector, not a backup; make one with fldp backup")
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
         try:
-            sqlite_file.check(path, connection)
+            sqlite_file.check_readable(path, connection)
             snapshot = SqliteSnapshot(connection)
             if wrong := snapshot.damage():
                 raise StoreError(f"{path}: is damaged: {wrong[0]}")

@@ -75,8 +75,13 @@ def _write(connection: Connection, admission: Admission, day: str) -> None:
 
 
 def fold(connection: Connection, step: Fold) -> None:
-    """Do a step of folding; the lock on folding lets nobody else do one."""
-    done = connection.execute("DELETE FROM segments WHERE id = ANY(%s)", (list(step.removed),))
+    """Do a step of folding; the lock on folding lets nobody else do one, that on the survey keeps it from going."""
+    if not rows(connection, "SELECT 1 FROM surveys WHERE number = %s", [step.survey]):
+        raise Overtaken
+    done = connection.execute(
+        "DELETE FROM segments WHERE id = ANY(%s) AND survey = %s AND day = %s",
+        (list(step.removed), step.survey, step.day),
+    )
     if done.rowcount != len(step.removed):  # folded by another collector, or the survey was deleted
         raise Overtaken
     _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)

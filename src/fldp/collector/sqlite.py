@@ -18,6 +18,10 @@ from fldp.collector.tables import COLUMNS, OWNED, counted
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
 
 
+class _OutdatedStep(Exception):  # noqa: N818 - not a mistake
+    """The survey or a row of a fold step is gone."""
+
+
 class SqliteStore:
     """A store in one SQLite file, made if there is none.
 
@@ -222,14 +226,11 @@ class SqliteStore:
         yield True  # one collector serves a file
 
     def fold(self, step: Fold) -> bool:
-        with self._writing() as connection:
-            removed = [connection.execute("DELETE FROM segments WHERE id = ?", (row,)).rowcount for row in step.removed]
-            if sum(removed) != len(step.removed):  # the survey was deleted meanwhile
-                connection.execute("ROLLBACK")
-                connection.execute("BEGIN IMMEDIATE")
-                return False
-            _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
-            _gain(connection, step)
+        try:
+            with self._writing() as connection:
+                _fold(connection, step)
+        except _OutdatedStep:
+            return False
         self._traces = True
         return True
 
@@ -324,6 +325,18 @@ def _write(connection: sqlite3.Connection, admission: Admission, day: str) -> No
 def _insert(connection: sqlite3.Connection, parts: Iterable[tuple[int, str, Segment]], *, folded: bool) -> None:
     rows = [(survey, day, part.kind, part.n, folded, part.data) for survey, day, part in parts]
     connection.executemany("INSERT INTO segments (survey, day, kind, n, folded, data) VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+
+def _fold(connection: sqlite3.Connection, step: Fold) -> None:
+    """Replace rows, if the survey and every one of its rows are still there; else leave everything as it is."""
+    if _closed(connection, step.survey) is None:
+        raise _OutdatedStep
+    rows = [(row, step.survey, step.day) for row in step.removed]
+    done = connection.executemany("DELETE FROM segments WHERE id = ? AND survey = ? AND day = ?", rows)
+    if step.removed and done.rowcount != len(step.removed):
+        raise _OutdatedStep
+    _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+    _gain(connection, step)
 
 
 def _gain(connection: sqlite3.Connection, step: Fold) -> None:

@@ -90,6 +90,13 @@ def check(path: Path, connection: sqlite3.Connection) -> None:
         raise StoreError(f"{path}: has schema {found}, this version of fldp reads {known}")
 
 
+def check_readable(path: Path, connection: sqlite3.Connection) -> None:
+    """Refuse a file that holds no tables of this or an older version of fldp."""
+    _check_kind(path, connection)
+    if _pragma(connection, "user_version") == 0:
+        raise StoreError(f"{path}: holds no tables of a collector")
+
+
 def seal(path: Path) -> None:
     """Make a file that needs no other beside it, to be read and not written any more."""
     connection = connect(path, writes=True)
@@ -114,8 +121,13 @@ def _statements(connection: sqlite3.Connection, script: str) -> None:
     for line in script.splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
-            connection.execute(statement)
+            run_statement(connection, statement)
             statement = ""
+
+
+def run_statement(connection: sqlite3.Connection, statement: str) -> None:
+    """Run one statement of a migration."""
+    connection.execute(statement)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

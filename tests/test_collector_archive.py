@@ -113,7 +113,7 @@ def test_nothing_is_written_over_and_nothing_is_left_of_a_failure(tmp_path, monk
     with pytest.raises(StoreError, match="cannot be opened"):
         archive.backup(store, tmp_path / "none" / "backup")
     store.close()
-    assert {path.name for path in tmp_path.iterdir()} == {"backup", "fldp.db"}
+    assert {path.name for path in tmp_path.iterdir()} == {"backup", "fldp.db", "fldp.db-witness"}
 
 
 @pytest.mark.parametrize("target", STORES)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from collector_store import DAY, STORES, damage, opened, publish, rows, submission, whole
+from fldp.collector.checksums import row_checksum
 from fldp.collector.folding import fold_day
 from fldp.collector.fsck import fsck
 from fldp.collector.store import StoreError
@@ -41,8 +42,8 @@ BREAKAGES = {
         "acknowledged",
     ),
     "a row twice": (
-        "INSERT INTO segments (survey, day, kind, n, folded, data)"
-        " SELECT survey, day, kind, n, folded, data FROM segments WHERE folded = 0 LIMIT 1",
+        "INSERT INTO segments (survey, day, kind, n, folded, data, checksum)"
+        " SELECT survey, day, kind, n, folded, data, checksum FROM segments WHERE folded = 0 LIMIT 1",
         "raw tally",
         "acknowledged",
     ),
@@ -52,10 +53,10 @@ BREAKAGES = {
         "raw tally",
         "acknowledged",
     ),
-    "a bit of the reports": ("flip segments data", "raw", "differs|cannot produce"),
+    "a bit of the reports": ("flip segments data", "raw tally", "segments: 1 of . rows are damaged"),
     "a state that cannot be": ("UPDATE tallies SET state = ?", "raw tally", "not as it was written|differs"),
     "another specification": ("UPDATE surveys SET specification = '{}'", "raw tally", "cannot be read"),
-    "reports that were to be forgotten": ("UPDATE segments SET folded = 1", "tally", "forgotten"),
+    "reports that were to be forgotten": ("keep segments folded", "tally", "forgotten"),
 }
 
 
@@ -71,6 +72,10 @@ def test_fsck_notices(store, what, retention):
         data = rows(store, f"SELECT {column} FROM {table} LIMIT 1")[0][0]
         changed = bytes([data[0] ^ 1]) + data[1:]
         damage(store, f"UPDATE {table} SET {column} = ? WHERE {column} = ?", changed, data)
+    elif statement.startswith("keep"):
+        for row, *columns in rows(store, "SELECT id, survey, day, kind, n, 1, data FROM segments"):
+            change = "UPDATE segments SET folded = 1, checksum = ? WHERE id = ?"
+            damage(store, change, row_checksum(*columns), row)
     else:
         damage(store, statement, *[bytes(8)] * statement.count("?"))
     bad = fsck(store)[1]

@@ -136,7 +136,7 @@ def test_nothing_joins_reports_to_keys_or_tickets(store):
     (data,) = [row[0] for row in rows(store, "SELECT data FROM segments")]
     (backwards,) = packed([new.content for new in reversed(many)])
     assert data == backwards.data
-    for table, columns in (("keys", "survey key body accepted"), ("tickets", "survey ticket spent")):
+    for table, columns in (("keys", "survey key body accepted checksum"), ("tickets", "survey ticket spent checksum")):
         assert columns_of(store, table) == columns.split()
     kept = [row[0] for row in rows(store, "SELECT key FROM keys")]
     assert kept == sorted(kept)

@@ -23,6 +23,10 @@ Data = Annotated[
 Url = Annotated[
     str | None, typer.Option("--database", help="Its PostgreSQL database, instead; or FLDP_DATABASE.", metavar="URL")
 ]
+Accept = Annotated[
+    bool,
+    typer.Option("--accept", help="Take the database as it is, although its witness saw later commits, then check it."),
+]
 
 
 def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,12 +134,14 @@ def chosen(data: Path | None, database: str | None) -> tuple[Path, Any]:
 
 
 @app.command()
-def fsck(data: Data = None, database: Url = None) -> None:
+def fsck(data: Data = None, database: Url = None, accept: Accept = False) -> None:
     """Count everything in a collector's database again, and compare; exit code 1 on any difference."""
     from fldp.collector.fsck import fsck as run
 
     store = open_store(data, database)
     try:
+        if accept:
+            store.accept()
         good, bad = run(store)
     finally:
         store.close()

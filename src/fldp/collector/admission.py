@@ -33,7 +33,7 @@ class Admission:
             return Outcome(Verdict.GONE)
         if new.closed or (closed and isinstance(new.content, Reports)):
             return Outcome(Verdict.CLOSED)
-        if new.ticket is not None and not self._spend(new.survey, new.ticket):
+        if new.ticket is not None and new.n and not self._spend(new.survey, new.ticket):  # nothing costs no ticket
             return Outcome(Verdict.SPENT)
         self._keys[new.survey, new.key] = (new.body, new.n)
         self._accepted.append(new)

@@ -15,6 +15,7 @@ from fldp.collector.sqlite import SqliteStore
 from fldp.collector.sqlite_snapshot import SqliteSnapshot
 from fldp.collector.store import Snapshot, Store, StoreError
 from fldp.collector.tables import COLUMNS
+from fldp.collector.witness import witness_path
 from fldp.progress import progress
 
 _JOURNAL, _WAL = slice(18, 20), b"\2\2"  # what the header of a SQLite file says of its journal
@@ -59,6 +60,7 @@ def opened(path: Path) -> Iterator[SqliteSnapshot]:
             snapshot = SqliteSnapshot(connection)
             if wrong := snapshot.damage():
                 raise StoreError(f"{path}: is damaged: {wrong[0]}")
+            sqlite_file.add_checksums(connection)
             yield snapshot
         finally:
             connection.close()
@@ -77,6 +79,7 @@ def _file(path: Path, snapshot: Snapshot, finish: Callable[[Path], None]) -> int
         with sqlite_file.plainly(path):
             finish(hidden)
             _synchronize(hidden)
+            _clear(path)
             _give_name(hidden, path)
             _synchronize(path.parent)
     return rows
@@ -96,6 +99,14 @@ def _hidden(path: Path) -> Iterator[Path]:
     finally:
         for left in path.parent.glob(f"{Path(name).name}*"):
             left.unlink()
+
+
+def _clear(path: Path) -> None:
+    """Remove the witness of a database that was here before; refuse its log, which SQLite would replay."""
+    for suffix in ("-wal", "-journal"):
+        if (left := path.with_name(path.name + suffix)).exists():
+            raise _in_the_way(left)
+    witness_path(path).unlink(missing_ok=True)
 
 
 def _give_name(hidden: Path, path: Path) -> None:

@@ -42,7 +42,7 @@ class Published:
         """Make a survey from what is stored."""
         try:
             return cls(entry, Survey.from_dict(json.loads(entry.specification)))
-        except (FldpError, ValueError):
+        except (FldpError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
             raise StoreError(f"store: the specification of version {entry.version} cannot be read") from None
 
     def shown(self, state: str) -> bytes:

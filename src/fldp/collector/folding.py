@@ -60,7 +60,7 @@ def _merged(oracle: Oracle, segments: list[Segment]) -> tuple[Segment, ...]:
 
 
 class Folder:
-    """A thread that folds, ``pause`` seconds between two rounds; at first it ends deletions that were cut short.
+    """A thread that folds, ``pause`` seconds between two rounds, and completes deletions that were cut short.
 
     ``then`` is what else is done in each round, by one collector at a time.
     """
@@ -86,7 +86,7 @@ class Folder:
         purged = False
         while True:
             try:
-                if not purged:
+                if not purged or self._store.deletions():  # at the start also what no deletion is known of
                     self._store.purge()
                     purged = True
                 with self._store.folding() as mine:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from fldp.base import Oracle
+from fldp.collector.checksums import is_intact
 from fldp.collector.segments import sealed, stored_tally, total
 from fldp.collector.store import Entry, Snapshot, Store, StoreError
+from fldp.collector.tables import CHECKED
 from fldp.collector.windows import ALL
 from fldp.errors import FldpError
 from fldp.survey import Survey
@@ -18,27 +20,57 @@ def fsck(store: Store) -> tuple[list[str], list[str]]:
     good: list[str] = []
     bad: list[str] = []
     try:
+        bad += [f"database: {line}" for line in store.objections()]
         with store.snapshot() as snapshot:
             bad += [f"database: {line}" for line in snapshot.damage()]
+            for table in CHECKED:
+                bad += [f"{table}: {line}" for line in _checked(snapshot, table)]
             for entry in snapshot.entries():
                 wrong, n = check(snapshot, entry)
                 bad += [f"{_title(entry)}: {line}" for line in wrong]
                 good += [] if wrong else [f"{_title(entry)}: {n} reports, as acknowledged"]
-    except StoreError as error:
-        bad.append(str(error))
+    except Exception as error:  # what is read from a damaged file can break any assumption
+        bad.append(_said(error))
     return good, bad
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, FldpError) else f"cannot be read: {type(error).__name__}: {error}"
 
 
 def _title(entry: Entry) -> str:
     return f"survey {entry.name}, version {entry.version[:16]}"
 
 
+def _checked(snapshot: Snapshot, table: str) -> Iterator[str]:
+    """Compare every row with its checksum, and all of them with what the store knows that there must be."""
+    count = damaged = total = 0
+    for row in snapshot.stored(table):
+        count += 1
+        damaged += not is_intact(row)
+        total += row[-1] if isinstance(row[-1], int) else 0
+    if damaged:
+        yield f"{damaged} of {count} rows are damaged"
+    expected = snapshot.totals(table)
+    if expected is not None and expected[0] != count:
+        yield f"{count} rows are stored, {expected[0]} were written"
+    elif expected is not None and expected[1] != total:
+        yield f"the {count} rows are not those that were written"
+
+
 def check(snapshot: Snapshot, entry: Entry) -> tuple[list[str], int]:
     """Return what is wrong with a survey, and how many reports it has."""
     try:
         survey = Survey.from_dict(json.loads(entry.specification))
-    except (FldpError, ValueError):
+    except Exception:
         return ["the specification cannot be read"], 0
+    try:
+        return _compared(snapshot, entry, survey)
+    except Exception as error:  # the other surveys can be checked all the same
+        return [_said(error)], 0
+
+
+def _compared(snapshot: Snapshot, entry: Entry, survey: Survey) -> tuple[list[str], int]:
     if survey.version != entry.version:
         return [f"the specification is that of version {survey.version[:16]}"], 0
     wrong: list[str] = []

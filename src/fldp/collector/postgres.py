@@ -3,16 +3,17 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any, cast
 
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from fldp.collector import postgres_schema as schema
+from fldp.collector.checksums import row_checksum, verified, with_checksum
 from fldp.collector.database import Database
 from fldp.collector.postgres_schema import FOLDING, LOCKS, ROUND, Connection, lock
-from fldp.collector.postgres_snapshot import ENTRY, PostgresSnapshot
-from fldp.collector.postgres_writes import Overtaken, commit, fill, fold, rows
+from fldp.collector.postgres_snapshot import ENTRY, SEGMENT, PostgresSnapshot, segment
+from fldp.collector.postgres_writes import Overtaken, commit, fill, fold, move_tickets, rows
 from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
 from fldp.collector.tables import COLUMNS, OWNED, counted
 
@@ -93,6 +94,16 @@ class PostgresStore:
         tables = "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class WHERE relkind = 'r' AND relnamespace = "
         return int(self._select(f"{tables} to_regnamespace(%s)", [schema.SCHEMA])[0][0])
 
+    def objections(self) -> list[str]:
+        return []
+
+    def accept(self) -> None:
+        pass
+
+    def inspect(self) -> list[str]:
+        with self.snapshot() as snapshot:
+            return snapshot.damage()
+
     # ----------------------------------------------------------------------------------------------- surveys
 
     def publish(self, new: Entry) -> tuple[Entry, bool]:
@@ -110,11 +121,7 @@ class PostgresStore:
             if not connection.execute(closing, (successor.created, number)).rowcount:
                 return False
             _publish(connection, successor)
-            connection.execute(
-                "UPDATE tickets SET survey = (SELECT number FROM surveys WHERE version = %s)"
-                " WHERE survey = %s AND spent = 0",
-                (successor.version, number),
-            )
+            move_tickets(connection, number, successor.version)
             return True
 
     def find(self, version: str) -> Entry | None:
@@ -150,10 +157,19 @@ class PostgresStore:
     def delete_surveys(self, numbers: Sequence[int]) -> None:
         with self._writing() as connection:  # from here on nobody finds them, and nothing is added to them
             lock(connection, *numbers)
-            connection.execute("DELETE FROM surveys WHERE number = ANY(%s)", (list(numbers),))
+            connection.execute(
+                "WITH gone AS (DELETE FROM surveys WHERE number = ANY(%s) RETURNING number, version, name)"
+                " INSERT INTO deletions SELECT * FROM gone",
+                (list(numbers),),
+            )
         self.purge()
 
+    def deletions(self) -> list[Entry]:
+        found = self._select("SELECT number, version, name FROM deletions ORDER BY number")
+        return [Entry(number, version, name, "", "", None) for number, version, name in found]
+
     def purge(self) -> None:
+        begun = [entry.number for entry in self.deletions()]
         for table in OWNED:
             numbers = self._orphans(table)
             for number in numbers:
@@ -162,6 +178,9 @@ class PostgresStore:
             if numbers:
                 with self._connected() as connection:
                     connection.execute(f"VACUUM (SKIP_LOCKED) {table}")
+        if begun:
+            with self._writing() as connection:
+                connection.execute("DELETE FROM deletions WHERE number = ANY(%s)", (begun,))
 
     def scrub(self) -> None:
         """Do nothing: folding has its rows cleared away by itself, and the log is the server's own to keep."""
@@ -205,21 +224,21 @@ class PostgresStore:
         )
 
     def tail(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
-        found = self._select(
-            "SELECT kind, n, data, id, day FROM segments WHERE id IN (SELECT id FROM (SELECT id,"
-            " sum(octet_length(data)) OVER (ORDER BY id) - octet_length(data) AS before FROM segments"
-            " WHERE survey = %s AND folded = 0 AND day = %s) AS sized WHERE before < %s)",
-            (survey, day, most_bytes),
+        chosen = (
+            "SELECT id FROM (SELECT id, sum(octet_length(data)) OVER (ORDER BY id) - octet_length(data) AS before"
+            " FROM segments WHERE survey = %s AND folded = 0 AND day = %s) AS sized WHERE before < %s"
         )
-        return [Segment(*row) for row in found]
+        query = f"SELECT {SEGMENT} FROM segments WHERE id IN ({chosen})"  # noqa: S608
+        found = self._select(query, (survey, day, most_bytes))
+        return [segment(row) for row in found]
 
     def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
         found = self._select(
-            "SELECT kind, n, data, id, day FROM segments WHERE survey = %s AND folded = 1 AND day = %s"
+            f"SELECT {SEGMENT} FROM segments WHERE survey = %s AND folded = 1 AND day = %s"  # noqa: S608
             " AND (kind = 2 OR octet_length(data) < %s)",
             (survey, day, most_bytes),
         )
-        return [Segment(*row) for row in found]
+        return [segment(row) for row in found]
 
     @contextmanager
     def folding(self) -> Iterator[bool]:
@@ -254,7 +273,9 @@ class PostgresStore:
     def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> None:
         with self._writing() as connection:
             connection.execute(
-                "INSERT INTO tickets SELECT %s, ticket, 0 FROM unnest(%b::bytea[]) AS ticket", (survey, sorted(tickets))
+                "INSERT INTO tickets SELECT %s, ticket, 0, checksum"
+                " FROM unnest(%b::bytea[], %s::bigint[]) AS new (ticket, checksum)",
+                (survey, sorted(tickets), [row_checksum(survey, ticket, 0) for ticket in sorted(tickets)]),
             )
 
     def has_ticket(self, survey: int, ticket: bytes) -> bool:
@@ -262,22 +283,32 @@ class PostgresStore:
 
     def add_token(self, token: Token) -> None:
         with self._writing() as connection:
-            statement = f"INSERT INTO tokens ({_TOKEN}) VALUES (%s, %s, %s, %s, %s, %s, %s)"  # noqa: S608
-            connection.execute(statement, astuple(token))
+            statement = f"INSERT INTO tokens ({_TOKEN}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"  # noqa: S608
+            connection.execute(statement, with_checksum(astuple(token)))
 
     def find_token(self, digest: bytes) -> Token | None:
         found = self._select(f"SELECT {_TOKEN} FROM tokens WHERE hash = %s", [digest])  # noqa: S608
-        return Token(*found[0]) if found else None
+        return Token(*verified("tokens", found[0])) if found else None
 
     def tokens(self) -> list[Token]:
-        return [Token(*row) for row in self._select(f"SELECT {_TOKEN} FROM tokens ORDER BY place")]  # noqa: S608
+        found = self._select(f"SELECT {_TOKEN} FROM tokens ORDER BY place")  # noqa: S608
+        return [Token(*verified("tokens", row)) for row in found]
 
     def revoke_token(self, identifier: str, now: str) -> bool:
         if not _possible(identifier):
             return False
         with self._writing() as connection:
-            statement = "UPDATE tokens SET revoked = coalesce(revoked, %s) WHERE id = %s"
-            return connection.execute(statement, (now, identifier)).rowcount == 1
+            wanted = f"SELECT {_TOKEN} FROM tokens WHERE id = %s FOR UPDATE"  # noqa: S608
+            found = rows(connection, wanted, [identifier])
+            if not found:
+                return False
+            token = Token(*verified("tokens", found[0]))
+            revoked = replace(token, revoked=token.revoked or now)
+            connection.execute(
+                "UPDATE tokens SET revoked = %s, checksum = %s WHERE id = %s",
+                (revoked.revoked, row_checksum(*astuple(revoked)), identifier),
+            )
+            return True
 
     # ------------------------------------------------------------------------------------------------- copies
 

@@ -3,12 +3,20 @@
 from collections.abc import Iterator
 from typing import Any
 
+from fldp.collector.checksums import verified
 from fldp.collector.postgres_schema import SCHEMA, Connection
 from fldp.collector.store import REPORTS, Days, Entry, Segment
 from fldp.collector.tables import COLUMNS, number_of, rows_of
 
 ENTRY = COLUMNS["surveys"]
+SEGMENT = f"id, {COLUMNS['segments']}"
 _AT_ONCE = 16  # rows of up to a MiB
+
+
+def segment(row: tuple[Any, ...]) -> Segment:
+    """Return a row of segments, or say that it is damaged."""
+    _, day, kind, n, _, data = verified("segments", row[1:])
+    return Segment(kind, n, data, row[0], day)
 
 
 class PostgresSnapshot:
@@ -38,11 +46,11 @@ class PostgresSnapshot:
 
     def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
         rows = self._rows(
-            "SELECT kind, n, data, id, day FROM segments WHERE survey = %s AND folded = %s AND day BETWEEN %s AND %s"
+            f"SELECT {SEGMENT} FROM segments WHERE survey = %s AND folded = %s AND day BETWEEN %s AND %s"  # noqa: S608
             " ORDER BY day, kind, n",
             (survey, int(folded), *days),
         )
-        return (Segment(*row) for row in rows)
+        return map(segment, rows)
 
     def count(self, survey: int, days: Days) -> int:
         folded = self._sum("n", "tallies WHERE survey = %s AND day BETWEEN %s AND %s", (survey, *days))
@@ -75,6 +83,15 @@ class PostgresSnapshot:
 
     def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
         return self._rows(rows_of(table, "place"), at_once=_AT_ONCE if table == "segments" else 1000)
+
+    def stored(self, table: str) -> Iterator[tuple[Any, ...]]:
+        at_once = _AT_ONCE if table == "segments" else 1000
+        return self._rows(f"SELECT {COLUMNS[table]} FROM {table}", at_once=at_once)  # noqa: S608
+
+    def totals(self, table: str) -> tuple[int, int] | None:
+        """Return nothing: a sum in one row would have the commits of all collectors wait for each other."""
+        del table
+        return None
 
     def last_number(self) -> int:
         return self._sum("last_value", "surveys_number_seq WHERE is_called", ())

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fldp.collector.admission import Admission, gained
+from fldp.collector.checksums import row_checksum, with_checksum
 from fldp.collector.postgres_schema import Connection, lock
 from fldp.collector.store import Fold, Outcome, Segment, Submission
 from fldp.collector.tables import COLUMNS
@@ -60,18 +61,34 @@ def _known(connection: Connection, submissions: Sequence[Submission]) -> dict[tu
 def _write(connection: Connection, admission: Admission, day: str) -> None:
     if keys := admission.keys:
         done = connection.execute(
-            "INSERT INTO keys SELECT * FROM unnest(%s::integer[], %b::bytea[], %b::bytea[], %s::bigint[])"
+            "INSERT INTO keys SELECT * FROM unnest(%s::integer[], %b::bytea[], %b::bytea[], %s::bigint[], %s::bigint[])"
             " ON CONFLICT DO NOTHING",
-            [list(column) for column in zip(*keys, strict=True)],
+            [list(column) for column in zip(*map(with_checksum, keys), strict=True)],
         )
         if done.rowcount != len(keys):
             raise Overtaken
     if tickets := admission.tickets:
+        spent = [(survey, ticket, row_checksum(survey, ticket, 1)) for survey, ticket in tickets]
         connection.execute(
-            "UPDATE tickets SET spent = 1 WHERE (survey, ticket) IN (SELECT * FROM unnest(%s::integer[], %b::bytea[]))",
-            [list(column) for column in zip(*tickets, strict=True)],
+            "UPDATE tickets SET spent = 1, checksum = new.checksum"
+            " FROM unnest(%s::integer[], %b::bytea[], %s::bigint[]) AS new (survey, ticket, checksum)"
+            " WHERE tickets.survey = new.survey AND tickets.ticket = new.ticket",
+            [list(column) for column in zip(*spent, strict=True)],
         )
     _insert(connection, admission.segments(day), folded=False)
+
+
+def move_tickets(connection: Connection, survey: int, version: str) -> None:
+    """Give the tickets of a survey that are not spent to another one."""
+    ((target,),) = rows(connection, "SELECT number FROM surveys WHERE version = %s", [version])
+    unspent = "SELECT ticket FROM tickets WHERE survey = %s AND spent = 0 ORDER BY ticket FOR UPDATE"
+    tickets = [row[0] for row in rows(connection, unspent, [survey])]
+    connection.execute(
+        "UPDATE tickets SET survey = %s, checksum = new.checksum"
+        " FROM unnest(%b::bytea[], %s::bigint[]) AS new (ticket, checksum)"
+        " WHERE tickets.survey = %s AND tickets.ticket = new.ticket",
+        (target, tickets, [row_checksum(target, ticket, 0) for ticket in tickets], survey),
+    )
 
 
 def fold(connection: Connection, step: Fold) -> None:
@@ -89,10 +106,11 @@ def fold(connection: Connection, step: Fold) -> None:
 
 
 def _insert(connection: Connection, parts: Sequence[tuple[int, str, Segment]], *, folded: bool) -> None:
-    rows = [(survey, day, part.kind, part.n, int(folded), part.data) for survey, day, part in parts]
+    rows = [with_checksum((survey, day, part.kind, part.n, int(folded), part.data)) for survey, day, part in parts]
     with connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO segments (survey, day, kind, n, folded, data) VALUES (%s, %s, %s, %s, %s, %b)", rows
+            "INSERT INTO segments (survey, day, kind, n, folded, data, checksum) VALUES (%s, %s, %s, %s, %s, %b, %s)",
+            rows,
         )
 
 

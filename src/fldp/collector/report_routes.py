@@ -44,6 +44,8 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
         most = 1 if ticket else collector.settings.max_reports
         work = partial(_read, published, key, body, most)
         hashes, reports = work() if len(body) <= _SMALL else await collector.heavy(work)
+        if ticket and not len(reports):
+            raise Problem(422, "malformed", "a ticket is for one report, and the batch has none; it is not spent")
         check_derived(published.survey, reports, request.headers.get("fldp-ticket", ""))
         submission = Submission(
             published.entry.number,

@@ -92,10 +92,11 @@ def sealed(n: int, state: Array) -> bytes:
 
 def opened(n: int, stored: bytes) -> Array:
     """Return the state of a stored tally, or say that it is not as it was written."""
-    data, digest = stored[:-_DIGEST], stored[-_DIGEST:]
-    if digest != _digest(n, data):
-        raise StoreError("store: a tally is not as it was written")
-    return np.frombuffer(data, "<i8")
+    if isinstance(stored, bytes) and isinstance(n, int) and n >= 0:  # in a damaged file they may be anything
+        data, digest = stored[:-_DIGEST], stored[-_DIGEST:]
+        if digest == _digest(n, data):
+            return np.frombuffer(data, "<i8")
+    raise StoreError("store: a tally is not as it was written")
 
 
 def _digest(n: int, data: bytes) -> bytes:

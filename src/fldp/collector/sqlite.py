@@ -1,25 +1,20 @@
 """SqliteStore: everything in one file, one writer, any number of readers."""
 
-import functools
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
-from typing import cast
 
-from fldp.collector import sqlite_file
-from fldp.collector.admission import Admission, gained
-from fldp.collector.sqlite_snapshot import SqliteSnapshot, entry, segment
+from fldp.collector import sqlite_file, sqlite_writes
+from fldp.collector.checksums import row_checksum, verified, with_checksum
+from fldp.collector.sqlite_snapshot import SEGMENT, SqliteSnapshot, entry, segment
 from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
 from fldp.collector.tables import COLUMNS, OWNED, counted
+from fldp.collector.witness import Commit, Witness, objection
 
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
-
-
-class _OutdatedStep(Exception):  # noqa: N818 - not a mistake
-    """The survey or a row of a fold step is gone."""
 
 
 class SqliteStore:
@@ -35,6 +30,10 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._witness = Witness(path)
+        witnessed = self._witnessed()  # before the database is read: it may be written to meanwhile
+        if isinstance(witnessed, Commit) and not path.exists():
+            raise StoreError(f"{path}: is missing, but {self._witness.path} is there; remove that to begin anew")
         sqlite_file.prepare(path)
         self._lock = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
@@ -42,6 +41,46 @@ class SqliteStore:
         with sqlite_file.plainly(path):
             self._writer = sqlite_file.connect(path, writes=True)
             sqlite_file.check(path, self._writer)
+            self._objections = self._compared(self._writer, witnessed)
+            if not self._objections:
+                self._witness.write(sqlite_writes.read_state(self._writer))
+
+    # --------------------------------------------------------------------------------------------- integrity
+
+    def _witnessed(self) -> Commit | str | None:
+        """Return the last commit that was witnessed, or why that is not known."""
+        try:
+            return self._witness.read()
+        except StoreError as error:
+            return str(error)
+
+    def _compared(self, connection: sqlite3.Connection, witnessed: Commit | str | None) -> list[str]:
+        """Return what the witness says against the database."""
+        try:
+            state = sqlite_writes.read_state(connection)
+            said = witnessed if isinstance(witnessed, str) else objection(state, witnessed)
+        except StoreError as error:
+            said = str(error)
+        hint = "the file or its log is damaged, or an older copy was put back; if on purpose, run fldp fsck --accept"
+        return [f"{said}: {hint}"] if said else []
+
+    def objections(self) -> list[str]:
+        witnessed = self._witnessed()
+        with self._reading() as connection:
+            return self._compared(connection, witnessed)
+
+    def accept(self) -> None:
+        with self._reading() as connection:
+            state = sqlite_writes.read_state(connection)
+        with sqlite_file.plainly(self.path):
+            self._witness.replace(state)
+        self._objections = []
+
+    def inspect(self) -> list[str]:
+        """Return what is wrong with the file as a whole. This reads all of it, but does not count reports again."""
+        with self._reading() as connection:
+            wrong = [str(row[0]) for row in connection.execute("PRAGMA quick_check(20)")]
+        return self._objections + ([] if wrong == ["ok"] else wrong)
 
     # ------------------------------------------------------------------------------------------- connections
 
@@ -51,16 +90,23 @@ class SqliteStore:
         with self._lock, sqlite_file.plainly(self.path):
             if self._closed:
                 raise StoreError(f"{self.path}: is closed")
+            if self._objections:  # more commits would hide that some are missing
+                raise StoreError(f"{self.path}: {self._objections[0]}")
             if self._writer.in_transaction:  # one that could not be undone when it failed
                 self._writer.execute("ROLLBACK")
             self._writer.execute("BEGIN IMMEDIATE")
+            changes, done = self._writer.total_changes, None
             try:
                 yield self._writer
+                if self._writer.total_changes != changes:
+                    done = sqlite_writes.advance(self._writer)
                 self._writer.execute("COMMIT")
             except BaseException:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+            if done is not None:
+                self._witness.write(done)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -93,6 +139,7 @@ class SqliteStore:
             for connection in (*self._readers, self._writer):
                 connection.close()
             self._readers.clear()
+            self._witness.close()
 
     def size(self) -> int:
         return sum(part.stat().st_size for part in self.path.parent.glob(f"{self.path.name}*") if part.is_file())
@@ -101,7 +148,7 @@ class SqliteStore:
 
     def publish(self, new: Entry) -> tuple[Entry, bool]:
         with self._writing() as connection:
-            fresh = _publish(connection, new)
+            fresh = sqlite_writes.publish(connection, new)
             found = _one(connection, new.version)
         assert found is not None
         return found, fresh == 1
@@ -111,12 +158,8 @@ class SqliteStore:
             closing = "UPDATE surveys SET closed = ? WHERE number = ? AND closed IS NULL"
             if not connection.execute(closing, (successor.created, number)).rowcount:
                 return False
-            _publish(connection, successor)
-            connection.execute(
-                "UPDATE tickets SET survey = (SELECT number FROM surveys WHERE version = ?)"
-                " WHERE survey = ? AND spent = 0",
-                (successor.version, number),
-            )
+            sqlite_writes.publish(connection, successor)
+            sqlite_writes.move_tickets(connection, number, successor.version)
             return True
 
     def find(self, version: str) -> Entry | None:
@@ -149,14 +192,26 @@ class SqliteStore:
 
     def delete_surveys(self, numbers: Sequence[int]) -> None:
         with self._writing() as connection:  # from here on nobody finds them, and nothing is added to them
-            connection.executemany("DELETE FROM surveys WHERE number = ?", [(n,) for n in numbers])
+            chosen = [(number,) for number in numbers]
+            connection.executemany(
+                "INSERT INTO deletions SELECT number, version, name FROM surveys WHERE number = ?", chosen
+            )
+            connection.executemany("DELETE FROM surveys WHERE number = ?", chosen)
         self.purge()
 
+    def deletions(self) -> list[Entry]:
+        with self._reading() as connection:
+            rows = connection.execute("SELECT number, version, name FROM deletions ORDER BY number")
+            return [Entry(number, version, name, "", "", None) for number, version, name in rows]
+
     def purge(self) -> None:
+        begun = [(entry.number,) for entry in self.deletions()]
         for table in OWNED:
             for number in self._orphans(table):
                 while self._purge_some(table, number):
                     pass
+        with self._writing() as connection:
+            connection.executemany("DELETE FROM deletions WHERE number = ?", begun)
         self._traces = True
         self.scrub()
 
@@ -186,10 +241,7 @@ class SqliteStore:
 
     def commit(self, submissions: Sequence[Submission], day: str) -> list[Outcome]:
         with self._writing() as connection:
-            admission = _admission(connection)
-            outcomes = [admission.admit(submission) for submission in submissions]
-            _write(connection, admission, day)
-        return outcomes
+            return sqlite_writes.commit(connection, submissions, day)
 
     def pending(self) -> list[tuple[int, str, int]]:
         with self._reading() as connection:
@@ -203,7 +255,7 @@ class SqliteStore:
         size = 0
         with self._reading() as connection:
             for row in connection.execute(
-                "SELECT id, day, kind, n, data FROM segments WHERE survey = ? AND folded = 0 AND day = ?",
+                f"SELECT {SEGMENT} FROM segments WHERE survey = ? AND folded = 0 AND day = ?",  # noqa: S608
                 (survey, day),
             ):
                 taken.append(segment(row))
@@ -215,7 +267,7 @@ class SqliteStore:
     def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
         with self._reading() as connection:
             rows = connection.execute(
-                "SELECT id, day, kind, n, data FROM segments WHERE survey = ? AND folded = 1 AND day = ?"
+                f"SELECT {SEGMENT} FROM segments WHERE survey = ? AND folded = 1 AND day = ?"  # noqa: S608
                 " AND (kind = 2 OR length(data) < ?)",
                 (survey, day, most_bytes),
             )
@@ -228,8 +280,8 @@ class SqliteStore:
     def fold(self, step: Fold) -> bool:
         try:
             with self._writing() as connection:
-                _fold(connection, step)
-        except _OutdatedStep:
+                sqlite_writes.fold(connection, step)
+        except sqlite_writes.OutdatedStep:
             return False
         self._traces = True
         return True
@@ -244,8 +296,8 @@ class SqliteStore:
 
     def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> None:
         with self._writing() as connection:
-            rows = [(survey, ticket) for ticket in sorted(tickets)]
-            connection.executemany("INSERT INTO tickets (survey, ticket, spent) VALUES (?, ?, 0)", rows)
+            rows = [with_checksum((survey, ticket, 0)) for ticket in sorted(tickets)]
+            connection.executemany("INSERT INTO tickets VALUES (?, ?, ?, ?)", rows)
 
     def has_ticket(self, survey: int, ticket: bytes) -> bool:
         with self._reading() as connection:
@@ -254,23 +306,30 @@ class SqliteStore:
 
     def add_token(self, token: Token) -> None:
         with self._writing() as connection:
-            connection.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(token))
+            connection.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?)", with_checksum(astuple(token)))
 
     def find_token(self, digest: bytes) -> Token | None:
         with self._reading() as connection:
             row = connection.execute("SELECT * FROM tokens WHERE hash = ?", (digest,)).fetchone()
-            return None if row is None else Token(*row)
+            return None if row is None else Token(*verified("tokens", row))
 
     def tokens(self) -> list[Token]:
         with self._reading() as connection:
-            return [Token(*row) for row in connection.execute("SELECT * FROM tokens ORDER BY rowid")]
+            rows = connection.execute("SELECT * FROM tokens ORDER BY rowid")
+            return [Token(*verified("tokens", row)) for row in rows]
 
     def revoke_token(self, identifier: str, now: str) -> bool:
         with self._writing() as connection:
-            done = connection.execute(
-                "UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?", (now, identifier)
+            row = connection.execute("SELECT * FROM tokens WHERE id = ?", (identifier,)).fetchone()
+            if row is None:
+                return False
+            token = Token(*verified("tokens", row))
+            revoked = replace(token, revoked=token.revoked or now)
+            connection.execute(
+                "UPDATE tokens SET revoked = ?, checksum = ? WHERE id = ?",
+                (revoked.revoked, row_checksum(*astuple(revoked)), identifier),
             )
-            return done.rowcount == 1
+            return True
 
     # ------------------------------------------------------------------------------------------------- copies
 
@@ -286,65 +345,6 @@ class SqliteStore:
             connection.execute("INSERT INTO sqlite_sequence VALUES ('surveys', ?)", (snapshot.last_number(),))
 
 
-def _publish(connection: sqlite3.Connection, new: Entry) -> int:
-    return connection.execute(
-        "INSERT INTO surveys (version, name, specification, created) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (version) DO NOTHING",
-        (new.version, new.name, new.specification, new.created),
-    ).rowcount
-
-
 def _one(connection: sqlite3.Connection, version: str) -> Entry | None:
     row = connection.execute("SELECT * FROM surveys WHERE version = ?", (version,)).fetchone()
     return None if row is None else entry(row)
-
-
-def _closed(connection: sqlite3.Connection, survey: int) -> bool | None:
-    row = connection.execute("SELECT closed FROM surveys WHERE number = ?", (survey,)).fetchone()
-    return None if row is None else row[0] is not None
-
-
-def _admission(connection: sqlite3.Connection) -> Admission:
-    def known(survey: int, key: bytes) -> tuple[bytes, int] | None:
-        row = connection.execute("SELECT body, accepted FROM keys WHERE survey = ? AND key = ?", (survey, key))
-        return cast("tuple[bytes, int] | None", row.fetchone())
-
-    def unspent(survey: int, ticket: bytes) -> bool:
-        query = "SELECT 1 FROM tickets WHERE survey = ? AND ticket = ? AND spent = 0"
-        return connection.execute(query, (survey, ticket)).fetchone() is not None
-
-    return Admission(known, functools.cache(lambda survey: _closed(connection, survey)), unspent)
-
-
-def _write(connection: sqlite3.Connection, admission: Admission, day: str) -> None:
-    connection.executemany("INSERT INTO keys VALUES (?, ?, ?, ?)", admission.keys)
-    connection.executemany("UPDATE tickets SET spent = 1 WHERE survey = ? AND ticket = ?", admission.tickets)
-    _insert(connection, admission.segments(day), folded=False)
-
-
-def _insert(connection: sqlite3.Connection, parts: Iterable[tuple[int, str, Segment]], *, folded: bool) -> None:
-    rows = [(survey, day, part.kind, part.n, folded, part.data) for survey, day, part in parts]
-    connection.executemany("INSERT INTO segments (survey, day, kind, n, folded, data) VALUES (?, ?, ?, ?, ?, ?)", rows)
-
-
-def _fold(connection: sqlite3.Connection, step: Fold) -> None:
-    """Replace rows, if the survey and every one of its rows are still there; else leave everything as it is."""
-    if _closed(connection, step.survey) is None:
-        raise _OutdatedStep
-    rows = [(row, step.survey, step.day) for row in step.removed]
-    done = connection.executemany("DELETE FROM segments WHERE id = ? AND survey = ? AND day = ?", rows)
-    if step.removed and done.rowcount != len(step.removed):
-        raise _OutdatedStep
-    _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
-    _gain(connection, step)
-
-
-def _gain(connection: sqlite3.Connection, step: Fold) -> None:
-    """Add to the tally of a day."""
-    where = (step.survey, step.day)
-    row = connection.execute("SELECT n, state FROM tallies WHERE survey = ? AND day = ?", where).fetchone()
-    connection.execute(
-        "INSERT INTO tallies (survey, day, n, state) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (survey, day) DO UPDATE SET n = excluded.n, state = excluded.state",
-        (*where, *gained(row, step.gained)),
-    )

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fldp.collector.checksums import row_checksum
 from fldp.collector.migrations import steps
 from fldp.collector.store import StoreError
+from fldp.collector.tables import CHECKED, COLUMNS
 
 FILE = "fldp.db"
 _APPLICATION = 0x666C6463  # "fldc": SQLite keeps it in the file's header, so that other files are known as such
@@ -69,6 +71,7 @@ def prepare(path: Path) -> None:
 def migrate(path: Path, connection: sqlite3.Connection) -> None:
     """Do the steps that are missing, each with its number in one transaction."""
     _check_kind(path, connection)
+    connection.create_function("row_checksum", -1, row_checksum, deterministic=True)
     for number, step in enumerate(migrations(), 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -95,6 +98,20 @@ def check_readable(path: Path, connection: sqlite3.Connection) -> None:
     _check_kind(path, connection)
     if _pragma(connection, "user_version") == 0:
         raise StoreError(f"{path}: holds no tables of a collector")
+
+
+def add_checksums(connection: sqlite3.Connection) -> None:
+    """Have the tables of the first schema read as if each row had its checksum; the file itself is not changed."""
+    if _pragma(connection, "user_version") > 1:
+        return
+    connection.create_function("row_checksum", -1, row_checksum, deterministic=True)
+    for table in CHECKED:
+        columns = COLUMNS[table].removesuffix(", checksum")
+        rowid = "rowid AS rowid, " if table == "tokens" else ""
+        connection.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT {rowid}{columns}, row_checksum({columns}) AS checksum"  # noqa: S608
+            f" FROM main.{table}"
+        )
 
 
 def seal(path: Path) -> None:

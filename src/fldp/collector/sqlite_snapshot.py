@@ -4,18 +4,25 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from fldp.collector.store import REPORTS, Days, Entry, Segment
-from fldp.collector.tables import number_of, rows_of
+from fldp.collector.checksums import verified
+from fldp.collector.store import REPORTS, Days, Entry, Segment, StoreError
+from fldp.collector.tables import COLUMNS, number_of, rows_of
+
+SEGMENT = f"id, {COLUMNS['segments']}"
 
 
 def entry(row: Any) -> Entry:
-    """Return a row of surveys."""
+    """Return a row of surveys. In a damaged file a column may be of any type."""
+    kinds = [type(value) for value in row]
+    if kinds[:5] != [int, str, str, str, str] or kinds[5] not in (str, type(None)):
+        raise StoreError("store: a row of surveys is damaged; run fldp fsck")
     return Entry(*row)
 
 
 def segment(row: Any) -> Segment:
-    """Return a row of segments: id, day, kind, n, data."""
-    return Segment(row[2], row[3], row[4], row[0], row[1])
+    """Return a row of segments, or say that it is damaged."""
+    _, day, kind, n, _, data = verified("segments", row[1:])
+    return Segment(kind, n, data, row[0], day)
 
 
 class SqliteSnapshot:
@@ -32,14 +39,12 @@ class SqliteSnapshot:
         return row.fetchone() is not None
 
     def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
-        for day, n, state in self._connection.execute(
-            "SELECT day, n, state FROM tallies WHERE survey = ? AND day BETWEEN ? AND ? ORDER BY day", (survey, *days)
-        ):
-            yield day, n, bytes(state)
+        query = "SELECT day, n, state FROM tallies WHERE survey = ? AND day BETWEEN ? AND ? ORDER BY day"
+        return iter(self._connection.execute(query, (survey, *days)))
 
     def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
         rows = self._connection.execute(
-            "SELECT id, day, kind, n, data FROM segments WHERE survey = ? AND folded = ? AND day BETWEEN ? AND ?"
+            f"SELECT {SEGMENT} FROM segments WHERE survey = ? AND folded = ? AND day BETWEEN ? AND ?"  # noqa: S608
             " ORDER BY day, kind, n",
             (survey, folded, *days),
         )
@@ -73,6 +78,13 @@ class SqliteSnapshot:
 
     def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
         return iter(self._connection.execute(rows_of(table, "rowid")))
+
+    def stored(self, table: str) -> Iterator[tuple[Any, ...]]:
+        return iter(self._connection.execute(f"SELECT {COLUMNS[table]} FROM {table}"))  # noqa: S608
+
+    def totals(self, table: str) -> tuple[int, int] | None:
+        row = self._connection.execute(f"SELECT {table}, {table}_sum FROM state").fetchone()  # noqa: S608
+        return None if row is None else (row[0], row[1])
 
     def last_number(self) -> int:
         return self._sum("sqlite_sequence WHERE name = ?", ("surveys",), "seq")

@@ -147,6 +147,12 @@ class Snapshot(Protocol):
     def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
         """Yield these rows, as ``tables`` says."""
 
+    def stored(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield all rows of a table, in no order, not checked; those that belong to nobody any more too."""
+
+    def totals(self, table: str) -> tuple[int, int] | None:
+        """Return how many rows a table must have, and what their checksums must add up to, if the store knows."""
+
     def last_number(self) -> int:
         """Return the largest number that a survey ever had, 0 if there was none."""
 
@@ -186,6 +192,9 @@ class Store(Protocol):
 
     def delete_surveys(self, numbers: Sequence[int]) -> None:
         """Delete surveys, so that nothing is left of them when this returns."""
+
+    def deletions(self) -> list[Entry]:
+        """Return the deletions that are not complete: number, version and name of what was deleted. Cheap."""
 
     def purge(self) -> None:
         """Delete what an interrupted deletion has left."""
@@ -231,6 +240,15 @@ class Store(Protocol):
 
     def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
         """Take over all that another store holds, in one transaction, if this one holds nothing."""
+
+    def objections(self) -> list[str]:
+        """Return what is known from outside of the database against it: commits that it has lost."""
+
+    def accept(self) -> None:
+        """Take the database as it is, whatever is known against it from outside."""
+
+    def inspect(self) -> list[str]:
+        """Return what is wrong with the database as a whole, before it is served; it takes less than ``fsck``."""
 
     def size(self) -> int:
         """Return the bytes that the database takes."""

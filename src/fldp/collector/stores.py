@@ -13,8 +13,16 @@ from fldp.extras import load
 def serve_store(settings: Settings) -> Store:
     """Open the store of a collector, made if there is none, with a connection for everybody who may want one."""
     if settings.database is None:
-        return SqliteStore(settings.data / FILE)
-    return _postgres(settings.database, connections=2 * settings.threads + 8, make=True)
+        store: Store = SqliteStore(settings.data / FILE)
+    else:
+        store = _postgres(settings.database, connections=2 * settings.threads + 8, make=True)
+    try:
+        if wrong := store.inspect():  # better no collector than one that takes reports for a database that is damaged
+            raise StoreError(f"{settings.database or settings.data / FILE}: {wrong[0]}")
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 def open_store(data: Path, database: Database | None = None, *, make: bool = False) -> Store:

@@ -170,11 +170,22 @@ async def delete(collector: Collector, request: Request, token: Token) -> Respon
     permit(token, request.path_params["name"])
     if given.get("all", "true") != "true" or len(given) != 1:
         raise bad_parameter("give version=ID to delete one version, or all=true")
-    found = await _versions(collector, request.path_params["name"], given.get("version"))
-    numbers = [entry.number for entry in found]
-    await collector.answer(collector.store.delete_surveys, numbers)
-    collector.forget()
+    numbers = await _to_delete(collector, request.path_params["name"], given.get("version"))
+    try:
+        await collector.answer(collector.store.delete_surveys, numbers)
+    finally:
+        collector.forget()  # also when it failed half-way: then nobody finds the survey any more
     return Response(status_code=204)
+
+
+async def _to_delete(collector: Collector, name: str, version: str | None) -> list[int]:
+    """Return the numbers of a survey's versions; those too whose deletion has begun, and is to be completed."""
+    entries = await collector.quick(collector.store.named, name)
+    begun = [entry for entry in await collector.quick(collector.store.deletions) if entry.name == name]
+    numbers = [entry.number for entry in (*entries, *begun) if version in (None, entry.version)]
+    if not numbers:
+        raise not_found("survey")
+    return numbers
 
 
 async def tickets(collector: Collector, request: Request, token: Token) -> Response:

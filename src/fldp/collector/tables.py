@@ -6,13 +6,14 @@ from typing import Any
 Row = tuple[Any, ...]
 
 OWNED = ("segments", "tallies", "keys", "tickets")  # their rows belong to a survey
+CHECKED = ("segments", "keys", "tickets", "tokens")  # their rows end with a checksum of all that is before it
 COLUMNS = {
     "surveys": "number, version, name, specification, created, closed",
-    "segments": "survey, day, kind, n, folded, data",
+    "segments": "survey, day, kind, n, folded, data, checksum",
     "tallies": "survey, day, n, state",
-    "keys": "survey, key, body, accepted",
-    "tickets": "survey, ticket, spent",
-    "tokens": "id, hash, scope, survey, created, expires, revoked",
+    "keys": "survey, key, body, accepted, checksum",
+    "tickets": "survey, ticket, spent, checksum",
+    "tokens": "id, hash, scope, survey, created, expires, revoked, checksum",
 }
 _ORDER = {
     "surveys": "number",

@@ -163,7 +163,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.where = self.place()
         self.stores = self.where.opened()
         self.model = Model()
-        self.plans, self.backups, self.symbol, self.key, self.turn = [], [], 0, 0, 0
+        self.plans, self.backups, self.symbol, self.key, self.turn, self.fresh = [], [], 0, 0, 0, 0
 
     def teardown(self):
         try:
@@ -198,7 +198,8 @@ class StoreMachine(RuleBasedStateMachine):
         return Submission(live.number, key, key, _reports(live.survey, self.symbols(count)), **more)
 
     def settle(self, live, new, day):
-        """Note that a submission was acknowledged."""
+        """Note that a submission was acknowledged, so that there is something to plan, twice at most."""
+        self.fresh = 2
         live.keys[new.key] = new
         if isinstance(new.content, Tally):
             live.merged[new.day] += Counter(np.flatnonzero(new.content.state).tolist())
@@ -309,7 +310,7 @@ class StoreMachine(RuleBasedStateMachine):
             if not live.closed:
                 self.settle(live, new, day)
 
-    @precondition(lambda self: any(live.keys for live in self.model.live.values()))
+    @precondition(lambda self: self.fresh and any(live.keys for live in self.model.live.values()))
     @rule(data=st.data(), day=st.sampled_from(DAYS), conflicting=st.booleans())
     def send_again(self, data, day, conflicting):
         """A key that was acknowledged comes again, with the same body or another."""
@@ -358,10 +359,11 @@ class StoreMachine(RuleBasedStateMachine):
 
     # ------------------------------------------------------------------------------------------------- folding
 
+    @precondition(lambda self: self.fresh)
     @rule(most_bytes=st.sampled_from([1, 1 << 20]))
     def plan_folds(self, most_bytes):
         """Work steps out for all that waits, as a round of compaction does before it is overtaken."""
-        store = self.store
+        store, self.fresh = self.store, self.fresh - 1
         for number, day, _ in store.pending():
             survey = self.model.live[number].survey
             self.plans.append(fold_step(store, number, day, survey, store.tail(number, day, most_bytes)))
@@ -375,7 +377,7 @@ class StoreMachine(RuleBasedStateMachine):
         if not keep:
             self.plans.clear()
 
-    @precondition(lambda self: self.model.live)
+    @precondition(lambda self: self.fresh and self.model.live)
     @rule(data=st.data(), day=st.sampled_from(DAYS))
     def fold_whole_day(self, data, day):
         live = self.choose(data)

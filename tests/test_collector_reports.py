@@ -171,6 +171,18 @@ def test_a_connection_that_ends_within_a_body_counts_nothing(server):
     assert server.counts()[survey.version] == 0
 
 
+def test_an_empty_batch_spends_no_ticket(server):
+    survey = server.publish(name="empty-tickets", submit="ticket")
+    with server.admin as client:
+        (ticket,) = client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 1}).json()["tickets"]
+    empty = wire.encode(survey.privatize([survey.label(0)])[:0], survey.version)
+    refused = server.send(survey, empty, **{"Fldp-Ticket": ticket})
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:fldp:malformed")
+    assert server.send(survey, **{"Fldp-Ticket": ticket}).json() == {"accepted": 1}
+    spent = server.send(survey, **{"Fldp-Ticket": ticket})
+    assert spent.json()["type"] == "urn:fldp:ticket-spent"
+
+
 def test_tickets(server):
     survey = server.publish(name="tickets", submit="ticket")
     with server.admin as client:

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from collector_server import batch, key, specification
+from collector_store import until
 from fldp import Survey
 from fldp.collector import collector as module
 from fldp.collector.app import create_app
@@ -15,6 +16,7 @@ from fldp.collector.clock import system
 from fldp.collector.collector import Collector, Published
 from fldp.collector.settings import Settings
 from fldp.collector.sqlite import SqliteStore
+from fldp.collector.store import StoreError
 
 
 @pytest.fixture
@@ -126,3 +128,63 @@ def test_a_survey_that_cannot_be_read_is_a_failure_of_the_store(collector):
         assert "{" not in answer.json()["detail"]
 
     play(collector, story)
+
+
+def interrupted(store, monkeypatch, times):
+    """Have deletions fail half-way, some times."""
+    real, left = store._purge_some, [times]
+
+    def failing(table, number):
+        if table == "keys" and left[0]:
+            left[0] -= 1
+            raise StoreError("the disk is full")
+        return real(table, number)
+
+    monkeypatch.setattr(store, "_purge_some", failing)
+
+
+def owners(store):
+    query = " UNION ".join(f"SELECT survey FROM {table}" for table in ("segments", "tallies", "keys", "tickets"))
+    with store._reading() as connection:
+        return {row[0] for row in connection.execute(query)}
+
+
+def test_a_deletion_that_failed_half_way_goes_on_when_it_is_repeated(tmp_path, monkeypatch):
+    made = Collector(Settings(data=tmp_path, fold_seconds=3600), SqliteStore(tmp_path / "fldp.db"))
+
+    async def story(client):
+        survey = await publish(client, name="deleted")
+        path = f"/v1/versions/{survey.version}/reports"
+        headers = {"Idempotency-Key": key(), "Content-Type": "application/octet-stream"}
+        assert (await client.post(path, content=batch(survey), headers=headers)).status_code == 200
+        interrupted(made.store, monkeypatch, 2)
+        for _ in range(2):
+            assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 503
+            assert owners(made.store)
+        assert (await client.delete("/v1/surveys/deleted?version=" + "0" * 64)).status_code == 404
+        assert (await client.delete(f"/v1/surveys/deleted?version={survey.version}")).status_code == 204
+        assert not owners(made.store)
+        assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 404
+
+    try:
+        play(made, story)
+    finally:
+        made.stop()
+
+
+def test_a_deletion_that_failed_half_way_is_completed_without_being_repeated(tmp_path, monkeypatch):
+    made = Collector(Settings(data=tmp_path, fold_seconds=0.05), SqliteStore(tmp_path / "fldp.db"))
+
+    async def story(client):
+        survey = await publish(client, name="deleted")
+        path = f"/v1/versions/{survey.version}/reports"
+        headers = {"Idempotency-Key": key(), "Content-Type": "application/octet-stream"}
+        assert (await client.post(path, content=batch(survey), headers=headers)).status_code == 200
+        interrupted(made.store, monkeypatch, 1)
+        assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 503
+        until(lambda: not owners(made.store) and not made.store.deletions(), 60)
+
+    try:
+        play(made, story)
+    finally:
+        made.stop()

@@ -64,6 +64,8 @@ def check(snapshot: Snapshot, entry: Entry) -> tuple[list[str], int]:
         survey = Survey.from_dict(json.loads(entry.specification))
     except Exception:
         return ["the specification cannot be read"], 0
+    if survey.name != entry.name:
+        return [f"the specification is that of survey {survey.name}"], 0
     try:
         return _compared(snapshot, entry, survey)
     except Exception as error:  # the other surveys can be checked all the same

@@ -222,3 +222,18 @@ def test_the_shell_wants_one_source_and_one_target(tmp_path):
         (("--to", "http://127.0.0.1:1", "--lake", "z"), "with --to, give the survey's name"),
     ]:
         assert complaint in shell("export", *arguments, code=2)[1]
+
+
+def test_a_day_of_a_survey_that_was_deleted_and_published_again_is_written_anew(store, tmp_path):
+    """It may have as many reports as before, and they are others."""
+    for turn in range(2):
+        survey, number = publish(store, minimum=1)
+        sent = submission(survey, number, bytes([turn]), [turn] * 20)
+        store.commit([sent], "2026-11-01")
+        done = [what for _, _, what in write_lake(store, tmp_path / "lake", TODAY)]
+        assert done == [WRITTEN]
+        assert [what for _, _, what in write_lake(store, tmp_path / "lake", TODAY)] == [THERE]
+        with day_file(tmp_path / "lake", survey.version, "2026-11-01").open("rb") as file:
+            (part,) = parquet.read(file)[2]
+        assert part == in_order(sent.content)
+        store.delete_surveys([number])

@@ -40,8 +40,8 @@ def names(oracle: Oracle) -> tuple[str, ...]:
     return np.dtype(oracle.report_dtype).names or (("bits",) if oracle.report_shape else ("symbol",))
 
 
-def schema(oracle: Oracle, survey: str | None = None) -> Any:
-    """Return the Arrow schema of an oracle's reports.
+def schema(oracle: Oracle, survey: str | None = None, number: int | None = None) -> Any:
+    """Return the Arrow schema of an oracle's reports; a collector adds its own number of the survey.
 
     >>> import fldp
     >>> schema(fldp.FHR(epsilon=1.0, domain_size=1023)).names
@@ -49,6 +49,7 @@ def schema(oracle: Oracle, survey: str | None = None) -> Any:
     """
     arrow, _ = _arrow()
     meta = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
+    meta |= {} if number is None else {"number": number}
     meta["check"] = _checksum(meta)
     dtype = np.dtype(oracle.report_dtype)
     if oracle.report_shape:
@@ -59,10 +60,16 @@ def schema(oracle: Oracle, survey: str | None = None) -> Any:
     return arrow.schema(columns, metadata={_KEY: canonical.dumps(meta)})
 
 
-def write(file: BinaryIO, oracle: Oracle, batches: Iterable[Reports], survey: str | None = None) -> int:
+def write(
+    file: BinaryIO,
+    oracle: Oracle,
+    batches: Iterable[Reports],
+    survey: str | None = None,
+    number: int | None = None,
+) -> int:
     """Write reports as they come; return how many there were."""
     _, parquet = _arrow()
-    form, count = schema(oracle, survey), 0
+    form, count = schema(oracle, survey, number), 0
     with parquet.ParquetWriter(file, form, write_page_checksum=True) as writer:
         for reports in batches:
             for start in range(0, len(reports), _ROWS):
@@ -158,15 +165,21 @@ def about(table: Any) -> tuple[Oracle, str | None] | None:
     return named
 
 
-def count(path: Path, survey: str) -> int | None:
-    """Return how many reports of a survey a file says that it holds; None if it is not there, or of something else."""
+def count(path: Path, survey: str, number: int | None = None) -> int | None:
+    """Return how many reports of a survey a file says that it holds; None if it is not there, or of something else.
+
+    A survey that was deleted and published again has the same version and another number; older files name none.
+    """
     try:
         with path.open("rb") as file:
             table = opened(file)
             named = about(table)
     except (OSError, WireError):
         return None
-    return int(table.metadata.num_rows) if named is not None and named[1] == survey else None
+    if named is None or named[1] != survey:
+        return None
+    numbered = json.loads(table.schema_arrow.metadata[_KEY]).get("number", number)
+    return int(table.metadata.num_rows) if number in (None, numbered) else None
 
 
 def read(

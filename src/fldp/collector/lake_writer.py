@@ -40,7 +40,7 @@ def write_reports(
     number, oracle = entry.number, survey.oracle
     segments = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
     parts = _watched(mixed(oracle, segments, survey.collect["minimum"]), watch)
-    return parquet.write(file, oracle, parts, entry.version)
+    return parquet.write(file, oracle, parts, entry.version, entry.number)
 
 
 def _watched(parts: Iterator[Reports], watch: Watch) -> Iterator[Reports]:
@@ -82,7 +82,7 @@ def write_day(store: Store, root: Path, entry: Entry, past: str, watch: Watch = 
         count = snapshot.count_reports(entry.number, days) if snapshot.has(entry.number) else 0
         if count < survey.collect["minimum"]:
             return TOO_FEW
-        if parquet.count(path, entry.version) == count:
+        if parquet.count(path, entry.version, entry.number) == count:
             return THERE
         with written(str(path), folders=True) as file:
             write_reports(file, snapshot, entry, survey, days, watch)
@@ -94,7 +94,7 @@ class LakeWriter:
 
     def __init__(self, store: Store, root: Path, clock: Clock, pause: float = _PAUSE) -> None:
         self._store, self._root, self._clock, self._pause = store, root, clock, pause
-        self._seen: dict[tuple[str, str], int] = {}  # days that need no second look, by how many reports they had
+        self._seen: dict[tuple[int, str], int] = {}  # days that need no second look, by how many reports they had
         self._stop = threading.Event()
         self.written = self.failures = 0
         self._thread = threading.Thread(target=self._run, name="fldp-lake", daemon=True)
@@ -123,10 +123,10 @@ class LakeWriter:
         today = day(self._clock() - GRACE)
         for entry in _raw_entries(self._store, None):
             for past, n in _past(self._store, entry, today):
-                if self._seen.get((entry.version, past)) != n:
+                if self._seen.get((entry.number, past)) != n:
                     done = write_day(self._store, self._root, entry, past, self._watch)
                     self.written += done == WRITTEN
-                    self._seen[entry.version, past] = n
+                    self._seen[entry.number, past] = n
 
     def _watch(self) -> None:
         if self._stop.is_set():

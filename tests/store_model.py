@@ -61,6 +61,7 @@ def _survey(name, retention):
     )
 
 
+SELDOM = ["publish", "publish", "publish", "close", "next round", "reopen", "backup", "restore", "lake", "lake"]
 SURVEYS = [_survey(name, retention) for name, retention in KINDS]
 
 
@@ -163,7 +164,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.where = self.place()
         self.stores = self.where.opened()
         self.model = Model()
-        self.plans, self.backups, self.symbol, self.key, self.turn, self.fresh = [], [], 0, 0, 0, 0
+        self.plans, self.backups, self.symbol, self.key, self.turn = [], [], 0, 0, 0
+        self.fresh, self.overtaken = 0, False  # whether there is something to plan; whether something came since
 
     def teardown(self):
         try:
@@ -199,7 +201,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def settle(self, live, new, day):
         """Note that a submission was acknowledged, so that there is something to plan, twice at most."""
-        self.fresh = 2
+        self.fresh, self.overtaken = 2, True
         live.keys[new.key] = new
         if isinstance(new.content, Tally):
             live.merged[new.day] += Counter(np.flatnonzero(new.content.state).tolist())
@@ -275,20 +277,12 @@ class StoreMachine(RuleBasedStateMachine):
             live.closed, live.tickets = True, {t: spent for t, spent in live.tickets.items() if spent}
             self.model.live[number] = Live(number, kind, tickets=moved)
 
-    @rule(data=st.data(), what=st.sampled_from(["publish", "publish", "close", "next round"]))
-    def change_surveys(self, data, what):
-        if what == "publish":
-            self.publish(data.draw(st.integers(0, len(KINDS) - 1), "kind"))
-        elif what == "close" and self.model.live:
-            self.close_survey(self.choose(data))
-        elif 0 < len(self.model.live) < len(KINDS):
-            self.next_round(self.choose(data))
-
-    @precondition(lambda self: self.model.live or self.model.remains)
-    @rule(data=st.data(), after=st.none() | st.integers(0, 4))
+    @precondition(lambda self: len(self.model.live) > 1 or self.model.remains)
+    @rule(data=st.data(), after=st.sampled_from([None, None, None, 0, 2, 4]))
     def delete_some(self, data, after):
-        """Delete a survey, perhaps not to the end; or complete what was not deleted to the end."""
-        numbers = sorted(self.model.remains | set(self.model.live))
+        """Delete a survey, one that is being folded if there is one; or complete what was not deleted to the end."""
+        planned = {step.survey for step in self.plans} & set(self.model.live)
+        numbers = sorted(self.model.remains | (planned or set(self.model.live)))
         number = data.draw(st.sampled_from(numbers), "survey")
         if number in self.model.remains:
             (self.complete_deletions if after else self.repeat_deletion)(number)
@@ -310,8 +304,16 @@ class StoreMachine(RuleBasedStateMachine):
             if not live.closed:
                 self.settle(live, new, day)
 
-    @precondition(lambda self: self.fresh and any(live.keys for live in self.model.live.values()))
-    @rule(data=st.data(), day=st.sampled_from(DAYS), conflicting=st.booleans())
+    @precondition(lambda self: self.model.live)
+    @rule(data=st.data(), day=st.sampled_from(DAYS), what=st.sampled_from(["again", "conflict", "ticket", "merge"]))
+    def send_otherwise(self, data, day, what):
+        if what == "merge":
+            self.merge(data, day, data.draw(st.integers(1, 3), "count"))
+        elif what == "ticket":
+            self.use_ticket(data, day, data.draw(st.integers(0, 1), "count"))
+        elif any(live.keys for live in self.model.live.values()):
+            self.send_again(data, day, what == "conflict")
+
     def send_again(self, data, day, conflicting):
         """A key that was acknowledged comes again, with the same body or another."""
         live = self.choose(data, lambda live: live.keys)
@@ -322,8 +324,6 @@ class StoreMachine(RuleBasedStateMachine):
         assert outcome.verdict is (Verdict.CONFLICT if conflicting else Verdict.REPEATED)
         assert outcome.accepted == (0 if conflicting else before.n)
 
-    @precondition(lambda self: self.model.live)
-    @rule(data=st.data(), day=st.sampled_from(DAYS), count=st.integers(0, 1))
     def use_ticket(self, data, day, count):
         live = self.choose(data)
         if not live.tickets:
@@ -345,8 +345,6 @@ class StoreMachine(RuleBasedStateMachine):
             live.tickets[ticket] |= bool(count)
             self.settle(live, new, day)
 
-    @precondition(lambda self: self.model.live)
-    @rule(data=st.data(), day=st.sampled_from(DAYS), count=st.integers(1, 3))
     def merge(self, data, day, count):
         """A tally of another collector is added, also to a survey that is closed."""
         live = self.choose(data)
@@ -363,15 +361,16 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(most_bytes=st.sampled_from([1, 1 << 20]))
     def plan_folds(self, most_bytes):
         """Work steps out for all that waits, as a round of compaction does before it is overtaken."""
-        store, self.fresh = self.store, self.fresh - 1
+        store, self.fresh, self.overtaken = self.store, self.fresh - 1, False
         for number, day, _ in store.pending():
             survey = self.model.live[number].survey
             self.plans.append(fold_step(store, number, day, survey, store.tail(number, day, most_bytes)))
 
-    @precondition(lambda self: self.plans)
+    @precondition(lambda self: self.plans and self.overtaken)
     @rule(data=st.data(), keep=st.booleans())
     def apply_folds(self, data, keep):
-        """Apply steps that were planned some time ago, and perhaps once more later."""
+        """Apply steps that were planned before the last reports came, and perhaps once more later."""
+        self.overtaken = False
         for place in data.draw(st.permutations(range(len(self.plans))), "order"):
             self.store.fold(self.plans[place])
         if not keep:
@@ -385,16 +384,25 @@ class StoreMachine(RuleBasedStateMachine):
 
     # -------------------------------------------------------------------------------------------------- copies
 
-    @rule(data=st.data(), what=st.sampled_from(["reopen", "backup", "restore", "lake", "lake"]))
-    def copy(self, data, what):
-        if what == "reopen":
+    @precondition(lambda self: self.fresh or len(self.model.live) < 2)
+    @rule(data=st.data(), what=st.sampled_from(SELDOM))
+    def do_seldom(self, data, what):
+        """Do one of the things that are rare beside reports and compaction."""
+        live = self.choose(data) if self.model.live else None
+        if what == "publish":
+            self.publish(data.draw(st.integers(0, len(KINDS) - 1), "kind"))
+        elif what == "close" and live:
+            self.close_survey(live)
+        elif what == "next round" and live and len(self.model.live) < len(KINDS):
+            self.next_round(live)
+        elif what == "reopen":
             self.reopen()
         elif what == "backup":
             self.backup()
         elif what == "restore" and self.backups:
             self.restore(*data.draw(st.sampled_from(self.backups), "backup"))
-        elif what == "lake" and self.model.live:
-            self.write_lake_day(self.choose(data), data.draw(st.sampled_from(DAYS), "day"))
+        elif what == "lake" and live:
+            self.write_lake_day(live, data.draw(st.sampled_from(DAYS), "day"))
 
     def reopen(self):
         for store in self.stores:

@@ -8,7 +8,7 @@ from fldp.collector import admission, postgres, postgres_writes, sqlite, sqlite_
 from fldp.collector.store import Outcome, Verdict
 from store_model import compare
 
-EXAMPLES = {"sqlite": 45, "postgres": 8}
+EXAMPLES = {"sqlite": 80, "postgres": 10}
 
 
 @pytest.mark.parametrize("kind", STORES)
@@ -107,4 +107,4 @@ BREAKAGES = [
 def test_the_model_notices(kind, breakage, monkeypatch):
     breakage(monkeypatch)
     with pytest.raises(AssertionError):
-        compare(kind, EXAMPLES[kind], phases=[Phase.generate], report_multiple_bugs=False)
+        compare(kind, 4 * EXAMPLES[kind], phases=[Phase.generate], report_multiple_bugs=False)

@@ -12,6 +12,7 @@ from collector_store import DAY, STORES, opened, rows, stored_in, until, whole
 from fldp import BudgetError, Client, CollectorError, Limit, Limits, Participant, Survey
 from fldp.collector.collector import Published
 from fldp.collector.searching import Searches, _entry
+from fldp.collector.sqlite import SqliteStore
 from fldp.collector.store import Submission, Verdict
 from fldp.participant_store import MemoryStore
 from serving import shell
@@ -156,7 +157,8 @@ def test_a_successor_that_cannot_be_published_leaves_the_round_open(store, monke
     def fail(connection, new):
         raise RuntimeError("the power goes")
 
-    monkeypatch.setattr(f"{type(store).__module__}._publish", fail)
+    where = "sqlite_writes.publish" if isinstance(store, SqliteStore) else "postgres._publish"
+    monkeypatch.setattr(f"fldp.collector.{where}", fail)
     with pytest.raises(RuntimeError):
         store.succeed(number, successor)
     monkeypatch.undo()

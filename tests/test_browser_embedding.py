@@ -1,11 +1,12 @@
-"""What a page learns from a survey in a frame on it, and the collector before a report: nothing of the answer or of typing.
+"""What the page around a framed survey learns, and the collector before a report: nothing of the answer or of typing.
 
-The host is on another site, watches all that a browser shows it, and plays every state for every label. Visits that differ
-in the label or in the typed text alone must look alike, to the host and on the wire.
+The host is on another site, watches all that a browser shows it, and plays every state for every label. Visits that
+differ in the label or in the typed text alone must look alike, to the host and on the wire.
 """
 
 import pytest
 from playwright.sync_api import expect
+from scipy.stats import rankdata
 
 from browser import DESK, Visitor, chromium
 from collector_server import Server, specification
@@ -13,7 +14,9 @@ from embedding import Watcher, differences, host_page, host_server, recorded
 from fldp.collector.page_routes import files
 
 PHONE = {"width": 390, "height": 740}
-LONG = "Yes, type 2, which I treat with tablets, with injections, with a diet or in another way that is not listed here "
+LONG = (
+    "Yes, type 2, which I treat with tablets, with injections, with a diet or in another way that is not listed here "
+)
 LABELS = [
     "No",
     "Yes, type 1, and I have known it since I was a child, or for more than ten years",
@@ -24,7 +27,10 @@ LABELS = [
     "I would rather not say",
 ]
 DIABETES = {**specification("diabetes"), "question": "Has a doctor told you that you have diabetes?", "labels": LABELS}
-MANY = {**specification("illness"), "labels": [*LABELS, *(f"illness {number}" for number in range(40)), "hiv", "cancer"]}
+MANY = {
+    **specification("illness"),
+    "labels": [*LABELS, *(f"illness {number}" for number in range(40)), "hiv", "cancer"],
+}
 TEXT = {**specification("text", {"name": "cms", "epsilon": 1.0, "hashes": 64, "width": 64}), "domain": "strings"}
 TEXT.pop("labels")
 TYPED = ["d", "hiv", "illness 3", "zzzz zzzz zzzz zzzz zzzz zzzz zzzz zzzz zzzz", "Wi" * 300]
@@ -316,9 +322,13 @@ def kept_out(text):
 # ---------------------------------------------------------------------------------------------- all visits look alike
 
 
-def alike(visits):
-    """Fail where visits that differ in the answer alone differ in anything that somebody sees."""
+def alike(visits, *, scrolls=False):
+    """Fail where visits that differ in the answer alone differ in anything that somebody sees.
+
+    A host that shows the whole frame is not scrolled at all.
+    """
     first, *others = visits
+    assert scrolls or "scroll" not in first
     assert len(first["message"]) in (1, 2)  # one for each time that the page was loaded
     for other in others:
         assert not differences(first, other)
@@ -343,7 +353,7 @@ def test_no_label_can_be_told_from_another(stage, window):
 def test_not_even_by_a_host_that_hides_most_of_the_frame(stage):
     """A browser scrolls such a host to whatever takes the focus."""
     stage.publish(DIABETES)
-    alike([stage.visit(DIABETES, usual(place), clipped=True) for place in (0, 2, 4)])
+    alike([stage.visit(DIABETES, usual(place), clipped=True) for place in (0, 2, 4)], scrolls=True)
 
 
 @pytest.mark.parametrize("play", [unsent, offline])
@@ -388,23 +398,94 @@ def test_no_text_can_be_told_from_another(stage, window):
 @pytest.mark.parametrize("fields", [TEXT, MANY], ids=["text", "search"])
 def test_nothing_can_be_typed_where_the_host_hides_the_field(stage, fields):
     stage.publish(fields)
-    alike([stage.visit(fields, kept_out(text), clipped=True) for text in ("a", "a text of forty letters or even more....")])
+    texts = ["a", "a text of forty letters or even more...."]
+    alike([stage.visit(fields, kept_out(text), clipped=True) for text in texts], scrolls=True)
+
+
+TIMED = """async (place) => {
+  const until = (find) => new Promise((done) => {
+    const look = () => find() && (observer.disconnect(), done(find()));
+    const observer = new MutationObserver(look);
+    observer.observe(document, { childList: true, subtree: true });
+    look();
+  });
+  const button = (words) => [...document.querySelectorAll("button")].find(({ textContent }) => textContent === words);
+  const form = await until(() => document.querySelector("form"));
+  document.querySelectorAll(".choice input")[place].click();
+  const times = [performance.now()];
+  form.requestSubmit();
+  const send = await until(() => button("Send this report"));
+  times.push(performance.now());
+  const real = window.fetch;
+  const posted = new Promise((done) => (window.fetch = (...all) => (done(performance.now()), real(...all))));
+  const start = performance.now();
+  send.click();
+  times.push(await posted);
+  await until(() => document.body.textContent.includes("Thank you"));
+  return [times[1] - times[0], times[2] - start];
+}"""
+FORGET = """new Promise((done) => {
+  const deleting = indexedDB.deleteDatabase("fldp");
+  deleting.onsuccess = done;
+})"""
+TIMES = 25
+
+
+def rank_score(one, other):
+    """Return the z-score of the Wilcoxon rank-sum test."""
+    ranks = rankdata([*one, *other])[: len(one)].sum()
+    count, total = len(one), len(one) + len(other)
+    mean = count * (total + 1) / 2
+    return (ranks - mean) / (mean * len(other) / 6) ** 0.5
+
+
+def test_the_time_to_draw_and_to_send_does_not_depend_on_the_label(browser, server):
+    """The labels take turns, so that a busy machine slows down both; the false-alarm rate is below 2e-4."""
+    fields = {**DIABETES, "name": "timed"}
+    server.publish(fields)
+    times = {0: [], 4: []}
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/s/timed")
+        for turn in range(2 * TIMES):
+            place = (0, 4)[(turn + turn // 2) % 2]
+            times[place].append(page.evaluate(TIMED, place))
+            page.evaluate(FORGET)
+            page.reload()
+    for part in (0, 1):
+        assert abs(rank_score(*([pair[part] for pair in times[place]] for place in times))) < 4
 
 
 # ----------------------------------------------------------------------------------------- a leak would have been seen
 
-SHORT = "  waiting = answer.state"
+SPOT = "  waiting = answer.state"  # in answer.js, where the label is known
+LONGER = "if (label?.length > 9)"
+CLIP = {"clipped": True}
+
+
+def of_label(code):
+    """Plant something where the answer is known."""
+    return "answer.js", SPOT, code + ";" + SPOT
+
+
 LEAKS = {
-    "height": ("answer.js", SHORT, f"new ResizeObserver(() => parent.postMessage(main.offsetHeight, '*')).observe(main);{SHORT}", {}),
-    "number of messages": ("answer.js", SHORT, f"if (label?.length > 9) parent.postMessage('x', '*');{SHORT}", {}),
-    "history": ("answer.js", SHORT, f"if (label?.length > 9) history.pushState(null, '');{SHORT}", {}),
-    "frames": ("answer.js", SHORT, f"if (label?.length > 9) document.body.append(element('iframe'));{SHORT}", {}),
-    "request": ("answer.js", SHORT, f"if (label?.length > 9) fetch('/static/card.js');{SHORT}", {}),
-    "size of a request": ("answer.js", SHORT, f"if (label) fetch('/static/card.js', {{headers: {{'x-a': 'a'.repeat(label.length)}}}});{SHORT}", {}),
-    "focus": ("answer.js", SHORT, f"if (label?.length > 9) setTimeout(() => parent.focus(), 0);{SHORT}", {}),
-    "scroll into view": ("answer.js", "  if (shown++) begin(title);", "if (shown++) main.lastChild.scrollIntoView();", {"clipped": True}),
-    "place of radio buttons": ("frame.css", "position: fixed;\n  inset: 0 auto 0 0;", "", {"clipped": True}),
-    "order of the report": ("frame.css", ".framed .actions {\n  position: fixed;", ".framed .actions {", {"clipped": True}),
+    "height": (*of_label("new ResizeObserver(() => parent.postMessage(main.offsetHeight, '*')).observe(main)"), {}),
+    "number of messages": (*of_label(f"{LONGER} parent.postMessage({{ fldp: name, height: 640 }}, '*')"), {}),
+    "history": (*of_label(f"{LONGER} history.pushState(null, '')"), {}),
+    "frames": (*of_label(f"{LONGER} document.body.append(element('iframe'))"), {}),
+    "request": (*of_label(f"{LONGER} fetch('/static/card.js')"), {}),
+    "size of a request": (
+        *of_label("fetch('/static/card.js', { headers: { 'x-a': `${label ?? ''}`.replace(/./gs, 'a') } })"),
+        {},
+    ),
+    "focus": (*of_label(f"{LONGER} setTimeout(() => parent.focus(), 0)"), {}),
+    "scroll into view": (
+        "answer.js",
+        "begin(title);",
+        "begin(title), main.querySelectorAll('h2')[2]?.scrollIntoView({ block: 'nearest' });",
+        CLIP,
+    ),
+    "place of radio buttons": ("frame.css", "position: fixed;\n  inset: 0 auto 0 0;", "", CLIP),
+    "place of the bytes": ("answer.js", '    panel("Your report"', '    label, panel("Your report"', CLIP),
     "chained scrolling": ("frame.css", "overscroll-behavior: contain; /*", "/*", {}),
 }
 
@@ -413,12 +494,20 @@ LEAKS = {
 def test_a_planted_leak_is_seen(stage, leak):
     *planted, how = LEAKS[leak]
     stage.publish(DIABETES)
-    first, second = (stage.visit(DIABETES, usual(place), planted=planted, **how) for place in (0, 2))
-    assert differences(first, second)
+    visits = [stage.visit(DIABETES, usual(place), planted=planted, **how) for place in (0, 2)]
+    with pytest.raises(AssertionError):
+        alike(visits, scrolls="clipped" in how)
 
 
 TYPING_LEAKS = {
-    "messages": (MANY, searching, "choices.js", "  function show(wanted) {", "  function show(wanted) { parent.postMessage(1, '*');", {}),
+    "messages": (
+        MANY,
+        searching,
+        "choices.js",
+        "  function show(wanted) {",
+        "  function show(wanted) { parent.postMessage(1, '*');",
+        {},
+    ),
     "caret": (TEXT, writing, "frame.js", "  if (!isFramed) return null;", "  return null;", {"clipped": True}),
 }
 
@@ -427,5 +516,7 @@ TYPING_LEAKS = {
 def test_a_planted_leak_of_typing_is_seen(stage, leak):
     fields, play, *planted, how = TYPING_LEAKS[leak]
     stage.publish(fields)
-    first, second = (stage.visit(fields, play(text), planted=planted, **how) for text in ("d", "zzzz zzzz zzzz zzzz zzzz"))
-    assert differences(first, second)
+    texts = ["d", "zzzz zzzz zzzz zzzz zzzz"]
+    visits = [stage.visit(fields, play(text), planted=planted, **how) for text in texts]
+    with pytest.raises(AssertionError):
+        alike(visits, scrolls="clipped" in how)

@@ -58,7 +58,7 @@ def policy(origins: list[str]) -> str:
 
 
 def _page(name: str, origins: list[str], status: int = 200) -> Response:
-    """Return a page that others can put into a frame if they are named, and cannot hold as a window that they opened."""
+    """Return a page. Pages of these origins can put it into a frame, and none can hold it as a window."""
     headers = {
         "Content-Security-Policy": policy(origins),
         "Cross-Origin-Opener-Policy": "same-origin",

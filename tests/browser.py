@@ -12,6 +12,7 @@ AXE = Path(__file__).parents[1] / "js" / "node_modules" / "axe-core" / "axe.min.
 FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
+    "--disable-features=HttpsUpgrades,OptimizationHints,Translate",  # Playwright's own list denies storage to frames
     "--disable-quic",
     "--disable-sync",
     "--no-first-run",

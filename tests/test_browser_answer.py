@@ -201,7 +201,7 @@ def test_surveys_that_do_not_protect_all_answers_alike(visitor, plain):
         text = page.locator("main").inner_text()
         is_named = name == "sensitive" and seen.data[0] == LABELS.index("firefox")
         assert ("For certain: it names your answer." in text) == is_named
-        assert ("The report below names it." in text) == is_named
+        assert ("The report above names it." in text) == is_named
         accessible(page)
         page.get_by_role("button", name="Send this report").click()
         page.get_by_text("You have answered this survey").wait_for()
@@ -384,6 +384,60 @@ def test_a_personal_link(visitor, plain, derive):
     assert ("can tell which report is yours" in said) == derive
 
 
+def ticket_link(server, survey):
+    with server.admin as client:
+        path = f"/v1/versions/{survey.version}/tickets"
+        ticket = client.post(path, json={"count": 1}).json()["tickets"][0]
+    return f"{server.url}/s/{survey.name}#ticket={ticket}"
+
+
+def test_a_ticket_leaves_the_address_and_stays_with_the_tab(visitor, plain):
+    survey = plain.publish(name="credential", submit="ticket")
+    link = ticket_link(plain, survey)
+    page = visitor.open(f"{plain.url}/s/credential")
+    page.get_by_text("needs a personal link").wait_for()
+    page.goto(link)  # only what stands after # differs, so the page is not loaded again
+    page.get_by_role("button", name="See my report").wait_for()
+    assert page.url == f"{plain.url}/s/credential"
+    page.reload()
+    choose(page, "edge")
+    page.goto("about:blank")
+    page.go_back()
+    page.get_by_text("This report was drawn before").wait_for()
+    assert page.url == f"{plain.url}/s/credential"
+    page.get_by_role("button", name="Send this report").click()
+    page.get_by_text("You have answered this survey").wait_for()
+    assert count(plain, survey) == 1
+    assert page.evaluate("sessionStorage.length") == 0  # it is spent
+    assert link not in page.content()
+
+
+def test_a_ticket_is_not_in_the_history_of_the_tab(visitor, plain):
+    survey = plain.publish(name="history", submit="ticket")
+    page = visitor.open(ticket_link(plain, survey))
+    page.get_by_role("button", name="See my report").wait_for()
+    page.goto("about:blank")
+    session = visitor.context.new_cdp_session(page)
+    entries = session.send("Page.getNavigationHistory")["entries"]
+    assert [entry["url"] for entry in entries if "ticket" in entry["url"]] == []
+    assert f"{plain.url}/s/history" in [entry["url"] for entry in entries]
+    other = visitor.open(f"{plain.url}/s/history")  # another tab knows nothing of it
+    other.get_by_text("needs a personal link").wait_for()
+
+
+def test_the_browser_is_asked_to_keep_the_ledger(visitor, plain):
+    """Once the person asks for a report: not before, since a browser may ask the person about it."""
+    visitor.context.add_init_script(
+        "window.asked = 0; if (navigator.storage) navigator.storage.persist = async () => (window.asked++, false)"
+    )
+    plain.publish(name="lasting")
+    page = visitor.open(f"{plain.url}/s/lasting")
+    page.get_by_label("edge", exact=True).check()
+    assert page.evaluate("asked") == 0
+    choose(page, "edge")
+    assert page.evaluate("asked") == 1
+
+
 TRICKS = [
     "<script>document.title='hacked'</script>",
     "<img src=x onerror=alert(1)>",
@@ -469,18 +523,55 @@ def website(page):
 def test_a_survey_on_the_page_of_somebody_else(browser, plain, how):
     name = f"embedded-{how}"
     tags = {
-        "iframe": f'<iframe title="Survey" src="{plain.url}/s/{name}" width="600" height="900"></iframe>',
+        "iframe": f'<iframe title="Survey" src="{plain.url}/s/{name}" width="600" height="640"></iframe>',
         "script": f'<script src="{plain.url}/static/embed.js" data-survey="{name}" data-title="Ours"></script>',
     }
     with website(f"<!doctype html><title>Mine</title><h1>Mine</h1>{tags[how]}") as url:
         survey = plain.publish(name=name, origins=[url])
         with Visitor(browser, plain.url, url) as visitor:
             page = visitor.open(url)
-            answer(page.frame_locator("iframe"), "edge")
-            if how == "script":
-                inside = page.frames[1].evaluate("document.documentElement.offsetHeight")
-                assert page.locator("iframe").bounding_box()["height"] == pytest.approx(inside, abs=2)
+            frame = page.frame_locator("iframe")
+            frame.get_by_text("edge", exact=True).click()  # the radio button itself is out of sight
+            frame.get_by_role("button", name="See my report").click()
+            frame.get_by_role("button", name="Send this report").click()
+            frame.get_by_text("You have answered this survey").wait_for()
     assert count(plain, survey) == 1
+
+
+@pytest.mark.parametrize(
+    ("attribute", "window", "height"),
+    [("", 900, 640), ("480", 900, 480), ("20rem", 900, 320), ("nonsense", 900, 640), ("", 600, 510)],
+    ids=["default", "pixels", "length", "invalid", "low window"],
+)
+def test_the_script_gives_the_frame_one_height(browser, plain, attribute, window, height):
+    tag = f'<script src="{plain.url}/static/embed.js" data-survey="high" data-height="{attribute}"></script>'
+    with website(f"<!doctype html><title>Mine</title><h1>Mine</h1>{tag}") as url:
+        plain.publish(name="high", origins=[url])
+        with Visitor(browser, plain.url, url, viewport={"width": 800, "height": window}) as visitor:
+            page = visitor.open(url)
+            page.frame_locator("iframe").get_by_role("button", name="See my report").wait_for()
+            assert page.locator("iframe").bounding_box()["height"] == height
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("window", [PHONE, DESK], ids=["phone", "desk"])
+def test_every_step_in_a_frame_is_accessible(browser, plain, scheme, window):
+    name = f"framed-{scheme}-{window['width']}"
+    tag = f'<script src="{plain.url}/static/embed.js" data-survey="{name}"></script>'
+    top = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Mine</title>'
+    with website(f"{top}<main><h1>Mine</h1>{tag}</main>") as url:
+        plain.publish(name=name, origins=[url])
+        with Visitor(browser, plain.url, url, viewport=window, color_scheme=scheme) as visitor:
+            page = visitor.open(url)
+            frame = page.frame_locator("iframe")
+            frame.get_by_text("edge", exact=True).click()
+            accessible(page.frames[1])
+            frame.get_by_role("button", name="See my report").click()
+            frame.get_by_role("button", name="Send this report").wait_for()
+            accessible(page.frames[1])
+            frame.get_by_role("button", name="Send this report").click()
+            frame.get_by_text("You have answered this survey").wait_for()
+            accessible(page.frames[1])
 
 
 def test_a_page_that_is_not_named_cannot_show_it(browser, plain):

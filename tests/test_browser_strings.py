@@ -54,7 +54,8 @@ def test_a_text_is_answered(browser, server, look):
         accessible(page)
         page.get_by_role("button", name="See my report").click()
         page.get_by_role("button", name="Send this report").wait_for()
-        assert page.locator(".panel p").first.inner_text() == "crème brûlée"
+        panel = page.locator(".panel", has=page.get_by_role("heading", name="Your answer"))
+        assert panel.locator("p").first.inner_text() == "crème brûlée"
         assert "every text could have led to this report" in page.locator("main").inner_text()
         accessible(page)
         seen = wire.decode(bytes.fromhex(page.locator(".bytes").inner_text()), survey.oracle, survey.version)

@@ -57,6 +57,16 @@ def policy(origins: list[str]) -> str:
     return _POLICY + (" ".join(origins) or "'none'")
 
 
+def _page(name: str, origins: list[str], status: int = 200) -> Response:
+    """Return a page. Pages of these origins can put it into a frame, and none can hold it as a window."""
+    headers = {
+        "Content-Security-Policy": policy(origins),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cache-Control": "no-cache",
+    }
+    return Response(files()[name].data, status, headers, media_type="text/html")
+
+
 async def static(collector: Collector, request: Request, token: None) -> Response:
     """Return a file of the pages; a browser asks each time whether it has changed."""
     del collector, token
@@ -74,8 +84,7 @@ async def dashboard(collector: Collector, request: Request, token: None) -> Resp
     """Return the dashboard. It holds nothing; what it shows it fetches with the token that somebody enters."""
     del collector, token
     parameters(request)
-    headers = {"Content-Security-Policy": policy([]), "Cache-Control": "no-cache"}
-    return Response(files()["dashboard.html"].data, headers=headers, media_type="text/html")
+    return _page("dashboard.html", [])
 
 
 async def answer(collector: Collector, request: Request, token: None) -> Response:
@@ -87,5 +96,4 @@ async def answer(collector: Collector, request: Request, token: None) -> Respons
         if problem.status != 404:
             raise
         origins, status = [], 404
-    headers = {"Content-Security-Policy": policy(origins), "Cache-Control": "no-cache"}
-    return Response(files()["answer.html"].data, status, headers, media_type="text/html")
+    return _page("answer.html", origins, status)

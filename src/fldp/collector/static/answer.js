@@ -4,14 +4,16 @@ import { choices } from "./choices.js";
 import { ask, element, notice } from "./dom.js";
 import { explain } from "./explain.js";
 import { BudgetError, CollectorError, flush, load, participant, search } from "./fldp.js";
+import { begin, bringIntoView, enterFrame } from "./frame.js";
 import { learned, privacyCard } from "./learned.js";
 import { known } from "./oracles.js";
+import { forgetTicket, takeTicket } from "./ticket.js";
 import { concerned } from "./treatment.js";
 
 const main = document.querySelector("main");
 const collector = new URL("..", location.href).href;
 const name = location.pathname.split("/").pop();
-const ticket = new URLSearchParams(location.hash.slice(1)).get("ticket") ?? undefined;
+let ticket = takeTicket();
 
 /** Show a page: its heading gets the focus, so that a screen reader begins there. */
 function show(heading, ...content) {
@@ -19,7 +21,7 @@ function show(heading, ...content) {
   main.removeAttribute("aria-busy");
   main.replaceChildren(title, ...content.flat().filter(Boolean));
   document.title = heading;
-  if (shown++) title.focus();
+  if (shown++) begin(title);
 }
 
 let shown = 0;
@@ -61,11 +63,11 @@ function refusal({ state, collect }) {
 function showQuestion(survey, person) {
   const chosen = choices(survey);
   const button = element("button", { type: "submit", class: "primary" }, "See my report");
-  const form = element("form", {}, consent(survey), chosen.field, element("div", { class: "actions" }, button));
+  const form = element("form", { autocomplete: "off" }, consent(survey), chosen.field, element("div", { class: "actions" }, button));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const label = chosen.value();
-    if (label === null) return;
+    if (label === null) return bringIntoView(chosen.field); // a field out of view is not checked by the browser
     button.disabled = true;
     attempt(() => prepare(survey, isExposing(survey) ? allowing(survey) : person, label))();
   });
@@ -97,7 +99,11 @@ function consent(survey) {
   return element("fieldset", {}, element("legend", {}, "Not every answer is protected"), element("p", {}, words), label);
 }
 
+/** Ask the browser to keep the ledger when space runs out: without it this page would draw a second report. */
+const keepLedger = () => navigator.storage?.persist?.().catch(() => false);
+
 async function prepare(survey, person, label) {
+  keepLedger();
   const confirm = (notices) => ask("Before you answer", notices, "Go on", "Do not answer");
   const answer = await person.prepare(label, { confirm, ticket });
   await showReport(survey, person, answer, answer.repeated ? null : label);
@@ -109,16 +115,20 @@ const AGAIN = "You have answered this survey today. On another day you can send 
 
 const HEADINGS = { drawn: "This would be sent", queued: "Not sent yet", sent: "Thank you, this was sent" };
 
-/** Show a report: before it is sent with a button, after that as what it was. */
+/**
+ * Show a report: before it is sent with a button, after that as what it was. The answer stands below the bytes, which take
+ * the focus: its length must not move them.
+ */
 async function showReport(survey, person, answer, label) {
   const explanation = await explain(survey, answer.batch);
   waiting = answer.state === "queued";
+  if (answer.state === "sent") forgetTicket();
   show(
     HEADINGS[answer.state],
     element("p", { class: "eyebrow" }, survey.question),
     status(survey, answer, label),
-    label === null ? null : panel("Your answer", element("p", {}, label), element("p", { class: "small muted" }, fate(survey, explanation))),
     panel("Your report", element("p", {}, reportWords(survey)), bytes(answer.batch)),
+    label === null ? null : panel("Your answer", element("p", {}, label), element("p", { class: "small muted" }, fate(survey, explanation))),
     panel("What anybody can learn from it", ...learned(survey, explanation)),
     actions(survey, person, answer),
     footer(survey),
@@ -127,7 +137,7 @@ async function showReport(survey, person, answer, label) {
 
 /** Say what becomes of the answer itself. */
 function fate({ collect }, { left }) {
-  if (left === 1) return "The report below names it.";
+  if (left === 1) return "The report above names it.";
   return collect.repeat === "daily"
     ? "It is not sent, and it is not kept. What is kept here was drawn at random from it, once; the reports of all days are drawn from that."
     : "It is not sent, and it is not kept.";
@@ -188,12 +198,14 @@ async function resume() {
   if (waiting && (await flush()) === 0) await start();
 }
 
-/** Tell the page around this one how high it is. It is told nothing else. */
-function tellHeight() {
-  if (parent === self) return;
-  new ResizeObserver(() => parent.postMessage({ fldp: name, height: document.documentElement.offsetHeight }, "*")).observe(document.body);
+/** Another link was opened in this tab: only what stands after # has changed, so the page was not loaded again. */
+function arrive() {
+  const before = ticket;
+  ticket = takeTicket();
+  if (ticket !== before) attempt(start)();
 }
 
-tellHeight();
+enterFrame(name);
+addEventListener("hashchange", arrive);
 addEventListener("online", attempt(resume));
 attempt(() => start().then(resume))();

@@ -1,5 +1,6 @@
 // The answers: a list to choose from, with a search where there are many; a number where they have no names; a text.
 import { element } from "./dom.js";
+import { bringIntoView, guard } from "./frame.js";
 
 const FEW = 12;
 const AT_ONCE = 100;
@@ -24,7 +25,7 @@ function written() {
     input: () => input.setCustomValidity(mistake(input.value.trim())),
   });
   const rule = element("p", { class: "small muted", id: "text-rule" }, "Any text. It counts as you write it, so other capitals or accents make it another answer. Blanks around it are left out.");
-  const field = element("fieldset", {}, element("legend", {}, element("label", { for: "text" }, "Your answer")), input, rule);
+  const field = element("fieldset", {}, element("legend", {}, element("label", { for: "text" }, "Your answer")), input, guard(input), rule);
   return { field, value: () => (mistake(input.value.trim()) ? null : input.value.trim()) };
 }
 
@@ -38,13 +39,17 @@ function mistake(text) {
 function numbered(size) {
   const input = element("input", { type: "number", id: "number", min: 0, max: size - 1, step: 1, required: true, inputmode: "numeric" });
   const label = element("label", { for: "number" }, `A whole number from 0 to ${(size - 1).toLocaleString("en-US")}`);
-  const field = element("fieldset", {}, element("legend", {}, "Your answer"), label, input);
+  const field = element("fieldset", {}, element("legend", {}, "Your answer"), label, input, guard(input));
   return { field, value: () => (input.value !== "" && input.validity.valid ? String(input.valueAsNumber) : null) };
 }
 
 function listed(labels) {
   let chosen = null;
-  const box = element("div", { class: labels.length > FEW ? "choices many" : "choices", change: ({ target }) => (chosen = target.value) });
+  const box = element("div", {
+    class: labels.length > FEW ? "choices many" : "choices",
+    change: ({ target }) => (chosen = target.value),
+    focusin: ({ target }) => bringIntoView(target.closest(".choice")),
+  });
   const said = element("p", { class: "small muted", role: "status", id: "found" });
   const field = element("fieldset", {}, element("legend", {}, "Your answer"));
 
@@ -67,7 +72,7 @@ function listed(labels) {
       input: () => show(search.value.trim().toLowerCase()),
       keydown: (event) => event.key === "Enter" && event.preventDefault(),
     });
-    field.append(element("label", { for: "search" }, "Search the answers"), search, said);
+    field.append(element("div", {}, element("label", { for: "search" }, "Search the answers"), search, guard(search), said));
   }
   field.append(box);
   show("");

@@ -49,6 +49,6 @@ export function ask(title, lines, yes, no) {
     });
     document.body.append(box);
     box.showModal();
-    refuse.focus();
+    refuse.focus({ preventScroll: true });
   });
 }

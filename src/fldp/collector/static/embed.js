@@ -1,18 +1,16 @@
 // Puts the page of a survey where this script stands:
-//   <script src="https://collector.example/static/embed.js" data-survey="browser" async></script>
-// It works on the origins that the survey names, and learns nothing but how high the page is.
+//   <script src="https://collector.example/static/embed.js" data-survey="browser" data-height="40rem" async></script>
+// It works on the origins that the survey names. The frame has one height, whatever happens in it.
 (() => {
   const script = document.currentScript;
-  const name = script.dataset.survey;
-  const page = new URL(`../s/${encodeURIComponent(name)}`, script.src);
+  const { survey, title, height = "" } = script.dataset;
   const frame = document.createElement("iframe");
-  frame.src = page.href;
-  frame.title = script.dataset.title || "Survey";
+  frame.src = new URL(`../s/${encodeURIComponent(survey)}`, script.src).href;
+  frame.title = title || "Survey";
   frame.loading = "lazy";
   Object.assign(frame.style, { width: "100%", height: "40rem", border: "0", colorScheme: "normal" });
-  addEventListener("message", ({ source, origin, data }) => {
-    const told = source === frame.contentWindow && origin === page.origin && data?.fldp === name;
-    if (told && data.height > 0 && data.height < 1e5) frame.style.height = `${Math.ceil(data.height)}px`;
-  });
+  frame.style.height = /^\d+$/.test(height) ? `${height}px` : height || "40rem"; // an invalid one changes nothing
+  frame.style.maxHeight = "85vh"; // so that there is always a part of the page around to scroll it by
+  frame.style.maxHeight = "85svh"; // without the bars of a phone's browser; older browsers skip this
   script.after(frame);
 })();

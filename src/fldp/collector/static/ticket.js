@@ -1,0 +1,28 @@
+// The ticket of a personal link: it leaves the address at once, and stays with the tab until it is spent.
+const KEPT = `fldp-ticket ${location.pathname}`;
+
+let held; // where the browser refuses storage, this page alone knows it
+
+/** Use the storage of the tab, where the browser allows it. */
+function stored(work) {
+  try {
+    return work(sessionStorage) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Take the ticket out of the address and of the history of the tab; else return the one that was taken before. */
+export function takeTicket() {
+  const brought = new URLSearchParams(location.hash.slice(1)).get("ticket");
+  if (!brought) return held ?? stored((storage) => storage.getItem(KEPT));
+  history.replaceState(null, "", location.pathname + location.search);
+  stored((storage) => storage.setItem(KEPT, brought));
+  return (held = brought);
+}
+
+/** Forget the ticket, once the report was sent with it. */
+export function forgetTicket() {
+  held = undefined;
+  stored((storage) => storage.removeItem(KEPT));
+}

@@ -2,6 +2,7 @@
 
 import functools
 import sqlite3
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from fldp.collector.sqlite_snapshot import SqliteSnapshot, entry, segment
 from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
 from fldp.collector.tables import COLUMNS, OWNED, counted
 
+_PROBE_BYTES = 1 << 16
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
 
 
@@ -186,6 +188,13 @@ class SqliteStore:
             outcomes = [admission.admit(submission) for submission in submissions]
             _write(connection, admission, day)
         return outcomes
+
+    def probe(self) -> None:
+        with self._writing() as connection:
+            (schema,) = connection.execute("PRAGMA user_version").fetchone()
+            connection.execute(f"PRAGMA user_version = {schema}")  # writes the first page anew, as it is
+        with sqlite_file.plainly(self.path), tempfile.TemporaryFile(dir=self.path.parent, buffering=0) as file:
+            file.write(bytes(_PROBE_BYTES))  # one page may fit where a commit does not
 
     def pending(self) -> list[tuple[int, str, int]]:
         with self._reading() as connection:

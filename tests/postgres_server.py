@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -88,6 +88,30 @@ class PostgresServer:
         self.process.send_signal(how)
         self.process.wait(60)
 
+    def processes(self):
+        """Return the numbers of all processes of the server: what has it as its parent, and itself first."""
+        parents = ((path.parent.name, _parent(path)) for path in Path("/proc").glob("[0-9]*/stat"))
+        return [self.process.pid, *(int(number) for number, parent in parents if parent == self.process.pid)]
+
+    @contextmanager
+    def frozen(self):
+        """Stop all processes where they are, as a machine does that hangs: its kernel still acknowledges packets.
+
+        The first one goes first, so that it starts no others; it is the last to go on, so that it sees none missing.
+        """
+        numbers = self.processes()[:1]
+        os.kill(numbers[0], signal.SIGSTOP)
+        numbers = self.processes()
+        for number in numbers[1:]:
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for number in reversed(numbers):
+                with suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGCONT)
+
     def url(self, name):
         return f"postgresql://owner:{ENCODED}@127.0.0.1:{self.port}/{name}"
 
@@ -112,6 +136,14 @@ class PostgresServer:
         if self.process.poll() is None:
             self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _parent(stat):
+    """Return the number of the parent of a process, or 0 if it is gone."""
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
 
 
 @cache

@@ -2,10 +2,9 @@
 
 import hashlib
 import json
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -18,6 +17,7 @@ from fldp.collector.collector import Collector, Published
 from fldp.collector.lake_writer import write_reports
 from fldp.collector.problem import Problem, not_found
 from fldp.collector.query import FORMATS, Query, days_of, parameters
+from fldp.collector.scratch import closing_on_error, making_room, scratch_file
 from fldp.collector.store import Days, Snapshot, Token
 from fldp.collector.windows import Window
 from fldp.estimate import Estimate
@@ -26,7 +26,7 @@ from fldp.postprocess import postprocess
 from fldp.reports import Tally
 
 _PIECE = 1 << 18
-Made = tuple[str, bytes | IO[bytes]]  # the entity tag, and what it is the tag of
+Made = tuple[str, bytes | BinaryIO]  # the entity tag, and what it is the tag of
 _ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
 
 
@@ -150,12 +150,15 @@ def _encoded(collector: Collector, published: Published, days: Days) -> Made:
     return tag, _kept(collector, wire.encode_tally(found, published.entry.version))
 
 
-def _kept(collector: Collector, content: bytes) -> bytes | IO[bytes]:
+def _kept(collector: Collector, content: bytes) -> bytes | BinaryIO:
     """Put a large answer into a file without a name, since it may be read slowly."""
     if len(content) <= _PIECE:
         return content
-    file = tempfile.TemporaryFile(dir=collector.settings.data)  # noqa: SIM115
-    file.write(content)
+    with making_room():
+        file = scratch_file(collector.settings.scratch)
+        with closing_on_error(file):
+            file.write(content)
+            file.flush()
     return file
 
 
@@ -188,21 +191,19 @@ def _parquet(made: Estimate, query: Query) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _exported(collector: Collector, published: Published, days: Days) -> IO[bytes]:
+def _exported(collector: Collector, published: Published, days: Days) -> BinaryIO:
     """Write reports into a file without a name: the database must not wait for a slow reader."""
-    file = tempfile.TemporaryFile(dir=collector.settings.scratch)  # noqa: SIM115
-    try:
-        with moment(collector, published) as snapshot:
+    with making_room():
+        file = scratch_file(collector.settings.scratch)
+        with closing_on_error(file), moment(collector, published) as snapshot:
             enough(snapshot.count_reports(published.entry.number, days), published)
-            write_reports(file, snapshot, published.entry, published.survey, days)
-    except BaseException:
-        file.close()
-        raise
-    file.seek(0)
+            with making_room():  # the store would take it for its own mistake
+                write_reports(file, snapshot, published.entry, published.survey, days)
+                file.seek(0)
     return file
 
 
-async def _streamed(collector: Collector, file: IO[bytes]) -> AsyncIterator[bytes]:
+async def _streamed(collector: Collector, file: BinaryIO) -> AsyncIterator[bytes]:
     with file:
         while piece := await collector.quick(file.read, _PIECE):
             yield piece

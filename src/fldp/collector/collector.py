@@ -15,6 +15,7 @@ from fldp.collector.folding import Folder
 from fldp.collector.lake_writer import LakeWriter
 from fldp.collector.metrics import Metrics
 from fldp.collector.problem import Problem, busy, not_found
+from fldp.collector.readiness import Readiness
 from fldp.collector.searching import Searches
 from fldp.collector.settings import Settings
 from fldp.collector.store import Entry, Outcome, Store, StoreError, Submission, Verdict
@@ -103,6 +104,7 @@ class Collector:
     def __init__(self, settings: Settings, store: Store, clock: Clock = system) -> None:
         self.settings, self.store, self.clock = settings, store, clock
         self.metrics = Metrics()
+        self.readiness = Readiness(store.probe)
         self.buffered = Budget(settings.max_buffered)
         self.slow = Budget(settings.max_slow)
         self.in_flight = self.open = 0
@@ -234,6 +236,8 @@ class Collector:
             found = await self.current(version)
             closed = isinstance(submission.content, Reports) and found.state(self.now) != "open"
             outcome = await self._counted(replace(submission, survey=found.entry.number, closed=closed))
+        if outcome.verdict is Verdict.HELD:
+            raise busy("another collector is writing the same, try again")
         if outcome.verdict in _REFUSED:
             raise Problem(*_REFUSED[outcome.verdict])
         return outcome.accepted
@@ -251,6 +255,8 @@ class Collector:
     def _commit(self, submissions: Sequence[Submission]) -> list[Outcome]:
         outcomes = self.store.commit(submissions, self.today)
         accepted = sum(outcome.accepted for outcome in outcomes if outcome.verdict is Verdict.ACCEPTED)
+        if accepted:
+            self.readiness.written()
         self.metrics.count("fldp_commits_total")
         self.metrics.count("fldp_submissions_total", len(submissions))
         self.metrics.count("fldp_reports_total", accepted)

@@ -167,7 +167,7 @@ _TALLY = _tagged(
 
 PATHS: dict[str, dict[str, Any]] = {
     "/healthz": {"get": _operation("The process answers", {200: _json("Status")}, (), **_PUBLIC)},
-    "/readyz": {"get": _operation("The store answers", {200: _json("Status")}, (), **_PUBLIC)},
+    "/readyz": {"get": _operation("The store can be written", {200: _json("Status")}, (), **_PUBLIC)},
     "/metrics": {
         "get": _operation(
             "Counters for Prometheus; from the machine itself without a token, unless it is behind a proxy",

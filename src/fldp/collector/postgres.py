@@ -11,15 +11,17 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from fldp.collector import postgres_schema as schema
 from fldp.collector.checksums import row_checksum, verified, with_checksum
 from fldp.collector.database import Database
+from fldp.collector.postgres_commits import PATIENT, Commits
+from fldp.collector.postgres_pulse import MAX_SILENCE, Pulse
 from fldp.collector.postgres_schema import FOLDING, LOCKS, ROUND, Connection, lock
 from fldp.collector.postgres_snapshot import ENTRY, SEGMENT, PostgresSnapshot, segment
-from fldp.collector.postgres_writes import Overtaken, commit, fill, fold, move_tickets, rows
+from fldp.collector.postgres_writes import Overtaken, commit, fill, fold, move_tickets, probe, rows
 from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
 from fldp.collector.tables import COLUMNS, OWNED, counted
 
 _PURGED = 500  # rows deleted in one transaction
 _TRIES = 10  # at a commit that another one gets in the way of
-_PATIENCE, _PAUSE = 2.0, 0.5  # seconds to wait for a connection, and to refuse at once after that was in vain
+_TURN = 0.25  # seconds to wait for a connection between two looks at the server
 _TIDY = 30.0  # seconds between two rounds of clearing away
 _TOKEN = COLUMNS["tokens"]
 
@@ -32,15 +34,23 @@ class PostgresStore:
 
     def __init__(self, database: Database, *, connections: int = 16, make: bool = True) -> None:
         self.database = database
-        schema.prepare(database, make=make)
-        self._down = self._untidy = 0.0
+        self._untidy = 0.0
+        self._commits = Commits(self._attempt)
+        self._round: Connection | None = None
+        self._pulse = Pulse(schema.parameters(database))
+        try:
+            schema.prepare(database, self._pulse, make=make)
+        except BaseException:
+            self._pulse.close()
+            raise
         self._pool: ConnectionPool[Connection] = ConnectionPool(
+            connection_class=Connection,
             kwargs=schema.parameters(database),
-            configure=schema.configure,
+            configure=lambda connection: schema.configure(connection, self._pulse),
             check=self._check,
             min_size=1,
             max_size=max(4, connections),
-            timeout=_PATIENCE,
+            timeout=_TURN,
             reconnect_timeout=1.0,  # the next one who asks tries again
             open=True,
         )
@@ -49,6 +59,7 @@ class PostgresStore:
 
     def _check(self, connection: Connection) -> None:
         """See that a connection is good before it is used; if it is not, what broke it broke the others too."""
+        connection.max_seconds = MAX_SILENCE
         try:
             ConnectionPool.check_connection(connection)
         except Exception:
@@ -57,24 +68,33 @@ class PostgresStore:
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """One connection. While the database is away, all but a few who try are refused at once."""
+        """One connection. While the database does not answer, everybody is refused at once."""
         with schema.plainly(self.database):
-            if time.monotonic() < self._down:
+            if self._pulse.is_hung:
                 raise StoreError(f"{self.database}: does not answer")
-            try:
-                connection = self._pool.getconn()
-            except PoolTimeout:
-                self._down = time.monotonic() + _PAUSE
-                raise
+            connection = self._borrow()
+            connection.max_seconds = schema.REQUEST.seconds
             try:
                 yield connection
             finally:
                 self._pool.putconn(connection)  # it is rolled back, or replaced if it is broken
 
+    def _borrow(self) -> Connection:
+        """Wait for a connection that nobody uses, or for a new one, while the server answers."""
+        began = time.monotonic()
+        while True:
+            try:
+                return self._pool.getconn()
+            except PoolTimeout:
+                if reason := self._pulse.overdue(began, schema.REQUEST.seconds):
+                    raise StoreError(f"{self.database}: {reason}") from None
+
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def _writing(self, limits: schema.Limits | None = None) -> Iterator[Connection]:
         """One transaction; if this ends well, all of it is on the disk. If not, all of it may be, or nothing."""
         with self._connected() as connection, connection.transaction():
+            if limits:
+                limits.set(connection, "LOCAL")
             yield connection
 
     def _select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -83,12 +103,18 @@ class PostgresStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:
-        with self._connected() as connection, connection.transaction():
+        with self._writing(schema.READING) as connection:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield PostgresSnapshot(connection)
 
     def close(self) -> None:
-        self._pool.close()
+        """Close all connections, also those that are waited for: who waits gets an error."""
+        self._pulse.close()
+        self._pool.close(timeout=1.0)
+
+    def probe(self) -> None:
+        with self._writing() as connection:
+            probe(connection)
 
     def size(self) -> int:
         tables = "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class WHERE relkind = 'r' AND relnamespace = "
@@ -176,14 +202,23 @@ class PostgresStore:
                 while self._purge_some(table, number):
                     pass
             if numbers:
-                with self._connected() as connection:
-                    connection.execute(f"VACUUM (SKIP_LOCKED) {table}")
+                self._clear(table)
         if begun:
             with self._writing() as connection:
                 connection.execute("DELETE FROM deletions WHERE number = ANY(%s)", (begun,))
 
     def scrub(self) -> None:
         """Do nothing: folding has its rows cleared away by itself, and the log is the server's own to keep."""
+
+    def _clear(self, tables: str) -> None:
+        """Have the server clear away what was deleted or replaced; by itself it takes its time."""
+        with self._connected() as connection:
+            schema.CLEARING.set(connection)
+            try:
+                connection.execute(f"VACUUM (SKIP_LOCKED) {tables}")
+            finally:
+                if not connection.closed:
+                    schema.REQUEST.set(connection)
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
@@ -206,10 +241,14 @@ class PostgresStore:
     # ----------------------------------------------------------------------------------------------- reports
 
     def commit(self, submissions: Sequence[Submission], day: str) -> list[Outcome]:
+        return self._commits.commit(submissions, day)
+
+    def _attempt(self, submissions: Sequence[Submission], day: str, milliseconds: int) -> list[Outcome]:
+        limits = None if milliseconds == PATIENT else replace(schema.REQUEST, lock=milliseconds)
         for _ in range(_TRIES):
             try:
-                with self._writing() as connection:
-                    return commit(connection, submissions, day)
+                with self._writing(limits) as connection:
+                    return commit(connection, submissions, day, hurried=limits is not None)
             except Overtaken:  # the key is there now, and decides
                 continue
         raise StoreError(f"{self.database}: other collectors commit the same keys, try again")
@@ -242,23 +281,20 @@ class PostgresStore:
 
     @contextmanager
     def folding(self) -> Iterator[bool]:
-        with self._connected() as connection:
-            (mine,) = rows(connection, "SELECT pg_try_advisory_lock(%s, %s)", [LOCKS, ROUND])[0]
+        """Hold a lock for as long as a transaction lasts: so the server takes it from whoever says nothing for long."""
+        with self._writing(schema.ROUND_OF_FOLDING) as connection:
+            (mine,) = rows(connection, "SELECT pg_try_advisory_xact_lock(%s, %s)", [LOCKS, ROUND])[0]
+            self._round = connection if mine else None
             try:
                 yield mine
-                if mine:
-                    self._tidy(connection)
             finally:
-                if mine:
-                    _unlock(connection)
-
-    def _tidy(self, connection: Connection) -> None:
-        """Have the server clear away what folding has deleted or replaced; by itself it takes its time."""
-        if time.monotonic() >= self._untidy:
-            connection.execute("VACUUM (SKIP_LOCKED) segments, tallies")
+                self._round = None
+        if mine and time.monotonic() >= self._untidy:
+            self._clear("segments, tallies")
             self._untidy = time.monotonic() + _TIDY
 
     def fold(self, step: Fold) -> bool:
+        self._renew()
         try:
             with self._writing() as connection:
                 lock(connection, FOLDING)  # that of a round is lost with its connection; this one never is
@@ -267,6 +303,12 @@ class PostgresStore:
         except Overtaken:
             return False
         return True
+
+    def _renew(self) -> None:
+        """Tell the server that whoever holds the lock of a round is not frozen."""
+        if self._round is not None:
+            with schema.plainly(self.database):
+                self._round.execute("")
 
     # ------------------------------------------------------------------------------------- tickets and tokens
 
@@ -313,7 +355,7 @@ class PostgresStore:
     # ------------------------------------------------------------------------------------------------- copies
 
     def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
-        with self._writing() as connection:
+        with self._writing(schema.COPYING) as connection:
             connection.execute(f"LOCK TABLE {', '.join(COLUMNS)} IN EXCLUSIVE MODE")
             for table in COLUMNS:
                 if rows(connection, f"SELECT 1 FROM {table} LIMIT 1", []):  # noqa: S608
@@ -337,11 +379,3 @@ def _possible(text: str) -> bool:
         return b"\0" not in text.encode()
     except UnicodeEncodeError:
         return False
-
-
-def _unlock(connection: Connection) -> None:
-    try:
-        connection.execute("SELECT pg_advisory_unlock(%s, %s)", [LOCKS, ROUND])
-    except BaseException:
-        connection.close()  # and with it the lock
-        raise

@@ -1,8 +1,10 @@
 """The tables of a collector in a PostgreSQL database: how it is reached, made, and brought up to date."""
 
 import logging
-from collections.abc import Iterator
+import math
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
@@ -11,6 +13,7 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from fldp.collector import migrations
 from fldp.collector.database import Database
+from fldp.collector.postgres_pulse import Pulse, Watched
 from fldp.collector.store import StoreError
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it has to say, our own errors say
@@ -18,7 +21,7 @@ logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it has to
 SCHEMA = "fldp"
 LOCKS = 0x666C6470  # "fldp": the first number of our advisory locks; the second is that of a survey, or one of these
 MIGRATING, ROUND, FOLDING = -3, -2, -1
-Connection = psycopg.Connection[tuple[Any, ...]]
+Connection = Watched
 
 _REACHED = {
     "connect_timeout": "5",
@@ -28,11 +31,42 @@ _REACHED = {
     "tcp_user_timeout": "20000",
     "application_name": "fldp",
 }
-_SESSION = f"""
-    SET search_path TO {SCHEMA}, pg_temp;
-    SET lock_timeout TO '10s';
-    SET client_encoding TO 'UTF8';
-"""
+_SESSION = f"SET search_path TO {SCHEMA}, pg_temp; SET client_encoding TO 'UTF8'"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the server itself ends, in milliseconds; 0 is no limit.
+
+    ``statement``: a statement that takes longer. ``lock``: one that waits longer for others. ``idle``: the session of
+    whoever is within a transaction and says nothing, such as a collector that was frozen: so its locks are let go.
+    """
+
+    statement: int
+    lock: int
+    idle: int
+
+    def set(self, connection: Connection, scope: str = "SESSION") -> None:
+        """Set them for a session, or for the rest of a transaction (``LOCAL``)."""
+        connection.max_seconds = self.seconds
+        connection.execute(
+            f"SET {scope} statement_timeout TO {self.statement}; SET {scope} lock_timeout TO {self.lock};"
+            f" SET {scope} idle_in_transaction_session_timeout TO {self.idle}"
+        )
+
+    @property
+    def seconds(self) -> float:
+        """How long to wait for a server that should have ended it."""
+        return self.statement / 1000 + _MARGIN if self.statement else math.inf
+
+
+_MARGIN = 2.0
+REQUEST = Limits(statement=10_000, lock=750, idle=5_000)
+READING = Limits(statement=600_000, lock=750, idle=600_000)  # estimates, exports, backups: nobody waits for their locks
+ROUND_OF_FOLDING = replace(REQUEST, idle=60_000)  # which hears of every step
+CLEARING = replace(REQUEST, statement=600_000)
+COPYING = Limits(statement=0, lock=10_000, idle=600_000)
+MIGRATION = Limits(statement=0, lock=60_000, idle=60_000)
 
 
 def parameters(database: Database) -> dict[str, Any]:
@@ -44,17 +78,19 @@ def parameters(database: Database) -> dict[str, Any]:
     return {**_REACHED, **given, "autocommit": True}
 
 
-def configure(connection: Connection) -> None:
+def configure(connection: Connection, pulse: Pulse, limits: Limits = REQUEST) -> None:
     """Set up a session: our tables, no endless wait, and commits that are on the disk when they return."""
+    pulse.watch(connection)
     connection.execute(_SESSION)
+    limits.set(connection)
     if _setting(connection, "synchronous_commit") == "off":
         connection.execute("SET synchronous_commit TO on")
 
 
-def prepare(database: Database, *, make: bool) -> None:
+def prepare(database: Database, pulse: Pulse, *, make: bool) -> None:
     """Make the tables that are missing; refuse a database that is something else, or newer than this code."""
-    with plainly(database), psycopg.connect(**parameters(database)) as connection:
-        configure(connection)
+    with plainly(database), Connection.connect(**parameters(database)) as connection:
+        configure(connection, pulse, MIGRATION)
         _check_server(database, connection)
         with connection.transaction():
             lock(connection, MIGRATING)
@@ -102,6 +138,14 @@ def lock(connection: Connection, *numbers: int, shared: bool = False) -> None:
     function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
     statement = f"SELECT {function}({LOCKS}, number) FROM unnest(%s::integer[]) AS number"  # noqa: S608
     connection.execute(statement, (sorted(set(numbers)),))
+
+
+def free_surveys(connection: Connection, numbers: Collection[int]) -> set[int]:
+    """Take shared locks that last until the transaction ends, without waiting; return whose could be taken."""
+    locked = f"pg_try_advisory_xact_lock_shared({LOCKS}, number)"
+    statement = f"SELECT number, {locked} FROM unnest(%s::integer[]) AS number"  # noqa: S608
+    taken = connection.execute(statement, (sorted(set(numbers)),))
+    return {number for number, is_free in taken if is_free}
 
 
 def _setting(connection: Connection, name: str) -> str:

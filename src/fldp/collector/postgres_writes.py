@@ -3,15 +3,24 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from psycopg.errors import DeadlockDetected, LockNotAvailable
+
 from fldp.collector.admission import Admission, gained
 from fldp.collector.checksums import row_checksum, with_checksum
-from fldp.collector.postgres_schema import Connection, lock
-from fldp.collector.store import Fold, Outcome, Segment, Submission
+from fldp.collector.postgres_schema import Connection, free_surveys, lock
+from fldp.collector.store import REPORTS, Fold, Outcome, Segment, Submission, Verdict
 from fldp.collector.tables import COLUMNS
 
 
 class Overtaken(Exception):  # noqa: N818 - not a mistake
     """Another collector committed one of our keys first."""
+
+
+class LockedError(Exception):
+    """Another collector holds a lock for longer than we wait."""
+
+
+_PROBE_BYTES = 1 << 14
 
 
 def rows(connection: Connection, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -20,20 +29,39 @@ def rows(connection: Connection, query: str, values: Sequence[Any]) -> list[tupl
         return cursor.execute(query, values).fetchall()
 
 
-def commit(connection: Connection, submissions: Sequence[Submission], day: str) -> list[Outcome]:
-    """Decide and write. Locks keep what was read true: surveys are neither closed nor deleted, tickets not spent."""
+def commit(
+    connection: Connection, submissions: Sequence[Submission], day: str, *, hurried: bool = False
+) -> list[Outcome]:
+    """Decide and write. Locks keep what was read true: surveys are neither closed nor deleted, tickets not spent.
+
+    In a hurry, surveys that somebody is closing or deleting are not waited for: what is sent to them is ``HELD``.
+    """
+    try:
+        return _commit(connection, submissions, day, hurried=hurried)
+    except (LockNotAvailable, DeadlockDetected):
+        raise LockedError from None
+
+
+def _commit(connection: Connection, submissions: Sequence[Submission], day: str, *, hurried: bool) -> list[Outcome]:
     surveys = [new.survey for new in submissions]
-    lock(connection, *surveys, shared=True)
+    free = free_surveys(connection, surveys) if hurried else _waited_for(connection, surveys)
     found = rows(connection, "SELECT number, closed IS NOT NULL FROM surveys WHERE number = ANY(%s)", [surveys])
     closed: dict[int, bool] = dict(found)
-    unspent = _unspent(connection, [(new.survey, new.ticket) for new in submissions if new.ticket is not None])
+    unspent = _unspent(
+        connection, [(new.survey, new.ticket) for new in submissions if new.ticket is not None and new.survey in free]
+    )
     known = _known(connection, submissions)
     admission = Admission(
         lambda survey, key: known.get((survey, key)), closed.get, lambda survey, ticket: (survey, ticket) in unspent
     )
-    outcomes = [admission.admit(new) for new in submissions]
+    outcomes = [admission.admit(new) if new.survey in free else Outcome(Verdict.HELD) for new in submissions]
     _write(connection, admission, day)
     return outcomes
+
+
+def _waited_for(connection: Connection, surveys: Sequence[int]) -> set[int]:
+    lock(connection, *surveys, shared=True)
+    return set(surveys)
 
 
 def _unspent(connection: Connection, tickets: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
@@ -106,12 +134,18 @@ def fold(connection: Connection, step: Fold) -> None:
 
 
 def _insert(connection: Connection, parts: Sequence[tuple[int, str, Segment]], *, folded: bool) -> None:
-    rows = [with_checksum((survey, day, part.kind, part.n, int(folded), part.data)) for survey, day, part in parts]
-    with connection.cursor() as cursor:
-        cursor.executemany(
+    """Add rows one by one: within a pipeline, as ``executemany`` has it, no limit of the server ends who freezes."""
+    for survey, day, part in parts:
+        connection.execute(
             "INSERT INTO segments (survey, day, kind, n, folded, data, checksum) VALUES (%s, %s, %s, %s, %s, %b, %s)",
-            rows,
+            with_checksum((survey, day, part.kind, part.n, int(folded), part.data)),
         )
+
+
+def probe(connection: Connection) -> None:
+    """Write something, and take it away again: rows of a survey that never is."""
+    _insert(connection, [(0, "", Segment(REPORTS, 0, bytes(_PROBE_BYTES)))], folded=False)
+    connection.execute("DELETE FROM segments WHERE survey = 0")
 
 
 def _gain(connection: Connection, step: Fold) -> None:

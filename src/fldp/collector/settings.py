@@ -149,8 +149,11 @@ class Settings:
 
     @property
     def scratch(self) -> Path | None:
-        """The folder for files that are gone when they are closed; None for that of the system."""
-        return self.data if self.database is None else None
+        """The folder for files that are gone when they are closed; None if there is none that can be written.
+
+        With PostgreSQL it is the system's own: the folder that the collector was started in is not its business.
+        """
+        return self.data if self.database is None else next(filter(writable, _temporary()), None)
 
     @classmethod
     def load(cls, flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None) -> "Settings":
@@ -231,6 +234,12 @@ def _shown(value: Any) -> str:
     return "none" if value is None or value == () else f"{value}"
 
 
+def _temporary() -> list[Path]:
+    """Return the system's folders for temporary files. Unlike those of ``tempfile``, the working folder is not one."""
+    named = [os.environ.get(variable, "") for variable in ("TMPDIR", "TEMP", "TMP")]
+    return [Path(name) for name in (*named, "/tmp", "/var/tmp", "/usr/tmp") if name.startswith("/")]  # noqa: S108
+
+
 def writable(folder: Path) -> bool:
-    """Tell whether a database can be kept in a folder."""
+    """Tell whether files can be made in a folder."""
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)

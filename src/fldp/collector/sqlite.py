@@ -1,6 +1,7 @@
 """SqliteStore: everything in one file, one writer, any number of readers."""
 
 import sqlite3
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreE
 from fldp.collector.tables import COLUMNS, OWNED, counted
 from fldp.collector.witness import Commit, Witness, objection
 
+_PROBE_BYTES = 1 << 16
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
 
 
@@ -242,6 +244,13 @@ class SqliteStore:
     def commit(self, submissions: Sequence[Submission], day: str) -> list[Outcome]:
         with self._writing() as connection:
             return sqlite_writes.commit(connection, submissions, day)
+
+    def probe(self) -> None:
+        with self._writing() as connection:
+            (schema,) = connection.execute("PRAGMA user_version").fetchone()
+            connection.execute(f"PRAGMA user_version = {schema}")  # writes the first page anew, as it is
+        with sqlite_file.plainly(self.path), tempfile.TemporaryFile(dir=self.path.parent, buffering=0) as file:
+            file.write(bytes(_PROBE_BYTES))  # one page may fit where a commit does not
 
     def pending(self) -> list[tuple[int, str, int]]:
         with self._reading() as connection:

@@ -90,6 +90,7 @@ class Verdict(Enum):
     CLOSED = "closed"
     SPENT = "spent"
     GONE = "gone"
+    HELD = "held"  # another collector holds a lock on it: nothing is known of it yet
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,10 @@ class Store(Protocol):
         """Delete what an interrupted deletion has left."""
 
     def commit(self, submissions: Sequence[Submission], day: str) -> list[Outcome]:
-        """Count submissions, all in one transaction that is durable when this returns."""
+        """Count submissions. What is accepted is durable when this returns, all of it in one transaction if it can."""
+
+    def probe(self) -> None:
+        """Write something small, durably, that leaves nothing behind."""
 
     def pending(self) -> list[tuple[int, str, int]]:
         """Return the surveys and days that have reports to fold, and how many."""

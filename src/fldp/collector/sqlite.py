@@ -12,10 +12,13 @@ from typing import cast
 from fldp.collector import sqlite_file
 from fldp.collector.admission import Admission, gained
 from fldp.collector.sqlite_snapshot import SqliteSnapshot, entry, segment
-from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
+from fldp.collector.store import Entry, Fold, Listing, Outcome, Segment, Snapshot, StoreError, Submission, Token
 from fldp.collector.tables import COLUMNS, OWNED, counted
 
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
+# The column lies behind the specification: only typeof() tells that it is NULL without reading all pages of that.
+_IS_CLOSED = "typeof(closed) <> 'null'"
+_LISTING = f"SELECT number, version, name, {_IS_CLOSED} FROM surveys"  # noqa: S608
 
 
 class SqliteStore:
@@ -128,6 +131,17 @@ class SqliteStore:
         with self._reading() as connection:
             rows = connection.execute("SELECT * FROM surveys WHERE name = ? ORDER BY number DESC", (name,))
             return [entry(row) for row in rows]
+
+    def listing(self, version: str) -> Listing | None:
+        return next(iter(self._listings("version = ?", version)), None)
+
+    def listings(self, name: str) -> list[Listing]:
+        return self._listings("name = ?", name)
+
+    def _listings(self, where: str, value: str) -> list[Listing]:
+        with self._reading() as connection:
+            rows = connection.execute(f"{_LISTING} WHERE {where} ORDER BY number DESC", (value,))
+            return [Listing(number, version, name, bool(closed)) for number, version, name, closed in rows]
 
     def counts(self) -> dict[int, int]:
         with self._reading() as connection:
@@ -299,8 +313,8 @@ def _one(connection: sqlite3.Connection, version: str) -> Entry | None:
 
 
 def _closed(connection: sqlite3.Connection, survey: int) -> bool | None:
-    row = connection.execute("SELECT closed FROM surveys WHERE number = ?", (survey,)).fetchone()
-    return None if row is None else row[0] is not None
+    row = connection.execute(f"SELECT {_IS_CLOSED} FROM surveys WHERE number = ?", (survey,)).fetchone()  # noqa: S608
+    return None if row is None else bool(row[0])
 
 
 def _admission(connection: sqlite3.Connection) -> Admission:

@@ -101,6 +101,12 @@ async def lost(request):
     return problem(504, "the gateway gave up") if first(request, 1) else answer
 
 
+async def failed(request):
+    """Act, and fail before the answer."""
+    answer = await plain(request)
+    return problem(500, "the collector made a mistake") if first(request, 1) else answer
+
+
 async def always(request):
     return problem(503, "busy for ever")
 
@@ -111,7 +117,7 @@ async def gentle(request):
 
 
 async def slow(request):
-    await asyncio.sleep(1.5)
+    await asyncio.sleep(6)
     return await plain(request)
 
 
@@ -182,7 +188,10 @@ def canned(body, status=200, media="application/json", **headers):
 
 
 FAULTS = {
-    **{f.__name__: f for f in (plain, busy, hour, lost, always, gentle, slow, huge, drip, redirect, cookie, echo)},
+    **{
+        f.__name__: f
+        for f in (plain, busy, hour, lost, failed, always, gentle, slow, huge, drip, redirect, cookie, echo)
+    },
     **{f.__name__: f for f in (other, forged, closed, fewer)},
     "garbage": canned(b"<html>"),
     "deep": canned(b"[" * 100_000),

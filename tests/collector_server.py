@@ -72,7 +72,7 @@ class Server:
     def environment(self):
         return dict(os.environ)
 
-    def stop(self, how=signal.SIGTERM, seconds=30):
+    def stop(self, how=signal.SIGTERM, seconds=120):
         if self.process.poll() is None:
             self.process.send_signal(how)
         code = self.process.wait(seconds)
@@ -90,7 +90,7 @@ class Server:
 
     def client(self, token=None, **headers):
         held = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx.Client(base_url=self.url, headers=held | headers, timeout=60, verify=False)
+        return httpx.Client(base_url=self.url, headers=held | headers, timeout=120, verify=False)
 
     @property
     def admin(self):

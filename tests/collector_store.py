@@ -68,7 +68,7 @@ def damage(store, statement, *values):
     _asked(store, statement, values)
 
 
-def until(found, seconds=20):
+def until(found, seconds=120):
     """Wait until something is so."""
     end = time.monotonic() + seconds
     while not found():

@@ -35,6 +35,53 @@ TRICKS = [
     "browser ",
     "-",
 ]
+NUMBERS = [  # that int() and float() read in ways of their own, or refuse in ways of their own
+    "0" * 5000 + "5",
+    "9" * 30,
+    "9" * 5000,
+    "\u0967",
+    "\u00b2",
+    "\u0663\u0664",
+    "\uff15",
+    "1_0",
+    "_1",
+    "+5",
+    "-1",
+    "-0",
+    " 5 ",
+    "5,5",
+    "0x5",
+    "1e3",
+    "1e400",
+    "0.9_5",
+    "inf",
+    "nan",
+    "",
+]
+HEADERS = [
+    "Accept",
+    "Access-Control-Request-Headers",
+    "Access-Control-Request-Method",
+    "Authorization",
+    "Content-Encoding",
+    "Content-Type",
+    "Expect",
+    "Fldp-Ticket",
+    "Forwarded",
+    "Host",
+    "Idempotency-Key",
+    "If-Match",
+    "If-Modified-Since",
+    "If-None-Match",
+    "Max-Forwards",
+    "Origin",
+    "Range",
+    "TE",
+    "User-Agent",
+    "X-Forwarded-For",
+    "X-Forwarded-Proto",
+    "X-Real-IP",
+]
 VALUES = [
     None,
     True,
@@ -142,19 +189,24 @@ class Attack:
 
     def bad_query(self):
         name = self.rng.choice(["top", "level", "from", "to", "format", "decoder", "post", "nope"])
-        value = quote(self.rng.choice(TRICKS), safe="", errors="replace")
+        value = quote(self.rng.choice(TRICKS + NUMBERS), safe="", errors="replace")
         path = f"/v1/versions/{self.survey.version}/{self.rng.choice(['estimates', 'tally', 'export'])}?{name}={value}"
         return "GET", path, self.bearer(), b""
 
+    def odd_number(self):
+        """A header that is no number, or a strange one, before a body that cannot be counted."""
+        headers = {"Idempotency-Key": key()} | {self.rng.choice(HEADERS): self.rng.choice(NUMBERS)}
+        return "POST", f"/v1/versions/{self.survey.version}/reports", headers, self.damaged() + b"x"
+
     def next(self):
         kinds = [self.mutated_batch] * 5 + [self.bad_headers, self.bad_json, self.bad_json, self.trick_path]
-        return self.rng.choice([*kinds, self.wrong_method, self.bad_query])()
+        return self.rng.choice([*kinds, self.wrong_method, self.bad_query, self.odd_number])()
 
 
 def exchange(connection, method, path, headers, body):
     """Send a request as bytes, since no client would send some of them; return its status, 0 if there is no answer."""
-    lines = [f"{method} {path} HTTP/1.1", "Host: x", *(f"{name}: {value}" for name, value in headers.items())]
-    head = "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""])
+    held = {"Host": "x", "Content-Length": f"{len(body)}"} | headers
+    head = "\r\n".join([f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in held.items()), "", ""])
     connection.sendall(head.encode("utf-8", "surrogateescape") + body)
     found = b""
     while b"\r\n\r\n" not in found:
@@ -175,7 +227,7 @@ def exchange(connection, method, path, headers, body):
 def storm(server, survey, requests, seed):
     """Send hostile requests one after the other; return how often there was which answer, 0 for none."""
     attack, found = Attack(server, survey, seed), Counter()
-    connection = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=120)
     for number in range(requests):
         request = attack.next()
         try:
@@ -186,6 +238,6 @@ def storm(server, survey, requests, seed):
         assert status == 0 or 400 <= status < 500, (number, status, request)
         if status in (0, 400, 408, 413, 415, 431):  # the server may have closed it
             connection.close()
-            connection = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+            connection = socket.create_connection(("127.0.0.1", server.port), timeout=120)
     connection.close()
     return found

@@ -3,8 +3,11 @@
 import asyncio
 import gzip
 import resource
+import socket
+import threading
+import time
 from collections import Counter
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from collector_server import batch, key
@@ -105,37 +108,49 @@ class Siege:
         return await self._pour(self.head("X-Start: 1"), b"X-More: and more\r\n" * 1000)
 
 
-class Honest:
-    """Somebody who answers the survey, again and again, on a new connection each time."""
+class Honest(threading.Thread):
+    """Somebody who answers the survey again and again, each time on a new connection, on a thread of their own.
+
+    So the attackers, who share an event loop, do not keep them from sending. A lost connection is what every client has
+    to expect: the same is sent again with the same key, as documented.
+    """
 
     def __init__(self, siege):
+        super().__init__(daemon=True)
         self.siege, self.answers, self.longest = siege, Counter(), 0.0
-        self.ending = False
+        self.sent, self.ending = 0, threading.Event()
 
-    async def send(self):
-        body, now = batch(self.siege.survey), asyncio.get_running_loop().time
-        start = now()
+    def send(self):
+        body, start = batch(self.siege.survey), time.monotonic()
         request = self.siege.head("Connection: close", f"Content-Length: {len(body)}", "") + body
-        async with self.siege.connected() as (reader, writer):
-            writer.write(request)
-            status = await self.siege.answer(reader)
-            self.answers[status] += 1
-            self.longest = max(self.longest, now() - start)
+        self.sent += 1
+        while (status := self._ask(request)) == CLOSED:
+            self.answers[CLOSED] += 1
+        self.answers[status] += 1
+        self.longest = max(self.longest, time.monotonic() - start)
 
-    async def go_on(self):
-        while not self.ending:
-            await self.send()
-            await asyncio.sleep(0.05)
+    def _ask(self, request):
+        with suppress(ConnectionError), socket.create_connection(("127.0.0.1", self.siege.server.port), 120) as made:
+            made.sendall(request)
+            line = made.makefile("rb").readline()
+            if line:
+                return int(line.split()[1])
+        return CLOSED
+
+    def run(self):
+        self.send()
+        while not self.ending.wait(0.05):
+            self.send()
 
 
-@asynccontextmanager
-async def honest(siege):
+@contextmanager
+def honest(siege):
     """An honest client that goes on for as long as the block does."""
     made = Honest(siege)
-    await made.send()
-    task = asyncio.ensure_future(made.go_on())
+    made.send()
+    made.start()
     try:
         yield made
     finally:
-        made.ending = True
-        await task
+        made.ending.set()
+        made.join()

@@ -124,7 +124,7 @@ def test_a_connection_that_breaks_is_tried_again_and_counts_once(server, at, mom
     assert number(at, asked) == 100
 
 
-@pytest.mark.parametrize("fault", ["busy", "lost"])
+@pytest.mark.parametrize("fault", ["busy", "lost", "failed"])
 def test_what_fails_for_a_moment_is_tried_again(at, asked, fault):
     assert at(fault).send(reports(asked), asked) == 100
     assert number(at, asked) == 100
@@ -158,6 +158,10 @@ def test_what_must_not_happen_twice_is_not_asked_twice(at, server):
     with pytest.raises(CollectorError, match="504"):
         at("lost", TOKEN).create_token("read")
     assert len(seen(server, "/lost/v1/tokens")) == 1
+    for ask in (lambda client: client.create_token("read"), lambda client: client.surveys()):  # which have no key
+        with pytest.raises(CollectorError, match="500"):
+            ask(at("failed", TOKEN))
+    assert len(seen(server, "/failed/v1/tokens")) == len(seen(server, "/failed/v1/surveys")) == 1
 
 
 def test_a_slow_answer_is_a_failure(at, asked):

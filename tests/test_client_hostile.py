@@ -52,7 +52,7 @@ def asked(kind, url, operation, **options):
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
 @pytest.mark.parametrize("what", ENDLESS)
 def test_what_drips_without_an_end_is_cut(kind, what, monkeypatch):
-    monkeypatch.setattr(messages, "MOST_SECONDS", 0.3)
+    monkeypatch.setattr(messages, "MOST_SECONDS", 1.0)
     with raw(ENDLESS[what]) as (url, seen), pytest.raises(CollectorError, match="is not complete after") as error:
         asked(kind, url, lambda client: client.surveys(), retries=1, patience=0.01)
     assert len(seen) == 2

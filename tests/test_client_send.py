@@ -107,8 +107,12 @@ def test_a_killed_sender_is_run_again_and_all_is_counted_once(service, folder, s
     command = [FLDP, "send", "long.fldp", "--piece", "1024", "--to", service[0]]
     environment = {**os.environ, "FLDP_TOKEN": service[1]}
     process = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.DEVNULL)
-    while number(service, folder) < COUNT and process.poll() is None:
-        time.sleep(0.005)
+    counted = 0
+    while counted < COUNT and process.poll() is None:  # it stands still while it is looked at, however long that takes
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.003 if counted else 0.05)
+        process.send_signal(signal.SIGSTOP)
+        counted = number(service, folder)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert COUNT <= number(service, folder) < 5 * COUNT  # in the middle: otherwise this test tests nothing

@@ -3,18 +3,19 @@
 import signal
 import socket
 import threading
-import time
 
 import pytest
 
 from collector_server import Server, batch
+from collector_store import until
 from fldp import FldpError
 from fldp.collector.server import run
 from fldp.collector.settings import Settings
+from test_collector_answers import gauge
 
 
 def test_a_request_in_flight_is_finished_before_the_end(tmp_path):
-    server = Server(tmp_path)
+    server = Server(tmp_path, idle_seconds=120, body_seconds=120, stop_seconds=300)
     survey = server.publish()
     body = batch(survey, 50)
     answers = []
@@ -22,14 +23,14 @@ def test_a_request_in_flight_is_finished_before_the_end(tmp_path):
     def slowly():
         def pieces():
             yield body[:20]
-            time.sleep(1.5)
+            until(lambda: server.logged[-1]["event"] == "stopping", 60)
             yield body[20:]
 
         answers.append(server.send(survey, pieces()))
 
     thread = threading.Thread(target=slowly)
     thread.start()
-    time.sleep(0.7)
+    until(lambda: gauge(server, "slow_clients") == 1, 60)
     code = server.stop(signal.SIGTERM)
     thread.join()
     assert (code, answers[0].json()) == (0, {"accepted": 50})

@@ -4,9 +4,9 @@ import socket
 
 import pytest
 
-from collector_server import Server, batch
+from collector_server import Server, batch, key
 from collector_store import STORES, stored_in
-from hostile import storm
+from hostile import HEADERS, NUMBERS, exchange, storm
 
 REQUESTS = {"sqlite": 2500, "postgres": 800}
 
@@ -32,6 +32,57 @@ def test_hostile_requests(server):
     assert not [line for line in server.logged if line["level"] == "error"]
 
 
+@pytest.fixture(scope="module")
+def believing(tmp_path_factory):
+    """A collector that looks at as many headers as it can."""
+    made = Server(tmp_path_factory.mktemp("collector"), trusted_proxies="127.0.0.1", log_senders=True)
+    yield made
+    assert made.stop() == 0
+    assert not [line for line in made.logged if line["level"] == "error"]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_no_header_is_a_mistake_of_the_collector(believing, header):
+    survey = believing.publish(minimum=1, origins=["https://a.example"])
+    body, found = batch(survey), set()
+    assert believing.send(survey, body).status_code == 200
+    token = {"Authorization": f"Bearer {believing.token}"}
+    path = f"/v1/versions/{survey.version}"
+    for value in NUMBERS:
+        for method, where, headers, sent in (
+            ("POST", f"{path}/reports", {"Idempotency-Key": key()}, body),
+            ("GET", f"{path}/estimates", token, b""),
+            ("GET", f"{path}/tally", token, b""),
+            ("GET", "/metrics", token, b""),
+            ("GET", "/static/page.css", {}, b""),
+            ("OPTIONS", f"{path}/reports", {"Origin": "https://a.example"}, b""),
+        ):
+            with socket.create_connection(("127.0.0.1", believing.port), timeout=60) as connection:
+                found.add(exchange(connection, method, where, {**headers, header: value}, sent))
+    assert found
+    assert all(status < 500 for status in found)
+
+
+def test_a_length_with_thousands_of_zeros_is_a_length(believing):
+    survey = believing.publish(minimum=1, name="zeros")
+    body = batch(survey)
+    for number, zeros in enumerate((0, 1, 20, 4300, 5000), 1):
+        headers = {"Idempotency-Key": key(), "Content-Length": "0" * zeros + f"{len(body)}"}
+        with socket.create_connection(("127.0.0.1", believing.port), timeout=60) as connection:
+            assert exchange(connection, "POST", f"/v1/versions/{survey.version}/reports", headers, body) == 200
+        assert believing.counts()[survey.version] == number
+
+
+@pytest.mark.parametrize("value", [number for number in NUMBERS if not number.endswith("05")])
+def test_what_is_no_length_is_refused(believing, value):
+    survey = believing.publish(minimum=1, name="lengths")
+    headers = {"Idempotency-Key": key(), "Content-Length": value}
+    with socket.create_connection(("127.0.0.1", believing.port), timeout=60) as connection:
+        status = exchange(connection, "POST", f"/v1/versions/{survey.version}/reports", headers, batch(survey))
+    assert status == 0 or 400 <= status < 500
+    assert believing.counts()[survey.version] == 0
+
+
 GARBAGE = [
     b"\x00" * 1000,
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200),
@@ -54,7 +105,7 @@ GARBAGE = [
 @pytest.mark.parametrize("number", range(len(GARBAGE)))
 def test_what_is_not_http(server, number):
     answer = b""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         try:
             connection.sendall(GARBAGE[number])
             connection.shutdown(socket.SHUT_WR)

@@ -114,7 +114,7 @@ def hold(server, survey, stack, count=120):
 
 def until_idle(server):
     with server.client() as client:
-        for _ in range(300):
+        for _ in range(1200):
             if "fldp_buffered_bytes 0\n" in client.get("/metrics").text:
                 return
             time.sleep(0.1)

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from collector_server import Server, batch, key, specification
-from collector_store import STORES, opened, stored_in
+from collector_store import STORES, opened, stored_in, until
 from fldp import Survey, parquet, postprocess, render, wire
 from fldp.collector.app import create_app
 from fldp.collector.auth import create_token
@@ -25,7 +25,7 @@ from fldp.vectors import craft
 
 @pytest.fixture(scope="module", params=STORES)
 def server(request, tmp_path_factory):
-    limits = {"max_body": 100_000, "max_reports": 5000, "idle_seconds": 1, "body_seconds": 3, "header_seconds": 2}
+    limits = {"max_body": 100_000, "max_reports": 5000}
     made = Server(tmp_path_factory.mktemp("collector"), fold_seconds=0.2, **limits, **stored_in(request.param))
     yield made
     assert made.stop() == 0
@@ -118,9 +118,8 @@ def test_limits_of_size(server):
 
 
 def raw(server, *pieces, pause=0.0):
-    """Send bytes as they are; return all that comes back, and how long it took."""
-    start = time.monotonic()
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+    """Send bytes as they are; return all that comes back before the server closes the connection."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=120) as connection:
         found = b""
         try:
             for piece in pieces:
@@ -132,25 +131,35 @@ def raw(server, *pieces, pause=0.0):
                     break
         except ConnectionError:
             pass
-    return found, time.monotonic() - start
+    return found
 
 
-@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
-def test_slow_bodies_and_headers_are_cut_off(server):
+@pytest.fixture
+def hasty(tmp_path):
+    """A collector that does not wait for long: too hasty for whoever is to be served on a busy machine."""
+    made = Server(tmp_path, idle_seconds=1, body_seconds=3, header_seconds=2)
+    yield made
+    assert made.stop() == 0
+
+
+def test_slow_bodies_and_headers_are_cut_off(hasty):
+    server = hasty
     survey = server.publish(name="slow")
     head = f"POST /v1/versions/{survey.version}/reports HTTP/1.1\r\nHost: x\r\nIdempotency-Key: {key()}\r\n".encode()
-    answer, seconds = raw(server, head + b"Content-Length: 500\r\n\r\nFLDP")
-    assert answer.startswith(b"HTTP/1.1 408")
-    assert 0.8 < seconds < 10
+    assert raw(server, head + b"Content-Length: 500\r\n\r\nFLDP").startswith(b"HTTP/1.1 408")
     drip = [head + b"Content-Length: 500\r\n\r\n", *[b"x"] * 12]
     raw(server, *drip, pause=0.5)  # never idle for long, and never done; whoever still sends may not see the answer
-    assert [line["status"] for line in server.logged if line.get("route", "").endswith("reports")][-1] == 408
-    answer, seconds = raw(server, head)
-    assert answer == b""
-    assert 1.5 < seconds < 15
-    answer, seconds = raw(server, b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 40_000 + b"\r\n\r\n")
+    until(lambda: statuses(server) == [408, 408])
+    assert raw(server, head) == b""
+    answer = raw(server, b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 40_000 + b"\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 431") or answer == b""
-    assert server.send(survey).status_code == 200
+    with server.client() as client:
+        assert client.get("/healthz").status_code == 200
+
+
+def statuses(server):
+    """What was answered to those who sent reports."""
+    return [line["status"] for line in server.logged if line.get("route", "").endswith("/reports")]
 
 
 @pytest.mark.parametrize("server", ["sqlite"], indirect=True)
@@ -162,12 +171,7 @@ def test_a_connection_that_ends_within_a_body_counts_nothing(server):
         with socket.create_connection(("127.0.0.1", server.port)) as connection:
             connection.sendall(head + f"Content-Length: {len(body)}\r\n\r\n".encode() + body[:-1])
     with server.admin as client:
-        for _ in range(100):
-            if "fldp_buffered_bytes 0\n" in client.get("/metrics").text:
-                break
-            time.sleep(0.1)
-        else:
-            pytest.fail("the bytes of broken requests are still held")
+        until(lambda: "fldp_buffered_bytes 0\n" in client.get("/metrics").text)
     assert server.counts()[survey.version] == 0
 
 
@@ -314,7 +318,7 @@ def test_too_much_at_the_same_time_is_refused_and_can_be_sent_again(tmp_path):
 
         def send(made):
             with server.client() as client:
-                for _ in range(200):
+                for _ in range(5000):
                     answer = server.send(survey, made[1], made[0], client)
                     if answer.status_code == 200:
                         return answer.json()["accepted"], refused

@@ -1,13 +1,14 @@
 """Route by route from the OpenAPI document: who may do what, and answers as they are described."""
 
 import re
+import socket
 import time
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from collector_server import Server, batch, key, specification
-from collector_store import STORES, stored_in
+from collector_store import STORES, stored_in, until
 from fldp import wire
 from fldp.collector.app import OPERATIONS
 from fldp.collector.gate import HEADERS
@@ -107,7 +108,7 @@ def test_the_document_is_served_to_all_and_names_no_survey(server, survey):
 
 @pytest.fixture(scope="module")
 def tokens(server):
-    expired = server.make_token("admin", expires=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 2)))
+    expired = server.make_token("admin", expires=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 8)))
     revoked = server.make_token("admin")
     with server.admin as client:
         assert client.delete(f"/v1/tokens/{revoked['id']}").status_code == 204
@@ -115,7 +116,8 @@ def tokens(server):
     good = {scope: server.make_token(scope)["token"] for scope in ("admin", "read", "send")}
     other = {scope: server.make_token(scope, survey="another")["token"] for scope in ("admin", "read", "send")}
     own = {scope: server.make_token(scope, survey="browser")["token"] for scope in ("admin", "read", "send")}
-    time.sleep(2.5)
+    with server.client(expired["token"]) as client:
+        until(lambda: client.get("/v1/tokens").status_code == 401)
     wrong = good["admin"][:-2] + ("AA" if not good["admin"].endswith("AA") else "BB")
     bad = [None, "", "x", wrong, expired["token"], revoked["token"], "fldp_admin_" + "A" * 43, good["admin"] + "A"]
     return {"bad": bad, "good": good, "other": other, "own": own}
@@ -167,6 +169,28 @@ def test_metrics_are_for_the_machine_itself_unless_it_is_behind_a_proxy(server, 
             assert re.search(r"^fldp_in_flight \d", answer.text, re.MULTILINE)
             assert client.get("/metrics", headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 401
             assert client.get("/metrics", headers={"Authorization": "Bearer x"}).status_code == 401
+    finally:
+        alone.stop()
+
+
+def plainly(server, *lines):
+    """Send a request for the metrics with the headers that are given and no others; return the status."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall("\r\n".join(["GET /metrics HTTP/1.1", "Connection: close", *lines, "", ""]).encode())
+        return int(connection.makefile("rb").readline().split()[1])
+
+
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
+def test_metrics_are_for_no_page_that_points_its_own_name_to_this_machine(server, tmp_path):
+    alone = Server(tmp_path)
+    try:
+        for host in ("localhost", f"127.0.0.1:{alone.port}", "[::1]:80", "127.1.2.3"):
+            assert plainly(alone, f"Host: {host}") == 200, host
+        rebound = f"Host: rebound.example:{alone.port}"
+        for lines in ((rebound,), (), ("Host: localhost", rebound), ("Host: localhost", "Host: localhost")):
+            assert plainly(alone, *lines) in (400, 401), lines
+            assert plainly(alone, *lines, f"Authorization: Bearer {alone.token}") in (200, 400), lines
+        assert plainly(alone, rebound, f"Authorization: Bearer {alone.token}") == 200
     finally:
         alone.stop()
 

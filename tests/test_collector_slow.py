@@ -1,5 +1,6 @@
 """Clients that are slow on purpose, to send or to read: they are cut off, and nobody else waits for them."""
 
+import asyncio
 import re
 import socket
 import time
@@ -9,13 +10,17 @@ import pytest
 
 from collector_server import Server, batch, key, specification
 from collector_store import until
+from fldp.collector.collector import Collector
+from fldp.collector.patience import GRACE, patience
+from fldp.collector.settings import Settings
+from fldp.collector.sqlite import SqliteStore
 
-SLOTS, FLIGHTS = 3, 8
+SLOTS, FLIGHTS = 12, 8  # more clients may be slow than be worked for
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    limits = {"max_in_flight": FLIGHTS, "max_slow": SLOTS, "idle_seconds": 6, "body_seconds": 6}
+    limits = {"max_in_flight": FLIGHTS, "max_slow": SLOTS, "idle_seconds": 10, "body_seconds": 30}
     made = Server(tmp_path_factory.mktemp("collector"), **limits)
     yield made
     assert made.stop() == 0
@@ -35,6 +40,14 @@ def connections(server, stack, count):
     return made
 
 
+def in_turns(server, waiting):
+    """Yield connections, a few at a time, so that never more than may be are worked for."""
+    for number, connection in enumerate(waiting):
+        if number % (FLIGHTS // 2) == 0:
+            until(lambda: gauge(server, "in_flight") == 0)
+        yield connection
+
+
 def everything(connection):
     found = b""
     try:
@@ -47,12 +60,12 @@ def everything(connection):
 
 def test_slow_bodies_take_no_place_from_others(server):
     survey = server.publish(name="bodies")
+    assert server.send(survey, batch(survey, 2)).status_code == 200  # from here on it is in memory
     with ExitStack() as stack:
         slow = connections(server, stack, 30)
-        for connection in slow:
+        for connection in in_turns(server, slow):
             head = f"POST /v1/versions/{survey.version}/reports HTTP/1.1\r\nHost: x\r\nIdempotency-Key: {key()}\r\n"
             connection.sendall(head.encode() + b"Content-Length: 500\r\n\r\nFLDP")
-            time.sleep(0.01)
         until(lambda: gauge(server, "open_requests") > 1 + FLIGHTS)  # the one is the question itself
         until(lambda: gauge(server, "in_flight") == 0)
         for _ in range(5):
@@ -63,7 +76,7 @@ def test_slow_bodies_take_no_place_from_others(server):
         answers = [everything(connection) for connection in slow]
     assert all(answer.startswith(b"HTTP/1.1 408") for answer in answers)
     assert (gauge(server, "slow_clients"), gauge(server, "buffered_bytes")) == (0, 0)
-    assert server.counts()[survey.version] == 11
+    assert server.counts()[survey.version] == 13
 
 
 def test_a_body_that_is_slow_but_comes_is_counted(server):
@@ -94,13 +107,12 @@ def test_answers_that_nobody_reads_are_neither_copied_nor_waited_for(server):
     assert expected.json()["survey"]["labels"] == fields["labels"]
     before = resident(server)
     with ExitStack() as stack:
-        lazy = connections(server, stack, 60)
-        for connection in lazy:
+        lazy = connections(server, stack, 30)
+        for connection in in_turns(server, lazy):
             connection.sendall(b"GET /v1/surveys/large HTTP/1.1\r\nHost: x\r\n\r\n")
-            time.sleep(0.01)
         until(lambda: gauge(server, "open_requests") > 1 + FLIGHTS)
         until(lambda: gauge(server, "in_flight") == 0)
-        assert resident(server) - before < 60 * size // 3  # what threads are reading, and 1 MiB for each client
+        assert resident(server) - before < len(lazy) * size // 3  # what threads are reading, and 1 MiB for each client
         small = server.publish(name="small")
         assert server.send(small).status_code == 200
         until(lambda: gauge(server, "open_requests") == 1 + SLOTS)
@@ -110,3 +122,33 @@ def test_answers_that_nobody_reads_are_neither_copied_nor_waited_for(server):
     with server.client() as client:
         assert client.get("/v1/surveys/large").content == expected.content
     assert not [line for line in server.logged if line["level"] == "error"]
+
+
+@pytest.fixture
+def full(tmp_path):
+    """A collector in which no slot for slow clients is left."""
+    made = Collector(Settings(data=tmp_path, max_slow=1), SqliteStore(tmp_path / "fldp.db"))
+    made.slow.take(1)
+    yield made
+    made.stop()
+
+
+def test_a_client_is_not_cut_off_because_the_collector_was_late(full):
+    async def story():
+        async with patience(full, 60):
+            await asyncio.sleep(0)
+            time.sleep(1.5 * GRACE)  # the event loop does not run, and does not see what has come
+            await asyncio.sleep(0.01)
+
+    asyncio.run(story())
+    assert full.slow.used == 1
+
+
+def test_a_slow_client_without_a_slot_is_cut_off(full):
+    async def story():
+        async with patience(full, 300):
+            await asyncio.sleep(300)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(story())
+    assert full.slow.used == 1

@@ -9,7 +9,7 @@ import pytest
 from collector_server import batch, key, specification
 from collector_store import until
 from fldp import Survey
-from fldp.collector import collector as module
+from fldp.collector import catalog as module
 from fldp.collector.app import create_app
 from fldp.collector.auth import create_token
 from fldp.collector.clock import system
@@ -107,12 +107,12 @@ def test_surveys_are_kept_ready_by_number_and_by_size(collector, monkeypatch):
         made = [await publish(client, f"number {number}") for number in range(6)]
         text = len(collector.store.find(made[0].version).specification)
         for most, size, left in ((4, 10**9, 4), (64, 3 * text + 10, 3), (64, 1, 1)):
-            monkeypatch.setattr(module, "_REMEMBERED", most)
-            monkeypatch.setattr(module, "_REMEMBERED_TEXT", size)
+            monkeypatch.setattr(module, "MAX_SURVEYS", most)
+            monkeypatch.setattr(module, "MAX_TEXT", size)
             collector.forget()
             for survey in made:
                 assert (await collector.published(survey.version)).survey.version == survey.version
-            assert list(collector._known) == [survey.version for survey in made[-left:]]
+            assert list(collector.catalog._known) == [survey.version for survey in made[-left:]]
 
     play(collector, story)
 

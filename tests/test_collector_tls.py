@@ -139,12 +139,12 @@ class Proxy:
 
     def __enter__(self):
         self.thread.start()
-        assert self.started.wait(10)
+        assert self.started.wait(60)
         return f"https://127.0.0.1:{self.port}"
 
     def __exit__(self, *ended):
         self.loop.call_soon_threadsafe(self.ended.set)
-        self.thread.join(10)
+        self.thread.join(60)
         self.loop.close()
 
 
@@ -164,8 +164,9 @@ def test_a_proxy_is_believed_if_it_is_trusted(tmp_path, files, trusted):
     assert peers == {"192.0.2.7" if trusted else "127.0.0.1"}
 
 
-def scope(peer, *forwarded, name=b"x-forwarded-for"):
-    return {"client": (peer, 5), "scheme": "http", "headers": [(name, value) for value in forwarded]}
+def scope(peer, *forwarded, name=b"x-forwarded-for", hosts=(b"127.0.0.1",)):
+    headers = [(b"host", host) for host in hosts] + [(name, value) for value in forwarded]
+    return {"client": (peer, 5), "scheme": "http", "headers": headers}
 
 
 @pytest.mark.parametrize(
@@ -200,3 +201,22 @@ def test_local_is_who_asks_without_any_proxy():
     assert not is_local(scope("192.0.2.1"), ())
     for name in (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via"):
         assert not is_local(scope("127.0.0.1", b"127.0.0.1", name=name), ())
+
+
+LOOPBACK = (b"localhost", b"LocalHost:8080", b"127.0.0.1", b"127.9.9.9:80", b"[::1]", b"[::1]:8080")
+ELSEWHERE = (
+    b"", b"x", b"rebound.example", b"rebound.example:8080", b"localhost.rebound.example", b"127.0.0.1.rebound.example",
+    b"192.0.2.1", b"[2001:db8::1]:80", b"::1", b"0.0.0.0", b"localhost:", b"localhost:80:80", b"a@localhost",
+    b"localhost/", b"localhost, x", b"127.1", b"2130706433", b"0x7f.0.0.1", b"[::1", b"localhost\xb2", b"9" * 5000,
+    b"localhost:" + b"9" * 5000,
+)  # fmt: skip
+
+
+def test_local_is_who_asks_for_this_machine_by_name():
+    for host in LOOPBACK:
+        assert is_local(scope("127.0.0.1", hosts=(host,)), ()), host
+        assert not is_local(scope("192.0.2.1", hosts=(host,)), ()), host
+    for host in ELSEWHERE:
+        assert not is_local(scope("127.0.0.1", hosts=(host,)), ()), host
+    assert not is_local(scope("127.0.0.1", hosts=()), ())
+    assert not is_local(scope("127.0.0.1", hosts=(b"localhost", b"localhost")), ())

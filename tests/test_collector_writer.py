@@ -25,7 +25,7 @@ class Gated:
         self.store, self.gate, self.sizes = store, threading.Event(), []
 
     def __call__(self, batch):
-        assert self.gate.wait(10)
+        assert self.gate.wait(60)
         self.sizes.append(len(batch))
         return self.store.commit(batch, DAY)
 

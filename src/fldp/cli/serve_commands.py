@@ -85,9 +85,12 @@ def serve(
     for folder in needed.values():
         make_folder(folder)
     if demo:
-        _load_demo().serve(settings if (flags or {}).get("log") else replace(settings, log=False), _say)
-        return
-    server.run(settings, _say)
+        quiet = settings if (flags or {}).get("log") else replace(settings, log=False)
+        unfinished = _load_demo().serve(quiet, _say)
+    else:
+        unfinished = server.run(settings, _say)
+    if unfinished:
+        server.exit_now()
 
 
 def make_folder(folder: Path) -> None:

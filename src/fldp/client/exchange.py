@@ -17,6 +17,7 @@ log = logging.getLogger("fldp.client")
 _FIRST_DELAY = 0.5
 _NOT_DONE = (408, 429, 503)  # the collector did not act on it
 _UNKNOWN = (502, 504)  # a gateway does not know whether it did
+_FAILED = 500  # the collector, or something in between, failed; a request with a key may have been counted all the same
 _chance = random.SystemRandom()
 
 
@@ -93,7 +94,10 @@ class Line:
             return reply
         if reply.status == 304 and held is not None:
             return held
-        if reply.status in _NOT_DONE or (request.repeatable and reply.status in _UNKNOWN):
+        keyed = KEY in request.headers
+        if reply.status in _NOT_DONE or (
+            request.repeatable and (reply.status in _UNKNOWN or (keyed and reply.status == _FAILED))
+        ):
             raise _AgainError(problem(reply, self._secrets(request)), retry_after(reply.headers))
         raise problem(reply, self._secrets(request))
 

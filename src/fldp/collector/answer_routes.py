@@ -13,6 +13,7 @@ import fldp
 from fldp import render, wire
 from fldp.collector import candidates
 from fldp.collector.access import permit
+from fldp.collector.answers import checkpoint
 from fldp.collector.collector import Collector, Published
 from fldp.collector.lake_writer import write_reports
 from fldp.collector.problem import Problem, not_found
@@ -38,7 +39,7 @@ async def estimates(collector: Collector, request: Request, token: Token) -> Res
     tag = await collector.quick(_tag, collector, published, query.days, repr(query))
     if _matches(request, tag):
         return _unchanged(tag)
-    made = await collector.answer(_estimated, collector, published, query)
+    made = await collector.answers.compute(request, _estimated, collector, published, query)
     return _answer(collector, made, FORMATS[query.format])
 
 
@@ -47,7 +48,7 @@ async def estimates_among(collector: Collector, request: Request, token: Token) 
     published = await asked(collector, request, token)
     query = Query.of(request, published.survey.oracle)
     async with candidates.candidates_in(collector, request, published) as body:
-        _, content = await collector.answer(_estimated, collector, published, query, body)
+        _, content = await collector.answers.compute(request, _estimated, collector, published, query, body)
     return _answer(collector, ("", content), FORMATS[query.format])
 
 
@@ -58,7 +59,7 @@ async def tally(collector: Collector, request: Request, token: Token) -> Respons
     tag = await collector.quick(_tag, collector, published, days, "tally")
     if _matches(request, tag):
         return _unchanged(tag)
-    made = await collector.answer(_encoded, collector, published, days)
+    made = await collector.answers.compute(request, _encoded, collector, published, days)
     return _answer(collector, made, "application/octet-stream")
 
 
@@ -82,7 +83,7 @@ async def export(collector: Collector, request: Request, token: Token) -> Respon
     days = days_of(parameters(request, "from", "to"))
     if published.survey.collect["retention"] != "raw":
         raise Problem(409, "not-raw", "this survey keeps no reports, only their tally")
-    file = await collector.answer(_exported, collector, published, days)
+    file = await collector.answers.compute(request, _exported, collector, published, days)
     return StreamingResponse(_streamed(collector, file), media_type=FORMATS["parquet"])
 
 
@@ -135,6 +136,7 @@ def _tallied(collector: Collector, published: Published, days: Days, asked: str)
     """Return a tally and the tag that belongs to exactly this one."""
     with moment(collector, published) as snapshot:
         tag = _tag_of(snapshot, published, days, asked)
+        checkpoint()
         return tag, Window(published.entry.number, days).tally(snapshot, published.survey.oracle)
 
 
@@ -142,7 +144,10 @@ def _estimated(collector: Collector, published: Published, query: Query, body: b
     """Do all of it in one go: between two steps, a tally would wait in memory for a thread."""
     options = query.options | candidates.parsed(body, collector.settings.max_values)
     tag, found = _tallied(collector, published, query.days, repr(query))
-    return tag, _kept(collector, _rendered(candidates.estimated(published.survey, found, options), query))
+    checkpoint()
+    estimate = candidates.estimated(published.survey, found, options)
+    checkpoint()
+    return tag, _kept(collector, _rendered(estimate, query))
 
 
 def _encoded(collector: Collector, published: Published, days: Days) -> Made:
@@ -198,7 +203,7 @@ def _exported(collector: Collector, published: Published, days: Days) -> BinaryI
         with closing_on_error(file), moment(collector, published) as snapshot:
             enough(snapshot.count_reports(published.entry.number, days), published)
             with making_room():  # the store would take it for its own mistake
-                write_reports(file, snapshot, published.entry, published.survey, days)
+                write_reports(file, snapshot, published.entry, published.survey, days, checkpoint)
                 file.seek(0)
     return file
 

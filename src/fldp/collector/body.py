@@ -8,26 +8,29 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
-from fldp.collector.collector import Collector, Slot
+from fldp.collector.collector import Budget, Collector, Slot
 from fldp.collector.patience import patience
 from fldp.collector.problem import Problem
 
 JSON_BYTES, SURVEY_BYTES = 1 << 16, 1 << 24
+_MAX_DIGITS = 18  # of a length
 _KEY = re.compile(r"[A-Za-z0-9_-]{22,128}")
 
 
 @asynccontextmanager
-async def body_of(collector: Collector, request: Request, most: int) -> AsyncIterator[bytes]:
+async def body_of(
+    collector: Collector, request: Request, most: int, budget: Budget | None = None
+) -> AsyncIterator[bytes]:
     """Read a body; its bytes are accounted for until the block ends."""
-    length = _claimed(request, most)
+    length, budget = _claimed(request, most), budget or collector.buffered
     slot: Slot = request.scope["fldp.slot"]
     slot.leave()
-    body = await _read(collector, request, most, length)
+    body = await _read(collector, request, most, length, budget)
     try:
         slot.take()
         yield body
     finally:
-        collector.buffered.give(len(body))
+        budget.give(len(body))
 
 
 def _claimed(request: Request, most: int) -> int | None:
@@ -38,16 +41,17 @@ def _claimed(request: Request, most: int) -> int | None:
     length = request.headers.get("content-length", "")
     if not (length.isascii() and length.isdigit()):
         return None
-    if int(length[:20]) > most:
+    digits = length.lstrip("0") or "0"  # int() raises for thousands of digits, leading zeros among them
+    if len(digits) > _MAX_DIGITS or int(digits) > most:
         raise _too_large(most)
-    return int(length)
+    return int(digits)
 
 
 def _too_large(most: int) -> Problem:
     return Problem(413, "too-large", f"the body must have at most {most} bytes")
 
 
-async def _read(collector: Collector, request: Request, most: int, length: int | None) -> bytes:
+async def _read(collector: Collector, request: Request, most: int, length: int | None, budget: Budget) -> bytes:
     """Read a body as it comes, while it comes fast enough. Pieces are not kept as such: they may be tiny, and many."""
     body = bytearray()
     try:
@@ -55,14 +59,14 @@ async def _read(collector: Collector, request: Request, most: int, length: int |
             async for piece in request.stream():
                 if len(body) + len(piece) > most:
                     raise _too_large(most)
-                collector.buffered.take(len(piece))
+                budget.take(len(piece))
                 body += piece
                 if len(body) == length:
                     break
                 heard()
         return bytes(body)
     except BaseException as error:
-        collector.buffered.give(len(body))
+        budget.give(len(body))
         raise _broken(error) from None
 
 

@@ -30,7 +30,7 @@ async def candidates_in(collector: Collector, request: Request, published: Publi
     if not isinstance(published.survey.oracle, StringOracle):
         raise _problem("the answers of this survey are listed: GET the estimates of all of them")
     media_type(request, "application/json")
-    async with body_of(collector, request, SURVEY_BYTES) as body:
+    async with body_of(collector, request, SURVEY_BYTES, collector.candidates) as body:
         yield body
 
 

@@ -1,82 +1,57 @@
 """Collector: what all routes share. The store, the writer, the folder, threads for work, and what is known by heart."""
 
 import asyncio
-import json
+import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import ParamSpec, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
 
 from fldp.collector import warming
+from fldp.collector.answers import Answers
+from fldp.collector.catalog import Catalog
+from fldp.collector.catalog import Published as Published
 from fldp.collector.clock import Clock, day, system, text
 from fldp.collector.folding import Folder
 from fldp.collector.lake_writer import LakeWriter
 from fldp.collector.metrics import Metrics
-from fldp.collector.problem import Problem, busy, not_found
+from fldp.collector.problem import Problem, busy
 from fldp.collector.readiness import Readiness
 from fldp.collector.searching import Searches
 from fldp.collector.settings import Settings
-from fldp.collector.store import Entry, Outcome, Store, StoreError, Submission, Verdict
+from fldp.collector.store import Outcome, Store, Submission, Verdict
 from fldp.collector.writer import BusyError, Writer
-from fldp.errors import FldpError
 from fldp.reports import Reports
 from fldp.survey import Survey
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_REMEMBERED, _REMEMBERED_TEXT = 64, 1 << 25  # surveys that are kept ready, and how long they are together as text
-
-
-@dataclass(frozen=True)
-class Published:
-    """A survey as it is stored, and as it is used."""
-
-    entry: Entry
-    survey: Survey
-    _shown: dict[str, bytes] = field(default_factory=dict, compare=False, repr=False)
-
-    @classmethod
-    def read(cls, entry: Entry) -> "Published":
-        """Make a survey from what is stored."""
-        try:
-            return cls(entry, Survey.from_dict(json.loads(entry.specification)))
-        except (FldpError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
-            raise StoreError(f"store: the specification of version {entry.version} cannot be read") from None
-
-    def shown(self, state: str) -> bytes:
-        """Return what everybody may see of it, as JSON. All who read it share these bytes, however slowly they do."""
-        if state not in self._shown:
-            head = f'{{"version":"{self.entry.version}","state":"{state}","survey":'
-            self._shown.clear()
-            self._shown[state] = (head + self.entry.specification + "}").encode()
-        return self._shown[state]
-
-    def state(self, now: str) -> str:
-        """Return whether reports are taken: ``open``, ``closed``, or ``scheduled`` to open."""
-        opens, closes = self.survey.collect["opens"], self.survey.collect["closes"]
-        if self.entry.closed is not None or (closes and now >= closes):
-            return "closed"
-        return "scheduled" if opens and now < opens else "open"
-
 
 class Budget:
-    """A number of bytes that may be held at the same time; only the event loop touches it."""
+    """A number of bytes that may be held at the same time, perhaps as a part of another budget.
 
-    def __init__(self, most: int) -> None:
-        self.most, self.used = most, 0
+    Only the event loop touches it.
+    """
+
+    def __init__(self, most: int, whole: "Budget | None" = None) -> None:
+        self.most, self.used, self._whole = most, 0, whole
 
     def take(self, amount: int) -> None:
         """Take some, or say that there is no more."""
         if self.used + amount > self.most:
             raise busy("the collector holds as many bytes as it may, try again")
+        if self._whole:
+            self._whole.take(amount)
         self.used += amount
 
     def give(self, amount: int) -> None:
         """Give some back."""
         self.used -= amount
+        if self._whole:
+            self._whole.give(amount)
 
 
 class Slot:
@@ -106,30 +81,47 @@ class Collector:
         self.metrics = Metrics()
         self.readiness = Readiness(store.probe)
         self.buffered = Budget(settings.max_buffered)
+        self.candidates = Budget(settings.max_buffered // 4, self.buffered)  # the rest is for those who send reports
         self.slow = Budget(settings.max_slow)
-        self.in_flight = self.open = 0
+        self.in_flight = 0
+        self.requests: set[asyncio.Task[Any]] = set()
         self.stopping = False
-        self._known: OrderedDict[str, Published] = OrderedDict()
         self._rates: dict[str, tuple[float, float]] = {}
         self._quick = ThreadPoolExecutor(4, "fldp-quick")
         self._heavy = ThreadPoolExecutor(settings.threads, "fldp-heavy")
-        self._answers = ThreadPoolExecutor(settings.threads, "fldp-answers")
+        self._deletions = ThreadPoolExecutor(1, "fldp-deletions")
+        self.answers = Answers(settings.threads, settings.max_answers, self.metrics)
+        self.catalog = Catalog(store, self.quick, self.heavy)
         self._writer = Writer(self._commit, most_waiting=settings.max_waiting)
         searches = Searches(store, self._stated, lambda: self.now)
         self._folder = Folder(store, self._survey, settings.fold_seconds, searches.go_on)
         self._lake = LakeWriter(store, settings.lake, clock) if settings.lake else None
         self._heavy.submit(warming.start)
 
-    def stop(self) -> None:
-        """End all threads and close the store; whoever still waits to be counted has had no answer."""
-        self._writer.stop()
-        self._folder.stop()
-        if self._lake:
-            self._lake.stop()
-        self._quick.shutdown()
-        self._heavy.shutdown()
-        self._answers.shutdown()
-        self.store.close()
+    def stop(self, seconds: float | None = None) -> list[str]:
+        """End all threads and close the store; whoever still waits to be counted has had no answer.
+
+        After some seconds it returns without those that have not ended, and tells which: a thread that computes, or
+        waits for a database, cannot be interrupted. The store is then left to the end of the process.
+        """
+        ends: dict[str, Callable[[], object]] = {
+            "writer": self._writer.stop,
+            "folder": self._folder.stop,
+            "answers": self.answers.stop,
+            "lake": self._lake.stop if self._lake else lambda: None,
+            "deletions": partial(self._deletions.shutdown, cancel_futures=True),
+            "heavy": partial(self._heavy.shutdown, cancel_futures=True),
+            "quick": partial(self._quick.shutdown, cancel_futures=True),
+        }
+        unfinished = _ended(ends, seconds)
+        if not unfinished:
+            self.store.close()
+        return unfinished
+
+    @property
+    def open(self) -> int:
+        """How many requests have begun and not ended, waited for or worked on."""
+        return len(self.requests)
 
     @property
     def now(self) -> str:
@@ -149,69 +141,33 @@ class Collector:
         """Do what computes, off the event loop; only so many at the same time."""
         return await asyncio.get_running_loop().run_in_executor(self._heavy, lambda: function(*args, **kwargs))
 
-    async def answer(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Do what may take seconds, such as an estimate of a million values; reports need not wait for it."""
-        return await asyncio.get_running_loop().run_in_executor(self._answers, lambda: function(*args, **kwargs))
+    async def delete(self, numbers: Sequence[int]) -> None:
+        """Delete surveys, which may take minutes; one deletion at a time."""
+        await asyncio.get_running_loop().run_in_executor(self._deletions, self.store.delete_surveys, numbers)
 
     # ----------------------------------------------------------------------------------------------- surveys
 
     async def published(self, version: str) -> Published:
-        """Return a survey by its version, as it is known here; it may have been closed or deleted since.
-
-        That is enough for what ends in a commit, which decides by what is stored.
-        """
-        known = self._known.get(version)
-        if known is None:
-            return await self.current(version)
-        self._known.move_to_end(version)
-        return known
+        """Return a survey by its version, as it is known here; it may have been closed or deleted since."""
+        return await self.catalog.published(version)
 
     async def current(self, version: str) -> Published:
         """Return a survey by its version, as it is stored now, whoever changed it."""
-        entry = await self.quick(self.store.find, version)
-        if entry is None:
-            self._known.pop(version, None)
-            raise not_found("version")
-        return await self.read(entry)
-
-    async def read(self, entry: Entry) -> Published:
-        """Return a survey as it was just found in the store, read only if it is new here."""
-        known = self._known.get(entry.version)
-        if known is None or known.entry != entry:
-            known = await self.heavy(self.recall, entry)
-            await self.heavy(warming.warm, known.survey.oracle)
-            self._known[entry.version] = known
-            self._make_room()
-        return known
-
-    def recall(self, entry: Entry) -> Published:
-        """Return a survey that was just found in the store; make it unless it is known. It is not remembered."""
-        known = self._known.get(entry.version)
-        return known if known is not None and known.entry == entry else Published.read(entry)
-
-    def _make_room(self) -> None:
-        """Forget what was not asked for lately. A survey takes ten times its text or so, so that is counted too."""
-        lengths = [len(known.entry.specification) for known in self._known.values()]
-        while len(lengths) > 1 and (len(lengths) > _REMEMBERED or sum(lengths) > _REMEMBERED_TEXT):
-            lengths.pop(0)
-            self._known.popitem(last=False)
+        return await self.catalog.current(version)
 
     def forget(self) -> None:
         """Look everything up anew: a survey was closed or deleted."""
-        self._known.clear()
+        self.catalog.forget()
         self._rates.clear()
 
     def _survey(self, number: int) -> Survey | None:
         entry = self.store.find_number(number)
-        if entry is None:
-            return None
-        known = self._known.get(entry.version)
-        return known.survey if known is not None else Published.read(entry).survey
+        return None if entry is None else self.catalog.recall(entry).survey
 
     def _stated(self, number: int) -> tuple[Survey, str, str] | None:
         """Return a survey, its state, and when it was published, as it is stored now."""
         entry = self.store.find_number(number)
-        found = None if entry is None else self.recall(entry)
+        found = None if entry is None else self.catalog.recall(entry)
         return None if found is None else (found.survey, found.state(self.now), found.entry.created)
 
     # ----------------------------------------------------------------------------------------------- reports
@@ -272,6 +228,7 @@ class Collector:
         return {
             "fldp_in_flight": self.in_flight,
             "fldp_open_requests": self.open,
+            "fldp_answers_pending": self.answers.pending,
             "fldp_slow_clients": self.slow.used,
             "fldp_waiting": len(self._writer),
             "fldp_buffered_bytes": self.buffered.used,
@@ -281,6 +238,17 @@ class Collector:
             "fldp_pending_reports": sum(count for _, _, count in self.store.pending()),
             "fldp_store_bytes": self.store.size(),
         }
+
+
+def _ended(ends: Mapping[str, Callable[[], object]], seconds: float | None) -> list[str]:
+    """Call functions that wait for threads, all at the same time; return those that have not returned in time."""
+    waiting = {name: threading.Thread(target=end, daemon=True) for name, end in ends.items()}
+    for thread in waiting.values():
+        thread.start()
+    deadline = None if seconds is None else time.monotonic() + seconds
+    for thread in waiting.values():
+        thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
+    return [name for name, thread in waiting.items() if thread.is_alive()]
 
 
 _REFUSED: dict[Verdict, tuple[int, str | None, str]] = {

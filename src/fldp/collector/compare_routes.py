@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 from fldp import render
 from fldp.collector import candidates
 from fldp.collector.answer_routes import asked, enough, moment
+from fldp.collector.answers import checkpoint
 from fldp.collector.collector import Collector, Published
 from fldp.collector.query import Contrast
 from fldp.collector.store import Token
@@ -22,7 +23,7 @@ async def compare(collector: Collector, request: Request, token: Token) -> Respo
     published = await asked(collector, request, token)
     query = Contrast.of(request, published.survey.oracle)
     candidates.of_labels(published)
-    return JSONResponse(await collector.answer(_compared, collector, published, query))
+    return JSONResponse(await collector.answers.compute(request, _compared, collector, published, query))
 
 
 async def compare_among(collector: Collector, request: Request, token: Token) -> Response:
@@ -30,7 +31,7 @@ async def compare_among(collector: Collector, request: Request, token: Token) ->
     published = await asked(collector, request, token)
     query = Contrast.of(request, published.survey.oracle)
     async with candidates.candidates_in(collector, request, published) as body:
-        return JSONResponse(await collector.answer(_compared, collector, published, query, body))
+        return JSONResponse(await collector.answers.compute(request, _compared, collector, published, query, body))
 
 
 def _compared(collector: Collector, published: Published, query: Contrast, body: bytes | None = None) -> dict[str, Any]:
@@ -41,6 +42,7 @@ def _compared(collector: Collector, published: Published, query: Contrast, body:
         for window in windows:
             enough(window.count(snapshot), published)
         tallies = [window.tally(snapshot, survey.oracle) for window in windows]
+    checkpoint()
     options |= {"decoder": query.decoder} if query.decoder else {}
     one, two = (candidates.estimated(survey, tally, options) for tally in tallies)
     return {"n": one.n, "other_n": two.n, "level": query.level, **contrast(one, two, query.level, query.top)}

@@ -1,6 +1,7 @@
 """Forwarded: who asks, and over what, where proxies stand in front. Only proxies that are named are believed."""
 
 import ipaddress
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ Scope = Mapping[str, Any]  # of a request, as ASGI has it
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?")
 _PROXIES = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
 
 
@@ -52,11 +54,29 @@ def scheme(scope: Scope, trusted: Sequence[Network]) -> str:
 
 
 def is_local(scope: Scope, trusted: Sequence[Network]) -> bool:
-    """Tell whether a request comes from this machine itself. Where there are proxies, nothing is known to."""
+    """Tell whether a request comes from this machine itself, and was meant for it. Behind proxies, nothing is known to.
+
+    A web page elsewhere can have its own name point to 127.0.0.1 (DNS rebinding), so that the browser on this machine
+    asks on its behalf. Its requests come from this machine, but ``Host`` names the page's site.
+
+    >>> scope = {"client": ("127.0.0.1", 1), "headers": [(b"host", b"localhost:8080")]}
+    >>> is_local(scope, ()), is_local({**scope, "headers": [(b"host", b"rebound.example:8080")]}, ())
+    (True, False)
+    """
     if trusted or any(name in _PROXIES for name, _ in scope["headers"]):
         return False
-    found = _peer(scope)
-    return found is not None and found.is_loopback
+    found, hosts = _peer(scope), _values(scope, b"host")
+    return found is not None and found.is_loopback and len(hosts) == 1 and _names_loopback(hosts[0])
+
+
+def _names_loopback(host: str) -> bool:
+    """Tell whether a ``Host`` is this machine's own name or loopback address, whatever the port."""
+    match = _HOST.fullmatch(host)
+    if match is None:
+        return False
+    name = match[1].lower()
+    address = _address(name)
+    return name == "localhost" if address is None else address.is_loopback
 
 
 def _values(scope: Scope, wanted: bytes) -> list[str]:

@@ -1,5 +1,6 @@
 """Gate: around all routes. Limits, headers, origins, errors in one shape, a line in the log."""
 
+import asyncio
 import time
 from collections.abc import MutableMapping
 from typing import Any
@@ -10,6 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
+from fldp.collector.answers import AbandonedError
 from fldp.collector.collector import Collector, Slot
 from fldp.collector.forwarded import scheme, sender
 from fldp.collector.logs import log
@@ -26,6 +28,7 @@ HEADERS = {
     "server": "fldp",
 }
 _RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+HUNG_UP = 499  # what the log and the metrics say of a client that did not wait; nothing is sent
 _PIECE = 1 << 18
 _UNLIMITED = ("/healthz", "/readyz", "/metrics")
 _METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH")
@@ -44,11 +47,18 @@ class Gate:
         scope["app"] = self  # the router then raises what is not found, and this answers it
         passage = _Passage(self.collector, scope, send)
         scope["fldp.slot"] = passage.slot
-        self.collector.open += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self.collector.requests.add(task)
         try:
             await self._pass(passage, scope, receive)
+        except asyncio.CancelledError:
+            if passage.status or not self.collector.stopping:
+                raise
+            # Whether a report was counted is not known here, so this must not look like a mistake: send it again.
+            await passage.refuse(busy("the collector is stopping, try again"), receive)
         finally:
-            self.collector.open -= 1
+            self.collector.requests.discard(task)
             passage.slot.leave()
             passage.record()
 
@@ -60,6 +70,8 @@ class Gate:
                 await answer(scope, receive, passage.send)
                 return
             await self.router(scope, receive, passage.send)
+        except AbandonedError:
+            passage.status = passage.status or HUNG_UP
         except Exception as error:
             if not passage.status:
                 await passage.refuse(error, receive)

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from fldp.collector.answer_routes import asked, enough, moment
+from fldp.collector.answers import checkpoint
 from fldp.collector.collector import Collector, Published
 from fldp.collector.query import days_of, parameters
 from fldp.collector.segments import batches
@@ -23,12 +24,13 @@ async def honesty(collector: Collector, request: Request, token: Token) -> Respo
     """Test the reports of a window, or their tally where the reports are not kept or are too many."""
     published = await asked(collector, request, token)
     days = days_of(parameters(request, "from", "to"))
-    return JSONResponse(await collector.answer(_tested, collector, published, days))
+    return JSONResponse(await collector.answers.compute(request, _tested, collector, published, days))
 
 
 def _tested(collector: Collector, published: Published, days: Days) -> dict[str, Any]:
     with moment(collector, published) as snapshot:
         tally, reports = _sources(snapshot, published, days)
+    checkpoint()
     return facts(integrity(reports or tally, tally=tally), published.survey.label)
 
 

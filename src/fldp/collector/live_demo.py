@@ -41,13 +41,13 @@ SHARES = np.array([0.1, 0.23, 0.15, 0.12, 0.07, 0.2, 0.06, 0.003, 0.067])
 SHIFT = np.array([-0.03, 0.05, 0.0, 0.0, 0.0, -0.04, 0.0, 0.0, 0.02])  # from the first week to the second
 
 
-def serve(settings: Settings, say: Say) -> None:
-    """Serve until told to stop, in a folder that is gone after that."""
+def serve(settings: Settings, say: Say) -> list[str]:
+    """Serve until told to stop, in a folder that is gone after that; return the threads that have not ended."""
     for name in _KEPT:
         if getattr(settings, name) != getattr(Settings(), name):
             raise ParameterError(f"serve: {name} must be left out with --demo, which keeps nothing")
     with tempfile.TemporaryDirectory(prefix="fldp-demo-") as folder, _crowd(say) as began:
-        run(replace(settings, data=Path(folder)), say, began=began)
+        return run(replace(settings, data=Path(folder)), say, began=began)
 
 
 @contextmanager

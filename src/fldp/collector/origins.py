@@ -1,12 +1,13 @@
 """Origins: which web pages may send reports, and read a survey. Those that the survey names, no others."""
 
+from collections.abc import Sequence
+
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Scope
 
 from fldp.collector.collector import Collector
 from fldp.collector.problem import Problem
-from fldp.collector.survey_routes import shown
 
 _SENT = "content-type, idempotency-key, fldp-ticket, authorization"
 _MAX_AGE = "600"
@@ -26,7 +27,7 @@ async def preflight(collector: Collector, scope: Scope) -> Response | None:
     """Answer a browser that asks before it sends; None where nothing is allowed, as for any other wrong method."""
     headers = Headers(scope=scope)
     method = headers.get("access-control-request-method", "")
-    origins = await _origins(collector, scope["path"], method) if "origin" in headers else []
+    origins = await _origins(collector, scope["path"], method) if "origin" in headers else ()
     if headers.get("origin", "") not in origins:
         return None
     scope["fldp.origins"], scope["fldp.route"] = origins, "preflight"
@@ -40,14 +41,14 @@ async def preflight(collector: Collector, scope: Scope) -> Response | None:
     )
 
 
-async def _origins(collector: Collector, path: str, method: str) -> list[str]:
+async def _origins(collector: Collector, path: str, method: str) -> Sequence[str]:
     """Return the origins of the survey that a request is about."""
     try:
         match path.split("/"), method:
             case ["", "v1", "versions", version, "reports"], "POST":
-                return list((await collector.published(version)).survey.collect["origins"])
+                return (await collector.catalog.terms(version)).origins
             case ["", "v1", "surveys", name], "GET":
-                return list((await shown(collector, name)).survey.collect["origins"])
+                return (await collector.catalog.shown(name, collector.now))[1].origins
     except Problem:
         pass
-    return []
+    return ()

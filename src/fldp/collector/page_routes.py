@@ -1,6 +1,7 @@
 """The pages, for people: files that come with the collector, and headers that let nothing in from elsewhere."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -11,7 +12,6 @@ from starlette.responses import Response
 from fldp.collector.collector import Collector
 from fldp.collector.problem import Problem, not_found
 from fldp.collector.query import parameters
-from fldp.collector.survey_routes import shown
 
 KINDS = {"css": "text/css", "html": "text/html", "js": "text/javascript", "svg": "image/svg+xml"}
 _POLICY = (
@@ -48,7 +48,7 @@ def files() -> dict[str, File]:
     }
 
 
-def policy(origins: list[str]) -> str:
+def policy(origins: Sequence[str]) -> str:
     """Return the policy of a page that may be shown inside of pages of some origins.
 
     >>> policy(["https://a.example"]).rpartition("; ")[2]
@@ -57,7 +57,7 @@ def policy(origins: list[str]) -> str:
     return _POLICY + (" ".join(origins) or "'none'")
 
 
-def _page(name: str, origins: list[str], status: int = 200) -> Response:
+def _page(name: str, origins: Sequence[str], status: int = 200) -> Response:
     """Return a page. Pages of these origins can put it into a frame, and none can hold it as a window."""
     headers = {
         "Content-Security-Policy": policy(origins),
@@ -91,9 +91,10 @@ async def answer(collector: Collector, request: Request, token: None) -> Respons
     """Return the page on which a survey is answered. It is the same for all; what it asks it fetches itself."""
     del token
     try:
-        origins, status = (await shown(collector, request.path_params["name"])).survey.collect["origins"], 200
+        _, terms = await collector.catalog.shown(request.path_params["name"], collector.now)
+        origins, status = terms.origins, 200
     except Problem as problem:
         if problem.status != 404:
             raise
-        origins, status = [], 404
+        origins, status = (), 404
     return _page("answer.html", origins, status)

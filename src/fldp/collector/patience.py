@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from fldp.collector.collector import Collector
 
 GRACE = 1.0
+_LATE = 0.25  # seconds
 
 
 @asynccontextmanager
@@ -20,10 +21,17 @@ async def patience(collector: Collector, most: float) -> AsyncIterator[Callable[
     ``TimeoutError`` ends the block when the client is too slow.
     """
     loop, idle, slow = asyncio.get_running_loop(), collector.settings.idle_seconds, collector.slow
-    end, held, refused = loop.time() + most, False, False
+    start = loop.time()
+    end, due, held, refused = start + most, start + GRACE, False, False
+
+    alarm: asyncio.TimerHandle
 
     def overdue() -> None:
-        nonlocal held, refused
+        nonlocal held, refused, alarm, due
+        if loop.time() - due > _LATE:  # the collector itself was late, and may not have seen yet what has come
+            due = loop.time() + GRACE
+            alarm = loop.call_at(due, overdue)
+            return
         held, refused = slow.used < slow.most, slow.used >= slow.most
         if held:
             slow.take(1)
@@ -34,7 +42,7 @@ async def patience(collector: Collector, most: float) -> AsyncIterator[Callable[
         if not refused and not limit.expired():
             limit.reschedule(min(end, loop.time() + idle))
 
-    alarm = loop.call_later(GRACE, overdue)
+    alarm = loop.call_at(due, overdue)
     try:
         async with asyncio.timeout(min(most, idle)) as limit:
             yield heard

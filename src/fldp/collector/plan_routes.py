@@ -32,9 +32,10 @@ async def plan(collector: Collector, request: Request, token: Token) -> Response
     fields = await json_of(collector, request)
     _check_keys(fields)
     if "domain" in fields:
-        made = await collector.heavy(_planned_strings, {key: fields[key] for key in fields if key != "domain"})
+        asked = {key: fields[key] for key in fields if key != "domain"}
+        made = await collector.answers.compute(request, _planned_strings, asked)
     else:
-        made = await collector.heavy(_planned, fields, collector.settings.max_values)
+        made = await collector.answers.compute(request, _planned, fields, collector.settings.max_values)
     return Response(made, media_type="application/json")
 
 

@@ -16,7 +16,7 @@ from fldp.collector.postgres_pulse import MAX_SILENCE, Pulse
 from fldp.collector.postgres_schema import FOLDING, LOCKS, ROUND, Connection, lock
 from fldp.collector.postgres_snapshot import ENTRY, SEGMENT, PostgresSnapshot, segment
 from fldp.collector.postgres_writes import Overtaken, commit, fill, fold, move_tickets, probe, rows
-from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
+from fldp.collector.store import Entry, Fold, Listing, Outcome, Segment, Snapshot, StoreError, Submission, Token
 from fldp.collector.tables import COLUMNS, OWNED, counted
 
 _PURGED = 500  # rows deleted in one transaction
@@ -164,6 +164,17 @@ class PostgresStore:
             return []
         found = self._select(f"SELECT {ENTRY} FROM surveys WHERE {where} ORDER BY number DESC", [value])  # noqa: S608
         return [Entry(*row) for row in found]
+
+    def listing(self, version: str) -> Listing | None:
+        return next(iter(self._listings("version = %s", version)), None)
+
+    def listings(self, name: str) -> list[Listing]:
+        return self._listings("name = %s", name)
+
+    def _listings(self, where: str, value: str) -> list[Listing]:
+        columns = "number, version, name, closed IS NOT NULL"
+        query = f"SELECT {columns} FROM surveys WHERE {where} ORDER BY number DESC"  # noqa: S608
+        return [Listing(*row) for row in self._select(query, [value])] if _possible(value) else []
 
     def counts(self) -> dict[int, int]:
         return dict(

@@ -122,7 +122,7 @@ def _top(given: str | None) -> int | None:
 
 def _level(given: str) -> float:
     try:
-        level = float(given) if given.isascii() and len(given) < 40 else 0.0
+        level = float(given) if given.isascii() and len(given) < 40 and "_" not in given else 0.0
     except ValueError:
         level = 0.0
     if not _LEVELS[0] <= level <= _LEVELS[1]:

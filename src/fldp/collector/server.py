@@ -2,14 +2,19 @@
 
 import asyncio
 import fcntl
+import logging
+import math
 import os
 import resource
 import signal
 import socket
+import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 
 from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
@@ -27,11 +32,16 @@ from fldp.collector.stores import serve_store
 Say = Callable[[str], None]
 Began = Callable[[str, str | None], None]  # told the address, and the admin token if one was made
 
+_MAX_RESERVE = 2.0  # seconds
 _OTHER_FILES = 256  # that a collector has open beside its connections
 
 
-def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began = lambda _url, _secret: None) -> None:
-    """Serve until SIGTERM or SIGINT; then take no more requests, finish those that came, and end."""
+def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began = lambda _url, _secret: None) -> list[str]:
+    """Serve until SIGTERM or SIGINT; then take no more requests, finish those that came, and end.
+
+    Return within ``stop_seconds`` of the signal. Threads that have not ended by then are named in what it returns; the
+    process must then end by ``exit_now``, since Python would wait for them.
+    """
     logs.configure(settings.log)
     _allow_connections(settings.max_connections)
     settings = replace(settings, host=_bindable(settings.host, settings.port))
@@ -39,10 +49,42 @@ def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began = l
         store = serve_store(settings)
         secret = None if auth.has_admin(store, clock()) else auth.create_token(store, clock(), "admin")[0]
         collector = Collector(settings, store, clock)
+        stopping = _Stopping(settings.stop_seconds)
         try:
-            asyncio.run(_serve(collector, say, secret, began))
+            asyncio.run(_serve(collector, stopping, say, secret, began))
         finally:
-            collector.stop()
+            unfinished = collector.stop(stopping.left)
+        logs.log.info("stopped", extra={"dropped": stopping.dropped, "unfinished": unfinished})
+    return unfinished
+
+
+def exit_now() -> None:
+    """End the process with 0, whatever its threads do. All that was acknowledged is on the disk."""
+    sys.stdout.flush()
+    logging.shutdown()
+    os._exit(0)
+
+
+class _Stopping:
+    """How long a stop may still take, and what was dropped for it."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._deadline = seconds, math.inf
+        self.dropped = 0
+
+    def begin(self) -> None:
+        """Note that the collector was told to stop."""
+        self._deadline = time.monotonic() + self._seconds
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left; all of them before it was told to stop."""
+        return max(0.0, min(self._seconds, self._deadline - time.monotonic()))
+
+    @property
+    def reserve(self) -> float:
+        """The seconds that are kept for telling clients that the collector stops, and for ending threads."""
+        return min(_MAX_RESERVE, self._seconds / 4)
 
 
 def _allow_connections(count: int) -> None:
@@ -56,12 +98,11 @@ def _allow_connections(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def _serve(collector: Collector, say: Say, secret: str | None, began: Began) -> None:
+async def _serve(collector: Collector, stopping: _Stopping, say: Say, secret: str | None, began: Began) -> None:
     settings, server = collector.settings, _server(collector)
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
+    _heed_signals(loop, stopped)
     serving = loop.create_task(server.serve())
     await _listening(settings, serving)
     protocol = "https" if settings.tls_certificate else "http"
@@ -72,12 +113,47 @@ async def _serve(collector: Collector, say: Say, secret: str | None, began: Bega
     began(url, secret)
     waiting = loop.create_task(stopped.wait())
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
-    collector.stopping = True
-    logs.log.info("stopping")
-    server.stop()  # type: ignore[no-untyped-call]
-    await asyncio.wait((serving,), timeout=settings.stop_seconds)
     waiting.cancel()
-    logs.log.info("stopped", extra={"dropped": collector.open})
+    stopping.begin()
+    collector.stopping = True
+    logs.log.info("stopping", extra={"open": collector.open})
+    server.stop()  # type: ignore[no-untyped-call]
+    await _finish(collector, serving, stopping)
+
+
+def _heed_signals(loop: asyncio.AbstractEventLoop, stopped: asyncio.Event) -> None:
+    """Stop at SIGTERM or SIGINT. A second one changes nothing, even after the event loop has ended.
+
+    ``loop.add_signal_handler`` would restore the default then, and the second signal would kill what ends in order.
+    """
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(stopped.set)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+
+
+async def _finish(collector: Collector, serving: "asyncio.Task[None]", stopping: _Stopping) -> None:
+    """Let requests end while there is time. Those that have not are told to come again, and waited for no longer."""
+    await _ended(collector, serving, stopping.left - stopping.reserve)
+    stopping.dropped = collector.open
+    for request in tuple(collector.requests):
+        request.cancel()
+    await _ended(collector, serving, stopping.left - stopping.reserve / 2)
+    collector.answers.cancel()
+
+
+async def _ended(collector: Collector, serving: "asyncio.Task[None]", seconds: float) -> None:
+    """Wait until no request is open and the server has ended; a request may outlive its connection."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while loop.time() < end:
+        pending = {task for task in (*collector.requests, serving) if not task.done()}
+        if not pending:
+            return
+        await asyncio.wait(pending, timeout=end - loop.time())
 
 
 def _server(collector: Collector) -> Server:

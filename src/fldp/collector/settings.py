@@ -127,6 +127,7 @@ class Settings:
     max_reports: int = _setting(2_000_000, _whole(1, 10**8), "reports in one batch")
     max_buffered: int = _setting(256 * MiB, _whole(1024, 1 << 36), "bytes of all bodies that are being read or checked")
     max_in_flight: int = _setting(512, _whole(1, 100_000), "requests at the same time")
+    max_answers: int = _setting(64, _whole(1, 100_000), "estimates and the like that are computed or wait for a thread")
     max_slow: int = _setting(256, _whole(1, 100_000), "clients that take more than a second to send or to read")
     max_waiting: int = _setting(512, _whole(1, 100_000), "requests that wait for a commit")
     max_connections: int = _setting(1024, _whole(1, 100_000), "connections; others wait until one is free")

@@ -11,12 +11,13 @@ from pathlib import Path
 from fldp.collector import sqlite_file, sqlite_writes
 from fldp.collector.checksums import row_checksum, verified, with_checksum
 from fldp.collector.sqlite_snapshot import SEGMENT, SqliteSnapshot, entry, segment
-from fldp.collector.store import Entry, Fold, Outcome, Segment, Snapshot, StoreError, Submission, Token
+from fldp.collector.store import Entry, Fold, Listing, Outcome, Segment, Snapshot, StoreError, Submission, Token
 from fldp.collector.tables import COLUMNS, OWNED, counted
 from fldp.collector.witness import Commit, Witness, objection
 
 _PROBE_BYTES = 1 << 16
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
+_LISTING = f"SELECT number, version, name, {sqlite_writes.IS_CLOSED} FROM surveys"  # noqa: S608
 
 
 class SqliteStore:
@@ -177,6 +178,17 @@ class SqliteStore:
         with self._reading() as connection:
             rows = connection.execute("SELECT * FROM surveys WHERE name = ? ORDER BY number DESC", (name,))
             return [entry(row) for row in rows]
+
+    def listing(self, version: str) -> Listing | None:
+        return next(iter(self._listings("version = ?", version)), None)
+
+    def listings(self, name: str) -> list[Listing]:
+        return self._listings("name = ?", name)
+
+    def _listings(self, where: str, value: str) -> list[Listing]:
+        with self._reading() as connection:
+            rows = connection.execute(f"{_LISTING} WHERE {where} ORDER BY number DESC", (value,))
+            return [Listing(number, version, name, bool(closed)) for number, version, name, closed in rows]
 
     def counts(self) -> dict[int, int]:
         with self._reading() as connection:

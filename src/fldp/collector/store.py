@@ -32,6 +32,16 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """A published survey without its specification, which may be megabytes long."""
+
+    number: int
+    version: str
+    name: str
+    closed: bool
+
+
+@dataclass(frozen=True)
 class Token:
     """What is known of a token; never the token."""
 
@@ -178,6 +188,12 @@ class Store(Protocol):
 
     def named(self, name: str) -> list[Entry]:
         """Return all versions of a survey, the newest first."""
+
+    def listing(self, version: str) -> Listing | None:
+        """Return a survey by its version, without its specification. Cheap, however long that is."""
+
+    def listings(self, name: str) -> list[Listing]:
+        """Return all versions of a survey, the newest first, without their specifications. Cheap, too."""
 
     def counts(self) -> dict[int, int]:
         """Return the number of reports of every survey that has any."""

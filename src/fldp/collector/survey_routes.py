@@ -26,7 +26,7 @@ async def create(collector: Collector, request: Request, token: Token) -> Respon
     async with body_of(collector, request, SURVEY_BYTES) as body:
         survey = await collector.heavy(_parsed, body, collector.settings.max_values)
     permit(token, survey.name)
-    if await collector.quick(collector.store.find, survey.version) is None:  # what was published before stays so
+    if await collector.quick(collector.store.listing, survey.version) is None:  # what was published before stays so
         await collector.heavy(_drafted, survey)
     specification = canonical.dumps(survey.canonical).decode()
     entry = Entry(0, survey.version, survey.name, specification, collector.now, None)
@@ -97,7 +97,7 @@ def _facts(published: Published, now: str) -> dict[str, Any]:
 async def index(collector: Collector, request: Request, token: Token) -> Response:
     """List all versions of all surveys that the token is good for, the newest first."""
     parameters(request)
-    rows = await collector.answer(_rows, collector, token.survey)
+    rows = await collector.answers.compute(request, _rows, collector, token.survey)
     return JSONResponse(rows)
 
 
@@ -105,7 +105,7 @@ def _rows(collector: Collector, name: str | None) -> list[dict[str, Any]]:
     with collector.store.snapshot() as snapshot:
         entries = [entry for entry in snapshot.entries() if name in (None, entry.name)]
     counts = collector.store.counts()
-    return [_row(collector.recall(entry), counts.get(entry.number, 0), collector.now) for entry in entries]
+    return [_row(collector.catalog.recall(entry), counts.get(entry.number, 0), collector.now) for entry in entries]
 
 
 def _row(published: Published, n: int, now: str) -> dict[str, Any]:
@@ -127,37 +127,19 @@ async def show(collector: Collector, request: Request, token: None) -> Response:
     """Show what a survey asks: its newest open version, else its newest, or the one that is named."""
     del token
     given = parameters(request, "version")
-    found = await shown(collector, request.path_params["name"], given.get("version"))
-    request.scope["fldp.origins"] = found.survey.collect["origins"]
-    return Response(found.shown(found.state(collector.now)), media_type="application/json")
-
-
-async def shown(collector: Collector, name: str, version: str | None = None) -> Published:
-    """Return the version of a survey that is shown. Those that were closed need not be read to know it."""
-    entries = await _versions(collector, name, version)
-    for entry in entries:
-        if entry.closed is None:
-            published = await collector.read(entry)
-            if published.state(collector.now) == "open":
-                return published
-    return await collector.read(entries[0])
-
-
-async def _versions(collector: Collector, name: str, version: str | None) -> list[Entry]:
-    """Return the versions of a survey, the newest first, or the one that is named."""
-    entries = await collector.quick(collector.store.named, name)
-    found = [entry for entry in entries if version in (None, entry.version)]
-    if not found:
-        raise not_found("survey")
-    return found
+    now = collector.now
+    listing, terms = await collector.catalog.shown(request.path_params["name"], now, given.get("version"))
+    request.scope["fldp.origins"] = terms.origins
+    body = await collector.catalog.document(listing, terms.state(listing.closed, now))
+    return Response(body, media_type="application/json")
 
 
 async def close(collector: Collector, request: Request, token: Token) -> Response:
     """Close a survey for good: all its versions, or one."""
     given = parameters(request, "version")
     permit(token, request.path_params["name"])
-    found = await _versions(collector, request.path_params["name"], given.get("version"))
-    numbers = [entry.number for entry in found]
+    found = await collector.catalog.listings(request.path_params["name"], given.get("version"))
+    numbers = [listing.number for listing in found]
     await collector.quick(collector.store.close_surveys, numbers, collector.now)
     collector.forget()
     closed = await collector.current(found[0].version)
@@ -172,7 +154,7 @@ async def delete(collector: Collector, request: Request, token: Token) -> Respon
         raise bad_parameter("give version=ID to delete one version, or all=true")
     numbers = await _to_delete(collector, request.path_params["name"], given.get("version"))
     try:
-        await collector.answer(collector.store.delete_surveys, numbers)
+        await collector.delete(numbers)
     finally:
         collector.forget()  # also when it failed half-way: then nobody finds the survey any more
     return Response(status_code=204)
@@ -180,9 +162,10 @@ async def delete(collector: Collector, request: Request, token: Token) -> Respon
 
 async def _to_delete(collector: Collector, name: str, version: str | None) -> list[int]:
     """Return the numbers of a survey's versions; those too whose deletion has begun, and is to be completed."""
-    entries = await collector.quick(collector.store.named, name)
+    listed = await collector.quick(collector.store.listings, name)
     begun = [entry for entry in await collector.quick(collector.store.deletions) if entry.name == name]
-    numbers = [entry.number for entry in (*entries, *begun) if version in (None, entry.version)]
+    every = [(each.number, each.version) for each in listed] + [(each.number, each.version) for each in begun]
+    numbers = [number for number, each in every if version in (None, each)]
     if not numbers:
         raise not_found("survey")
     return numbers

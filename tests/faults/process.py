@@ -9,12 +9,19 @@ import time
 from pathlib import Path
 
 from collector_server import Server
-from faults.page import ANSWER, COMMIT, FOLD, LINGER, OPENING, STAGE, Page
+from faults.page import ANSWER, COMMIT, DELETE, FOLD, HELD, LAKE, LINGER, OPENING, STAGE, Page
 
 _TESTS = Path(__file__).parents[1]
 CALLS = "pwrite64,fdatasync,fsync,write,writev,sendto,sendmsg"
 STRACE = f"strace -D -f -y -qq -s 24 -e trace={CALLS}".split()
-_AIMS = {"answer": (ANSWER, 1), "commit": (COMMIT, 1), "fold": (FOLD, 1), "opening": (STAGE, OPENING)}
+_AIMS = {
+    "answer": (ANSWER, 1),
+    "commit": (COMMIT, 1),
+    "delete": (DELETE, 1),
+    "fold": (FOLD, 1),
+    "lake": (LAKE, 1),
+    "opening": (STAGE, OPENING),
+}
 
 
 class Watched(Server):
@@ -70,6 +77,18 @@ class Watched(Server):
         new = self.folder / "clock.new"
         new.write_text(str(seconds))
         new.replace(self.folder / "clock")
+
+    def hold(self, step, survey=0):
+        """Have every step of a kind held before it is done, or those of one survey."""
+        self.page.survey = survey
+        self.page[step] = 1
+
+    def holds(self, step):
+        """Tell whether a step is held now."""
+        return bool(self.page[step + HELD])
+
+    def release(self, step):
+        self.page[step] = 0
 
     def kill(self, seconds, aim=None, seen=lambda: 0):
         """Kill it after a while, or within what is aimed at; return what ``seen`` saw, and what it was doing.

@@ -1,7 +1,6 @@
 """Administration: publishes, closes and deletes surveys and makes tickets, each until a collector has said so."""
 
 import asyncio
-import hashlib
 import json
 
 from faults.connection import LOST, Connection
@@ -46,17 +45,17 @@ class Administration:
 
     # ------------------------------------------------------------------------------------------- operations
 
-    async def publish(self, model):
+    async def publish(self, model, phase=Phase.OPEN):
         """Publish a survey, or publish it again after it was deleted: it starts from nothing."""
         model.begin()
         answer, _ = await self.ask("POST", "/v1/surveys", model.survey.canonical)
         self._require(answer, {200, 201}, f"publishing {model.survey.name}")
-        model.enter(Phase.OPEN)
-        await self._learn_number(model)
+        model.enter(phase)
+        await self.learn_number(model)
         if model.ticketed:
             await self.tickets(model, 50)
 
-    async def _learn_number(self, model):
+    async def learn_number(self, model):
         numbers = await asyncio.to_thread(self.tables.numbers)
         model.number = numbers.get(model.version)
         if model.number is None:
@@ -66,7 +65,7 @@ class Administration:
 
     async def tickets(self, model, count):
         answer, _ = await self.ask("POST", f"/v1/versions/{model.version}/tickets", {"count": count})
-        self._require(answer, {201} if model.phase is Phase.OPEN else {201, 404}, "making tickets")
+        self._require(answer, {201, 404} if model.phase in (Phase.DELETING, Phase.ABSENT) else {201}, "making tickets")
         if answer.status == 201:
             model.tickets += json.loads(answer.body)["tickets"]
 
@@ -84,7 +83,7 @@ class Administration:
         path = f"/v1/surveys/{model.survey.name}?version={model.version}"
         answer, lost = await self.ask("DELETE", path)
         self._require(answer, {204, 404} if lost else {204}, f"deleting {model.survey.name}")
-        self.traces += [hashlib.sha256(b"key\0" + request.key.encode()).digest() for request in model.done[:20]]
+        self.traces += [request.digest for request in model.done[:20]]
         model.end()
         if lost:
             self.interrupted = True

@@ -1,9 +1,9 @@
-"""Changes: what happens to surveys while their reports are committed and folded, at moments that are chosen, and killed."""
+"""Changes: what happens to surveys while their reports are committed and folded, at moments that are chosen."""
 
 import asyncio
 import signal
 
-from faults.lifecycle import KINDS, alive
+from faults.lifecycle import KINDS
 from faults.model import Phase
 from faults.outages import HOW
 from faults.page import HOLD_COMMIT, HOLD_FOLD, HOLD_TICKETS
@@ -134,8 +134,8 @@ async def churn(run, steps):
 
 async def _change(run):
     """Do one change; some surveys are always there."""
-    absent, closed, there = run.among(Phase.ABSENT), run.among(Phase.CLOSED), alive(run)
-    if len(there) <= 2 or run.rng.random() < 0.4 and len(there) < MOST_ALIVE:
+    absent, closed, there = run.among(Phase.ABSENT), run.among(Phase.CLOSED), run.among(Phase.OPEN, Phase.CLOSED)
+    if len(there) <= 2 or (run.rng.random() < 0.4 and len(there) < MOST_ALIVE):
         await (run.recreate(run.rng.choice(absent)) if absent and run.rng.random() < 0.6 else run.publish())
     elif run.rng.random() < 0.3 and len(there) - len(closed) > 2:
         await run.close(await _open(run))

@@ -1,14 +1,11 @@
 """Lakes: what a collector wrote as Parquet, read by pyarrow alone, and compared with the models."""
 
-import time
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet
 
 from faults.model import ALIVE, Kind
-
-ENOUGH = 120  # seconds in which a collector must have written the days that are over
 
 
 def symbols(lake, version, day="*"):
@@ -33,13 +30,12 @@ def unreadable(models, lake):
 
 
 def incomplete(run):
-    """Wait until the lake holds every report of the days that are over; return what is wrong if it never does."""
+    """Have all days that are over written; return what is wrong: every report must be there, once."""
+    for server in run.servers:
+        server.wait_for_lake()
     kept = [model for model in run.models if model.phase in ALIVE and model.survey.collect["retention"] == "raw"]
-    deadline = time.monotonic() + ENOUGH
-    while (wrong := _differences(run, kept)) and time.monotonic() < deadline:
-        time.sleep(0.1)
     run.result.counted["lake comparisons"] += len(kept)
-    return wrong
+    return _differences(run, kept)
 
 
 def _differences(run, models):

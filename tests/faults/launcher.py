@@ -6,8 +6,8 @@
 import json
 import sys
 import time
-from functools import partial
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from faults import sabotage
@@ -21,6 +21,7 @@ from faults.page import (
     HOLD_FOLD,
     HOLD_TICKETS,
     LAKE,
+    LAKE_ROUNDS,
     LINGER,
     OPENING,
     SERVING,
@@ -90,8 +91,15 @@ def watch_lake(page):
         finally:
             page[LAKE] = 0
 
+    class Counted(lake_writer.LakeWriter):
+        def round(self):
+            try:
+                super().round()
+            finally:
+                page[LAKE_ROUNDS] = (page[LAKE_ROUNDS] + 1) % 256
+
     lake_writer.write_day = marked
-    collecting.LakeWriter = partial(lake_writer.LakeWriter, pause=LAKE_SECONDS)
+    collecting.LakeWriter = partial(Counted, pause=LAKE_SECONDS)
 
 
 def turned(file):

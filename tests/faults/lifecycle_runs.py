@@ -1,8 +1,8 @@
-"""Lifecycle runs: changes and faults put together, as long as they are told, and collectors that are wrong on purpose."""
+"""Lifecycle runs: changes and faults put together, and collectors that are wrong on purpose."""
 
 import asyncio
 
-from faults import archives, changes
+from faults import archives, changes, searches
 from faults.lifecycle import lifecycle
 from faults.model import Kind
 
@@ -13,14 +13,9 @@ def sqlite(make, seed, times, folder):
     async def run():
         async with lifecycle("surveys come and go", [make(lake=str(folder / "lake"))], seed) as run:
             for number in range(times):
-                await changes.delete_newest(run, again=number % 2 == 0, kill=number % 3 == 1)
-                await changes.delete_within_fold(run, again=number % 2 == 1, kill=number % 3 == 2)
-                await changes.delete_within_commit(run, again=number % 2 == 0)
-                await changes.delete_within_tickets(run)
-                await changes.close_within_fold(run)
-                run.turn_clock(number + 1)
-                await changes.churn(run, 4)
-                await changes.killed(run, 2, changes.AIMS[2 * number % 6 :])
+                await _changes(run, number)
+                await searches.search(run, number, lambda number=number: _killed(run, number))
+                await changes.stopped(run)
                 await archives.lose_everything(run, folder, archives.elsewhere(folder), number)
         return run.result
 
@@ -32,20 +27,32 @@ def postgres(make, seed, times, folder, cluster):
 
     async def run():
         lake = str(folder / "lake")
-        async with lifecycle("surveys come and go, two collectors", [make(lake=lake), make(lake=lake)], seed) as run:
+        async with lifecycle("surveys come and go", [make(lake=lake), make(lake=lake)], seed) as run:
             for number in range(times):
-                await changes.delete_newest(run, again=number % 2 == 0, kill=number % 3 == 1)
-                await changes.delete_within_fold(run, again=number % 2 == 1, kill=number % 3 == 2)
-                await changes.delete_within_commit(run, again=number % 2 == 0)
-                await changes.delete_within_tickets(run)
-                await changes.close_within_fold(run)
-                run.turn_clock(number + 1)
-                await changes.killed(run, 2, changes.AIMS[2 * number % 6 :])
+                await _changes(run, number)
+                await searches.search(run, number, lambda number=number: _killed(run, number))
                 await changes.outages(run, cluster, 1)
                 await archives.lose_everything(run, folder, archives.another_database(cluster), number)
         return run.result
 
     return asyncio.run(run())
+
+
+async def _changes(run, number):
+    """Every kind of change, each at a moment that is chosen; the clock moves on."""
+    await changes.delete_newest(run, again=number % 2 == 0, kill=number % 3 == 1)
+    await changes.delete_within_fold(run, again=number % 2 == 1, kill=number % 3 == 2)
+    await changes.delete_within_commit(run, again=number % 2 == 0)
+    await changes.delete_within_tickets(run)
+    await changes.close_within_fold(run)
+    run.turn_clock(number + 1)
+    await changes.churn(run, 4)
+
+
+async def _killed(run, number):
+    """Kill twice while surveys come and go, aiming at other things each time; the lake is met where there is one."""
+    aims = [changes.AIMS[(2 * number + place) % len(changes.AIMS)] for place in range(2)]
+    await changes.killed(run, 2, aims)
 
 
 async def _after_closing(run):

@@ -26,9 +26,10 @@ class Phase(Enum):
     CLOSING = "closing"
     CLOSED = "closed"
     DELETING = "deleting"
+    SEARCHING = "searching"  # open, and closed by the collector itself at any time: its tickets go to the next round
 
 
-ALIVE = (Phase.OPEN, Phase.CLOSED)
+ALIVE = (Phase.OPEN, Phase.CLOSED, Phase.SEARCHING)
 
 
 class Kind(Enum):
@@ -55,6 +56,11 @@ class Request:
     @property
     def n(self):
         return len(self.symbols)
+
+    @property
+    def digest(self):
+        """What a collector stores of the key."""
+        return hashlib.sha256(b"key\0" + self.key.encode()).digest()
 
     @property
     def unsettled(self):
@@ -103,6 +109,11 @@ class SurveyModel:
     @property
     def ticketed(self):
         return self.survey.collect["submit"] == "ticket"
+
+    @property
+    def has_own_symbols(self):
+        """Whether every report has a symbol of its own: the last rounds of a search have too few."""
+        return self.survey.oracle.domain_size >= DOMAIN
 
     # ------------------------------------------------------------------------------------------- requests
 

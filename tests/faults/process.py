@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from collector_server import Server
-from faults.page import ANSWER, COMMIT, DELETE, FOLD, HELD, LAKE, LINGER, OPENING, STAGE, Page
+from faults.page import ANSWER, COMMIT, DELETE, FOLD, HELD, LAKE, LAKE_ROUNDS, LINGER, OPENING, STAGE, Page
 
 _TESTS = Path(__file__).parents[1]
 CALLS = "pwrite64,fdatasync,fsync,write,writev,sendto,sendmsg"
@@ -90,8 +90,18 @@ class Watched(Server):
     def release(self, step):
         self.page[step] = 0
 
-    def kill(self, seconds, aim=None, seen=lambda: 0):
+    def wait_for_lake(self, rounds=3):
+        """Wait until the lake was gone through so many times."""
+        for _ in range(rounds):
+            before = self.page[LAKE_ROUNDS]
+            while self.page[LAKE_ROUNDS] == before:
+                assert self.process.poll() is None, "the collector ended"
+                time.sleep(0.01)
+
+    def kill(self, seconds, aim=None, seen=None):
         """Kill it after a while, or within what is aimed at; return what ``seen`` saw, and what it was doing.
+
+        If something is to be seen, it is waited for: a kill that meets no request would show nothing.
 
         This blocks, and is meant for a thread: the moment does not depend on what the load does.
         """
@@ -99,7 +109,9 @@ class Watched(Server):
         self.page[LINGER] = aim == "answer"
         while aim and not self._caught(aim, seconds) and aim != "opening":  # that one does not come again
             self.process.send_signal(signal.SIGCONT)
-        found = seen()
+        found = 0
+        while seen is not None and (found := seen()) == 0:
+            time.sleep(0.0002)
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(30)
         return found, self.page.phases

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fldp import Tally
 from fldp.collector import lake_writer
-from fldp.collector.segments import sealed
+from fldp.collector.admission import gained
 from fldp.collector.sqlite_snapshot import SqliteSnapshot
 from fldp.collector.store import Outcome, Verdict
 
@@ -31,7 +31,7 @@ class AcknowledgesFirst(Sabotage):
         return [Outcome(Verdict.ACCEPTED, new.n) for new in submissions]
 
     def _later(self, submissions, day):
-        time.sleep(1)
+        time.sleep(30)  # longer than it takes to kill it, on any machine
         self._store.commit(submissions, day)
 
 
@@ -73,7 +73,7 @@ class FoldsInTwoSteps(Sabotage):
     def fold(self, step):
         nothing = Tally.empty(step.gained.oracle)
         done = self._store.fold(replace(step, added=(), gained=nothing))
-        time.sleep(0.05)
+        time.sleep(0.5)
         return done and self._store.fold(replace(step, removed=()))
 
 
@@ -130,7 +130,7 @@ class FoldsTheDeleted(Sabotage):
         done = self._store.fold(step)
         if not done:
             with self._store._writing() as connection:
-                values = (step.survey, step.day, step.gained.n, sealed(step.gained.n, step.gained.state))
+                values = (step.survey, step.day, *gained(None, step.gained))
                 connection.execute("INSERT OR REPLACE INTO tallies (survey, day, n, state) VALUES (?, ?, ?, ?)", values)
         return done
 
@@ -154,22 +154,24 @@ class InheritsKeys(Sabotage):
 
     def __init__(self, store):
         super().__init__(store)
-        self._kept = {}
+        self._keys, self._kept = {}, {}  # by the number of a survey, and by the version of one that was deleted
 
     def delete_surveys(self, numbers):
-        with self._store._writing() as connection:
-            for number in numbers:
-                version = connection.execute("SELECT version FROM surveys WHERE number = ?", (number,)).fetchone()[0]
-                rows = connection.execute("SELECT key, body, accepted FROM keys WHERE survey = ?", (number,))
-                self._kept[version] = rows.fetchall()
+        for number in numbers:
+            self._kept.setdefault(self._version(number), {}).update(self._keys.pop(number, {}))
         self._store.delete_surveys(numbers)
 
-    def publish(self, entry):
-        stored, fresh = self._store.publish(entry)
-        with self._store._writing() as connection:
-            rows = [(stored.number, *row) for row in self._kept.pop(entry.version, [])]
-            connection.executemany("INSERT INTO keys (survey, key, body, accepted) VALUES (?, ?, ?, ?)", rows)
-        return stored, fresh
+    def _version(self, number):
+        entry = self._store.find_number(number)
+        return entry and entry.version
+
+    def commit(self, submissions, day):
+        known = [self._kept.get(self._version(new.survey), {}).get(new.key) for new in submissions]
+        new = [one for one, answer in zip(submissions, known, strict=True) if answer is None]
+        outcomes = iter(self._store.commit(new, day))
+        for one in new:
+            self._keys.setdefault(one.survey, {})[one.key] = one.n
+        return [next(outcomes) if answer is None else Outcome(Verdict.REPEATED, answer) for answer in known]
 
 
 class ForgetsKeysWhenClosed(Sabotage):

@@ -38,7 +38,7 @@ async def kills(made, times, *, every=0, most=20, aims=AIMS):
 
 async def kill_at_start(made, aim):
     """Kill -9 before it serves: anywhere, or as it opens its store, which may need a few attempts."""
-    for _ in range(10):
+    for _ in range(100):
         made.server.stop(signal.SIGKILL)
         made.server.launch()
         seconds = made.rng.uniform(0, 0.004) if aim else made.rng.uniform(0, 1)

@@ -21,8 +21,16 @@ class Tables:
         return self._server.settings.get("database")
 
     def rows(self, query):
-        with self._connected() as connection:
-            return connection.execute(query).fetchall()
+        """Return all rows of a query; a database server that is being restarted is waited for."""
+        deadline = time.monotonic() + ENOUGH
+        while True:
+            try:
+                with self._connected() as connection:
+                    return connection.execute(query).fetchall()
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
 
     @contextmanager
     def _connected(self):
@@ -53,7 +61,7 @@ class Tables:
         return [row for row in self.orphans() if row[1] in numbers]
 
     def wait_until_clean(self):
-        """Wait until nothing belongs to nobody: a deletion that was cut short goes on by itself. Return what is left."""
+        """Wait until no row is an orphan: a deletion that was cut short goes on by itself. Return what is left."""
         deadline = time.monotonic() + ENOUGH
         while (left := self.orphans()) and time.monotonic() < deadline:
             time.sleep(0.05)

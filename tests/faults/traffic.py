@@ -17,6 +17,7 @@ _ALLOWED = {
     Phase.CLOSING: {200, 403},
     Phase.CLOSED: {403},
     Phase.DELETING: {200, 403, 404},
+    Phase.SEARCHING: {200, 401, 403},
 }
 _ROUTES = {Kind.MERGE: "merge"}
 _REFUSED = {Kind.CONFLICT: 409, Kind.SPENT: 403}
@@ -29,7 +30,7 @@ class Traffic:
         self.servers, self.models, self.problems = servers, models, []
         self.counted = Counter()
         self.gate, self.in_flight, self.acknowledged = asyncio.Event(), 0, 0
-        self._ending = False
+        self._ending, self._turn = False, 0
         self._tasks = [asyncio.create_task(self._work(number, seed)) for number in range(connections)]
 
     # ------------------------------------------------------------------------------------------------ control
@@ -107,7 +108,7 @@ class Traffic:
         way = rng.random()
         if way < 0.1 and model.done:
             return model, rng.choice(model.done)
-        if way < 0.15 and model.done and model.phase in ALIVE:
+        if way < 0.15 and model.done and model.phase in ALIVE and model.has_own_symbols:
             return self._refusable(rng, model, rng.choice(model.done))
         if model.ticketed:
             return (model, model.request(1, ticket=model.tickets.pop())) if model.tickets else None
@@ -129,9 +130,11 @@ class Traffic:
         while not request.settled:
             await self.send_once(model, request)
 
-    async def send_once(self, model, request):
-        way = Connection(self._port(0))
-        await self.send(way, model, request, gated=False)
+    async def send_once(self, model, request, *, gated=False):
+        """Send a request once, on a connection of its own."""
+        self._turn += 1
+        way = Connection(self._port(self._turn))
+        await self.send(way, model, request, gated=gated)
         way.close()
 
     async def send(self, way, model, request, *, gated=True):
@@ -229,9 +232,9 @@ def _allowed(model, request, before):
     if request.kind is Kind.MERGE and 403 in allowed:  # a closed survey takes tallies
         allowed = (allowed - {403}) | {200}
     elif 403 in allowed and before.attempted:  # if it was counted before the survey was closed, it stays so
-        allowed = (allowed | {200}) - ({403} if before.settled else set())
+        allowed = (allowed | {200}) - ({401, 403} if before.settled else set())
     if request.kind in _REFUSED:
-        allowed = (allowed - {200, 403}) | {_REFUSED[request.kind]}
+        allowed = (allowed - {200, 401, 403}) | {_REFUSED[request.kind]}
     if request.ticket and 404 in allowed:  # the ticket is looked for before the survey is known to be gone
         allowed |= {401}
     return allowed

@@ -16,11 +16,12 @@ def cluster():
     server.remove()
 
 
+PAUSE = 0.1  # seconds between two requests of a worker: less to compute, and as many faults
 DONE = ("deleted within a fold", "deleted within a commit", "deleted within tickets", "restores", "rounds of searches")
 
 
 def test_nothing_is_lost_and_nothing_of_a_deleted_survey_is_left(tmp_path):
-    result = lifecycle_runs.sqlite(runs.sqlite(tmp_path), 1, 1, tmp_path)
+    result = lifecycle_runs.sqlite(runs.sqlite(tmp_path), 1, 1, tmp_path, pause=PAUSE)
     assert result.problems == []
     assert [result.counted[name] for name in DONE] == [2, 1, 1, 1, 3]
     assert result.counted["kills"] == 2
@@ -28,7 +29,7 @@ def test_nothing_is_lost_and_nothing_of_a_deleted_survey_is_left(tmp_path):
 
 def test_the_same_with_two_collectors_and_a_database_that_goes_away(tmp_path, cluster):
     make = runs.postgres(tmp_path, cluster.database())
-    result = lifecycle_runs.postgres(make, 2, 1, tmp_path, cluster)
+    result = lifecycle_runs.postgres(make, 2, 1, tmp_path, cluster, pause=PAUSE)
     assert result.problems == []
     assert [result.counted[name] for name in DONE] == [2, 1, 1, 1, 3]
     assert result.counted["restarts of PostgreSQL"] == 1

@@ -21,12 +21,12 @@ KINDS = (("raw", "open"), ("tally", "open"), ("raw", "ticket"))
 class Lifecycle:
     """Servers on one database, surveys on them, traffic to these, and an administration that changes them."""
 
-    def __init__(self, name, servers, seed):
+    def __init__(self, name, servers, seed, pause):
         self.servers, self.server = servers, servers[0]
         self.result, self.rng = Result(name), random.Random(f"{name} {seed}")
         self.seed, self.models = seed, []
         self.administration = Administration(servers)
-        self.traffic = Traffic(servers, self.models, seed)
+        self.traffic = Traffic(servers, self.models, seed, pause=pause)
         self.days_ahead = 0
         self._editions = 0
 
@@ -151,21 +151,27 @@ def tally(client, model):
             break
         time.sleep(0.5)
     if answer.status_code == 403 and b"too-few" in answer.content:
-        return 200, np.zeros(model.survey.oracle.domain_size, np.int64)
+        return 200, _too_few(model)
     if answer.status_code != 200:
         return answer.status_code, None
     return 200, wire.decode_tally(answer.content, model.survey.oracle, model.version).state
 
 
+def _too_few(model):
+    """Return what a survey may hold that shows nothing below its minimum: nothing, or what was acknowledged."""
+    low, _ = model.bounds()
+    return low if low.sum() < model.survey.collect["minimum"] else np.zeros_like(low)
+
+
 @asynccontextmanager
-async def lifecycle(name, servers, seed, *, settle=True):
+async def lifecycle(name, servers, seed, *, pause=0.0):
     """Give surveys under load; if it ends well, with everything judged. All processes are gone afterwards."""
-    run = Lifecycle(name, servers, seed)
+    run = Lifecycle(name, servers, seed, pause)
     try:
         for kind in KINDS:
             await run.publish(kind)
         yield run
-        if settle and not run.problems:
+        if not run.problems:
             await run.finish()
         run.summarize()
     finally:

@@ -7,11 +7,11 @@ from faults.lifecycle import lifecycle
 from faults.model import Kind
 
 
-def sqlite(make, seed, times, folder):
+def sqlite(make, seed, times, folder, *, pause=0.0):
     """One collector on a SQLite file, with a lake."""
 
     async def run():
-        async with lifecycle("surveys come and go", [make(lake=str(folder / "lake"))], seed) as run:
+        async with lifecycle("surveys come and go", [make(lake=str(folder / "lake"))], seed, pause=pause) as run:
             for number in range(times):
                 await _changes(run, number)
                 await searches.search(run, number, lambda number=number: _killed(run, number))
@@ -22,12 +22,12 @@ def sqlite(make, seed, times, folder):
     return asyncio.run(run())
 
 
-def postgres(make, seed, times, folder, cluster):
+def postgres(make, seed, times, folder, cluster, *, pause=0.0):
     """Two collectors on one PostgreSQL database, with one lake."""
 
     async def run():
         lake = str(folder / "lake")
-        async with lifecycle("surveys come and go", [make(lake=lake), make(lake=lake)], seed) as run:
+        async with lifecycle("surveys come and go", [make(lake=lake), make(lake=lake)], seed, pause=pause) as run:
             for number in range(times):
                 await _changes(run, number)
                 await searches.search(run, number, lambda number=number: _killed(run, number))
@@ -106,7 +106,8 @@ def wrong(make, kind, folder, seed=3):
     """A collector that is wrong on purpose: the result must have problems."""
 
     async def run():
-        async with lifecycle(kind, [make(sabotage=kind, lake=str(folder / "lake"))], seed) as run:
+        server = make(sabotage=kind, lake=str(folder / "lake"))
+        async with lifecycle(kind, [server], seed, pause=0.05) as run:
             await run.traffic.reach(20)
             await WRONG[kind](run)
             await run.compare("when all was done")

@@ -8,7 +8,7 @@ import numpy as np
 from faults.model import Phase, SurveyModel
 from fldp import Survey
 
-QUOTA, ROUNDS = 40, 3
+QUOTA, ROUNDS = 24, 3
 GROUP = QUOTA + 8  # people who answer when a round is open; the last of them may be too late for it
 PEOPLE = ROUNDS * GROUP
 WORD = "thetoeofthetoeofthetoeof"  # longer than two rounds of bits
@@ -52,7 +52,7 @@ class SearchRun:
     async def start(self):
         first = self._round(Survey.parse(SEARCH.format(name=self.name, quota=QUOTA), is_json=False))
         await self.run.administration.publish(first, Phase.SEARCHING)
-        await self.run.administration.tickets(first, PEOPLE - 50)
+        await self.run.administration.tickets(first, PEOPLE - len(first.tickets))
         tickets, first.tickets = first.tickets, []
         return tickets
 

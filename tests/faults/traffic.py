@@ -24,10 +24,14 @@ _REFUSED = {Kind.CONFLICT: 409, Kind.SPENT: 403}
 
 
 class Traffic:
-    """Workers over ``models``, which may grow meanwhile. ``servers`` take turns; ``problems`` are wrong answers."""
+    """Workers over ``models``, which may grow meanwhile. ``servers`` take turns; ``problems`` are wrong answers.
 
-    def __init__(self, servers, models, seed, *, connections=8):
+    ``pause``: the mean of the seconds that a worker waits between two requests.
+    """
+
+    def __init__(self, servers, models, seed, *, connections=8, pause=0.0):
         self.servers, self.models, self.problems = servers, models, []
+        self._pause = pause
         self.counted = Counter()
         self.gate, self.in_flight, self.acknowledged = asyncio.Event(), 0, 0
         self._ending, self._turn = False, 0
@@ -77,6 +81,7 @@ class Traffic:
         ways = [Connection(self._port(number + turn)) for turn in range(2)]
         try:
             while True:
+                await asyncio.sleep(rng.uniform(0, 2 * self._pause))
                 await self.gate.wait()
                 picked = self._pick(rng)
                 if picked is None:

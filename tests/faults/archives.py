@@ -36,12 +36,12 @@ class Moment:
 
 async def lose_everything(run, folder, fresh, number=0):
     """Back up under load, go on, lose all data, restore. What the backup cannot hold is sent again, and counts once."""
-    await run.traffic.reach(10)
+    await run.reach(10)
     moment, archive = Moment(run), folder / f"backup {number}"
     await _shell(run, "backup", archive)
     await run.traffic.quiet()
     moment.end()
-    await run.traffic.reach(10)
+    await run.reach(10)
     await _change_everything(run)
     await run.traffic.quiet()
     for server in run.servers:
@@ -65,7 +65,7 @@ async def _change_everything(run):
     await run.recreate(opened[0])
     await run.close(opened[1])
     await run.publish()
-    await run.traffic.reach(10)
+    await run.reach(10)
 
 
 async def _shell(run, *arguments, wrong=None):

@@ -10,7 +10,7 @@ from faults.page import HOLD_COMMIT, HOLD_FOLD, HOLD_TICKETS
 from faults.process import moment
 
 AIMS = ("delete", "fold", None, "commit", "answer", None)
-MOST_ALIVE = 6
+MAX_OPEN = 6
 
 
 async def _held(run, step, model=None):
@@ -65,18 +65,18 @@ async def _delete_held(run, model, *, again, kill):
     await run.delete(model)
     if again:
         await run.recreate(model)
-    await run.traffic.reach(10)
+    await run.reach(10)
     for server in [server for server in run.servers if kill and server.holds(HOLD_FOLD)]:
         await run.kill(server)
     _release(run, HOLD_FOLD)
     run.result.counted["deleted within a fold"] += 1
-    await run.traffic.reach(10)
+    await run.reach(10)
     await run.compare(f"survey {number} was deleted within a fold")
 
 
 async def delete_within_commit(run, *, again=False):
     """Delete a survey when reports to it wait for their commit: they are gone, or belong to its next life."""
-    await run.traffic.reach(5)
+    await run.reach(5)
     await _held(run, HOLD_COMMIT)
     awaited = [model for model in run.among(Phase.OPEN) if model.flying]
     model = run.rng.choice(awaited) if awaited else await _open(run)
@@ -85,7 +85,7 @@ async def delete_within_commit(run, *, again=False):
         await _while_released(run, HOLD_COMMIT, run.recreate(model))
     _release(run, HOLD_COMMIT)
     run.result.counted["deleted within a commit"] += 1
-    await run.traffic.reach(10)
+    await run.reach(10)
     await run.compare("deleted within a commit")
 
 
@@ -100,7 +100,7 @@ async def _while_released(run, step, change):
 async def delete_within_tickets(run):
     """Delete a survey when tickets for it were made and are not stored yet."""
     model = await _open(run)
-    await run.traffic.reach(5)
+    await run.reach(5)
     for server in run.servers:
         server.hold(HOLD_TICKETS, model.number)
     making = asyncio.create_task(run.administration.tickets(model, 10))
@@ -119,35 +119,37 @@ async def close_within_fold(run):
     model = await _open(run)
     await _held(run, HOLD_FOLD, model)
     await run.close(model)
-    await run.traffic.reach(5)
+    await run.reach(5)
     _release(run, HOLD_FOLD)
-    await run.traffic.reach(5)
+    await run.reach(5)
     await run.compare("closed within a fold")
 
 
 async def churn(run, steps):
     """Publish, close, delete and publish again under load."""
     for _ in range(steps):
-        await run.traffic.reach(run.rng.randint(3, 12))
+        await run.reach(run.rng.randint(3, 12))
         await _change(run)
 
 
 async def _change(run):
-    """Do one change; some surveys are always there."""
-    absent, closed, there = run.among(Phase.ABSENT), run.among(Phase.CLOSED), run.among(Phase.OPEN, Phase.CLOSED)
-    if len(there) <= 2 or (run.rng.random() < 0.4 and len(there) < MOST_ALIVE):
+    """Do one change. Some surveys always take reports, so that the load never stands still."""
+    closed, opened = run.among(Phase.CLOSED), run.among(Phase.OPEN)
+    absent = [model for model in run.among(Phase.ABSENT) if model.recurs]
+    choice = run.rng.random()
+    if await run.keep_open() or (choice < 0.35 and len(opened) < MAX_OPEN):
         await (run.recreate(run.rng.choice(absent)) if absent and run.rng.random() < 0.6 else run.publish())
-    elif run.rng.random() < 0.3 and len(there) - len(closed) > 2:
+    elif choice < 0.55:
         await run.close(await _open(run))
     else:
-        await run.delete(run.rng.choice(there))
+        await run.delete(run.rng.choice(closed + opened))
 
 
 async def killed(run, times, aims=AIMS):
     """Kill -9 while surveys come and go, within what is aimed at; compare each time."""
     for number in range(times):
         aim, victim = aims[number % len(aims)], run.servers[number % len(run.servers)]
-        await run.traffic.reach(5)
+        await run.reach(5)
         killing = asyncio.create_task(run.kill(victim, aim, moment(run.rng, aim)))
         while not killing.done():
             await _change(run)
@@ -158,7 +160,7 @@ async def killed(run, times, aims=AIMS):
 async def outages(run, cluster, times):
     """PostgreSQL is restarted while surveys come and go, as in a crash or in good order."""
     for number in range(times):
-        await run.traffic.reach(10)
+        await run.reach(10)
         changing = asyncio.create_task(churn(run, 4))
         await asyncio.sleep(run.rng.uniform(0, 0.2))
         await asyncio.to_thread(cluster.stop, HOW[number % 2])
@@ -175,7 +177,7 @@ async def outages(run, cluster, times):
 async def stopped(run):
     """SIGTERM while surveys come and go: it ends with 0, and goes on."""
     for server in run.servers:
-        await run.traffic.reach(5)
+        await run.reach(5)
         code = await asyncio.to_thread(server.stop, signal.SIGTERM)
         run.result.require(code == 0, f"the collector ended with {code}")
         run.result.counted["stops"] += 1

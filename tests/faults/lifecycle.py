@@ -46,6 +46,18 @@ class Lifecycle:
         await self.administration.publish(model)
         return model
 
+    async def keep_open(self):
+        """See that two surveys take reports of everybody; tell whether one had to be published for that."""
+        missing = 2 - sum(not model.ticketed for model in self.among(Phase.OPEN))
+        for number in range(missing):
+            await self.publish(KINDS[number])
+        return missing > 0
+
+    async def reach(self, more):
+        """Have so many more requests acknowledged."""
+        await self.keep_open()
+        await self.traffic.reach(more)
+
     async def recreate(self, model):
         """Publish a version again that was deleted. Keys of its life before are new ones, whatever comes with them."""
         earlier = self.rng.sample(model.earlier, min(6, len(model.earlier)))

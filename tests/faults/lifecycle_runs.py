@@ -108,7 +108,7 @@ def wrong(make, kind, folder, seed=3):
     async def run():
         server = make(sabotage=kind, lake=str(folder / "lake"))
         async with lifecycle(kind, [server], seed, pause=0.05) as run:
-            await run.traffic.reach(20)
+            await run.reach(20)
             await WRONG[kind](run)
             await run.compare("when all was done")
         return run.result

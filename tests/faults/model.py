@@ -84,6 +84,8 @@ class State:
 class SurveyModel:
     """One version of a survey, through all of its generations: deleted and published again, it starts from nothing."""
 
+    recurs = True  # it may be published again
+
     def __init__(self, survey, salt):
         self.survey, self.salt = survey, salt
         self.generation, self.number = 0, None

@@ -37,6 +37,8 @@ submit = "ticket"
 class RoundModel(SurveyModel):
     """A round of a search. A later one asks for few prefixes, so reports must share symbols there."""
 
+    recurs = False
+
     def take(self, count):
         self._taken += count
         return np.arange(self._taken - count, self._taken) % self.survey.oracle.domain_size

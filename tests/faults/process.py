@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from collector_server import Server
+from faults.connection import PATIENCE
 from faults.page import ANSWER, COMMIT, DELETE, FOLD, HELD, LAKE, LAKE_ROUNDS, LINGER, OPENING, STAGE, Page
 
 _TESTS = Path(__file__).parents[1]
@@ -109,8 +110,8 @@ class Watched(Server):
         self.page[LINGER] = aim == "answer"
         while aim and not self._caught(aim, seconds) and aim != "opening":  # that one does not come again
             self.process.send_signal(signal.SIGCONT)
-        found = 0
-        while seen is not None and (found := seen()) == 0:
+        found, deadline = 0, time.monotonic() + PATIENCE
+        while seen is not None and (found := seen()) == 0 and time.monotonic() < deadline:
             time.sleep(0.0002)
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(30)

@@ -30,8 +30,6 @@ async def kills(made, times, *, every=0, most=20, aims=AIMS):
             await kill_at_start(made, "opening" if number % (2 * every) == every - 1 else None)
         await asyncio.to_thread(made.server.restart, signal.SIGKILL)
         await made.compare(f"kill {number + 1}, within {' and '.join(phases)}")
-    hit = sum(flying > 0 for flying in made.result.in_flight)
-    made.result.require(2 * hit >= times, f"only {hit} of {times} kills met requests in flight")
     unanswered = made.judge.committed or made.result.phases["answer"] < 4
     made.result.require(unanswered, "no request was counted and not answered, though kills were aimed at that")
 

@@ -6,12 +6,16 @@ from faults import archives, changes, searches
 from faults.lifecycle import lifecycle
 from faults.model import Kind
 
+SETTINGS = {"fold_seconds": 0.1}  # a tally of 2^17 numbers is written at every step
+
 
 def sqlite(make, seed, times, folder, *, pause=0.0):
     """One collector on a SQLite file, with a lake."""
 
     async def run():
-        async with lifecycle("surveys come and go", [make(lake=str(folder / "lake"))], seed, pause=pause) as run:
+        async with lifecycle(
+            "surveys come and go", [make(lake=str(folder / "lake"), **SETTINGS)], seed, pause=pause
+        ) as run:
             for number in range(times):
                 await _changes(run, number)
                 await searches.search(run, number, lambda number=number: _killed(run, number))
@@ -27,7 +31,9 @@ def postgres(make, seed, times, folder, cluster, *, pause=0.0):
 
     async def run():
         lake = str(folder / "lake")
-        async with lifecycle("surveys come and go", [make(lake=lake), make(lake=lake)], seed, pause=pause) as run:
+        async with lifecycle(
+            "surveys come and go", [make(lake=lake, **SETTINGS) for _ in range(2)], seed, pause=pause
+        ) as run:
             for number in range(times):
                 await _changes(run, number)
                 await searches.search(run, number, lambda number=number: _killed(run, number))
@@ -106,7 +112,7 @@ def wrong(make, kind, folder, seed=3):
     """A collector that is wrong on purpose: the result must have problems."""
 
     async def run():
-        server = make(sabotage=kind, lake=str(folder / "lake"))
+        server = make(sabotage=kind, lake=str(folder / "lake"), **SETTINGS)
         async with lifecycle(kind, [server], seed, pause=0.05) as run:
             await run.reach(20)
             await WRONG[kind](run)

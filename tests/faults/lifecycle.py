@@ -152,7 +152,7 @@ class Lifecycle:
     def summarize(self):
         self.result.problems[:] = self.problems
         self.result.counted += self.traffic.counted
-        self.result.reports = self.traffic.counted["reports"]
+        self.result.reports, self.result.silence = self.traffic.counted["reports"], self.traffic.silence
 
 
 def tally(client, model):

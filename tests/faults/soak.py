@@ -12,7 +12,7 @@ KILLS, EVERY, TIMES, LIVES = 50, 5, 10, 6
 MOST = 300  # items acknowledged between two kills
 FIRST = [0.001 * number for number in range(10)]  # seconds into the opening of a store that is not there yet
 COLUMNS = ("requests", "acknowledged", "repeated", "refused", "lost", "committed", "comparisons")
-KNOWN = {*COLUMNS, "away"}
+KNOWN = {*COLUMNS, "away", "reports"}
 
 
 @contextmanager

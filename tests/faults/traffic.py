@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections import Counter
 from dataclasses import dataclass
 
@@ -34,6 +35,7 @@ class Traffic:
         self._pause = pause
         self.counted = Counter()
         self.gate, self.in_flight, self.acknowledged = asyncio.Event(), 0, 0
+        self.silence, self._last = 0.0, time.monotonic()  # the longest time without an acknowledgement
         self._ending, self._turn = False, 0
         self._tasks = [asyncio.create_task(self._work(number, seed)) for number in range(connections)]
 
@@ -199,6 +201,8 @@ class Traffic:
             model.refuse(request)
 
     def _acknowledge(self, request, new):
+        now = time.monotonic()
+        self.silence, self._last = max(self.silence, now - self._last), now
         self.acknowledged += new
         self.counted["acknowledged" if new else "repeated"] += 1
         self.counted["reports"] += request.n if new else 0

@@ -56,7 +56,7 @@ async def _changes(run, number):
 
 
 async def _killed(run, number):
-    """Kill twice while surveys come and go, aiming at other things each time; the lake is met where there is one."""
+    """Kill twice while surveys come and go, aiming at other things each time."""
     aims = [changes.AIMS[(2 * number + place) % len(changes.AIMS)] for place in range(2)]
     await changes.killed(run, 2, aims)
 

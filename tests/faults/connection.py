@@ -46,7 +46,7 @@ class Connection:
 
     async def _read(self, reader):
         head = (await reader.readuntil(b"\r\n\r\n")).lower()
-        status, length = int(head.split(b" ", 2)[1]), int(_field(head, b"content-length"))
+        status, length = int(head.split(b" ", 2)[1]), int(_field(head, b"content-length") or 0)  # none with 204
         body = await reader.readexactly(length)
         if _field(head, b"connection") == b"close":
             self.close()

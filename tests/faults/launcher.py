@@ -7,15 +7,35 @@ import json
 import sys
 import time
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from faults import sabotage
-from faults.page import ANSWER, COMMIT, FOLD, LINGER, OPENING, SERVING, STAGE, Page
+from faults.page import (
+    ANSWER,
+    COMMIT,
+    DELETE,
+    FOLD,
+    HELD,
+    HOLD_COMMIT,
+    HOLD_FOLD,
+    HOLD_TICKETS,
+    LAKE,
+    LAKE_ROUNDS,
+    LINGER,
+    OPENING,
+    SERVING,
+    STAGE,
+    Page,
+)
 from fldp import FldpError
-from fldp.collector import server
+from fldp.collector import collector as collecting
+from fldp.collector import lake_writer, server
 from fldp.collector.clock import system
 from fldp.collector.collector import Collector
 from fldp.collector.settings import Settings
+
+LAKE_SECONDS = 0.2
 
 
 class Marked:
@@ -27,14 +47,30 @@ class Marked:
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    def commit(self, *given):
-        outcomes = self._within(COMMIT, self._store.commit, given)
+    def commit(self, submissions, day):
+        self._pass(HOLD_COMMIT, [new.survey for new in submissions])
+        outcomes = self._within(COMMIT, self._store.commit, [submissions, day])
         if self._page[LINGER]:
             self._within(ANSWER, time.sleep, [0.05])
         return outcomes
 
-    def fold(self, *given):
-        return self._within(FOLD, self._store.fold, given)
+    def fold(self, step):
+        self._pass(HOLD_FOLD, [step.survey])
+        return self._within(FOLD, self._store.fold, [step])
+
+    def add_tickets(self, survey, tickets):
+        self._pass(HOLD_TICKETS, [survey])
+        return self._store.add_tickets(survey, tickets)
+
+    def delete_surveys(self, numbers):
+        return self._within(DELETE, self._store.delete_surveys, [numbers])
+
+    def _pass(self, hold, surveys):
+        """Wait here for as long as such a step is held."""
+        while self._page[hold] and self._page.survey in (0, *surveys):
+            self._page[hold + HELD] = 1
+            time.sleep(0.001)
+        self._page[hold + HELD] = 0
 
     def _within(self, place, function, given):
         self._page[place] = 1
@@ -42,6 +78,28 @@ class Marked:
             return function(*given)
         finally:
             self._page[place] = 0
+
+
+def watch_lake(page):
+    """Have the lake written all the time, and mark on a page when it is."""
+    write_day = lake_writer.write_day
+
+    def marked(*given):
+        page[LAKE] = 1
+        try:
+            return write_day(*given)
+        finally:
+            page[LAKE] = 0
+
+    class Counted(lake_writer.LakeWriter):
+        def round(self):
+            try:
+                super().round()
+            finally:
+                page[LAKE_ROUNDS] = (page[LAKE_ROUNDS] + 1) % 256
+
+    lake_writer.write_day = marked
+    collecting.LakeWriter = partial(Counted, pause=LAKE_SECONDS)
 
 
 def turned(file):
@@ -62,6 +120,7 @@ def main(folder, options):
         return Collector(settings, sabotage.KINDS[wrong](marked) if wrong else marked, clock)
 
     server.Collector = collector
+    watch_lake(page)
     settings = Settings.load(options, {})
     page[STAGE] = OPENING
     try:

@@ -13,6 +13,10 @@ PAUSE = 0.02  # seconds between two attempts
 AGAIN = 0.1  # the share of requests that send once more what was acknowledged before
 
 
+class _ClosedError(Exception):
+    """The gate was closed while a connection was made: nothing may be sent."""
+
+
 class Load:
     """``connections`` workers. With ``copies``, every item is sent so many times: at once, or one after the other.
 
@@ -113,11 +117,15 @@ class Load:
         flying = []
 
         def written():
+            if not self.gate.is_set():
+                raise _ClosedError
             flying.append(item)
             self._written(item)
 
         try:
             answer = await way.ask(head.encode(), item.body, written)
+        except _ClosedError:
+            return False
         except LOST:
             self.counted["lost" if flying else "away"] += 1
             return False

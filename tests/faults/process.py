@@ -9,12 +9,20 @@ import time
 from pathlib import Path
 
 from collector_server import Server
-from faults.page import ANSWER, COMMIT, FOLD, LINGER, OPENING, STAGE, Page
+from faults.connection import PATIENCE
+from faults.page import ANSWER, COMMIT, DELETE, FOLD, HELD, LAKE, LAKE_ROUNDS, LINGER, OPENING, STAGE, Page
 
 _TESTS = Path(__file__).parents[1]
 CALLS = "pwrite64,fdatasync,fsync,write,writev,sendto,sendmsg"
 STRACE = f"strace -D -f -y -qq -s 24 -e trace={CALLS}".split()
-_AIMS = {"answer": (ANSWER, 1), "commit": (COMMIT, 1), "fold": (FOLD, 1), "opening": (STAGE, OPENING)}
+_AIMS = {
+    "answer": (ANSWER, 1),
+    "commit": (COMMIT, 1),
+    "delete": (DELETE, 1),
+    "fold": (FOLD, 1),
+    "lake": (LAKE, 1),
+    "opening": (STAGE, OPENING),
+}
 
 
 class Watched(Server):
@@ -71,8 +79,30 @@ class Watched(Server):
         new.write_text(str(seconds))
         new.replace(self.folder / "clock")
 
-    def kill(self, seconds, aim=None, seen=lambda: 0):
+    def hold(self, step, survey=0):
+        """Have every step of a kind held before it is done, or those of one survey."""
+        self.page.survey = survey
+        self.page[step] = 1
+
+    def holds(self, step):
+        """Tell whether a step is held now."""
+        return bool(self.page[step + HELD])
+
+    def release(self, step):
+        self.page[step] = 0
+
+    def wait_for_lake(self, rounds=3):
+        """Wait until the lake was gone through so many times."""
+        for _ in range(rounds):
+            before = self.page[LAKE_ROUNDS]
+            while self.page[LAKE_ROUNDS] == before:
+                assert self.process.poll() is None, "the collector ended"
+                time.sleep(0.01)
+
+    def kill(self, seconds, aim=None, seen=None):
         """Kill it after a while, or within what is aimed at; return what ``seen`` saw, and what it was doing.
+
+        If something is to be seen, it is waited for: a kill that meets no request would show nothing.
 
         This blocks, and is meant for a thread: the moment does not depend on what the load does.
         """
@@ -80,7 +110,9 @@ class Watched(Server):
         self.page[LINGER] = aim == "answer"
         while aim and not self._caught(aim, seconds) and aim != "opening":  # that one does not come again
             self.process.send_signal(signal.SIGCONT)
-        found = seen()
+        found, deadline = 0, time.monotonic() + PATIENCE
+        while seen is not None and (found := seen()) == 0 and time.monotonic() < deadline:
+            time.sleep(0.0002)
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(30)
         return found, self.page.phases

@@ -13,7 +13,7 @@ def sqlite(folder):
     """Return what makes a collector that keeps its data in a SQLite file."""
 
     def make(**options):
-        return Watched(folder, **SETTINGS, **options)
+        return Watched(folder, **{**SETTINGS, **options})
 
     return make
 
@@ -25,7 +25,8 @@ def postgres(folder, url):
     def make(*, data=None, **options):
         own = folder / f"collector {len(made)}"
         own.mkdir()
-        made.append(Watched(own, database=url, token=made[0].token if made else None, **SETTINGS, **options))
+        settings = {**SETTINGS, **options, "database": url, "token": made[0].token if made else None}
+        made.append(Watched(own, **settings))
         return made[-1]
 
     return make

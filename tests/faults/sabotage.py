@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from fldp import Tally
+from fldp.collector import lake_writer
+from fldp.collector.admission import gained
+from fldp.collector.sqlite_snapshot import SqliteSnapshot
 from fldp.collector.store import Outcome, Verdict
 
 
@@ -28,7 +31,7 @@ class AcknowledgesFirst(Sabotage):
         return [Outcome(Verdict.ACCEPTED, new.n) for new in submissions]
 
     def _later(self, submissions, day):
-        time.sleep(1)
+        time.sleep(30)  # longer than it takes to kill it, on any machine
         self._store.commit(submissions, day)
 
 
@@ -70,7 +73,7 @@ class FoldsInTwoSteps(Sabotage):
     def fold(self, step):
         nothing = Tally.empty(step.gained.oracle)
         done = self._store.fold(replace(step, added=(), gained=nothing))
-        time.sleep(0.05)
+        time.sleep(0.5)
         return done and self._store.fold(replace(step, removed=()))
 
 
@@ -111,13 +114,135 @@ class DoesNotFlush(Sabotage):
         store._pool.drain()
 
 
+class LeavesSegments(Sabotage):
+    """Deletes a survey and forgets its reports."""
+
+    def delete_surveys(self, numbers):
+        with self._store._writing() as connection:
+            for table, column in (("surveys", "number"), ("tallies", "survey"), ("keys", "survey")):
+                connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
+
+
+class FoldsTheDeleted(Sabotage):
+    """Does a step of folding whatever became of its survey meanwhile."""
+
+    def fold(self, step):
+        done = self._store.fold(step)
+        if not done:
+            with self._store._writing() as connection:
+                values = (step.survey, step.day, *gained(None, step.gained))
+                connection.execute("INSERT OR REPLACE INTO tallies (survey, day, n, state) VALUES (?, ?, ?, ?)", values)
+        return done
+
+
+class MergesTwice(Sabotage):
+    """Counts a tally of another collector twice."""
+
+    def commit(self, submissions, day):
+        merges = [new for new in submissions if isinstance(new.content, Tally)]
+        outcomes = self._store.commit(submissions, day)
+        self._store.commit([replace(new, key=_again(new.key)) for new in merges], day)
+        return outcomes
+
+
+def _again(key):
+    return bytes(reversed(key))
+
+
+class InheritsKeys(Sabotage):
+    """A survey that is published again knows the keys of its life before."""
+
+    def __init__(self, store):
+        super().__init__(store)
+        self._keys, self._kept = {}, {}  # by the number of a survey, and by the version of one that was deleted
+
+    def delete_surveys(self, numbers):
+        for number in numbers:
+            self._kept.setdefault(self._version(number), {}).update(self._keys.pop(number, {}))
+        self._store.delete_surveys(numbers)
+
+    def _version(self, number):
+        entry = self._store.find_number(number)
+        return entry and entry.version
+
+    def commit(self, submissions, day):
+        known = [self._kept.get(self._version(new.survey), {}).get(new.key) for new in submissions]
+        new = [one for one, answer in zip(submissions, known, strict=True) if answer is None]
+        outcomes = iter(self._store.commit(new, day))
+        for one in new:
+            self._keys.setdefault(one.survey, {})[one.key] = one.n
+        return [next(outcomes) if answer is None else Outcome(Verdict.REPEATED, answer) for answer in known]
+
+
+class ForgetsKeysWhenClosed(Sabotage):
+    """Refuses a key that it has acknowledged, once the survey is closed."""
+
+    def commit(self, submissions, day):
+        outcomes = self._store.commit(submissions, day)
+        pairs = zip(submissions, outcomes, strict=True)
+        return [_closed(one) if self._is_closed(new) else one for new, one in pairs]
+
+    def _is_closed(self, new):
+        entry = self._store.find_number(new.survey)
+        return entry is not None and entry.closed is not None and not isinstance(new.content, Tally)
+
+
+def _closed(outcome):
+    return Outcome(Verdict.CLOSED) if outcome.verdict is Verdict.REPEATED else outcome
+
+
+class TakesAfterClosing(Sabotage):
+    """Takes reports of a survey that was closed."""
+
+    def close_surveys(self, numbers, now):
+        pass
+
+
+class SpendsNoTickets(Sabotage):
+    """Takes any number of reports with one ticket."""
+
+    def commit(self, submissions, day):
+        return self._store.commit([replace(new, ticket=None) for new in submissions], day)
+
+
+class LosesFromLake(Sabotage):
+    """Leaves a report out of every file that it writes to the lake."""
+
+    def __init__(self, store):
+        super().__init__(store)
+        mixed = lake_writer.mixed
+        lake_writer.mixed = lambda *given: (part[1:] for part in mixed(*given))
+
+
+def restore_loses_keys():
+    """Restore other keys than those of the backup: as many, with the same answers, and known to nobody."""
+    rows = SqliteSnapshot.rows
+
+    def changed(snapshot, table):
+        for row in rows(snapshot, table):
+            yield (row[0], os.urandom(32), *row[2:]) if table == "keys" else row
+
+    SqliteSnapshot.rows = changed
+
+
+RESTORES = {"restores without keys": restore_loses_keys}
+
 KINDS = {
     "acknowledges first": AcknowledgesFirst,
     "forgets keys": ForgetsKeys,
     "commits keys apart": CommitsKeysApart,
     "does not flush": DoesNotFlush,
     "does not sync": DoesNotSync,
+    "folds the deleted": FoldsTheDeleted,
     "folds in two steps": FoldsInTwoSteps,
     "folds twice": FoldsTwice,
+    "forgets keys when closed": ForgetsKeysWhenClosed,
+    "inherits keys": InheritsKeys,
+    "leaves segments": LeavesSegments,
+    "loses from the lake": LosesFromLake,
+    "merges twice": MergesTwice,
+    "restores without keys": Sabotage,
+    "spends no tickets": SpendsNoTickets,
     "swaps reports": SwapsReports,
+    "takes after closing": TakesAfterClosing,
 }

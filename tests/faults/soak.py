@@ -5,14 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import postgres_server
-from faults import durable, runs
+from faults import durable, lifecycle_runs, runs
 from faults.disk import disks, postgres_disk
 
-KILLS, EVERY, TIMES = 50, 5, 10
+KILLS, EVERY, TIMES, LIVES = 50, 5, 10, 6
 MOST = 300  # items acknowledged between two kills
 FIRST = [0.001 * number for number in range(10)]  # seconds into the opening of a store that is not there yet
 COLUMNS = ("requests", "acknowledged", "repeated", "refused", "lost", "committed", "comparisons")
-KNOWN = {*COLUMNS, "away"}
+KNOWN = {*COLUMNS, "away", "reports"}
 
 
 @contextmanager
@@ -43,6 +43,16 @@ def _runs(cluster):
         yield "PostgreSQL", runs.mixed(runs.postgres(folder, url or cluster.database()), 4, TIMES, kinds)
     with fresh() as folder:
         yield "PostgreSQL", runs.pair(runs.postgres(folder, cluster.database()), 5, TIMES, cluster)
+    yield from _lifecycles(cluster)
+
+
+def _lifecycles(cluster):
+    """Surveys that come and go."""
+    with fresh() as folder:
+        yield "SQLite", lifecycle_runs.sqlite(runs.sqlite(folder), 6, LIVES, folder)
+    with fresh() as folder:
+        make = runs.postgres(folder, cluster.database())
+        yield "PostgreSQL, two collectors", lifecycle_runs.postgres(make, 7, LIVES, folder, cluster)
 
 
 def show(store, result):
@@ -81,6 +91,9 @@ def _found_out(cluster):
     for kind in runs.WRONG:
         with fresh() as folder:
             yield _caught(kind, runs.wrong(runs.sqlite(folder), kind))
+    for kind in lifecycle_runs.WRONG:
+        with fresh() as folder:
+            yield _caught(kind, lifecycle_runs.wrong(runs.sqlite(folder), kind, folder))
     with fresh() as folder:
         result = runs.unflushed(runs.postgres(folder, cluster.database()), cluster)
         yield _caught("does not flush", result)

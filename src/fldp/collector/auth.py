@@ -36,11 +36,10 @@ def create_token(
     return secret, made
 
 
-def create_tickets(store: Store, survey: int, count: int) -> list[str]:
-    """Make single-use tickets and keep their hashes."""
+def create_tickets(store: Store, survey: int, count: int) -> list[str] | None:
+    """Make single-use tickets and keep their hashes; None if the survey was deleted."""
     tickets = [f"fldp_ticket_{secrets.token_urlsafe(32)}" for _ in range(count)]
-    store.add_tickets(survey, [digest(ticket) for ticket in tickets])
-    return tickets
+    return tickets if store.add_tickets(survey, [digest(ticket) for ticket in tickets]) else None
 
 
 def find_token(store: Store, secret: str, now: datetime) -> Token | None:

@@ -323,13 +323,17 @@ class PostgresStore:
 
     # ------------------------------------------------------------------------------------- tickets and tokens
 
-    def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> None:
+    def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> bool:
         with self._writing() as connection:
+            lock(connection, survey, shared=True)  # it is not deleted meanwhile
+            if not rows(connection, "SELECT 1 FROM surveys WHERE number = %s", [survey]):
+                return False
             connection.execute(
                 "INSERT INTO tickets SELECT %s, ticket, 0, checksum"
                 " FROM unnest(%b::bytea[], %s::bigint[]) AS new (ticket, checksum)",
                 (survey, sorted(tickets), [row_checksum(survey, ticket, 0) for ticket in sorted(tickets)]),
             )
+        return True
 
     def has_ticket(self, survey: int, ticket: bytes) -> bool:
         return bool(self._select("SELECT 1 FROM tickets WHERE survey = %s AND ticket = %s", [survey, ticket]))

@@ -315,10 +315,13 @@ class SqliteStore:
 
     # ------------------------------------------------------------------------------------- tickets and tokens
 
-    def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> None:
+    def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> bool:
         with self._writing() as connection:
+            if connection.execute("SELECT 1 FROM surveys WHERE number = ?", (survey,)).fetchone() is None:
+                return False
             rows = [with_checksum((survey, ticket, 0)) for ticket in sorted(tickets)]
             connection.executemany("INSERT INTO tickets VALUES (?, ?, ?, ?)", rows)
+        return True
 
     def has_ticket(self, survey: int, ticket: bytes) -> bool:
         with self._reading() as connection:

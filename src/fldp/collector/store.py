@@ -240,8 +240,8 @@ class Store(Protocol):
     def scrub(self) -> None:
         """Leave no trace beside the tables of what was folded or deleted, as far as the database can just now."""
 
-    def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> None:
-        """Add tickets, by their hashes."""
+    def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> bool:
+        """Add tickets, by their hashes; False, and none is added, if the survey was deleted."""
 
     def has_ticket(self, survey: int, ticket: bytes) -> bool:
         """Tell whether this ticket was issued, spent or not."""

@@ -183,4 +183,6 @@ async def tickets(collector: Collector, request: Request, token: Token) -> Respo
     if not 1 <= count <= MOST_TICKETS:
         raise Problem(422, "malformed", f"count must be an integer from 1 to {MOST_TICKETS}")
     made = await collector.heavy(auth.create_tickets, collector.store, published.entry.number, count)
+    if made is None:  # it was deleted since it was looked up
+        raise not_found("version")
     return JSONResponse({"tickets": made}, 201)

@@ -19,6 +19,7 @@ import numpy as np
 import engines_soak
 import fuzz_wire
 import hostile_soak
+import store_model
 import timing_soak
 from faults import soak as faults
 
@@ -55,6 +56,7 @@ PARTS = {
     "faults": faults.main,
     "hostile": hostile_soak.main,
     "engines": engines_soak.main,
+    "model": store_model.soak,
     "timing": timing_soak.main,
 }
 

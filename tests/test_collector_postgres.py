@@ -75,7 +75,7 @@ def insisting(function, *given):
 
 def committed(store, submissions):
     """Commit as collectors and clients do: what another one holds is sent again."""
-    outcomes = store.commit(submissions, DAY)
+    outcomes = insisting(store.commit, submissions, DAY)
     while held := [index for index, outcome in enumerate(outcomes) if outcome.verdict is Verdict.HELD]:
         for index, outcome in zip(held, store.commit([submissions[index] for index in held], DAY), strict=True):
             outcomes[index] = outcome

@@ -221,12 +221,15 @@ class PostgresStore:
     def scrub(self) -> None:
         """Do nothing: folding has its rows cleared away by itself, and the log is the server's own to keep."""
 
-    def _clear(self, tables: str) -> None:
-        """Have the server clear away what was deleted or replaced; by itself it takes its time."""
+    def _clear(self, tables: str, *, shrink: bool = True) -> None:
+        """Have the server clear away what was deleted or replaced; by itself it takes its time.
+
+        To shrink a table takes a moment in which nobody else may write to it.
+        """
         with self._connected() as connection:
             schema.CLEARING.set(connection)
             try:
-                connection.execute(f"VACUUM (SKIP_LOCKED) {tables}")
+                connection.execute(f"VACUUM (SKIP_LOCKED, TRUNCATE {shrink}) {tables}")
             finally:
                 if not connection.closed:
                     schema.REQUEST.set(connection)
@@ -301,7 +304,7 @@ class PostgresStore:
             finally:
                 self._round = None
         if mine and time.monotonic() >= self._untidy:
-            self._clear("segments, tallies")
+            self._clear("segments, tallies", shrink=False)
             self._untidy = time.monotonic() + _TIDY
 
     def fold(self, step: Fold) -> bool:

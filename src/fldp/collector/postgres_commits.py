@@ -13,7 +13,7 @@ from fldp.collector.store import Outcome, Submission, Verdict
 
 MAX_FAILURES = 64  # of committing in parts: a second, where the machine has time
 PATIENT, WARY, HURRIED = REQUEST.lock, 100, 10  # milliseconds for a lock: at first, while some are held, and in parts
-_SUSPECTED_SECONDS = 5.0  # that a lock is expected to be held for: as long as the server lets one who is frozen
+_SUSPECTED_SECONDS = 5.0  # that a lock is expected to be held for: the server takes it from one who is frozen in ten
 
 Attempt = Callable[[Sequence[Submission], str, int], list[Outcome]]  # submissions, the day, and how patient to be
 

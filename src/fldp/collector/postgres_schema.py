@@ -61,7 +61,7 @@ class Limits:
 
 
 _MARGIN = 2.0
-REQUEST = Limits(statement=10_000, lock=750, idle=5_000)
+REQUEST = Limits(statement=10_000, lock=750, idle=10_000)
 READING = Limits(statement=600_000, lock=750, idle=600_000)  # estimates, exports, backups: nobody waits for their locks
 ROUND_OF_FOLDING = replace(REQUEST, idle=60_000)  # which hears of every step
 CLEARING = replace(REQUEST, statement=600_000)

@@ -144,6 +144,28 @@ def test_a_client_is_not_cut_off_because_the_collector_was_late(full):
     assert full.slow.used == 1
 
 
+def test_a_late_collector_does_not_end_the_wait_for_a_client(tmp_path):
+    made = Collector(Settings(data=tmp_path, idle_seconds=0.5), SqliteStore(tmp_path / "fldp.db"))
+
+    async def story():
+        async with patience(made, 60) as heard:
+            await asyncio.sleep(0)
+            time.sleep(1.0)  # longer than a client is waited for
+            await asyncio.sleep(0.01)  # here the collector reads what has come
+            heard()
+
+    async def drips():
+        async with patience(made, 0.5) as heard:
+            while True:
+                await asyncio.sleep(0.05)
+                heard()
+
+    asyncio.run(story())
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(drips(), 60))
+    made.stop()
+
+
 def test_a_slow_client_without_a_slot_is_cut_off(full):
     async def story():
         async with patience(full, 300):

@@ -6,6 +6,7 @@ import signal
 import time
 from contextlib import asynccontextmanager
 
+import httpx
 import numpy as np
 
 from faults import lakes
@@ -157,10 +158,15 @@ class Lifecycle:
 
 def tally(client, model):
     """Return the status, and how often every symbol is counted; whoever is told to try again does."""
-    for _ in range(60):
-        answer = client.get(f"/v1/versions/{model.version}/tally")
-        if answer.status_code != 503:
-            break
+    for last in (*[False] * 60, True):
+        try:
+            answer = client.get(f"/v1/versions/{model.version}/tally")
+        except httpx.RemoteProtocolError:  # cut short, as if the client had read nothing for long
+            if last:
+                raise
+        else:
+            if answer.status_code != 503:
+                break
         time.sleep(0.5)
     if answer.status_code == 403 and b"too-few" in answer.content:
         return 200, _too_few(model)

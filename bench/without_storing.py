@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from fldp.cli import main
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import Outcome, Submission, Verdict
+from fldp.collector.storage.protocol import Outcome, Submission, Verdict
+from fldp.collector.storage.sqlite.store import SqliteStore
 
 
 def forget(store: SqliteStore, submissions: Sequence[Submission], day: str) -> list[Outcome]:

@@ -9,11 +9,11 @@ import psycopg
 
 from collector_server import specification
 from fldp import Survey
-from fldp.collector.database import Database
-from fldp.collector.postgres import PostgresStore
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import Entry, Submission
-from fldp.collector.windows import Window
+from fldp.collector.config.database_url import Database
+from fldp.collector.storage.postgres.store import PostgresStore
+from fldp.collector.storage.protocol import Entry, Submission
+from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.collector.storage.window import Window
 from postgres_server import server
 
 STORES = ("sqlite", "postgres")

@@ -13,13 +13,13 @@ from pathlib import Path
 import cases
 import fldp
 from fldp import Survey, wire
-from fldp.collector.collector import Collector
-from fldp.collector.report_routes import _decoded
-from fldp.collector.segments import packed, total
-from fldp.collector.settings import Settings
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import Entry
-from fldp.kernels import Kernel
+from fldp.collector.config.settings import Settings
+from fldp.collector.routes.reports import _decoded
+from fldp.collector.service.collector import Collector
+from fldp.collector.storage.protocol import Entry
+from fldp.collector.storage.segments import packed, total
+from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.numerics.kernels import Kernel
 
 LONG = 1 << 16
 

@@ -72,7 +72,7 @@ def pytest_xdist_make_scheduler(config, log):
 @pytest.fixture(autouse=True)
 def _interpreted_as_in_a_client():
     """A collector within this process makes all kernels run compiled from then on; the next test begins anew."""
-    from fldp import kernels
+    from fldp.numerics import kernels
 
     kernels._mode.always_compiled = False
 

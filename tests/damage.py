@@ -12,12 +12,12 @@ from collections import Counter
 from pathlib import Path
 
 from collector_store import DAY, publish, submission
-from fldp.collector import auth
-from fldp.collector.clock import system
-from fldp.collector.folding import fold_day
-from fldp.collector.fsck import fsck
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import StoreError
+from fldp.collector.config.clock import system
+from fldp.collector.service import tokens
+from fldp.collector.service.folding import fold_day
+from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.protocol import StoreError
+from fldp.collector.storage.sqlite.store import SqliteStore
 
 CONTENT = {  # what must read as it was written; when a survey was created or closed has no checksum
     "surveys": "number, version, name, specification",
@@ -43,7 +43,7 @@ def write_files(folder, state):
     surveys = [publish(store, name=name, retention=kept) for name, kept in (("a", "raw"), ("b", "tally"), ("c", "raw"))]
     tickets = [bytes([k]) * 32 for k in range(10)]
     store.add_tickets(surveys[2][1], tickets)
-    auth.create_token(store, system(), "admin")
+    tokens.create_token(store, system(), "admin")
     for k in range(30):
         batch = [submission(survey, number, b"key %d" % k, [k % 5] * 7) for survey, number in surveys[:2]]
         if k < 8:

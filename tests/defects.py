@@ -11,8 +11,8 @@ from math import comb
 import numpy as np
 
 from fldp import FHR, GRR, HR, OLH, OUE, PGR, RR, SS
-from fldp.oracles.pure import PureOracle
-from fldp.thresholds import SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
+from fldp.oracles.base.support_counts import PureOracle
+from fldp.randomness.coins import SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
 
 WORD = 2**64
 

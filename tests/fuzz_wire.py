@@ -6,8 +6,8 @@ from time import perf_counter
 
 import fldp
 from fldp import WireError, wire
-from fldp.packing import pack
-from fldp.vectors import CASES, craft, some_values
+from fldp.conformance.vectors import CASES, craft, some_values
+from fldp.data.packing import pack
 
 
 def batches():

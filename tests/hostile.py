@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from collector_server import batch, key, specification
 from fldp import FldpError, Survey, wire
-from fldp.packing import pack
-from fldp.vectors import craft
+from fldp.conformance.vectors import craft
+from fldp.data.packing import pack
 from fuzz_wire import batches, damage
 
 TRICKS = [

@@ -14,11 +14,11 @@ import pytest
 
 import fldp
 from fatal import Fatal
-from fldp import parquet
 from fldp.distributed import tally
-from fldp.distributed.job import Job
-from fldp.distributed.lake import Piece
-from fldp.distributed.spark_session import opened
+from fldp.distributed.engines.spark import opened
+from fldp.distributed.lake.layout import Piece
+from fldp.distributed.lake.scan import Job
+from fldp.wire import parquet
 
 ORACLE = fldp.GRR(epsilon=1.0, domain_size=5000)
 FHR = fldp.FHR(epsilon=1.0, domain_size=1023)

@@ -10,7 +10,7 @@ from itertools import product
 from math import floor
 from types import SimpleNamespace
 
-from fldp import scatter
+from fldp.oracles.flexible import fwr_items
 
 WORD = 2**64
 
@@ -304,7 +304,7 @@ def scattered(oracle, value):
         bits += 1
     if oracle.domain_size == 2**bits:
         return value, bits
-    seed = scatter._SEEDS[oracle.domain_size - 2] if oracle.domain_size < 256 else 0
+    seed = fwr_items._SEEDS[oracle.domain_size - 2] if oracle.domain_size < 256 else 0
     constants = 0x9E3779B97F4A7C15 * (2 * seed + 1) % WORD
     for shift in (0, 16, 32):
         factor = (constants >> shift) % 2**bits // 2 * 2 + 1

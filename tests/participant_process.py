@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 from asking import LABELS, ORIGIN, WIDE, specification
 from fldp import BudgetError, Participant
-from fldp.kept import Kept
-from fldp.participant_file import FileStore
+from fldp.participant.sqlite_store import FileStore
+from fldp.participant.stored_answer import Kept
 
 
 def say(**thing):

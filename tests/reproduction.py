@@ -6,10 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fldp.experiments import Contender, Source, Table
-from fldp.experiments.choices import pairs
-from fldp.experiments.claims import Outcome
-from fldp.experiments.evaluation import Evaluation
-from fldp.experiments.evidence import gather
+from fldp.experiments.paper.claims import Outcome
+from fldp.experiments.paper.evaluation import Evaluation
+from fldp.experiments.paper.evidence import gather
+from fldp.experiments.runner.contenders import pairs
 
 STEP = Source("step", pairs({"users": 40_000, "values": 127, "heavy": 30}), label="step")
 POWER = Source("power", pairs({"users": 30_000, "values": 127}), label="power")

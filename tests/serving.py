@@ -70,7 +70,7 @@ def collector(folder):
 
 
 def has_collector():
-    return find_spec("fldp.cli.serve_commands") is not None
+    return find_spec("fldp.cli.serve") is not None
 
 
 def run_here(*arguments, stdin=b"", code=0, cwd="."):

@@ -29,18 +29,19 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from fldp import Reports, Survey, Tally, parquet
-from fldp.collector import archive
-from fldp.collector.database import Database
-from fldp.collector.folding import fold_day, fold_step
-from fldp.collector.fsck import fsck
-from fldp.collector.lake_writer import write_day
-from fldp.collector.postgres import PostgresStore
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import Entry, StoreError, Submission, Verdict
-from fldp.collector.tables import OWNED
-from fldp.collector.windows import Window
-from fldp.distributed.lake import day_file
+from fldp import Reports, Survey, Tally
+from fldp.collector.config.database_url import Database
+from fldp.collector.service.folding import fold_day, fold_step
+from fldp.collector.service.lake_writer import write_day
+from fldp.collector.storage import backup
+from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.postgres.store import PostgresStore
+from fldp.collector.storage.protocol import Entry, StoreError, Submission, Verdict
+from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.collector.storage.tables import OWNED
+from fldp.collector.storage.window import Window
+from fldp.distributed.lake.layout import day_file
+from fldp.wire import parquet
 from postgres_server import server
 
 DOMAIN = 512
@@ -115,7 +116,7 @@ class SqliteFiles:
         for store in stores:
             store.close()
         self.empty()
-        archive.restore_file(file, self.path)
+        backup.restore_file(file, self.path)
         return self.opened()
 
     def end(self):
@@ -147,7 +148,7 @@ class PostgresTables:
 
     def restore(self, file, stores):
         self.empty()
-        archive.restore(file, stores[0])
+        backup.restore(file, stores[0])
         return stores
 
     def end(self):
@@ -411,7 +412,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def backup(self):
         file = self.where.folder / f"backup {len(self.backups)}"
-        archive.backup(self.store, file)
+        backup.backup(self.store, file)
         kept = copy.deepcopy(self.model.live)
         self.backups.append((file, kept))
 

@@ -14,10 +14,10 @@ import cases
 import fldp
 import naive
 import naive_unequal
-from fldp.checks import CheckError, check_likelihoods
-from fldp.oracles.pure import PureOracle
-from fldp.oracles.walsh import WalshOracle
-from fldp.privacy import attack, averaging, bayes, eliminate, elimination, remaining, repeats
+from fldp.conformance.checks import CheckError, check_likelihoods
+from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.flexible.walsh_oracle import WalshOracle
+from fldp.privacy import averaging, bayes, bayes_attack, eliminate, elimination_attack, remaining, repeats
 from serving import run_here
 from test_cli import SURVEY
 
@@ -125,7 +125,7 @@ def test_bayes_in_closed_form():
 
 
 def simulated(monkeypatch, oracle, prior=None, draws=20_000):
-    monkeypatch.setattr(attack, "enumerable", lambda oracle: False)
+    monkeypatch.setattr(bayes_attack, "enumerable", lambda oracle: False)
     found = bayes(oracle, prior, draws=draws, rng=3)
     monkeypatch.undo()
     assert not found.exact
@@ -138,7 +138,7 @@ def test_simulation_agrees_with_enumeration(monkeypatch, oracle):
     for prior in (None, skewed(oracle)):
         exact, found = bayes(oracle, prior), simulated(monkeypatch, oracle, prior)
         assert abs(found.after - exact.after) <= SIGMAS * found.stderr + 1e-12
-        shares = attack.checked_prior("test", oracle, prior)
+        shares = bayes_attack.checked_prior("test", oracle, prior)
         values = np.random.default_rng(4).choice(oracle.domain_size, 20_000, p=shares)
         guesses = (oracle.likelihoods(oracle.privatize(values, rng=4).data) * shares).argmax(axis=1)
         error = sqrt(exact.after * (1 - exact.after) / len(values))
@@ -179,7 +179,7 @@ def test_how_much_a_report_helps_is_what_the_design_says():
 def test_memory_is_bounded_and_chunks_do_not_matter(monkeypatch):
     oracle, heard = fldp.FWR(1.0, 100, 0.5), []
     whole = bayes(oracle, draws=500, rng=9, progress=heard.append)
-    monkeypatch.setattr(attack, "CELLS", 700)
+    monkeypatch.setattr(bayes_attack, "CELLS", 700)
     assert bayes(oracle, draws=500, rng=9) == whole
     assert sum(heard) == 500
     tracemalloc.start()
@@ -296,11 +296,11 @@ def test_simulated_repeats_keep_the_law(oracle):
 @pytest.mark.parametrize("oracle", [fldp.FHR(1.0, 1023), fldp.FWR(1.0, 256, 0.25)], ids=str)
 def test_real_reports_keep_the_formula(monkeypatch, oracle):
     exact = repeats(oracle)
-    monkeypatch.setattr(elimination, "_formula", lambda oracle: None)
+    monkeypatch.setattr(elimination_attack, "_formula", lambda oracle: None)
     found = repeats(oracle, trials=1000, rng=8)
     assert not found.exact
     assert_shares(padded(found.known, 40), padded(exact.known, 40), 1000)
-    monkeypatch.setattr(elimination, "_formula", lambda oracle: (oracle.domain_size.bit_length(), 1, 1))
+    monkeypatch.setattr(elimination_attack, "_formula", lambda oracle: (oracle.domain_size.bit_length(), 1, 1))
     with pytest.raises(AssertionError):  # that of a report more
         assert_shares(padded(found.known, 40), padded(repeats(oracle).known, 40), 1000)
 

@@ -14,15 +14,15 @@ import pytest
 import fldp
 import zoo
 from fldp import Stream
+from fldp.numerics.binomial_bounds import incomplete_beta, lower_bound, upper_bound, wilson
 from fldp.oracles import get, listed_names
 from fldp.privacy import choose_values, repeated
-from fldp.privacy.audit.bounds import incomplete_beta, lower_bound, upper_bound, wilson
-from fldp.privacy.audit.choose import Claim, cut
-from fldp.privacy.audit.events import families
-from fldp.privacy.audit.independence import Pairing, random_pairs
-from fldp.privacy.audit.rows import Rows
-from fldp.privacy.audit.supports import declared
-from fldp.privacy.audit.tree import questions
+from fldp.privacy.auditor.decision_tree import questions
+from fldp.privacy.auditor.declared_scores import declared
+from fldp.privacy.auditor.event_choice import Claim, cut
+from fldp.privacy.auditor.events import families
+from fldp.privacy.auditor.independence import Pairing, random_pairs
+from fldp.privacy.auditor.outputs import Rows
 
 SURE = 0.9999
 

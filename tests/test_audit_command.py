@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.privacy.audit.command import Command
+from fldp.privacy.auditor.external_command import Command
 from fldp.survey import Survey
 from serving import shell
 

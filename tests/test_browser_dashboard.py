@@ -16,8 +16,9 @@ import fldp.collector
 import postgres_server
 from browser import DESK, PHONE, Visitor, accessible, chromium, new_survey
 from collector_server import Server, key, specification
-from fldp import plot, wire
-from fldp.plan import Row, plan
+from fldp import wire
+from fldp.estimation.planner import Row, plan
+from fldp.presentation import plot
 from fldp.privacy.poisoning import poison
 from fldp.survey import Survey
 from ports import free_port

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from browser import DESK, Visitor, chromium
 from collector_server import Server, specification
 from embedding import Watcher, differences, host_page, host_server, recorded
-from fldp.collector.page_routes import files
+from fldp.collector.routes.pages import files
 
 PHONE = {"width": 390, "height": 740}
 LONG = (

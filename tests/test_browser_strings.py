@@ -9,7 +9,7 @@ import fldp
 from browser import PHONE, Visitor, accessible, chromium, new_survey
 from collector_server import Server, key, specification
 from fldp import wire
-from fldp.reports import Reports
+from fldp.data.reports import Reports
 from fldp.search import Search
 from fldp.survey import Survey
 

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp import card_view
-from fldp.card_words import number
-from fldp.plot import save_bars
-from fldp.privacy.attack import averaging, bayes
-from fldp.privacy.card import Card, values_left
-from fldp.privacy.elimination import remaining, repeats
+from fldp.presentation import card
+from fldp.presentation.card_text import number
+from fldp.presentation.plot import save_bars
+from fldp.privacy.bayes_attack import averaging, bayes
+from fldp.privacy.elimination_attack import remaining, repeats
+from fldp.privacy.privacy_card import Card, values_left
 from fldp.survey import Survey
 
 SURVEY = {
@@ -95,7 +95,7 @@ def test_the_prior_is_the_attackers():
 
 
 def words_of(made):
-    return " ".join(card_view.as_text(made).split())
+    return " ".join(card.as_text(made).split())
 
 
 def test_the_design_s_figures():
@@ -186,7 +186,7 @@ SPOKEN = {
 
 def assert_spoken(made):
     """What holds for the words of any card."""
-    every = [line for section in card_view.sections(made) for line in section.lines]
+    every = [line for section in card.sections(made) for line in section.lines]
     for line in every:
         assert line.endswith(".")
         assert not re.search(r"\de[+-]?\d|\binf\b|\bnan\b", line)
@@ -220,7 +220,7 @@ def test_a_single_answer_that_is_enough():
 
 def test_the_comparison_does_not_call_plain_ldp_dearer():
     headings = {
-        name: [section.heading for section in card_view.sections(fldp.card(SPOKEN[name][0], users=10, rng=1))]
+        name: [section.heading for section in card.sections(fldp.card(SPOKEN[name][0], users=10, rng=1))]
         for name in ("rr", "oue", "fhr, 5")
     }
     assert headings["rr"][-1] == "Another way to be as exact"
@@ -247,7 +247,7 @@ def test_a_large_domain_takes_few_trials_and_says_so():
     made = fldp.card(fldp.FHR(1.0, 100_000), users=10**6, rng=1)
     assert_spoken(made)
     assert "Of 100,000 answers it leaves" in words_of(made)
-    facts = card_view.facts(made)
+    facts = card.facts(made)
     assert facts["fresh_reports"]["trials"] == 24
     assert facts["known"]["trials"] == 1000  # by elimination
     assert (facts["known"]["median"], 22 <= facts["known"]["within_99"] <= 25) == (18, True)
@@ -257,7 +257,7 @@ def test_a_large_domain_takes_few_trials_and_says_so():
 def test_large_groups_are_exact():
     made = fldp.card(fldp.Grouped(1.0, base="grr", groups=[50_000, 50_000]), users=10**6, rng=1)
     assert_spoken(made)
-    assert card_view.facts(made)["known"] == {"median": None, "within_99": None, "exact": True, "trials": 0}
+    assert card.facts(made)["known"] == {"median": None, "within_99": None, "exact": True, "trials": 0}
 
 
 class Balanced(HTMLParser):
@@ -284,7 +284,7 @@ class Balanced(HTMLParser):
 
 def test_the_page(tmp_path):
     made = fldp.card(Survey.from_dict(SURVEY), users=1000, rng=1)
-    card_view.save_card(made, tmp_path / "card.html")
+    card.save_card(made, tmp_path / "card.html")
     page = Balanced()
     page.feed((tmp_path / "card.html").read_text())
     assert page.open == []
@@ -292,7 +292,7 @@ def test_the_page(tmp_path):
     assert not {"script", "browser", "link", "img"} & page.tags
     said = "".join(page.text)
     assert "Which <browser> & why?" in said
-    for section in card_view.sections(made):
+    for section in card.sections(made):
         assert section.heading in said
         assert all(line in said for line in section.lines)
 
@@ -300,10 +300,10 @@ def test_the_page(tmp_path):
 def test_pictures(tmp_path):
     made = fldp.card(fldp.FWR(1.0, 20, 0.5), users=1000, rng=1)
     for name in ("card.png", "card.svg"):
-        card_view.save_card(made, tmp_path / name)
+        card.save_card(made, tmp_path / name)
         assert (tmp_path / name).stat().st_size > 20_000
     with pytest.raises(fldp.ParameterError, match=r"the ending of .*card.pdf must be one of"):
-        card_view.save_card(made, tmp_path / "card.pdf")
+        card.save_card(made, tmp_path / "card.pdf")
 
 
 DOLLARS = ["Do you pay $x_{ or $y^?", "Do you earn $1000 or $2000 a month?", r"a\$b", "$a$", "a$b_{$"]
@@ -322,7 +322,7 @@ def test_a_dollar_is_no_formula(tmp_path, plain_card, text):
     estimate = survey.oracle.estimate(survey.oracle.privatize([0] * 50, rng=1))
     estimate = dataclasses.replace(estimate, labels=survey.labels)
     with mpl.rc_context({"svg.fonttype": "none"}):
-        card_view.save_card(made, tmp_path / "card.svg")
+        card.save_card(made, tmp_path / "card.svg")
         save_bars(estimate, tmp_path / "bars.svg", title=text)
     assert f">{text}</text>" in (tmp_path / "card.svg").read_text()
     bars = (tmp_path / "bars.svg").read_text()
@@ -335,14 +335,14 @@ def test_a_long_question_is_there_in_whole(tmp_path, plain_card):
     question = " ".join(f"word{k}" for k in range(30))
     made = dataclasses.replace(plain_card, survey=Survey.from_dict({**SURVEY, "question": question}))
     with mpl.rc_context({"svg.fonttype": "none"}):
-        card_view.save_card(made, tmp_path / "card.svg")
+        card.save_card(made, tmp_path / "card.svg")
     assert all(f"word{k}" in (tmp_path / "card.svg").read_text() for k in range(30))
-    assert max(map(len, card_view.as_text(made).splitlines())) <= 88
+    assert max(map(len, card.as_text(made).splitlines())) <= 88
 
 
 def test_json():
     made = fldp.card(Survey.from_dict(SURVEY), users=1000, rng=1)
-    facts = json.loads(card_view.as_json(made))
+    facts = json.loads(card.as_json(made))
     assert facts["survey"] == Survey.from_dict(SURVEY).version
     assert (facts["epsilon"], facts["eta"], facts["least_left"]) == (1.0, 0.5, 2)
     assert facts["guess"]["after"] == made.guess.after

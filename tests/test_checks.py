@@ -6,7 +6,7 @@ import pytest
 
 import defects
 import fldp
-from fldp.checks import CheckError, check_oracle
+from fldp.conformance.checks import CheckError, check_oracle
 from fldp.oracles import get, names, register
 
 

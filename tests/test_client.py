@@ -17,15 +17,15 @@ import urllib.request
 from datetime import date
 
 import pytest
+from fldp.participant_store import MemoryStore
 
 import fldp
 from cutting_proxy import proxied
 from fldp import AsyncClient, Client, CollectorError, Participant, wire
-from fldp.client import derived_key, exchange, messages
-from fldp.client.exchange import Patience
+from fldp.client import derived_key, messages, retry
+from fldp.client.download import Saved
 from fldp.client.messages import Reply, Request, retry_after
-from fldp.client.saving import Saved
-from fldp.participant_store import MemoryStore
+from fldp.client.retry import Patience
 from ports import free_port
 from serving import double
 
@@ -249,7 +249,7 @@ def test_a_bad_report_is_named(at, asked):
 
 
 def _piece(asked):
-    from fldp.client.uploads import Piece
+    from fldp.client.upload import Piece
 
     return Piece(0, 2, wire.encode(reports(asked, 2), asked.version), derived_key("x"))
 
@@ -584,4 +584,4 @@ def test_a_problem_of_any_shape_is_an_error():
         assert "(status 400)" in str(error)
     said = messages.problem(Reply(422, {}, b'{"detail": "bad", "mistakes": ["one\\n", {"a": 1}], "type": "urn:x"}'))
     assert (said.mistakes, said.kind) == (("one", "{'a': 1}"), "urn:x")
-    assert exchange.log.name == "fldp.client"
+    assert retry.log.name == "fldp.client"

@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
+from fldp.participant_store import MemoryStore
 
 import fldp
-from fldp import AsyncClient, Client, CollectorError, Participant, parquet
+from fldp import AsyncClient, Client, CollectorError, Participant
 from fldp.client import derived_key
-from fldp.participant_store import MemoryStore
+from fldp.wire import parquet
 from serving import collector, shell
 from test_client import LABELS, survey
 
@@ -162,7 +163,7 @@ def test_what_is_kept_is_reported_daily_and_each_day_counts_once(client, service
     client.create(made)
     with Client(service[0]) as anybody:
         for today in ("2026-11-01", "2026-11-01", "2026-11-02", "2026-11-02"):
-            monkeypatch.setattr("fldp.participant._today", lambda today=today: today)
+            monkeypatch.setattr("fldp.participant.participant._today", lambda today=today: today)
             anybody.answer(made.name, "https://a.example", participant=Participant(tmp_path / "a.db"))
     assert {row["version"]: row["n"] for row in client.surveys()}[made.version] == 2
 

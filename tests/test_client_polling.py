@@ -6,8 +6,8 @@ from itertools import count
 import pytest
 
 from fldp import Client, CollectorError
+from fldp.client.cache import MOST_ANSWERS, MOST_BYTES, Remembered
 from fldp.client.messages import Reply, Request
-from fldp.client.remembered import MOST_ANSWERS, MOST_BYTES, Remembered
 from raw_server import answer, raw
 from serving import collector
 from test_client import TOKEN, survey

@@ -10,7 +10,7 @@ import pytest
 
 from fldp import AsyncClient, Client, CollectorError, wire
 from fldp.client import Sent
-from fldp.client.resuming import TRUSTED_SECONDS, Acknowledged, state_folder
+from fldp.client.upload import TRUSTED_SECONDS, Acknowledged, state_folder
 from raw_server import answer, raw
 from serving import shell
 from test_client import TOKEN, survey

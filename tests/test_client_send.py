@@ -15,7 +15,7 @@ import fldp
 from cutting_proxy import proxied
 from fldp import AsyncClient, Client, FldpError, wire
 from fldp.client import Sent, upload
-from fldp.client.uploads import PIECE_BYTES
+from fldp.client.upload import PIECE_BYTES
 from serving import FLDP, collector, double, has_collector, shell
 from test_client import TOKEN, survey
 

@@ -12,12 +12,13 @@ import pytest
 from collector_server import Server, batch, key
 from collector_store import DAY, STORES, damage, opened, publish, rows, stored_in, submission, whole
 from fldp import wire
-from fldp.collector import archive, auth
-from fldp.collector.folding import fold_day
-from fldp.collector.fsck import fsck
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import StoreError, Verdict
-from fldp.collector.tables import COLUMNS, rows_of
+from fldp.collector.service import tokens
+from fldp.collector.service.folding import fold_day
+from fldp.collector.storage import backup
+from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.protocol import StoreError, Verdict
+from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.collector.storage.tables import COLUMNS, rows_of
 from postgres_server import server as postgres
 from test_collector_settings import fldp
 
@@ -32,9 +33,9 @@ def filled(store):
         if k == 20:
             fold_day(store, first, DAY, one)
             fold_day(store, second, DAY, two)
-    auth.create_tickets(store, first, 5)
+    tokens.create_tickets(store, first, 5)
     for scope in ("admin", "read", "send"):
-        auth.create_token(store, NOW, scope)
+        tokens.create_token(store, NOW, scope)
     store.close_surveys([second], "2026")
     _, last = publish(store, name="deleted")
     store.delete_surveys([last])
@@ -52,7 +53,7 @@ def test_all_of_a_store_goes_into_a_file_and_into_any_store(tmp_path, source, ta
     store = opened(source, tmp_path / "source")
     survey, number, last = filled(store)
     file = tmp_path / "backup"
-    count = archive.backup(store, file)
+    count = backup.backup(store, file)
     assert count == sum(map(len, content(store).values())) > 70
     assert file.stat().st_mode & 0o777 == 0o600
     assert {path.name for path in tmp_path.iterdir()} == {"source", "backup"}
@@ -60,10 +61,10 @@ def test_all_of_a_store_goes_into_a_file_and_into_any_store(tmp_path, source, ta
     if target == "sqlite":
         made.close()
         made.path.unlink()
-        archive.restore_file(file, made.path)
+        backup.restore_file(file, made.path)
         made = SqliteStore(made.path)
     else:
-        archive.restore(file, made)
+        backup.restore(file, made)
     assert content(made) == content(store)
     assert whole(made, survey, number) == whole(store, survey, number)
     assert fsck(made) == fsck(store)
@@ -88,7 +89,7 @@ def test_the_order_of_rows_in_a_backup_says_nothing(tmp_path):
         for new, k in list(zip(made, range(40), strict=True))[::turn]:
             object.__setattr__(new, "content", reports[k : k + 1])
             store.commit([new], DAY)
-        archive.backup(store, folder / "backup")
+        backup.backup(store, folder / "backup")
         store.close()
         connection = sqlite3.connect(folder / "backup")
         files.append([connection.execute(f"SELECT * FROM {table}").fetchall() for table in ("segments", "keys")])
@@ -101,17 +102,17 @@ def test_nothing_is_written_over_and_nothing_is_left_of_a_failure(tmp_path, monk
     file = tmp_path / "backup"
     file.write_text("mine")
     with pytest.raises(StoreError, match="is there already"):
-        archive.backup(store, file)
+        backup.backup(store, file)
     assert file.read_text() == "mine"
     file.unlink()
     real = os.link
     monkeypatch.setattr(os, "link", lambda one, two: (file.write_text("late"), real(one, two)))
     with pytest.raises(StoreError, match="is there already"):
-        archive.backup(store, file)
+        backup.backup(store, file)
     assert file.read_text() == "late"
     monkeypatch.undo()
     with pytest.raises(StoreError, match="cannot be opened"):
-        archive.backup(store, tmp_path / "none" / "backup")
+        backup.backup(store, tmp_path / "none" / "backup")
     store.close()
     assert {path.name for path in tmp_path.iterdir()} == {"backup", "fldp.db", "fldp.db-witness"}
 
@@ -120,14 +121,14 @@ def test_nothing_is_written_over_and_nothing_is_left_of_a_failure(tmp_path, monk
 def test_only_an_empty_store_is_filled(tmp_path, target):
     store = opened("sqlite", tmp_path)
     filled(store)
-    archive.backup(store, tmp_path / "backup")
+    backup.backup(store, tmp_path / "backup")
     store.close()
     (tmp_path / "target").mkdir()
     made = opened(target, tmp_path / "target")
-    auth.create_token(made, NOW, "read")
+    tokens.create_token(made, NOW, "read")
     before = content(made)
     with pytest.raises(StoreError, match="must be empty, and holds tokens"):
-        archive.restore(tmp_path / "backup", made)
+        backup.restore(tmp_path / "backup", made)
     assert content(made) == before
     made.close()
 
@@ -136,16 +137,16 @@ def test_what_is_no_backup_is_refused(tmp_path):
     store = opened("sqlite", tmp_path)
     filled(store)
     with pytest.raises(StoreError, match="not a backup"):
-        archive.restore_file(store.path, tmp_path / "new.db")
-    archive.backup(store, tmp_path / "backup")
+        backup.restore_file(store.path, tmp_path / "new.db")
+    backup.backup(store, tmp_path / "backup")
     store.close()
     data = bytearray((tmp_path / "backup").read_bytes())
     for name, content_of in (("cut", data[: len(data) // 2]), ("text", b"hello " * 100), ("empty", b"")):
         (tmp_path / name).write_bytes(content_of)
         with pytest.raises(StoreError):
-            archive.restore_file(tmp_path / name, tmp_path / "new.db")
+            backup.restore_file(tmp_path / name, tmp_path / "new.db")
     with pytest.raises(StoreError, match="No such file"):
-        archive.restore_file(tmp_path / "nowhere", tmp_path / "new.db")
+        backup.restore_file(tmp_path / "nowhere", tmp_path / "new.db")
     assert not (tmp_path / "new.db").exists()
 
 

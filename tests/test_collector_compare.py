@@ -7,7 +7,7 @@ import pytest
 
 from collector_server import Server, key
 from fldp import FHR, GRR, simulate, wire
-from fldp.collector.compare_routes import contrast
+from fldp.collector.routes.compare import contrast
 
 BEFORE, AFTER = [700, 200, 100, 0, 0], [300, 600, 100, 0, 0]
 

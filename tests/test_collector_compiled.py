@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.packing import pack, unpack
+from fldp.data.packing import pack, unpack
 
 HERE = Path(__file__).parent
 
@@ -47,7 +47,7 @@ def seconds(action, times=20):
 @pytest.mark.parametrize("cls", [fldp.OUE, fldp.SS])
 def test_one_long_report_costs_no_more_than_several(cls, monkeypatch):
     """It cost 60 times as much as two; what a server runs is what this compares."""
-    monkeypatch.setattr("fldp.kernels._mode.always_compiled", True)
+    monkeypatch.setattr("fldp.numerics.kernels._mode.always_compiled", True)
     oracle = cls(1.0, 1 << 16)
     reports = oracle.privatize([1, 2, 3, 4]).data
     one, four = (np.ascontiguousarray(pack(oracle, reports[:count])) for count in (1, 4))

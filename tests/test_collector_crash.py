@@ -9,8 +9,8 @@ import pytest
 from collector_server import Server, batch
 from collector_store import until
 from fldp import FldpError
+from fldp.collector.config.settings import Settings
 from fldp.collector.server import run
-from fldp.collector.settings import Settings
 from test_collector_answers import gauge
 
 

@@ -4,9 +4,11 @@ import pytest
 
 from collector_store import publish
 from fldp import FldpError
-from fldp.collector import auth, clock, postgres_schema
-from fldp.collector.database import Database
-from fldp.collector.postgres import PostgresStore
+from fldp.collector.config import clock
+from fldp.collector.config.database_url import Database
+from fldp.collector.service import tokens
+from fldp.collector.storage.postgres import schema
+from fldp.collector.storage.postgres.store import PostgresStore
 from postgres_server import ENCODED, server
 from test_collector_settings import fldp
 
@@ -64,7 +66,7 @@ def test_commands_on_a_database(tmp_path, url):
     store = PostgresStore(Database(url))
     publish(store)
     made = fldp("token", "create", "read", "--database", url).stdout.strip()
-    assert auth.find_token(store, made, clock.system()) is not None
+    assert tokens.find_token(store, made, clock.system()) is not None
     store.close()
     assert "read" in fldp("token", "list", FLDP_DATABASE=url).stdout
     assert "survey browser" in fldp("fsck", FLDP_DATABASE=url).stdout
@@ -79,4 +81,4 @@ def test_an_address_shows_no_secret():
     assert repr(Database("postgresql:///x")) == "Database('postgresql:///x')"
     assert Database("postgresql://[::1]:5432/x") != Database("postgresql:///x")
     with pytest.raises(FldpError, match="understands"):
-        postgres_schema.parameters(Database("postgresql://u:p%zz@h/x"))
+        schema.parameters(Database("postgresql://u:p%zz@h/x"))

@@ -20,12 +20,12 @@ import pytest
 
 from collector_server import Server, batch, key
 from collector_store import DAY, publish, submission, until, whole
-from fldp.collector import auth
-from fldp.collector.database import Database
-from fldp.collector.fsck import fsck
-from fldp.collector.postgres import PostgresStore
-from fldp.collector.postgres_schema import LOCKS
-from fldp.collector.store import StoreError, Verdict
+from fldp.collector.config.database_url import Database
+from fldp.collector.service import tokens
+from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.postgres.schema import LOCKS
+from fldp.collector.storage.postgres.store import PostgresStore
+from fldp.collector.storage.protocol import StoreError, Verdict
 from postgres_server import PostgresServer, server
 from test_collector_settings import fldp
 
@@ -82,7 +82,7 @@ def test_what_another_one_holds_fails_alone(stores, url, what):
     """The group is decided in parts: bystanders are counted while the lock is held, and the others when it is not."""
     survey, number = publish(stores[0], submit="ticket" if what == "tickets" else "open")
     other, another = publish(stores[0], labels=["a", "b", "c"], name="another")
-    ticket = next(auth.digest(made) for made in auth.create_tickets(stores[0], number, 1))
+    ticket = next(tokens.digest(made) for made in tokens.create_tickets(stores[0], number, 1))
     group = [submission(other, another, b"bystander %d" % k) for k in range(20)]
     group[7:7] = [submission(survey, number, b"held", ticket=ticket if what == "tickets" else None)]
     with holding(url, HELD[what]):

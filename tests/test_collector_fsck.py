@@ -9,12 +9,12 @@ import pytest
 
 import damage as files
 from collector_store import DAY, STORES, damage, opened, publish, rows, submission, whole
-from fldp.collector import auth
-from fldp.collector.checksums import row_checksum
-from fldp.collector.clock import system
-from fldp.collector.folding import fold_day
-from fldp.collector.fsck import fsck
-from fldp.collector.store import StoreError
+from fldp.collector.config.clock import system
+from fldp.collector.service import tokens
+from fldp.collector.service.folding import fold_day
+from fldp.collector.storage.checksums import row_checksum
+from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.protocol import StoreError
 
 
 @pytest.fixture(params=STORES)
@@ -32,7 +32,7 @@ def filled(store, retention):
             fold_day(store, number, DAY, survey)
     store.add_tickets(number, [b"t" * 32, b"u" * 32])
     spend(store, number)
-    store.revoke_token(auth.create_token(store, system(), "read")[1].id, "2026")
+    store.revoke_token(tokens.create_token(store, system(), "read")[1].id, "2026")
     return survey, number
 
 

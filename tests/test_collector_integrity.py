@@ -3,8 +3,8 @@
 import fldp
 from collector_server import key, specification
 from fldp import Survey, wire
-from fldp.collector import integrity_routes
-from fldp.integrity_view import facts
+from fldp.collector.routes import integrity
+from fldp.presentation.integrity import facts
 from fldp.privacy.poisoning import poison
 from test_collector_surveys import collector, play  # noqa: F401
 from test_derived import publish
@@ -41,7 +41,7 @@ def test_the_collector_says_whether_reports_look_honest(collector, monkeypatch):
         assert (await told(to="2020-01-01"))["type"] == "urn:fldp:too-few"
         assert (await told(days="3"))["type"] == "urn:fldp:parameter"
         for most, source in ((1299, "tally"), (1300, "reports")):  # of five bits, a report takes a byte
-            monkeypatch.setattr(integrity_routes, "MOST_BYTES", most)
+            monkeypatch.setattr(integrity, "MOST_BYTES", most)
             assert (await told())["source"] == source
 
     play(collector, story)

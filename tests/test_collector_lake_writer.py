@@ -10,18 +10,19 @@ import pytest
 
 import fldp
 from collector_store import publish, submission, until
-from fldp import Client, FldpError, parquet
+from fldp import Client, FldpError
 from fldp.client import replies
 from fldp.client.messages import Reply
-from fldp.collector.collector import Collector
-from fldp.collector.lake_writer import GRACE, THERE, TOO_FEW, WRITTEN, LakeWriter, write_lake
-from fldp.collector.segments import in_order
-from fldp.collector.settings import Settings
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import Submission
-from fldp.collector.windows import Window
+from fldp.collector.config.settings import Settings
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.lake_writer import GRACE, THERE, TOO_FEW, WRITTEN, LakeWriter, write_lake
+from fldp.collector.storage.protocol import Submission
+from fldp.collector.storage.segments import in_order
+from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.collector.storage.window import Window
 from fldp.distributed import tally
-from fldp.distributed.lake import day_file
+from fldp.distributed.lake.layout import day_file
+from fldp.wire import parquet
 from serving import collector, shell
 
 TODAY = "2026-11-04"

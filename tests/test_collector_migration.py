@@ -14,13 +14,15 @@ from pathlib import Path
 import pytest
 
 from collector_store import DAY, STORES, opened, rows, submission
-from fldp import Survey, canonical
-from fldp.collector import archive, sqlite_file
-from fldp.collector.folding import fold_day
-from fldp.collector.fsck import fsck
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import Entry, Verdict
-from fldp.collector.windows import Window
+from fldp import Survey
+from fldp.collector.service.folding import fold_day
+from fldp.collector.storage import backup as archive
+from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.protocol import Entry, Verdict
+from fldp.collector.storage.sqlite import file
+from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.collector.storage.window import Window
+from fldp.support import canonical_json
 
 STORED = Path(__file__).parent / "stored"
 COLUMNS = {
@@ -68,7 +70,7 @@ def test_an_old_file_keeps_everything(tmp_path):
     before = content(path)
     store = SqliteStore(path)
     assert content(path) == before
-    assert schema(path) == len(sqlite_file.migrations()) > 1
+    assert schema(path) == len(file.migrations()) > 1
     assert fsck(store)[1] == []
     assert store.counts() == NUMBERS
     expected = tallies(store)
@@ -98,7 +100,7 @@ def test_row_numbers_go_on_after_those_of_the_old_file(tmp_path):
 
 
 def entry_of(survey):
-    return Entry(0, survey.version, survey.name, canonical.dumps(survey.canonical).decode(), "2026", None)
+    return Entry(0, survey.version, survey.name, canonical_json.dumps(survey.canonical).decode(), "2026", None)
 
 
 def rows_of_backup(folder):
@@ -110,7 +112,7 @@ def rows_of_backup(folder):
 def statements():
     """Return how many statements all migrations of a file of the first schema run."""
     count = 0
-    for step in sqlite_file.migrations()[1:]:
+    for step in file.migrations()[1:]:
         statement = ""
         for line in step.splitlines(keepends=True):
             statement += line
@@ -129,7 +131,7 @@ def die_in_migration(path, moment):
 
 def _migrate_until(path, moment):
     try:
-        real, seen = sqlite_file.run_statement, [0]
+        real, seen = file.run_statement, [0]
 
         def counted(connection, statement):
             seen[0] += 1
@@ -137,7 +139,7 @@ def _migrate_until(path, moment):
                 os.kill(os.getpid(), signal.SIGKILL)
             real(connection, statement)
 
-        sqlite_file.run_statement = counted
+        file.run_statement = counted
         SqliteStore(path)
     finally:
         os._exit(0)

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import Phase
 
 from collector_store import STORES
-from fldp.collector import admission, postgres, postgres_writes, sqlite, sqlite_file, sqlite_writes
-from fldp.collector.store import Outcome, Verdict
+from fldp.collector.storage import admission
+from fldp.collector.storage.postgres import store, writes
+from fldp.collector.storage.protocol import Outcome, Verdict
+from fldp.collector.storage.sqlite import file, store, writes
 from store_model import compare
 
 EXAMPLES = {"sqlite": 80, "postgres": 10}
@@ -18,11 +20,9 @@ def test_a_store_does_what_the_model_says(kind):
 
 def reuse_numbers(monkeypatch):
     """SQLite gives row numbers again."""
-    steps = [
-        step.replace("PRIMARY KEY AUTOINCREMENT,  -- never", "PRIMARY KEY,  --") for step in sqlite_file.migrations()
-    ]
-    assert steps != sqlite_file.migrations()
-    monkeypatch.setattr(sqlite_file, "migrations", lambda: steps)
+    steps = [step.replace("PRIMARY KEY AUTOINCREMENT,  -- never", "PRIMARY KEY,  --") for step in file.migrations()]
+    assert steps != file.migrations()
+    monkeypatch.setattr(file, "migrations", lambda: steps)
 
 
 def trust_numbers(monkeypatch):
@@ -32,11 +32,11 @@ def trust_numbers(monkeypatch):
     def fold(connection, step):
         removed = [connection.execute("DELETE FROM segments WHERE id = ?", (row,)).rowcount for row in step.removed]
         if sum(removed) != len(step.removed):
-            raise sqlite_writes.OutdatedStep
-        sqlite_writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
-        sqlite_writes._gain(connection, step)
+            raise writes.OutdatedStep
+        writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+        writes._gain(connection, step)
 
-    monkeypatch.setattr(sqlite_writes, "fold", fold)
+    monkeypatch.setattr(writes, "fold", fold)
 
 
 def skip_the_count(monkeypatch):
@@ -44,10 +44,10 @@ def skip_the_count(monkeypatch):
 
     def fold(connection, step):
         connection.executemany("DELETE FROM segments WHERE id = ?", [(row,) for row in step.removed])
-        sqlite_writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
-        sqlite_writes._gain(connection, step)
+        writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+        writes._gain(connection, step)
 
-    monkeypatch.setattr(sqlite_writes, "fold", fold)
+    monkeypatch.setattr(writes, "fold", fold)
 
 
 def skip_the_count_on_postgres(monkeypatch):
@@ -55,15 +55,15 @@ def skip_the_count_on_postgres(monkeypatch):
 
     def fold(connection, step):
         connection.execute("DELETE FROM segments WHERE id = ANY(%s)", (list(step.removed),))
-        postgres_writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
-        postgres_writes._gain(connection, step)
+        writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+        writes._gain(connection, step)
 
-    monkeypatch.setattr(postgres, "fold", fold)
+    monkeypatch.setattr(store, "fold", fold)
 
 
 def forget_tallies(monkeypatch):
     """A deletion leaves tallies."""
-    monkeypatch.setattr(sqlite, "OWNED", ("segments", "keys", "tickets"))
+    monkeypatch.setattr(store, "OWNED", ("segments", "keys", "tickets"))
 
 
 def answer_before_looking(monkeypatch):

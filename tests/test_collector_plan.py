@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from collector_server import Server
-from fldp import plan_view, wire
-from fldp.estimate import z_score
-from fldp.oracles.condensed import Exponential
-from fldp.plan import plan
-from fldp.string_plan import facts, plan_strings
+from fldp import wire
+from fldp.data.estimate import z_score
+from fldp.estimation.planner import plan
+from fldp.estimation.string_planner import facts, plan_strings
+from fldp.oracles.unequal.exponential import Exponential
+from fldp.presentation import plan as plan_view
 
 GOOD = {"domain_size": 9, "users": 1000, "epsilon": 1.0}
 

@@ -12,12 +12,15 @@ import pytest
 
 from collector_server import Server, batch, key
 from collector_store import DAY, publish, rows, submission, whole
-from fldp.collector import auth, migrations, postgres, postgres_writes
-from fldp.collector.database import Database
-from fldp.collector.folding import Folder, fold_day, fold_step
-from fldp.collector.fsck import fsck
-from fldp.collector.postgres import PostgresStore
-from fldp.collector.store import StoreError, Verdict
+from fldp.collector.config.database_url import Database
+from fldp.collector.service import tokens
+from fldp.collector.service.folding import Folder, fold_day, fold_step
+from fldp.collector.storage import migrations
+from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.postgres import store as postgres
+from fldp.collector.storage.postgres import writes
+from fldp.collector.storage.postgres.store import PostgresStore
+from fldp.collector.storage.protocol import StoreError, Verdict
 from postgres_server import ENCODED, PASSWORD, PostgresServer, server
 from test_collector_settings import fldp
 
@@ -100,7 +103,7 @@ def test_a_commit_that_is_overtaken_is_decided_anew(stores, monkeypatch):
     """The other one commits after we have looked and before we write, which a race seldom does."""
     survey, number = publish(stores[0])
     same, other = submission(survey, number, b"k"), submission(survey, number, b"k", body=b"else")
-    known, turns = postgres_writes._known, []
+    known, turns = writes._known, []
 
     def late(connection, submissions):
         found = known(connection, submissions)
@@ -109,7 +112,7 @@ def test_a_commit_that_is_overtaken_is_decided_anew(stores, monkeypatch):
             assert stores[1].commit([same], DAY)[0].verdict is Verdict.ACCEPTED
         return found
 
-    monkeypatch.setattr(postgres_writes, "_known", late)
+    monkeypatch.setattr(writes, "_known", late)
     outcomes = stores[0].commit([same, other, submission(survey, number, b"new")], DAY)
     assert [outcome.verdict for outcome in outcomes] == [Verdict.REPEATED, Verdict.CONFLICT, Verdict.ACCEPTED]
     assert whole(stores[0], survey, number).n == 2
@@ -117,7 +120,7 @@ def test_a_commit_that_is_overtaken_is_decided_anew(stores, monkeypatch):
 
 def test_two_collectors_racing_on_a_ticket_spend_it_once(stores):
     survey, number = publish(stores[0], submit="ticket")
-    tickets = [auth.digest(ticket) for ticket in auth.create_tickets(stores[0], number, 60)]
+    tickets = [tokens.digest(ticket) for ticket in tokens.create_tickets(stores[0], number, 60)]
 
     def commit(store, mark, order):
         news = [submission(survey, number, mark + ticket, ticket=ticket) for ticket in tickets]
@@ -162,7 +165,7 @@ def test_nothing_is_counted_after_another_collector_has_ended_a_survey(stores, w
 @pytest.mark.parametrize("what", ["close", "delete"])
 def test_ending_a_survey_waits_for_commits_that_have_looked_at_it(stores, monkeypatch, what):
     survey, number = publish(stores[0])
-    known, ending = postgres_writes._known, []
+    known, ending = writes._known, []
 
     def late(connection, submissions):
         close, delete = (stores[1].close_surveys, [number], "2026"), (stores[1].delete_surveys, [number])
@@ -172,7 +175,7 @@ def test_ending_a_survey_waits_for_commits_that_have_looked_at_it(stores, monkey
         assert ending[0].is_alive()
         return known(connection, submissions)
 
-    monkeypatch.setattr(postgres_writes, "_known", late)
+    monkeypatch.setattr(writes, "_known", late)
     assert stores[0].commit([submission(survey, number, b"a")], DAY)[0].verdict is Verdict.ACCEPTED
     ending[0].join()
     monkeypatch.undo()
@@ -185,8 +188,8 @@ def test_two_steps_of_folding_at_once_both_count(stores, monkeypatch):
         stores[0].commit([submission(survey, number, bytes([k]), [k])], DAY)
     expected = whole(stores[0], survey, number)
     steps = [fold_step(stores[0], number, DAY, survey, [part]) for part in stores[0].tail(number, DAY, 1 << 20)]
-    replaced = postgres_writes.gained
-    monkeypatch.setattr(postgres_writes, "gained", lambda *given: time.sleep(0.4) or replaced(*given))
+    replaced = writes.gained
+    monkeypatch.setattr(writes, "gained", lambda *given: time.sleep(0.4) or replaced(*given))
     assert (
         at_once(*[partial(insisting, store.fold, step) for store, step in zip(stores, steps, strict=True)])
         == [True] * 2
@@ -317,7 +320,7 @@ def test_an_unknown_outcome_is_an_error_and_the_same_key_is_repeated(stores, mon
     """The connection is cut after PostgreSQL has committed and before it could say so."""
     survey, number = publish(stores[0])
     new = submission(survey, number, b"k")
-    write = postgres_writes._write
+    write = writes._write
 
     def cut(connection, admission, day):
         write(connection, admission, day)
@@ -326,7 +329,7 @@ def test_an_unknown_outcome_is_an_error_and_the_same_key_is_repeated(stores, mon
         server().ask("SELECT pg_terminate_backend(%s)", pid)
         time.sleep(0.2)
 
-    monkeypatch.setattr(postgres_writes, "_write", cut)
+    monkeypatch.setattr(writes, "_write", cut)
     with pytest.raises(StoreError):
         stores[0].commit([new], DAY)
     monkeypatch.undo()

@@ -6,9 +6,9 @@ import threading
 import pytest
 
 from collector_store import STORES, opened, rows
-from fldp.collector import readiness
-from fldp.collector.readiness import Readiness
-from fldp.collector.store import StoreError
+from fldp.collector.service import readiness
+from fldp.collector.service.readiness import Readiness
+from fldp.collector.storage.protocol import StoreError
 
 
 class Probe:

@@ -14,13 +14,15 @@ import pytest
 
 from collector_server import Server, batch, key, specification
 from collector_store import STORES, opened, stored_in, until
-from fldp import Survey, parquet, postprocess, render, wire
+from fldp import Survey, postprocess, wire
 from fldp.collector.app import create_app
-from fldp.collector.auth import create_token
-from fldp.collector.collector import Collector
-from fldp.collector.settings import Settings
-from fldp.packing import pack
-from fldp.vectors import craft
+from fldp.collector.config.settings import Settings
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.tokens import create_token
+from fldp.conformance.vectors import craft
+from fldp.data.packing import pack
+from fldp.presentation import tables
+from fldp.wire import parquet
 
 
 @pytest.fixture(scope="module", params=STORES)
@@ -221,14 +223,14 @@ def test_estimates_are_those_of_the_reports(server, retention):
             server.send(survey, wire.encode(reports[start : start + 50], survey.version))
         expected = survey.estimate(reports)
         answer = client.get(f"{where}/estimates")
-        assert answer.text == render.as_json(expected, 0.95, None)
+        assert answer.text == tables.as_json(expected, 0.95, None)
         paper = client.get(
             f"{where}/estimates", params={"decoder": "paper", "post": "norm-sub", "top": 2, "level": 0.9}
         )
         made = postprocess(survey.estimate(reports, decoder="paper"), "norm-sub")
-        assert paper.text == render.as_json(made, 0.9, 2)
+        assert paper.text == tables.as_json(made, 0.9, 2)
         table = client.get(f"{where}/estimates", headers={"Accept": "text/csv"})
-        assert table.text == render.as_csv(expected, 0.95, None)
+        assert table.text == tables.as_csv(expected, 0.95, None)
         assert table.headers["content-type"].startswith("text/csv")
         columns = pyarrow.parquet.read_table(io.BytesIO(client.get(f"{where}/estimates?format=parquet").content))
         assert np.array_equal(columns["count"].to_numpy(), expected.counts)

@@ -11,9 +11,9 @@ from collector_server import Server, batch, key, specification
 from collector_store import STORES, stored_in, until
 from fldp import wire
 from fldp.collector.app import OPERATIONS
-from fldp.collector.gate import HEADERS
-from fldp.collector.openapi import DOCUMENT
-from fldp.collector.page_routes import policy
+from fldp.collector.http.middleware import HEADERS
+from fldp.collector.routes.openapi import DOCUMENT
+from fldp.collector.routes.pages import policy
 
 DESCRIBED = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
 PUBLIC = {("GET", path) for path in ("/healthz", "/readyz", "/openapi.json", "/v1/surveys/{name}")}

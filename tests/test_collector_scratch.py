@@ -12,7 +12,7 @@ import pytest
 from collector_server import Server, batch, specification
 from collector_store import until
 from faults.disk import SmallDisk, SmallFiles, disks, mounted
-from fldp.collector.settings import Settings
+from fldp.collector.config.settings import Settings
 from postgres_server import server
 
 LABELS = [f"label {k}" for k in range(33_000)]  # estimates and tallies of so many are kept in a file

@@ -6,15 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
+from fldp.participant_store import MemoryStore
 
 from collector_server import Server
 from collector_store import DAY, STORES, opened, rows, stored_in, until, whole
 from fldp import BudgetError, Client, CollectorError, Limit, Limits, Participant, Survey
-from fldp.collector.collector import Published
-from fldp.collector.searching import Searches, _entry
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import Submission, Verdict
-from fldp.participant_store import MemoryStore
+from fldp.collector.service.collector import Published
+from fldp.collector.service.search_rounds import Searches, _entry
+from fldp.collector.storage.protocol import Submission, Verdict
+from fldp.collector.storage.sqlite.store import SqliteStore
 from serving import shell
 
 QUOTA = 200

@@ -14,8 +14,8 @@ import pytest
 
 from collector_server import Server, batch
 from fldp.collector.app import OPERATIONS
-from fldp.collector.settings import Settings, SettingsError, described
-from fldp.collector.sqlite import SqliteStore
+from fldp.collector.config.settings import Settings, SettingsError, described
+from fldp.collector.storage.sqlite.store import SqliteStore
 from serving import run_here
 
 ROOT = Path(__file__).parent.parent

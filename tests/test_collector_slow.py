@@ -10,10 +10,10 @@ import pytest
 
 from collector_server import Server, batch, key, specification
 from collector_store import until
-from fldp.collector.collector import Collector
-from fldp.collector.patience import GRACE, patience
-from fldp.collector.settings import Settings
-from fldp.collector.sqlite import SqliteStore
+from fldp.collector.config.settings import Settings
+from fldp.collector.http.bodies import GRACE, patience
+from fldp.collector.service.collector import Collector
+from fldp.collector.storage.sqlite.store import SqliteStore
 
 SLOTS, FLIGHTS = 12, 8  # more clients may be slow than be worked for
 

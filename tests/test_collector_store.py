@@ -12,13 +12,14 @@ import cases
 from collector_server import specification
 from collector_store import DAY, STORES, damage, opened, publish, rows, submission, until, whole
 from fldp import Reports, Survey, Tally
-from fldp.collector import auth, sqlite_file
-from fldp.collector.folding import Folder, fold_day, fold_step
-from fldp.collector.fsck import fsck
-from fldp.collector.segments import MOST_BYTES, in_order, mixed, packed, reports_of
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import StoreError, Submission, Verdict
-from fldp.collector.windows import ALL, Window
+from fldp.collector.service import tokens
+from fldp.collector.service.folding import Folder, fold_day, fold_step
+from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.protocol import StoreError, Submission, Verdict
+from fldp.collector.storage.segments import MOST_BYTES, in_order, mixed, packed, reports_of
+from fldp.collector.storage.sqlite import file as sqlite_file
+from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.collector.storage.window import ALL, Window
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -120,8 +121,8 @@ def test_closed_and_deleted_surveys_take_nothing_but_answer_what_they_answered(s
 
 def test_a_ticket_is_spent_once(store):
     survey, number = publish(store, submit="ticket")
-    (ticket,) = auth.create_tickets(store, number, 1)
-    spent = auth.digest(ticket)
+    (ticket,) = tokens.create_tickets(store, number, 1)
+    spent = tokens.digest(ticket)
     first, second = (submission(survey, number, name, ticket=spent) for name in (b"a", b"b"))
     outcomes = store.commit([first, second, first], DAY)
     assert [outcome.verdict for outcome in outcomes] == [Verdict.ACCEPTED, Verdict.SPENT, Verdict.REPEATED]
@@ -172,8 +173,8 @@ def test_folding_changes_no_tally(store, retention):
 
 def test_folding_goes_in_steps(store, monkeypatch):
     survey, number = publish(store)
-    monkeypatch.setattr("fldp.collector.folding.STEP_BYTES", 1)
-    monkeypatch.setattr("fldp.collector.folding._state_bytes", lambda oracle: 1)
+    monkeypatch.setattr("fldp.collector.service.folding.STEP_BYTES", 1)
+    monkeypatch.setattr("fldp.collector.service.folding._state_bytes", lambda oracle: 1)
     for k in range(5):
         store.commit([submission(survey, number, bytes([k]), [k])], DAY)
     before = whole(store, survey, number)
@@ -332,13 +333,13 @@ def test_commits_are_durable_and_the_file_is_private(sqlite_store):
 
 
 def test_tokens_are_kept_as_hashes_and_end(store):
-    secret, made = auth.create_token(store, NOW, "read", expires=datetime(2026, 11, 2, tzinfo=UTC))
-    assert auth.find_token(store, secret, NOW) == made
-    assert auth.find_token(store, secret, datetime(2026, 11, 2, tzinfo=UTC)) is None
-    assert auth.find_token(store, secret[:-1] + ("A" if secret[-1] != "A" else "B"), NOW) is None
-    assert auth.find_token(store, "fldp_read_", NOW) is None
+    secret, made = tokens.create_token(store, NOW, "read", expires=datetime(2026, 11, 2, tzinfo=UTC))
+    assert tokens.find_token(store, secret, NOW) == made
+    assert tokens.find_token(store, secret, datetime(2026, 11, 2, tzinfo=UTC)) is None
+    assert tokens.find_token(store, secret[:-1] + ("A" if secret[-1] != "A" else "B"), NOW) is None
+    assert tokens.find_token(store, "fldp_read_", NOW) is None
     store.revoke_token(made.id, "2026")
-    assert auth.find_token(store, secret, NOW) is None
+    assert tokens.find_token(store, secret, NOW) is None
     kept = [value for row in rows(store, "SELECT * FROM tokens") for value in row if isinstance(value, str | bytes)]
     if isinstance(store, SqliteStore):
         store.close()
@@ -349,7 +350,7 @@ def test_tokens_are_kept_as_hashes_and_end(store):
 
 
 def test_tokens_and_tickets_are_drawn_from_the_system(store):
-    made = {auth.create_token(store, NOW, "send")[0] for _ in range(50)}
+    made = {tokens.create_token(store, NOW, "send")[0] for _ in range(50)}
     assert len(made) == 50
     assert {len(secret) for secret in made} == {len("fldp_send_") + 43}
 
@@ -399,7 +400,7 @@ def test_tallies_add_up_over_windows(store):
 
 @pytest.mark.parametrize("size", [1, 300, 10**9])
 def test_an_export_does_not_show_which_reports_came_together(store, monkeypatch, size):
-    monkeypatch.setattr("fldp.collector.segments._MIXED_BYTES", size)
+    monkeypatch.setattr("fldp.collector.storage.segments._MIXED_BYTES", size)
     survey, number = publish(store)
     sent = [submission(survey, number, bytes([k]), np.arange(20 + k) % 5) for k in range(9)]
     for k, new in enumerate(sent):

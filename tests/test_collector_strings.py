@@ -8,19 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.parquet
 import pytest
+from fldp.participant_store import MemoryStore
 
 from collector_server import Server, key
 from collector_store import STORES, stored_in
-from fldp import Client, CollectorError, Participant, parquet, wire
-from fldp.collector import candidates
-from fldp.collector.compare_routes import contrast
-from fldp.collector.fsck import fsck
-from fldp.collector.problem import Problem
-from fldp.collector.segments import packed, total
-from fldp.collector.sqlite import SqliteStore
+from fldp import Client, CollectorError, Participant, wire
+from fldp.collector.routes import estimates
+from fldp.collector.routes.compare import contrast
+from fldp.collector.service.problems import Problem
+from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.segments import packed, total
+from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.data.reports import Reports, Tally
 from fldp.oracles import CMS
-from fldp.participant_store import MemoryStore
-from fldp.reports import Reports, Tally
+from fldp.wire import parquet
 from serving import shell
 
 WORDS = ["firefox", "crème brûlée", "https://example.org/?q=1", '"quoted", and\ncut', "🦊"]
@@ -128,9 +129,9 @@ def test_what_is_no_list_of_candidates_is_refused(server, asked):
 
 def test_there_may_be_so_many_candidates_and_no_more():
     body = json.dumps({"candidates": list("abc")}).encode()
-    assert candidates.parsed(body, 3) == {"candidates": ("a", "b", "c")}
+    assert estimates.parsed(body, 3) == {"candidates": ("a", "b", "c")}
     with pytest.raises(Problem, match="at most 2 candidates"):
-        candidates.parsed(body, 2)
+        estimates.parsed(body, 2)
 
 
 def test_reports_that_the_oracle_cannot_produce_are_refused(server, asked):

@@ -9,14 +9,14 @@ import pytest
 from collector_server import batch, key, specification
 from collector_store import until
 from fldp import Survey
-from fldp.collector import catalog as module
 from fldp.collector.app import create_app
-from fldp.collector.auth import create_token
-from fldp.collector.clock import system
-from fldp.collector.collector import Collector, Published
-from fldp.collector.settings import Settings
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import StoreError
+from fldp.collector.config.clock import system
+from fldp.collector.config.settings import Settings
+from fldp.collector.service import catalog as module
+from fldp.collector.service.collector import Collector, Published
+from fldp.collector.service.tokens import create_token
+from fldp.collector.storage.protocol import StoreError
+from fldp.collector.storage.sqlite.store import SqliteStore
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pytest
 from collector_server import batch, key
 from collector_store import DAY, damage, publish, rows, submission, until, whole
 from fldp.collector.app import create_app
-from fldp.collector.collector import Collector
-from fldp.collector.folding import Folder
-from fldp.collector.settings import Settings
-from fldp.collector.sqlite import SqliteStore
+from fldp.collector.config.settings import Settings
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.folding import Folder
+from fldp.collector.storage.sqlite.store import SqliteStore
 
 FAILURES = [KeyError("x"), MemoryError(), sqlite3.OperationalError("x")]
 

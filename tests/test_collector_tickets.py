@@ -3,7 +3,7 @@
 import pytest
 
 from collector_store import STORES, opened, publish, rows
-from fldp.collector import auth
+from fldp.collector.service import tokens
 
 
 @pytest.fixture(params=STORES)
@@ -15,7 +15,7 @@ def store(request, tmp_path):
 
 def test_tickets_of_a_survey_that_was_deleted_are_not_kept(store):
     _, number = publish(store, submit="ticket")
-    assert len(auth.create_tickets(store, number, 2)) == 2
+    assert len(tokens.create_tickets(store, number, 2)) == 2
     store.delete_surveys([number])
-    assert auth.create_tickets(store, number, 2) is None
+    assert tokens.create_tickets(store, number, 2) is None
     assert rows(store, "SELECT * FROM tickets") == []

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from collector_server import Server, batch, key
-from fldp.collector.forwarded import is_local, networks, scheme, sender
+from fldp.collector.config.proxies import is_local, networks, scheme, sender
 from ports import free_port
 from serving import run_here
 

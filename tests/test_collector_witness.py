@@ -7,13 +7,13 @@ import shutil
 import pytest
 
 from collector_store import DAY, publish, submission
-from fldp.collector import archive
-from fldp.collector.fsck import fsck
-from fldp.collector.settings import Settings
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import StoreError, Verdict
-from fldp.collector.stores import serve_store
-from fldp.collector.witness import Commit, Witness, objection, witness_path
+from fldp.collector.config.settings import Settings
+from fldp.collector.storage import backup
+from fldp.collector.storage.fsck import fsck
+from fldp.collector.storage.open_store import serve_store
+from fldp.collector.storage.protocol import StoreError, Verdict
+from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.collector.storage.witness import Commit, Witness, objection, witness_path
 from test_collector_settings import fldp
 
 WITNESS = "fldp.db-witness"
@@ -77,7 +77,7 @@ def test_a_store_that_lost_commits_takes_no_more_until_it_is_accepted(tmp_path):
     log.write_bytes(log.read_bytes()[:-100])
     store = SqliteStore(tmp_path / "fldp.db")
     assert store.counts() == {number: 2}  # it can be read, and saved
-    archive.backup(store, tmp_path / "backup")
+    backup.backup(store, tmp_path / "backup")
     for k in range(5):
         with pytest.raises(StoreError, match="commits are missing"):
             store.commit([submission(survey, number, b"more %d" % k, [1])], DAY)
@@ -227,7 +227,7 @@ def test_a_copied_folder_and_a_restored_backup_are_fine(tmp_path):
     shutil.copytree(tmp_path / "one", tmp_path / "two")
     assert said(tmp_path / "two") == ""
     store = SqliteStore(tmp_path / "two" / "fldp.db")
-    archive.backup(store, tmp_path / "backup")
+    backup.backup(store, tmp_path / "backup")
     store.close()
     (tmp_path / "two" / "fldp.db").unlink()  # its witness stays
     fldp("restore", tmp_path / "backup", "--data", tmp_path / "two")
@@ -238,12 +238,12 @@ def test_a_copied_folder_and_a_restored_backup_are_fine(tmp_path):
 def test_a_log_that_was_left_is_not_taken_for_that_of_a_restored_database(tmp_path):
     filled(tmp_path / "one")
     store = SqliteStore(tmp_path / "one" / "fldp.db")
-    archive.backup(store, tmp_path / "backup")
+    backup.backup(store, tmp_path / "backup")
     store.close()
     (tmp_path / "two").mkdir()
     (tmp_path / "two" / "fldp.db-wal").write_bytes(b"left")
     with pytest.raises(StoreError, match=r"fldp\.db-wal: is there already"):
-        archive.restore_file(tmp_path / "backup", tmp_path / "two" / "fldp.db")
+        backup.restore_file(tmp_path / "backup", tmp_path / "two" / "fldp.db")
 
 
 def test_a_second_process_may_commit_at_the_same_time(tmp_path):

@@ -6,9 +6,9 @@ import threading
 import pytest
 
 from collector_store import DAY, publish, submission, whole
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import Outcome, StoreError, Verdict
-from fldp.collector.writer import BusyError, Writer
+from fldp.collector.service.group_commit import BusyError, Writer
+from fldp.collector.storage.protocol import Outcome, StoreError, Verdict
+from fldp.collector.storage.sqlite.store import SqliteStore
 
 
 @pytest.fixture

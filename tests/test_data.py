@@ -18,9 +18,11 @@ import pytest
 
 import fldp
 from fldp import FldpError
-from fldp.experiments import Population, corpora, counted, dataset, population, spreadsheet
-from fldp.experiments.fetch import Original, fetch
-from fldp.experiments.population import get, load
+from fldp.experiments import Population, corpora, counted, dataset
+from fldp.experiments.datasets import population
+from fldp.experiments.datasets import xlsx as spreadsheet
+from fldp.experiments.datasets.download import Original, fetch
+from fldp.experiments.datasets.population import get, load
 
 real_files = pytest.mark.skipif(not os.environ.get("FLDP_DATA"), reason="FLDP_DATA names no folder")
 
@@ -441,7 +443,7 @@ def test_folders_that_are_none(folders, monkeypatch):
 
 
 def test_where_the_cache_is(monkeypatch):
-    from fldp.experiments.fetch import cache_folder
+    from fldp.experiments.datasets.download import cache_folder
 
     monkeypatch.delenv("FLDP_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "/some/caches")

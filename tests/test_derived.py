@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from fldp.participant_store import MemoryStore
 
 import fldp
 from collector_server import key, specification
-from fldp import Participant, Survey, derived, wire
+from fldp import Participant, Survey, wire
 from fldp.errors import FldpError
-from fldp.participant_store import MemoryStore
+from fldp.oracles.base import ticket_words
 from fldp.privacy import Verification, verify
 from fldp.privacy.poisoning import poison
 from javascript import ask
@@ -54,7 +55,7 @@ def test_public_words_decide_the_public_part_and_all_of_it(oracle):
 def test_the_rest_is_drawn_and_keeps_its_law():
     """The symbols of 4,000 reports of one ticket and value: the coin's shares. False alarm: 1e-6 for each of 4."""
     oracle = fldp.OLH(1.0, 9)
-    reports = [derived.privatize(oracle, 3, TICKET, "00").data[0] for _ in range(4000)]
+    reports = [ticket_words.privatize(oracle, 3, TICKET, "00").data[0] for _ in range(4000)]
     assert len({int(report["seed"]) for report in reports}) == 1
     law = oracle.law(3, int(reports[0]["seed"]))
     for symbol, share in law.items():
@@ -71,9 +72,9 @@ def test_epsilon_holds_for_every_public_part_where_it_may_be_derived():
         masks for masks in leaking.publics() if not leaking.law(1, masks).keys() & leaking.law(2, masks).keys()
     }
     assert told_apart
-    assert not derived.can_derive(leaking)
+    assert not ticket_words.can_derive(leaking)
     with pytest.raises(FldpError, match="derive: the oracle must be one of plain LDP"):
-        derived.privatize(leaking, 1, TICKET, "00")
+        ticket_words.privatize(leaking, 1, TICKET, "00")
 
 
 # ------------------------------------------------------------------------------------------------------- the survey
@@ -130,9 +131,9 @@ def test_both_clients_draw_the_public_part_of_their_ticket(oracle):
     assert "a ticket must be given" in without["message"]
     for batch in (mine, bytes.fromhex(theirs["result"])):
         report = wire.decode(batch, asked.oracle, asked.version).data[0]
-        assert derived.fits(asked.oracle, report, TICKET, asked.version)
-        assert not derived.fits(asked.oracle, report, OTHER, asked.version)
-        assert not derived.fits(asked.oracle, report, TICKET, "0" * 64)
+        assert ticket_words.fits(asked.oracle, report, TICKET, asked.version)
+        assert not ticket_words.fits(asked.oracle, report, OTHER, asked.version)
+        assert not ticket_words.fits(asked.oracle, report, TICKET, "0" * 64)
 
 
 def test_an_answer_belongs_to_its_ticket():

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 import fldp
-from fldp.distributed import Bad, Part, chunks, tally
-from fldp.distributed.job import Job
+from fldp.distributed import Bad, Part, tally
+from fldp.distributed.engines import spark_shuffle
+from fldp.distributed.lake.scan import Job
 
 ORACLE = fldp.FHR(epsilon=1.0, domain_size=70_000)  # 128 chunks: more than a batch holds
 
@@ -33,21 +34,21 @@ def shuffled(rows, tasks, seed):
 @pytest.mark.parametrize("tasks", [1, 3])
 def test_chunks_of_parts_add_up_to_the_sum_of_parts(tasks):
     parts = [part(seed) for seed in range(1, 6)] + [Part(ORACLE, None)]
-    sent = [row for one in parts for row in chunks.pairs(chunks.batches(chunks.rows(one)))]
-    merged = [row for task in shuffled(sent, tasks, 7) for row in chunks.merged(task)]
+    sent = [row for one in parts for row in spark_shuffle.pairs(spark_shuffle.batches(spark_shuffle.rows(one)))]
+    merged = [row for task in shuffled(sent, tasks, 7) for row in spark_shuffle.merged(task)]
     assert len({number for number, _ in merged}) == len(merged)
-    found, expected = chunks.added(Job(ORACLE), merged), reduce(add, parts)
+    found, expected = spark_shuffle.added(Job(ORACLE), merged), reduce(add, parts)
     assert np.array_equal(found.state, expected.state)
     assert (found.n, found.bad, found.bad_rows, found.bad_files) == (15, expected.bad, 15, 5)
 
 
 def test_chunks_of_zeros_stay_where_they_are():
-    assert len(list(chunks.rows(part(1)))) <= 41
-    assert len(list(chunks.rows(Part(ORACLE, None)))) == 1
+    assert len(list(spark_shuffle.rows(part(1)))) <= 41
+    assert len(list(spark_shuffle.rows(Part(ORACLE, None)))) == 1
 
 
 def test_nothing_adds_up_to_an_empty_tally():
-    assert chunks.added(Job(ORACLE), []).tally() == fldp.Tally.empty(ORACLE)
+    assert spark_shuffle.added(Job(ORACLE), []).tally() == fldp.Tally.empty(ORACLE)
 
 
 def test_frames_of_one_process():

@@ -5,9 +5,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from fldp import DomainError, ParameterError, WireError, parquet
+from fldp import DomainError, ParameterError, WireError
 from fldp.distributed import RunKey, privatize, tally
-from fldp.distributed.rows import as_pandas
+from fldp.distributed.lake.row_privatizer import as_pandas
+from fldp.wire import parquet
 from lakes import (
     FHR,
     ORACLE,

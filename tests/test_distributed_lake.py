@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import fldp
-from fldp import FldpError, ParameterError, WireError, parquet
+from fldp import FldpError, ParameterError, WireError
 from fldp.distributed import Bad, Part, tally
-from fldp.distributed.job import Job, job_for
-from fldp.distributed.lake import Piece, Window, day_file, find
-from fldp.distributed.part import MOST_LISTED
-from fldp.distributed.pieces import tally_piece, tally_pieces
+from fldp.distributed.lake.layout import Piece, Window, day_file, find
+from fldp.distributed.lake.partial_tally import MOST_LISTED
+from fldp.distributed.lake.scan import Job, job_for, tally_piece, tally_pieces
+from fldp.wire import parquet
 
 ORACLE = fldp.FHR(epsilon=1.0, domain_size=300)
 ONE, OTHER = "1" * 64, "2" * 64
@@ -296,7 +296,7 @@ def test_a_flipped_bit_costs_its_row_group_and_no_more(tmp_path, size):
 
 def test_rows_before_the_damage_do_not_count_either(tmp_path, monkeypatch):
     """How many can still be read of a row group would depend on the batches."""
-    monkeypatch.setattr("fldp.distributed.pieces._MOST_ROWS", 50)
+    monkeypatch.setattr("fldp.distributed.lake.scan._MOST_ROWS", 50)
     data = columns(reports(2000).data)
     layout = {"row_group_size": 1000, "data_page_size": 100, "write_batch_size": 50, "use_dictionary": False}
     put(tmp_path / "x.parquet", data, write_page_checksum=True, **layout)

@@ -11,11 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 import fldp
-from fldp import FldpError, ParameterError, WireError, batches, wire
+from fldp import FldpError, ParameterError, WireError, wire
 from fldp.cli import COMMANDS, app
-from fldp.distributed import local, tally
-from fldp.distributed.job import Job
-from fldp.distributed.lake import day_file, find
+from fldp.distributed import tally
+from fldp.distributed.engines import local
+from fldp.distributed.lake.layout import day_file, find
+from fldp.distributed.lake.scan import Job
+from fldp.wire import files
 from test_distributed_lake import FAMILIES, ONE, ORACLE, OTHER, flipped, reports, save
 
 
@@ -121,10 +123,10 @@ def test_the_shell_reads_lakes_patterns_and_files_together(lake, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "more.fldp").write_bytes(wire.encode(reports(50, 9), ONE))
     shell("tally", lake, f"{lake}/*/day=2026-11-0[12]/x.parquet", "more.fldp", "-o", "t")
-    found = batches.read(str(tmp_path / "t"))
+    found = files.read(str(tmp_path / "t"))
     assert (found.tally, found.survey) == (whole(1, 2, 3) + ORACLE.tally(reports(50, 9)), ONE)
     shell("tally", lake, "--since", "2026-11-02", "--until", "2026-11-02", "--survey-version", ONE, "-o", "t")
-    assert batches.read(str(tmp_path / "t")).tally == whole(2)
+    assert files.read(str(tmp_path / "t")).tally == whole(2)
 
 
 def test_the_shell_lists_what_it_leaves_out(tmp_path, monkeypatch):
@@ -140,7 +142,7 @@ def test_the_shell_lists_what_it_leaves_out(tmp_path, monkeypatch):
     assert said[0] == "left out: 100 rows, and 1 files whole"
     assert said[1].startswith("  lake/a.parquet: parquet: not a Parquet file")
     assert said[2].startswith("  lake/b.parquet: rows 100 to 199 parquet: cannot be read")
-    assert batches.read(str(tmp_path / "t")).tally == ORACLE.tally(made[:100]) + ORACLE.tally(made[200:])
+    assert files.read(str(tmp_path / "t")).tally == ORACLE.tally(made[:100]) + ORACLE.tally(made[200:])
 
 
 @pytest.mark.parametrize(

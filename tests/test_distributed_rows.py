@@ -11,11 +11,12 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 import fldp
-from fldp import canonical
-from fldp.distributed import rows, tally
-from fldp.distributed.rows import privatize
-from fldp.distributed.run_key import RowWords, RunKey
+from fldp.distributed import tally
+from fldp.distributed.lake import row_privatizer
+from fldp.distributed.lake.row_privatizer import privatize
 from fldp.errors import DomainError, FldpError, ParameterError
+from fldp.randomness.row_words import RowWords, RunKey
+from fldp.support import canonical_json
 from fldp.wire import describe
 from lakes import FHR, in_order, people
 
@@ -35,7 +36,7 @@ def slow_words(key, question, identifier, value, count):
     """Draw the words of one row as the docstring of run_key says, with nothing shared with it but the ciphers."""
     secrets = {}
     for purpose in (b"tags", b"words"):
-        text = b"fldp rows 1\0" + purpose + b"\0" + canonical.dumps(question)
+        text = b"fldp rows 1\0" + purpose + b"\0" + canonical_json.dumps(question)
         secrets[purpose] = hmac.new(key, text, hashlib.sha256).digest()
     kinds = {int: b"i", str: b"s", bytes: b"b"}
     coded = [
@@ -67,7 +68,7 @@ def test_reports_are_those_of_a_slow_implementation(oracle):
 def test_the_same_reports_whatever_the_batches_the_order_and_the_frame(oracle, monkeypatch):
     table = people(300)
     whole = in_order(privatize(table, "value", "who", oracle, run_key=KEY))
-    monkeypatch.setattr(rows, "_BATCH", 7)
+    monkeypatch.setattr(row_privatizer, "_BATCH", 7)
     shuffled = table.take(np.random.default_rng(3).permutation(len(table)))
     assert in_order(privatize(shuffled, "value", "who", oracle, run_key=RunKey(bytes(KEY)))) == whole
     assert in_order(privatize(table.to_pandas(), "value", "who", oracle, run_key=KEY)) == whole
@@ -202,7 +203,7 @@ def test_an_empty_frame_gives_an_empty_frame():
 def test_a_run_key_shows_itself_nowhere():
     secret = b"correct horse battery staple 123"
     key = RunKey(secret)
-    task = rows.Privatizer("value", "who", FHR, key)
+    task = row_privatizer.Privatizer("value", "who", FHR, key)
     assert not any(
         part in text for part in ("correct", "636f72") for text in (repr(key), str(key), repr(task), f"{task}")
     )

@@ -5,8 +5,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fldp import DomainError, ParameterError, WireError, parquet
+from fldp import DomainError, ParameterError, WireError
 from fldp.distributed import RunKey, privatize, tally
+from fldp.wire import parquet
 from lakes import (
     FHR,
     ORACLE,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import reproduction
-from fldp.experiments.claims import CLAIMS, Outcome
-from fldp.experiments.document import document, verdicts
-from fldp.experiments.figures import PICTURES
+from fldp.experiments.paper.claims import CLAIMS, Outcome
+from fldp.experiments.paper.document import document, verdicts
+from fldp.experiments.paper.figures import PICTURES
 from reproduction import OPEN, SETTLED, with_lines
 
 PAGE = Path(__file__).parent.parent / "docs" / "reproduction.md"

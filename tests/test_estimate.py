@@ -5,7 +5,7 @@ import pytest
 
 import fldp
 from fldp import MergeError, ParameterError
-from fldp.estimate import Comparison, Estimate, Total
+from fldp.data.estimate import Comparison, Estimate, Total
 
 RNG = np.random.default_rng(5)
 

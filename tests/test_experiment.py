@@ -18,9 +18,9 @@ import pytest
 import fldp
 from fldp import FldpError
 from fldp.experiments import EXTENDED, PAPER, Contender, Population, Source, Specification, Table, run
-from fldp.experiments.cells import Cell, Plan, collect
-from fldp.experiments.journal import Journal, line_of
-from fldp.experiments.table import COLUMNS
+from fldp.experiments.runner.cells import Cell, Plan, collect
+from fldp.experiments.runner.journal import Journal, line_of
+from fldp.experiments.runner.table import COLUMNS
 from serving import run_here, shell
 
 STEP = {"name": "step", "users": 30_000, "values": 64}

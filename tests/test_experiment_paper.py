@@ -10,13 +10,13 @@ import pytest
 import reproduction
 from fldp import cli
 from fldp.errors import FldpError
-from fldp.experiments import evidence as gathering
-from fldp.experiments import paper
-from fldp.experiments.claims import CLAIMS
-from fldp.experiments.evaluation import Evaluation
-from fldp.experiments.figures import PICTURES
-from fldp.experiments.paper import reproduce
-from fldp.experiments.table import Table
+from fldp.experiments.paper import evidence as gathering
+from fldp.experiments.paper import reproduce as paper
+from fldp.experiments.paper.claims import CLAIMS
+from fldp.experiments.paper.evaluation import Evaluation
+from fldp.experiments.paper.figures import PICTURES
+from fldp.experiments.paper.reproduce import reproduce
+from fldp.experiments.runner.table import Table
 
 CHEAP = ("users", "costs")  # two figures stand for all where drawing is not the question
 

@@ -7,11 +7,11 @@ import pytest
 
 import reproduction
 from fldp import FWR, OUE
-from fldp.experiments.claims.accuracy import CROSSOVER
-from fldp.experiments.figures import PICTURES, fair
-from fldp.experiments.figures.look import Look, looks
+from fldp.experiments.paper.claims.accuracy import CROSSOVER
+from fldp.experiments.paper.figures import PICTURES, attack_against_error
 from fldp.oracles import names
-from fldp.plot import COLOURS, save
+from fldp.presentation.figure_style import Look, looks
+from fldp.presentation.plot import COLOURS, save
 
 THREE = ["OUE, eta 1", "OLH, eta 1", "FHR as published, eta 1/2"]
 SEVEN = [*THREE, "FHR, full decoder, eta 1/2", "FWR, eta 1/2", "FWR, eta 1", "PGR, eta 1"]
@@ -196,7 +196,11 @@ def test_the_fair_comparison_has_all_oracles(evidence, drawn):
     one, other = lines(left)["FHR as published, eta 1/2"], lines(left)["FHR, full decoder, eta 1/2"]
     assert list(one.get_ydata()) == list(other.get_ydata()), "the same reports"
     assert all(np.asarray(one.get_xdata()) > np.asarray(other.get_xdata())), "decoded with less error"
-    assert fair.ERRORS[0] < min(map(min, (line.get_xdata() for line in lines(left).values()))) < fair.ERRORS[1]
+    assert (
+        attack_against_error.ERRORS[0]
+        < min(map(min, (line.get_xdata() for line in lines(left).values())))
+        < attack_against_error.ERRORS[1]
+    )
 
 
 def test_every_figure_names_an_eta_beside_an_epsilon(drawn):

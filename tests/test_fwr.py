@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp import scatter
-from fldp.kernels import walsh_hadamard
+from fldp.numerics.kernels import walsh_hadamard
+from fldp.oracles.flexible import fwr_items
 
 
 @pytest.mark.parametrize(("leaks", "bits"), [(k, m) for k in range(4) for m in range(1, 5 - k)])
@@ -20,13 +20,13 @@ def test_privacy_is_exactly_what_is_declared(leaks, bits, size):
     assert found.epsilon == 1.0
     assert found.eta == found.eta_mass == Fraction(1, 2**leaks)
     assert found.delta == 1 - Fraction(1, 2**leaks)
-    if scatter.bits_of(size) * leaks <= 8:
+    if fwr_items.bits_of(size) * leaks <= 8:
         assert found.anonymity >= oracle.anonymity
 
 
 def least(domain_size, seed):
-    used = np.zeros(1 << scatter.bits_of(domain_size), np.int64)
-    used[scatter.scatter(np.arange(domain_size), domain_size, seed)] = 1
+    used = np.zeros(1 << fwr_items.bits_of(domain_size), np.int64)
+    used[fwr_items.scatter(np.arange(domain_size), domain_size, seed)] = 1
     assert used.sum() == domain_size
     bias = walsh_hadamard(used)[1:]
     sides = np.concatenate([domain_size - bias, domain_size + bias]) // 2
@@ -36,27 +36,27 @@ def least(domain_size, seed):
 @pytest.mark.parametrize("domain_size", [d for d in range(3, 256) if d & (d - 1)])
 def test_the_table_holds_the_best_of_256_seeds(domain_size):
     found = [least(domain_size, seed) for seed in range(256)]
-    assert scatter._SEEDS[domain_size - 2] == int(np.argmax(found))
-    assert scatter.anonymity(domain_size, 1) == max(found)
+    assert fwr_items._SEEDS[domain_size - 2] == int(np.argmax(found))
+    assert fwr_items.anonymity(domain_size, 1) == max(found)
     assert domain_size < 64 or max(found) >= 0.4 * domain_size
 
 
 @pytest.mark.parametrize("domain_size", [*range(256, 3000, 37), 257, 513, 1023, 1025, 4097, 65_537, 2**20 + 1])
 def test_larger_domains_need_no_table(domain_size):
-    assert scatter.anonymity(domain_size, 1) == least(domain_size, 0)
-    assert scatter.anonymity(domain_size, 1) >= 0.4 * domain_size
+    assert fwr_items.anonymity(domain_size, 1) == least(domain_size, 0)
+    assert fwr_items.anonymity(domain_size, 1) >= 0.4 * domain_size
 
 
 @pytest.mark.parametrize("domain_size", [12, 16, 23, 40, 64])
 def test_the_bound_for_two_parities(domain_size):
-    items = scatter.scatter(np.arange(domain_size), domain_size).tolist()
-    rows = 1 << scatter.bits_of(domain_size)
+    items = fwr_items.scatter(np.arange(domain_size), domain_size).tolist()
+    rows = 1 << fwr_items.bits_of(domain_size)
     odd = np.array([[(mask & item).bit_count() & 1 for item in items] for mask in range(rows)])
     found = domain_size
     for one, two in combinations(range(rows), 2):
         cells = np.bincount(2 * odd[one] + odd[two], minlength=4)
         found = min(found, int(cells[cells > 0].min()))
-    assert 1 <= scatter.anonymity(domain_size, 2) <= found
+    assert 1 <= fwr_items.anonymity(domain_size, 2) <= found
 
 
 def test_exposure_has_to_be_asked_for():
@@ -152,7 +152,7 @@ def test_a_domain_too_large_to_look_at_is_refused():
 @pytest.mark.parametrize("cells", [1 << 20, 64, 7])
 def test_only_possible_reports_are_accepted_where_exposure_is_allowed(monkeypatch, cells):
     """Every bit pattern: what passes the check is what some value can produce, however many are checked at a time."""
-    monkeypatch.setattr("fldp.oracles.fwr._MOST_CELLS", cells)
+    monkeypatch.setattr("fldp.oracles.flexible.fwr._MOST_CELLS", cells)
     oracle = fldp.FWR(1.0, 5, 0.25, 1, allow_exposure=True)
     rows = np.array([(*masks, bits) for masks in product(range(8), repeat=3) for bits in range(8)], oracle.report_dtype)
     good = oracle.check(rows)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import naive
-from fldp.geometry import Space, best_space, hyperplane_sums, opposite
+from fldp.numerics.projective_geometry import Space, best_space, hyperplane_sums, opposite
 
 SPACES = [(2, 2), (2, 3), (2, 9), (3, 2), (3, 3), (3, 6), (5, 4), (7, 3), (11, 3), (31, 2), (211, 2)]
 

@@ -7,7 +7,7 @@ import pytest
 
 import fldp
 from fldp.oracles.grouped import BASES
-from fldp.render import exposure
+from fldp.presentation.tables import exposure
 
 
 def grouped(base="oue", groups=(3, 40, 2), epsilon=1.0, **more):

@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 import fldp
-from fldp import search_view
 from fldp.cli import app
-from fldp.experiments.population import load
-from fldp.hitters import HeavyHitters
-from fldp.prefix_code import Beginning
+from fldp.experiments.datasets.population import load
+from fldp.presentation import search
+from fldp.search.prefix_code import Beginning
+from fldp.search.results import HeavyHitters
 
 real_files = pytest.mark.skipif(not os.environ.get("FLDP_DATA"), reason="FLDP_DATA names no folder")
 
@@ -89,7 +89,7 @@ def test_few_people_find_nothing_or_little():
 
 
 def shell(*arguments):
-    import_module("fldp.cli.search_commands")
+    import_module("fldp.cli.heavy_hitters")
     return CliRunner().invoke(app, ["heavy-hitters", *map(str, arguments)])
 
 
@@ -101,7 +101,7 @@ def test_the_shell(tmp_path):
     found = json.loads(done.stdout)
     assert [row["string"] for row in found["rows"]] == NAMES[:2]
     assert found["eta"] == 1
-    assert set(found["rows"][0]) == set(search_view.COLUMNS)
+    assert set(found["rows"][0]) == set(search.COLUMNS)
     assert found["population"] == sum(ZIPF.values()) - ZIPF[""]
 
 
@@ -115,21 +115,21 @@ def test_bad_use_of_the_shell(tmp_path):
 
 def test_what_people_see():
     found = fldp.heavy_hitters({"x" * 40: 9_000, "y": 1_000}, epsilon=9.0, k=2, rounds=2, bits=6, rng=1)
-    said = " ".join(search_view.notes(found, 0.95))
+    said = " ".join(search.notes(found, 0.95))
     assert "are beginnings" in said
     assert "eta 1" in said
-    assert search_view.as_csv(found, 0.95).splitlines()[0] == ",".join(search_view.COLUMNS)
-    assert search_view.table(found, 0.95).row_count == 2
+    assert search.as_csv(found, 0.95).splitlines()[0] == ",".join(search.COLUMNS)
+    assert search.table(found, 0.95).row_count == 2
     nothing = HeavyHitters(3)
-    assert search_view.notes(nothing, 0.95)[0].startswith("Nothing stood out")
-    assert json.loads(search_view.as_json(nothing, 0.95))["rows"] == []
-    assert search_view.as_csv(nothing, 0.95) == ",".join(search_view.COLUMNS) + "\n"
+    assert search.notes(nothing, 0.95)[0].startswith("Nothing stood out")
+    assert json.loads(search.as_json(nothing, 0.95))["rows"] == []
+    assert search.as_csv(nothing, 0.95) == ",".join(search.COLUMNS) + "\n"
 
 
 def test_bytes_that_are_no_text_are_shown():
     found = fldp.heavy_hitters({b"\xff\xfe": 5_000, b"a": 10}, epsilon=9.0, k=1, rounds=3, rng=1)
     assert found.top()[0].beginning == Beginning(b"\xff\xfe", whole=True)
-    assert json.loads(search_view.as_json(found, 0.95))["rows"][0]["string"] == "\\xff\\xfe"
+    assert json.loads(search.as_json(found, 0.95))["rows"][0]["string"] == "\\xff\\xfe"
 
 
 # Real words

@@ -1,14 +1,14 @@
 """Specifications that are not what they claim to be, or ask for too much work: refused before anything is spent."""
 
 import pytest
+from fldp.participant_store import MemoryStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fldp
 from asking import asked, oracle, specification, yes
 from fldp import BudgetError, DomainError, FldpError, ParameterError, Participant, WireError, wire
-from fldp.participant import MOST_VALUES
-from fldp.participant_store import MemoryStore
+from fldp.participant.participant import MOST_VALUES
 from fldp.survey import Survey
 
 
@@ -186,5 +186,5 @@ def test_an_answer_can_be_sent_again_after_the_end(participant, monkeypatch):
     """A repeat costs nothing, and the collector knows what it takes."""
     fields = specification(collect={"closes": "2999-01-01T00:00:00Z"})
     first = asked(participant, fields)
-    monkeypatch.setattr("fldp.participant._closed", lambda survey: ("closed",))
+    monkeypatch.setattr("fldp.participant.participant._closed", lambda survey: ("closed",))
     assert asked(participant, fields).report == first.report

@@ -11,11 +11,14 @@ from typer.testing import CliRunner
 
 import fldp
 from defects import Subset
-from fldp import integrity_view, wire
-from fldp.cli import app, integrity_commands  # noqa: F401 (the commands join when they are loaded)
+from fldp import wire
+from fldp.cli import app
+from fldp.cli import integrity as integrity_commands  # noqa: F401 (the commands join when they are loaded)
 from fldp.errors import FldpError
-from fldp.oracles.single import Single
-from fldp.privacy.integrity import finding, honest, pairs, recovery
+from fldp.oracles.plain.single_value import Single
+from fldp.presentation import integrity
+from fldp.privacy.honesty import binomial_tests, pair_tests, recovery
+from fldp.privacy.honesty import honest_reports as honest
 from fldp.privacy.poisoning import ATTACKS, poison
 from test_poisoning import SMALL as EVERY
 
@@ -57,16 +60,16 @@ def test_tails_are_exact_and_their_bounds_are_bounds(n, low, high):
             exact = float(sum(binomial(j, n, Fraction(low)) for j in range(k + 1)))
         else:
             exact = float(sum(binomial(j, n, Fraction(high)) for j in range(k, n + 1)))
-        assert finding.tail(k, n, low, high) == pytest.approx(exact, rel=1e-9)
+        assert binomial_tests.tail(k, n, low, high) == pytest.approx(exact, rel=1e-9)
         arrays = (np.array([number]) for number in (k, n, low, high))
-        assert finding.log_bounds(*arrays)[0] >= np.log(exact) - 1e-9
+        assert binomial_tests.log_bounds(*arrays)[0] >= np.log(exact) - 1e-9
 
 
 def test_the_bound_of_a_total_is_above_its_tail_and_near_it():
     parts = [(40, 0.5), (200, 0.1)]
     law = np.convolve(*([float(binomial(k, n, Fraction(p))) for k in range(n + 1)] for n, p in parts))
     for total in (0, 20, 39, 41, 60, 75, 120):
-        found = finding.judge_total("bits", "", total, parts)
+        found = binomial_tests.judge_total("bits", "", total, parts)
         exact = law[total:].sum() if total > 40 else law[: total + 1].sum()
         assert 2 * exact - 1e-12 <= found.p_value <= min(1.0, 60 * exact)
 
@@ -75,7 +78,7 @@ def test_the_bound_of_bennett_is_above_what_happens():
     """Sums of 50 terms that are 3 with probability 1/4 and else -1."""
     law = [float(binomial(k, 50, Fraction(1, 4))) for k in range(51)]
     for hits in range(14, 40):
-        bound = finding.bennett(3 * hits - (50 - hits), 50, 3.0, 3.0)
+        bound = binomial_tests.bennett(3 * hits - (50 - hits), 50, 3.0, 3.0)
         assert np.exp(bound) >= sum(law[hits:])
 
 
@@ -156,9 +159,9 @@ def test_the_tail_of_a_sum_is_bounded_by_how_far_a_term_can_lie_on_that_side():
     n, variance, most = 400, 9.0, (9.0, 1.0)
     chances = [math.comb(n, k) * 0.1**k * 0.9 ** (n - k) for k in range(n + 1)]
     for hits, tail in ((80, sum(chances[80:])), (12, sum(chances[:13]))):
-        found = finding.judge_sum("total", "", 10.0 * hits, n, variance, most).p_value
+        found = binomial_tests.judge_sum("total", "", 10.0 * hits, n, variance, most).p_value
         excess, side = abs(10 * hits - n), most[hits < 40]
-        assert found == pytest.approx(2 * math.exp(finding.bennett(excess, n, variance, side)))
+        assert found == pytest.approx(2 * math.exp(binomial_tests.bennett(excess, n, variance, side)))
         assert tail < found < 1e-3
 
 
@@ -170,7 +173,7 @@ def test_scores_of_pairs_have_mean_0_whatever_the_value_and_are_1_for_fakes(orac
     values = np.arange(oracle.domain_size)
     mean = square = 0.0
     for data, chance in laws(oracle):
-        scores = pairs.pair_scores(oracle, oracle.tally(data), data, values)
+        scores = pair_tests.pair_scores(oracle, oracle.tally(data), data, values)
         sums = np.where(np.eye(len(values)), 0.0, scores.sums)
         assert sums.max() <= scores.most + 1e-9
         mean, square = mean + sums[..., None] * chance, square + sums[..., None] ** 2 * chance
@@ -179,7 +182,7 @@ def test_scores_of_pairs_have_mean_0_whatever_the_value_and_are_1_for_fakes(orac
     worst = (square.max(axis=2) / scores.variance)[apart]
     assert worst.max() == pytest.approx(1)
     fake = poison(oracle, [1, 2], 10, rng=1)
-    sums = pairs.pair_scores(oracle, oracle.tally(fake), fake.data, np.array([1, 2])).sums
+    sums = pair_tests.pair_scores(oracle, oracle.tally(fake), fake.data, np.array([1, 2])).sums
     assert sums[0, 1] == pytest.approx(10)
 
 
@@ -541,7 +544,7 @@ def test_the_shell(tmp_path):
     assert "cannot all be honest" in said
     assert "fakes, for: 1, 2, 3." in said
     facts = json.loads(shell("integrity", bad, "--recover", "--json", code=1))
-    assert facts.keys() - {"recovered"} == integrity_view.facts(fldp.integrity(both)).keys()
+    assert facts.keys() - {"recovered"} == integrity.facts(fldp.integrity(both)).keys()
     assert [row["test"] for row in facts["tests"] if row["flagged"]] == ["pairs"]
     assert facts["recovered"]["method"] == "attack-removed"
     assert facts["recovered"]["targets"] == ["1", "2", "3"]
@@ -550,7 +553,9 @@ def test_the_shell(tmp_path):
 
 def test_every_conclusion_is_a_sentence():
     for claim in ("every value is", "all masks are", "no two values are", "reports have"):
-        odd = fldp.Findings(fldp.RR(1.0), 10, "reports", (finding.Finding("t", f"{claim} so", "here: 3", 1e-9),), 0.001)
-        words = integrity_view.conclusion(odd)
+        odd = fldp.Findings(
+            fldp.RR(1.0), 10, "reports", (binomial_tests.Finding("t", f"{claim} so", "here: 3", 1e-9),), 0.001
+        )
+        words = integrity.conclusion(odd)
         assert words.startswith(f"These 10 reports cannot all be honest. In honest ones {claim} so; here: here: 3.")
     assert "to less than one in a million honest surveys" in words

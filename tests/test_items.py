@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.items import Items, _odd_counts
-from fldp.kernels import walsh_hadamard
+from fldp.numerics.kernels import walsh_hadamard
+from fldp.oracles.flexible.fhr_items import Items, _odd_counts
 
 
 def least(first, size, rows):

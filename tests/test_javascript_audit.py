@@ -10,7 +10,7 @@ import shlex
 import pytest
 
 import fldp
-from fldp.privacy.audit.command import Command
+from fldp.privacy.auditor.external_command import Command
 from fldp.survey import Survey
 from javascript import HERE, NAMES, node
 from serving import shell

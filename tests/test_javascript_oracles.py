@@ -11,13 +11,13 @@ import pytest
 
 import fldp
 from fldp import wire
+from fldp.conformance.vectors import craft
+from fldp.data.fingerprints import fingerprint, utf8
+from fldp.data.reports import Reports
 from fldp.errors import FldpError
 from fldp.oracles import get
-from fldp.reports import Reports
-from fldp.string_oracle import StringOracle
-from fldp.strings import fingerprint, utf8
-from fldp.thresholds import exp_lower
-from fldp.vectors import craft
+from fldp.oracles.base.string_oracle import StringOracle
+from fldp.randomness.coins import exp_lower
 from javascript import NAMES, ask
 
 EXTREMES = [5e-324, 1e-300, 1e-18, 1e-12, 1e-6, 0.1, math.log(2), 1.0, math.log(3), 20.0, 40.0, 44.3, 63.999, 64.0, 1e9]

@@ -5,10 +5,11 @@ import random
 import pytest
 
 import fldp
-from fldp import canonical, card_words
 from fldp.client.address import Address
 from fldp.errors import FldpError
-from fldp.privacy.card import Card, values_left
+from fldp.presentation import card_text
+from fldp.privacy.privacy_card import Card, values_left
+from fldp.support import canonical_json
 from fldp.survey import Survey
 from javascript import ask
 
@@ -190,7 +191,7 @@ def test_canonical_json_is_that_of_python():
     things = [{"n": number} for number in numbers]
     things += [{"b": [1, None, True], "a": {"z": "é", "y": '\x00\x1f"\\/\u2028\U0001f98a'}}, [], {}, "text"]
     for thing, answer in zip(things, ask([{"do": "canonical", "thing": thing} for thing in things]), strict=True):
-        assert answer["result"].encode() == canonical.dumps(thing), thing
+        assert answer["result"].encode() == canonical_json.dumps(thing), thing
 
 
 @pytest.mark.parametrize(
@@ -261,6 +262,6 @@ def test_a_card_says_what_the_card_of_python_says():
     for (fields, oracle), answer in zip(chosen, found, strict=True):
         blank = Card(oracle, None, 1, None, oracle.anonymity, values_left(oracle, 1), None, None, ())
         given = answer["result"]
-        assert given["certain"] == list(card_words._certain(blank)), fields
-        assert given["numbers"] == list(card_words._numbers(blank)), fields
+        assert given["certain"] == list(card_text._certain(blank)), fields
+        assert given["numbers"] == list(card_text._numbers(blank)), fields
         assert given["meanLeft"] == pytest.approx(float(blank.left[1]), rel=1e-12)

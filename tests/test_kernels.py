@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import fldp
 import naive
-from fldp.kernels import U64, keyed_hash, multiply_high, parity, walsh_hadamard
+from fldp.numerics.kernels import U64, keyed_hash, multiply_high, parity, walsh_hadamard
 
 words = st.integers(0, 2**64 - 1)
 
@@ -85,6 +85,6 @@ def test_one_value_never_loads_numba_and_a_batch_does():
 
 
 def test_the_cache_on_disk_sees_a_change_of_the_shared_kernels():
-    from fldp import kernels
+    from fldp.numerics import kernels
 
-    assert kernels._digest() in fldp.oracles.fhr.draw_pairs._linked().__qualname__
+    assert kernels._digest() in fldp.oracles.flexible.fhr.draw_pairs._linked().__qualname__

@@ -4,14 +4,14 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
+from fldp.participant_store import MemoryStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asking import ORIGIN, asked, specification
 from fldp import BudgetError, FldpError, Participant, Spent, WireError, wire
-from fldp.kept import Kept, Lasting
-from fldp.participant_file import FileStore
-from fldp.participant_store import MemoryStore
+from fldp.participant.sqlite_store import FileStore
+from fldp.participant.stored_answer import Kept, Lasting
 from fldp.survey import Survey, SurveyError
 
 RESPONSE = {"name": "rappor", "epsilon": 1.0, "epsilon_permanent": 2.0}
@@ -26,7 +26,7 @@ def strings(**changes):
 @pytest.fixture
 def today(monkeypatch):
     def set_to(day):
-        monkeypatch.setattr("fldp.participant._today", lambda: day)
+        monkeypatch.setattr("fldp.participant.participant._today", lambda: day)
 
     set_to("2026-11-01")
     return set_to
@@ -117,7 +117,7 @@ def test_a_closed_survey_gets_the_last_report_again(today):
     first = asked(participant, fields)
     today("2026-11-02")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fldp.participant._closed", lambda survey: ("it has closed",))
+        patch.setattr("fldp.participant.participant._closed", lambda survey: ("it has closed",))
         again = asked(participant, fields)
     assert (again.report, again.repeated) == (first.report, True)
     assert not asked(participant, fields).repeated

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp import Limit, Limits, ParameterError, Spent
-from fldp.oracle import MOST_VALUES
-from fldp.privacy.ledger import Charge, Ledger, Refusals
-from fldp.privacy.limits import exact, written
+from fldp.oracles.base.frequency_oracle import MOST_VALUES
+from fldp.participant.ledger import Charge, Ledger, Refusals
+from fldp.participant.limits import exact, written
 
 HALF = Fraction(1, 2)
 WIDE = Limit(1000, 0, 1000)

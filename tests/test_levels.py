@@ -8,8 +8,8 @@ from math import exp
 import pytest
 
 import fldp
-from fldp.levels import STEPS, LevelCoins, _total, best_balance
-from fldp.thresholds import exp_lower
+from fldp.randomness.budget_coins import STEPS, LevelCoins, _total, best_balance
+from fldp.randomness.coins import exp_lower
 
 LEVELS = [
     ((1.0, 1.2, 2.0, 4.0), (5, 5, 5, 85)),

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp import methods
-from fldp.experiments.data import zipf
-from fldp.likelihood import maximum_likelihood
+from fldp.experiments.datasets.synthetic import zipf
+from fldp.oracles.flexible import em
+from fldp.oracles.flexible.em import maximum_likelihood
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_em_on_the_zipf_population(oracle):
     truth = np.bincount(values, minlength=1023)
     reports = oracle.privatize(values, rng=3)
     steps = []
-    made = methods.estimate_by("em", oracle, reports, {}, steps.append)
+    made = em.estimate_by("em", oracle, reports, {}, steps.append)
     errors = [float(((estimate.counts - truth) ** 2).sum()) for estimate in (made, made.original)]
     assert errors[0] <= errors[1] / 3
     assert made.convergence.converged

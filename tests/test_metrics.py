@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.experiments import metrics
-from fldp.experiments.metrics import top
+from fldp.experiments.runner import metrics
+from fldp.experiments.runner.metrics import top
 
 REAL = [400, 300, 200, 100, 0]
 MADE = [380.0, 200.0, 250.0, 150.0, 20.0]

@@ -13,7 +13,7 @@ import pytest
 import fldp
 from fldp import CLDP, FLDP, IDLDP, LDP, PLDP, ULDP, verify
 from fldp.privacy.notions import declared, parse
-from fldp.thresholds import exp_lower
+from fldp.randomness.coins import exp_lower
 
 HALF = Fraction(1, 2)
 URR = fldp.URR(1.0, 5, sensitive=[1, 3])
@@ -251,7 +251,7 @@ def test_a_budget_that_is_chosen_by_the_value_gives_it_away():
 
 
 def test_the_picture_has_the_budgets_of_its_laws():
-    from fldp.experiments.figures.notions import draw, panels
+    from fldp.experiments.paper.figures.notions import draw, panels
 
     drawn = draw()
     tables = dict(zip([panel.name for panel in panels()], drawn.axes[len(panels()) :], strict=True))

@@ -6,8 +6,8 @@ import pytest
 import cases
 import fldp
 import naive
-from fldp.checks import CHECKS, check_law, check_likelihoods, check_moments, check_privacy
-from fldp.privacy.verify import shrink
+from fldp.conformance.checks import CHECKS, check_law, check_likelihoods, check_moments, check_privacy
+from fldp.privacy.verifier import shrink
 
 EVERY = {**cases.CASES, **cases.STRING_CASES}
 each_case = pytest.mark.parametrize(("family", "oracle"), EVERY.values(), ids=EVERY)

@@ -1,7 +1,7 @@
 import pytest
 
 from fldp import ParameterError
-from fldp.origin import origin_of
+from fldp.support.web_origin import origin_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.experiments.data import zipf
+from fldp.experiments.datasets.synthetic import zipf
 from serving import shell
 
 ROOT = Path(__file__).parent.parent

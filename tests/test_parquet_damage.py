@@ -8,12 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import fldp
-from fldp import parquet
 from fldp.distributed import tally
-from fldp.distributed.job import Job
-from fldp.distributed.lake import Piece
-from fldp.distributed.pieces import tally_piece
+from fldp.distributed.lake.layout import Piece
+from fldp.distributed.lake.scan import Job, tally_piece
 from fldp.errors import FldpError, WireError
+from fldp.wire import parquet
 
 VERSION = "2dff65b8" * 8
 FILES = {

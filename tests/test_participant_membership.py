@@ -14,9 +14,9 @@ from random import Random
 
 import numpy as np
 import pytest
+from fldp.participant_store import MemoryStore
 
 from fldp import AsyncClient, Client, FldpError, Limit, Limits, Participant, wire
-from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
 from raw_server import answer, raw
 from test_client_hostile import asked
@@ -267,7 +267,7 @@ def steps(work):
     "fields", [renamed(0, VALUES[:500]), STRATEGIES["numbers"](0, VALUES[:500])], ids=["labels", "numbers"]
 )
 def test_every_answer_takes_the_same_steps(fields, monkeypatch):
-    from fldp.participant_choice import Choice
+    from fldp.participant.choice import Choice
 
     monkeypatch.setattr("secrets.randbelow", lambda size: 3)  # which draws again at random
     survey = Survey.from_dict(fields)

@@ -11,9 +11,17 @@ import pytest
 
 import fldp
 from cases import CASES
-from fldp.needs import LEAST_EPSILON, curve, epsilon_needed, even_error, plain_epsilon, standard_error, users_needed
+from fldp.estimation.expected_error import (
+    LEAST_EPSILON,
+    curve,
+    epsilon_needed,
+    even_error,
+    plain_epsilon,
+    standard_error,
+    users_needed,
+)
+from fldp.estimation.planner import FREQUENT, Row
 from fldp.oracles import _registry, listed_names
-from fldp.plan import FREQUENT, Row
 from serving import run_here
 from test_cli import SURVEY
 

@@ -15,10 +15,10 @@ from cases import FAMILIES, STRING_FAMILIES
 from defects import Subset
 from fldp.errors import FldpError
 from fldp.privacy import gain, leverage, poison
+from fldp.privacy.honesty.attack_study import oracles_for, outcomes
 from fldp.privacy.poisoning import ATTACKS
-from fldp.privacy.poisoning.bits import Bits
-from fldp.privacy.poisoning.hashes import fullest
-from fldp.privacy.poisoning.measure import oracles_for, outcomes
+from fldp.privacy.poisoning.bit_reports import Bits
+from fldp.privacy.poisoning.hash_reports import fullest
 from fldp.privacy.poisoning.strategy import strategy
 from serving import shell
 

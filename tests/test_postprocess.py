@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fldp
-from fldp.estimate import Estimate
-from fldp.postprocess import METHODS, postprocess
+from fldp.data.estimate import Estimate
+from fldp.data.postprocess import METHODS, postprocess
 
 numbers = st.lists(st.floats(-1000, 1000), min_size=2, max_size=30)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fldp import FldpError
-from fldp.prefix_code import LIKELY, Beginning, PrefixCode, as_bytes
+from fldp.search.prefix_code import LIKELY, Beginning, PrefixCode, as_bytes
 
 ALPHABETS = ["", "a", "ab", "é", LIKELY, "".join(map(chr, range(128)))]
 CODES = [PrefixCode(alphabet) for alphabet in ALPHABETS]

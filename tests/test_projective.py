@@ -5,7 +5,7 @@ import pytest
 
 import fldp
 from fldp import ParameterError
-from fldp.thresholds import SetCoin, exp_lower
+from fldp.randomness.coins import SetCoin, exp_lower
 
 
 @pytest.mark.parametrize("size", [2, 10, 100, 997, 1000, 1023, 1024, 1100])

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import fldp
 import naive
 from fldp import DomainError, MergeError, ParameterError
-from fldp.bloom import Design, Evidence, Solver
-from fldp.screening import descend
-from fldp.stages import StageCoins
-from fldp.thresholds import exp_lower
+from fldp.oracles.strings.bloom_model import Design, Evidence, Solver
+from fldp.oracles.strings.bloom_screening import descend
+from fldp.randomness.coins import exp_lower
+from fldp.randomness.two_stage_coins import StageCoins
 from serving import shell
 
 LOSS = Fraction(1, 1024)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import timing_soak
-from fldp.stream import Stream
+from fldp.randomness.stream import Stream
 
 REPORTED = {"write_marked"}  # which writes a set that is reported anyway: its steps depend on that set alone
 

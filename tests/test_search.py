@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fldp
-from fldp.prefix_code import Beginning
 from fldp.search import Round, Search
+from fldp.search.prefix_code import Beginning
 
 CLEAR = {"epsilon": 24.0, "oracle": "grr"}  # so little noise that a test does not see it
 STRINGS = [b"", b"a", b"ab", b"abc", b"abcd", b"b", b"x", "é".encode(), b"\xff\x00", b"a" * 60]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.checks import _chi_square_z
+from fldp.conformance.checks import _chi_square_z
 
 RUNS = 6_000
 CLOSED = [fldp.RR(1.0), fldp.GRR(1.0, 3), fldp.SUE(1.0, 3), fldp.OUE(0.5, 3), fldp.OLH(1.0, 3)]

@@ -11,9 +11,9 @@ import pytest
 import fldp
 import naive
 from fldp import wire
-from fldp.checks import FALSE_ALARM, _check_errors
+from fldp.conformance.checks import FALSE_ALARM, _check_errors
+from fldp.data.reports import Tally
 from fldp.errors import DomainError, ParameterError
-from fldp.reports import Tally
 
 each_sketch = pytest.mark.parametrize("cls", [fldp.CMS, fldp.HCMS])
 WORDS = [f"word {k}" for k in range(12)]
@@ -183,4 +183,4 @@ def test_the_realised_coins_debias():
     """CMS flips bits as SUE does, HCMS its one bit as HRR does: exact rationals, and never above epsilon."""
     for oracle, ratio in ((fldp.CMS(1.0, 2, 4), 1), (fldp.HCMS(1.0, 2, 4), 1)):
         found = fldp.verify(oracle)
-        assert Fraction(1) < found.ratio <= fldp.thresholds.exp_lower(ratio)
+        assert Fraction(1) < found.ratio <= fldp.randomness.coins.exp_lower(ratio)

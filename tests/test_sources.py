@@ -8,9 +8,11 @@ import pytest
 
 import cases
 import fldp
-from fldp import FldpError, WireError, parquet, vectors
-from fldp.files import written
-from fldp.sources import CHUNK, Encoder, read_cells
+from fldp import FldpError, WireError
+from fldp.conformance import vectors
+from fldp.support.atomic_files import written
+from fldp.wire import parquet
+from fldp.wire.cells import CHUNK, Encoder, read_cells
 
 
 def cells(path, column=None):

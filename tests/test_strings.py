@@ -6,14 +6,14 @@ import numpy as np
 import pandas
 import polars
 import pytest
+from fldp.participant_store import MemoryStore
 
 import fldp
 from asking import ORIGIN
 from fldp import wire
+from fldp.data.fingerprints import fingerprint, fingerprints
 from fldp.errors import DomainError, MergeError, ParameterError
-from fldp.participant_store import MemoryStore
-from fldp.string_oracle import listed
-from fldp.strings import fingerprint, fingerprints
+from fldp.oracles.base.string_oracle import listed
 from fldp.survey import Survey, SurveyError
 from serving import shell
 
@@ -92,7 +92,7 @@ def test_candidates_that_are_refused(candidates, message):
 
 
 def test_two_strings_of_one_fingerprint_are_refused(monkeypatch):
-    monkeypatch.setattr("fldp.strings.fingerprint", lambda data: len(data))
+    monkeypatch.setattr("fldp.data.fingerprints.fingerprint", lambda data: len(data))
     with pytest.raises(DomainError, match="candidates must be all different, got 'aa'"):
         ORACLE.among(["b", "aa", "bb"])
 
@@ -143,8 +143,8 @@ def test_where_a_list_of_values_is_needed():
         lambda: fldp.card(ORACLE, users=10),
         lambda: fldp.simulate(ORACLE, [1, 2]),
         lambda: fldp.audit(ORACLE),
-        lambda: fldp.privacy.attack.bayes(ORACLE),
-        lambda: fldp.privacy.elimination.remaining(reports),
+        lambda: fldp.privacy.bayes_attack.bayes(ORACLE),
+        lambda: fldp.privacy.elimination_attack.remaining(reports),
         lambda: listed("anything", ORACLE),
     ):
         with pytest.raises(ParameterError, match=r"CMS is for strings, so name candidates: oracle.among"):

@@ -8,7 +8,7 @@ import pytest
 import fldp
 from fldp import DomainError
 from fldp.survey import Survey, SurveyError
-from fldp.survey_init import candidates, draft
+from fldp.survey.draft import candidates, draft
 
 GOOD = """\
 name = "browser"                 # a comment

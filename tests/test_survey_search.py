@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fldp import Survey, vectors
-from fldp.render import survey_facts
+from fldp import Survey
+from fldp.conformance import vectors
+from fldp.presentation.tables import survey_facts
 from fldp.search import Search
 from fldp.survey import SurveyError
 

@@ -8,9 +8,9 @@ import pytest
 from collector_server import Server, batch, specification
 from collector_store import opened
 from fldp import Survey
-from fldp.collector.store import Entry
+from fldp.collector.storage.protocol import Entry
 from fldp.survey import SurveyError
-from fldp.survey_text import hidden, skeleton
+from fldp.survey.text import hidden, skeleton
 from serving import run_here
 
 HIDDEN = {

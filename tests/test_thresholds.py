@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import fldp
 import naive
 from fldp import ParameterError
-from fldp.kernels import U64
-from fldp.oracles.hashing import best_symbols
-from fldp.oracles.subset import best_size, floyd_law
-from fldp.oracles.unary import throw
-from fldp.thresholds import SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
+from fldp.numerics.kernels import U64
+from fldp.oracles.plain.olh import best_symbols
+from fldp.oracles.plain.subset_selection import best_size, floyd_law
+from fldp.oracles.plain.unary import throw
+from fldp.randomness.coins import SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
 
 LEAST, MOST = 1e-6, 20.0
 LOSS = Fraction(1, 1024)

@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 import fldp
-from fldp.card_view import as_text
 from fldp.cli import app
-from fldp.render import exposure
+from fldp.presentation.card import as_text
+from fldp.presentation.tables import exposure
 from fldp.survey import SurveyError
 
 LABELS = ["flu", "hiv", "cold", "cancer", "none"]

@@ -11,20 +11,20 @@ import pytest
 import defects
 import reproduction
 from fldp import FHR, GRR, OUE, FldpError
-from fldp.experiments.claims import CLAIMS, Finding, Outcome, accuracy, notions, results
-from fldp.experiments.claims.central import delta, steps
-from fldp.experiments.claims.claim import Claim, claim
-from fldp.experiments.claims.exact import moments
-from fldp.experiments.claims.measured import agreement, measured
-from fldp.experiments.claims.mechanism import true_position_first
-from fldp.experiments.claims.panels import Panel, lead, panels, together
-from fldp.experiments.costs import Cost
-from fldp.experiments.document import PARTS
-from fldp.experiments.figures import PICTURES
-from fldp.experiments.table import Summary
+from fldp.experiments.paper.claims import CLAIMS, Finding, Outcome, accuracy, notions, results
+from fldp.experiments.paper.claims.central_model import delta, steps
+from fldp.experiments.paper.claims.claim import Claim, claim
+from fldp.experiments.paper.claims.exact_moments import moments
+from fldp.experiments.paper.claims.measured import agreement, measured
+from fldp.experiments.paper.claims.mechanism import true_position_first
+from fldp.experiments.paper.claims.panels import Panel, lead, panels, together
+from fldp.experiments.paper.costs import Cost
+from fldp.experiments.paper.document import PARTS
+from fldp.experiments.paper.figures import PICTURES
+from fldp.experiments.runner.table import Summary
 from fldp.oracles import get
-from fldp.privacy.attack import bayes
-from fldp.privacy.verify import verify
+from fldp.privacy.bayes_attack import bayes
+from fldp.privacy.verifier import verify
 from reproduction import SETTLED, changed, with_lines
 
 HOLDS, CORRECTED, FAILS, OPEN = Outcome

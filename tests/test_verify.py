@@ -9,8 +9,8 @@ import cases
 import fldp
 from fldp import verify
 from fldp.privacy.notions import parse
-from fldp.privacy.verify import shrink
-from fldp.thresholds import exp_lower
+from fldp.privacy.verifier import shrink
+from fldp.randomness.coins import exp_lower
 
 each_case = pytest.mark.parametrize("oracle", [oracle for _, oracle in cases.CASES.values()], ids=cases.CASES)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import defects
 from fldp import FHR, FWR, GRR, HRR, OUE, SS, Stream
-from fldp.privacy.audit import repeated
+from fldp.privacy.auditor import repeated
 
 WORD = 2**64
 

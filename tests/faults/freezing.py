@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 from fldp import cli
-from fldp.collector import postgres_writes
+from fldp.collector.storage.postgres import writes
 
 
 def main():
-    marker, insert = Path(sys.argv.pop(1)) / "freeze", postgres_writes._insert
+    marker, insert = Path(sys.argv.pop(1)) / "freeze", writes._insert
 
     def freezing(connection, parts, **options):
         if marker.exists() and marker.read_text() in ("", "session"):
@@ -25,7 +25,7 @@ def main():
             os.kill(os.getpid(), signal.SIGSTOP)
         insert(connection, parts, **options)
 
-    postgres_writes._insert = freezing
+    writes._insert = freezing
     sys.argv.insert(1, "serve")
     cli.main()
 

@@ -29,11 +29,12 @@ from faults.page import (
     Page,
 )
 from fldp import FldpError
-from fldp.collector import collector as collecting
-from fldp.collector import lake_writer, server
-from fldp.collector.clock import system
-from fldp.collector.collector import Collector
-from fldp.collector.settings import Settings
+from fldp.collector import server
+from fldp.collector.config.clock import system
+from fldp.collector.config.settings import Settings
+from fldp.collector.service import collector as collecting
+from fldp.collector.service import lake_writer
+from fldp.collector.service.collector import Collector
 
 LAKE_SECONDS = 0.2
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from fldp import Tally
-from fldp.collector import lake_writer
-from fldp.collector.admission import gained
-from fldp.collector.sqlite_snapshot import SqliteSnapshot
-from fldp.collector.store import Outcome, Verdict
+from fldp.collector.service import lake_writer
+from fldp.collector.storage.admission import gained
+from fldp.collector.storage.protocol import Outcome, Verdict
+from fldp.collector.storage.sqlite.snapshot import SqliteSnapshot
 
 
 class Sabotage:

@@ -8,13 +8,13 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fldp.client.address import Address, secret
-from fldp.client.exchange import Line, Patience
-from fldp.client.keys import derived_key
+from fldp.client.idempotency import derived_key
 from fldp.client.operations import Operations
 from fldp.client.replies import Published, Token
+from fldp.client.retry import Line, Patience
 from fldp.client.transport import AsyncTransport, BlockingTransport, Settings
-from fldp.client.uploads import Sent, Upload, upload
-from fldp.constraints import flag, integer, positive
+from fldp.client.upload import Sent, Upload, upload
+from fldp.support.validation import flag, integer, positive
 
 if TYPE_CHECKING:
     import ssl

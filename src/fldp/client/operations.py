@@ -13,26 +13,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from fldp import parquet, wire
-from fldp.base import Oracle
-from fldp.client import calls, replies
+from fldp import wire
+from fldp.client import replies, requests
 from fldp.client.address import secret
-from fldp.client.calls import Day, version_of
-from fldp.client.exchange import Line
-from fldp.client.keys import checked_key
+from fldp.client.download import MOST_ESTIMATES, MOST_EXPORT, Saved, format_of
+from fldp.client.idempotency import checked_key
 from fldp.client.messages import Request, clean, parse, rows
 from fldp.client.replies import Published, Token
-from fldp.client.resuming import Run
-from fldp.client.saving import MOST_ESTIMATES, MOST_EXPORT, Saved, format_of
-from fldp.client.uploads import PIECE_BYTES, Piece, Progress, Sent, Upload, upload
-from fldp.constraints import fail, integer
-from fldp.distributed.lake import THERE, TOO_FEW, WRITTEN, Window, day_file
+from fldp.client.requests import Day, version_of
+from fldp.client.retry import Line
+from fldp.client.upload import PIECE_BYTES, Piece, Progress, Run, Sent, Upload, upload
+from fldp.data.reports import Reports, Tally
+from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window, day_file
 from fldp.errors import CollectorError
-from fldp.files import written
-from fldp.participant import Answer, Confirm, Participant
-from fldp.participant_choice import Choice
-from fldp.reports import Reports, Tally
-from fldp.survey import Survey, SurveyError
+from fldp.oracles.base.oracle import Oracle
+from fldp.participant.choice import Choice
+from fldp.participant.participant import Answer, Confirm, Participant
+from fldp.support.atomic_files import written
+from fldp.support.validation import fail, integer
+from fldp.survey.survey import Survey, SurveyError
+from fldp.wire import parquet
 
 if TYPE_CHECKING:
     from fldp.client import AsyncClient, Client
@@ -74,7 +74,7 @@ class Operations:
     @Operation
     async def survey(self, name: str, *, version: str | None = None) -> Published:
         """Return the newest open version of a survey, or another one; one that is not what it claims is refused."""
-        request = Request("GET", calls.named(name), calls.query(version=version), token=False)
+        request = Request("GET", requests.named(name), requests.query(version=version), token=False)
         return await self._line.ask(request, lambda reply: replies.verified(reply, name, version))
 
     @Operation
@@ -82,13 +82,13 @@ class Operations:
         """Publish a survey; publishing the same one again changes nothing. Needs an admin token."""
         if not isinstance(survey, Survey):
             raise fail("Client", "survey", "a Survey", survey)
-        request = calls.post_json("/v1/surveys", survey.canonical, repeatable=True)
+        request = requests.post_json("/v1/surveys", survey.canonical, repeatable=True)
         return await self._line.ask(request, lambda reply: replies.created(reply, survey))
 
     @Operation
     async def close(self, name: str, *, version: str | None = None) -> dict[str, Any]:
         """Close all versions of a survey, or one. Needs an admin token."""
-        request = Request("POST", calls.named(name, "/close"), calls.query(version=version))
+        request = Request("POST", requests.named(name, "/close"), requests.query(version=version))
         return await self._line.ask(request, lambda reply: replies.closed(reply, name, version))
 
     @Operation
@@ -96,7 +96,7 @@ class Operations:
         """Delete one version of a survey, or all of them, with everything that was collected. Needs an admin token."""
         if (version is None) == (not all):
             raise fail("Client", "what is deleted", "version=, or all=True", (version, all))
-        request = Request("DELETE", calls.named(name), calls.query(version=version, all=all))
+        request = Request("DELETE", requests.named(name), requests.query(version=version, all=all))
         await self._line.ask(request, replies.done)
 
     @Operation
@@ -176,7 +176,7 @@ class Operations:
         name, wanted = _wanted(survey, version)
         own = Choice.of(label, labels=labels, otherwise=otherwise).labels  # the program's mistakes: nothing is asked
         self._checked_ticket(ticket)
-        request = Request("GET", calls.named(name), calls.query(version=wanted), token=False)
+        request = Request("GET", requests.named(name), requests.query(version=wanted), token=False)
         specification, offered, state = await self._line.ask(request, lambda r: replies.published(r, name, None))
         origin, work = self._line.address.origin, self._line.transport.work
         if wanted not in (None, offered):
@@ -211,7 +211,7 @@ class Operations:
         Where the answers are strings, those of ``candidates``, by a ``method`` of the oracle; elsewhere, of all values.
         """
         asked = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
-        request = calls.estimating(survey, "json", candidates, method=method, **asked)
+        request = requests.estimating(survey, "json", candidates, method=method, **asked)
         return await self._line.ask(replace(request, remembered=candidates is None), replies.estimated)
 
     @Operation
@@ -225,8 +225,8 @@ class Operations:
     ) -> Tally:
         """Return the tally of some UTC days or all; ``survey.estimate`` makes estimates of it."""
         known = survey.oracle if isinstance(survey, Survey) else oracle
-        asked = calls.query(since=since, until=until)
-        request = Request("GET", calls.of_version(survey, "tally"), asked, remembered=True, most=calls.MOST_TALLY)
+        asked = requests.query(since=since, until=until)
+        request = Request("GET", requests.of_version(survey, "tally"), asked, remembered=True, most=requests.MOST_TALLY)
         return await self._line.ask(request, lambda reply: replies.tally_of(reply, version_of(survey), known))
 
     @Operation
@@ -246,7 +246,7 @@ class Operations:
         standard output.
         """
         form = format_of(path, format)
-        request = calls.estimating(survey, form, **asked)
+        request = requests.estimating(survey, form, **asked)
         return await self._saved(replace(request, most=MOST_ESTIMATES), path, form, progress)
 
     @Operation
@@ -260,7 +260,7 @@ class Operations:
         progress: Progress = lambda _: None,
     ) -> int:
         """Save the raw reports of some UTC days or all as Parquet, and return how many bytes that took."""
-        request = Request("GET", calls.of_version(survey, "export"), calls.query(since=since, until=until))
+        request = Request("GET", requests.of_version(survey, "export"), requests.query(since=since, until=until))
         return await self._saved(replace(request, most=MOST_EXPORT), path, "parquet", progress)
 
     @Operation
@@ -269,7 +269,7 @@ class Operations:
         return await self._days(survey)
 
     async def _days(self, survey: Survey | str) -> list[tuple[str, int | None]]:
-        return await self._line.ask(Request("GET", calls.of_version(survey, "days")), replies.days)
+        return await self._line.ask(Request("GET", requests.of_version(survey, "days")), replies.days)
 
     @Operation
     async def export_lake(
@@ -296,7 +296,7 @@ class Operations:
             return TOO_FEW
         if parquet.count(path, version_of(survey)) == n:
             return THERE
-        request = Request("GET", calls.of_version(survey, "export"), calls.query(since=day, until=day))
+        request = Request("GET", requests.of_version(survey, "export"), requests.query(since=day, until=day))
         try:
             await self._saved(replace(request, most=MOST_EXPORT), path, "parquet", progress, folders=True)
         except CollectorError as error:
@@ -319,15 +319,15 @@ class Operations:
 
         As with ``send``, a ``key`` of your own makes it safe to call again. Needs an admin token.
         """
-        body, where = wire.encode_tally(tally, version_of(survey)), calls.of_version(survey, "merge")
-        request = calls.post_bytes(where, body, checked_key(key), query=calls.query(day=day))
+        body, where = wire.encode_tally(tally, version_of(survey)), requests.of_version(survey, "merge")
+        request = requests.post_bytes(where, body, checked_key(key), query=requests.query(day=day))
         return await self._line.ask(request, lambda reply: replies.accepted(reply, tally.n))
 
     @Operation
     async def tickets(self, survey: Survey | str, count: int) -> list[str]:
         """Make single-use tickets for a survey that takes them. Needs an admin token."""
         wanted = integer(1, 100_000)("Client", "count", count)
-        request = calls.post_json(calls.of_version(survey, "tickets"), {"count": wanted}, repeatable=False)
+        request = requests.post_json(requests.of_version(survey, "tickets"), {"count": wanted}, repeatable=False)
         return await self._line.ask(request, lambda reply: replies.tickets(reply, wanted))
 
     @Operation
@@ -342,13 +342,13 @@ class Operations:
         """Make a token that may ``admin``, ``read`` or ``send``, of one survey or all. Needs an admin token."""
         wanted = {"scope": scope, "survey": survey, "expires": expires}
         given = {name: value for name, value in wanted.items() if value is not None}
-        request = calls.post_json("/v1/tokens", given, repeatable=False)
+        request = requests.post_json("/v1/tokens", given, repeatable=False)
         return await self._line.ask(request, lambda reply: replies.created_token(reply, scope, survey))
 
     @Operation
     async def revoke_token(self, token_id: str) -> None:
         """Make a token worthless; twice is as good as once. Needs an admin token."""
-        await self._line.ask(Request("DELETE", calls.of_token(token_id)), replies.done)
+        await self._line.ask(Request("DELETE", requests.of_token(token_id)), replies.done)
 
     def _answerable(self, name: str, state: str, submit: str, ticket: str | None) -> None:
         """Refuse a survey that would refuse the answer, before anything is spent on it."""
@@ -364,8 +364,8 @@ class Operations:
 
     async def _post(self, version: str, piece: Piece, ticket: str | None, *, token: bool = True) -> int:
         self._checked_ticket(ticket)
-        where = calls.of_version(version, "reports")
-        request = calls.post_bytes(where, piece.body, piece.key, headers=calls.ticketed(ticket), token=token)
+        where = requests.of_version(version, "reports")
+        request = requests.post_bytes(where, piece.body, piece.key, headers=requests.ticketed(ticket), token=token)
         return await self._line.ask(request, lambda reply: replies.accepted(reply, piece.count))
 
     def _checked_ticket(self, ticket: str | None) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fldp.client.address import Address
+from fldp.client.deadline import Sockets, Watch
 from fldp.client.messages import Receiver, Reply, Request, UnreachableError, clean
-from fldp.client.watch import Sockets, Watch
 from fldp.errors import CollectorError, FldpError
-from fldp.extras import load
+from fldp.support.optional_imports import load
 
 if TYPE_CHECKING:
     import ssl

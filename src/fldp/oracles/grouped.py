@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.constraints import fail, flag, integer, positive
+from fldp.data.packing import as_columns, from_columns, pack_columns, unpack_columns
+from fldp.data.reports import Array, Tally
+from fldp.data.values import Values
 from fldp.errors import ParameterError
-from fldp.oracle import MOST_VALUES, Floats, FrequencyOracle, Law
-from fldp.oracles.fwr import HRR
-from fldp.oracles.grr import GRR, RR
-from fldp.oracles.hadamard import HR
-from fldp.oracles.projective import PGR
-from fldp.oracles.single import Single
-from fldp.oracles.subset import SS
-from fldp.oracles.unary import OUE, SUE
-from fldp.packing import as_columns, from_columns, pack_columns, unpack_columns
-from fldp.profile import Band, Profile
-from fldp.reports import Array, Tally
-from fldp.stream import Words
-from fldp.values import Values
+from fldp.oracles.base.frequency_oracle import MOST_VALUES, Floats, FrequencyOracle, Law
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.flexible.fwr import HRR
+from fldp.oracles.plain.grr import GRR, RR
+from fldp.oracles.plain.hadamard_response import HR
+from fldp.oracles.plain.pgr import PGR
+from fldp.oracles.plain.single_value import Single
+from fldp.oracles.plain.subset_selection import SS
+from fldp.oracles.plain.unary import OUE, SUE
+from fldp.randomness.stream import Words
+from fldp.support.validation import fail, flag, integer, positive
 
 BASES: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (GRR, HR, HRR, OUE, PGR, RR, SS, SUE)}
 MOST_GROUPS = 256  # so that a group is one byte, and the list of them fits into the header of a batch

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fldp.constraints import show
 from fldp.errors import DomainError, ParameterError
-from fldp.oracle import FrequencyOracle, Law
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
+from fldp.support.validation import show
 
 _MOST_WORK = 1 << 24
 _MOST_TEXT, _MOST_EXPONENT = 1000, 1000

@@ -7,12 +7,12 @@ from functools import cached_property
 from itertools import permutations
 from typing import Any
 
-from fldp.constraints import fail
 from fldp.errors import ParameterError
-from fldp.oracle import FrequencyOracle
-from fldp.privacy.notion import Notion, Pair, bounded_epsilon
-from fldp.profile import Curve, Profile, delta_curve
-from fldp.thresholds import exp_lower, log_upper
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.profile import Curve, Profile, delta_curve
+from fldp.privacy.notions.base import Notion, Pair, bounded_epsilon
+from fldp.randomness.coins import exp_lower, log_upper
+from fldp.support.validation import fail
 
 _MOST_SAMPLED = 1 << 10  # values, of which all pairs are looked at
 

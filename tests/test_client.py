@@ -17,7 +17,6 @@ import urllib.request
 from datetime import date
 
 import pytest
-from fldp.participant_store import MemoryStore
 
 import fldp
 from cutting_proxy import proxied
@@ -26,6 +25,7 @@ from fldp.client import derived_key, messages, retry
 from fldp.client.download import Saved
 from fldp.client.messages import Reply, Request, retry_after
 from fldp.client.retry import Patience
+from fldp.participant_store import MemoryStore
 from ports import free_port
 from serving import double
 

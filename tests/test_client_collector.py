@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
-from fldp.participant_store import MemoryStore
 
 import fldp
 from fldp import AsyncClient, Client, CollectorError, Participant
 from fldp.client import derived_key
+from fldp.participant_store import MemoryStore
 from fldp.wire import parquet
 from serving import collector, shell
 from test_client import LABELS, survey

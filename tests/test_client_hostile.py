@@ -7,11 +7,11 @@ import threading
 from itertools import chain, repeat
 
 import pytest
-from fldp.participant_store import MemoryStore
 
 import fldp
 from fldp import AsyncClient, Client, CollectorError, Participant
 from fldp.client import derived_key, messages
+from fldp.participant_store import MemoryStore
 from raw_server import answer, raw
 from serving import shell
 from test_client import TOKEN, self_signed, survey

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
-from fldp.participant_store import MemoryStore
 
 from collector_server import Server
 from collector_store import DAY, STORES, opened, rows, stored_in, until, whole
@@ -15,6 +14,7 @@ from fldp.collector.service.collector import Published
 from fldp.collector.service.search_rounds import Searches, _entry
 from fldp.collector.storage.protocol import Submission, Verdict
 from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.participant_store import MemoryStore
 from serving import shell
 
 QUOTA = 200

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.parquet
 import pytest
-from fldp.participant_store import MemoryStore
 
 from collector_server import Server, key
 from collector_store import STORES, stored_in
@@ -21,6 +20,7 @@ from fldp.collector.storage.segments import packed, total
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.data.reports import Reports, Tally
 from fldp.oracles import CMS
+from fldp.participant_store import MemoryStore
 from fldp.wire import parquet
 from serving import shell
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from fldp.participant_store import MemoryStore
 
 import fldp
 from collector_server import key, specification
 from fldp import Participant, Survey, wire
 from fldp.errors import FldpError
 from fldp.oracles.base import ticket_words
+from fldp.participant_store import MemoryStore
 from fldp.privacy import Verification, verify
 from fldp.privacy.poisoning import poison
 from javascript import ask

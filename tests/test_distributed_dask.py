@@ -7,7 +7,7 @@ import pytest
 
 from fldp import DomainError, ParameterError, WireError
 from fldp.distributed import RunKey, privatize, tally
-from fldp.distributed.lake.row_privatizer import as_pandas
+from fldp.distributed.engines.frames import as_pandas
 from fldp.wire import parquet
 from lakes import (
     FHR,

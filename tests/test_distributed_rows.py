@@ -11,9 +11,8 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 import fldp
-from fldp.distributed import tally
+from fldp.distributed import privatize, tally
 from fldp.distributed.lake import row_privatizer
-from fldp.distributed.lake.row_privatizer import privatize
 from fldp.errors import DomainError, FldpError, ParameterError
 from fldp.randomness.row_words import RowWords, RunKey
 from fldp.support import canonical_json

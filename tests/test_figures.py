@@ -9,8 +9,9 @@ import reproduction
 from fldp import FWR, OUE
 from fldp.experiments.paper.claims.accuracy import CROSSOVER
 from fldp.experiments.paper.figures import PICTURES, attack_against_error
+from fldp.experiments.paper.figures.series import looks
 from fldp.oracles import names
-from fldp.presentation.figure_style import Look, looks
+from fldp.presentation.figure_style import Look
 from fldp.presentation.plot import COLOURS, save
 
 THREE = ["OUE, eta 1", "OLH, eta 1", "FHR as published, eta 1/2"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fldp
+from fldp.oracles.exposure import exposure
 from fldp.oracles.grouped import BASES
-from fldp.presentation.tables import exposure
 
 
 def grouped(base="oue", groups=(3, 40, 2), epsilon=1.0, **more):

@@ -4,12 +4,12 @@ import json
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from fldp.participant_store import MemoryStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asking import asked, oracle, specification, yes
 from fldp import BudgetError, Limit, Limits, Participant, wire
+from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
 
 EPSILONS = (0.1, 0.2, 0.25, 0.3, 1 / 3, 0.7, 1, 1e-7)

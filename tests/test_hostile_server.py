@@ -3,11 +3,11 @@
 from fractions import Fraction
 
 import pytest
-from fldp.participant_store import MemoryStore
 
 import fldp
 from asking import LABELS, ORIGIN, WIDE, asked, oracle, served, specification, yes
 from fldp import BudgetError, Limit, Limits, Participant, Spent, wire
+from fldp.participant_store import MemoryStore
 
 HALF = Fraction(1, 2)
 

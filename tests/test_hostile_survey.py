@@ -1,7 +1,6 @@
 """Specifications that are not what they claim to be, or ask for too much work: refused before anything is spent."""
 
 import pytest
-from fldp.participant_store import MemoryStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,6 +8,7 @@ import fldp
 from asking import asked, oracle, specification, yes
 from fldp import BudgetError, DomainError, FldpError, ParameterError, Participant, WireError, wire
 from fldp.participant.participant import MOST_VALUES
+from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
 
 

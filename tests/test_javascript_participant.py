@@ -4,10 +4,10 @@ import random
 from fractions import Fraction
 
 import pytest
-from fldp.participant_store import MemoryStore
 
 from fldp import BudgetError, Limit, Limits, Participant
 from fldp.errors import FldpError
+from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
 from javascript import ask
 

@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
-from fldp.participant_store import MemoryStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from asking import ORIGIN, asked, specification
 from fldp import BudgetError, FldpError, Participant, Spent, WireError, wire
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant.stored_answer import Kept, Lasting
+from fldp.participant_store import MemoryStore
 from fldp.survey import Survey, SurveyError
 
 RESPONSE = {"name": "rappor", "epsilon": 1.0, "epsilon_permanent": 2.0}

@@ -11,7 +11,7 @@ import fldp
 from fldp import Limit, Limits, ParameterError, Spent
 from fldp.oracles.base.frequency_oracle import MOST_VALUES
 from fldp.participant.ledger import Charge, Ledger, Refusals
-from fldp.participant.limits import exact, written
+from fldp.support.exact_numbers import decimal, number_text
 
 HALF = Fraction(1, 2)
 WIDE = Limit(1000, 0, 1000)
@@ -20,7 +20,7 @@ WIDE = Limit(1000, 0, 1000)
 def charge(
     epsilon=1.0, eta=1, *, origin="https://a.example", topic="t", labels="f0", size=5, day="2026-11-01", name=""
 ):
-    return Charge(origin, topic, "0" * 64, Spent(exact(epsilon), Fraction(eta), 1), labels, size, day, name)
+    return Charge(origin, topic, "0" * 64, Spent(decimal(epsilon), Fraction(eta), 1), labels, size, day, name)
 
 
 def filled(*charges):
@@ -50,13 +50,13 @@ def test_the_least_bit_too_much_is_too_much():
     assert not list(Limit(1.0, 0).breaches(nine + Spent.on(fldp.GRR(0.1, 5))))
     assert list(Limit(1.0, 0).breaches(nine + Spent.on(fldp.GRR(nextafter(0.1, 1), 5))))
     large = Spent(Fraction(10**16), Fraction(1), 1)  # beside it, 1e-9 is nothing in floats
-    assert list(Limit(10**16, 0).breaches(large + Spent(exact(1e-9), Fraction(1), 1)))
+    assert list(Limit(10**16, 0).breaches(large + Spent(decimal(1e-9), Fraction(1), 1)))
     assert list(Limit(1, Fraction(1, 3)).breaches(Spent(Fraction(1), Fraction(1, 3) - Fraction(1, 10**30), 1)))
 
 
 @given(st.lists(st.floats(1e-12, 700, exclude_min=True), min_size=1, max_size=30))
 def test_sums_are_exact_and_never_far_from_the_doubles(epsilons):
-    spent = sum((Spent(exact(epsilon), Fraction(1), 1) for epsilon in epsilons), Spent())
+    spent = sum((Spent(decimal(epsilon), Fraction(1), 1) for epsilon in epsilons), Spent())
     with localcontext(prec=1000):
         assert Decimal(spent.epsilon.numerator) / spent.epsilon.denominator == sum(Decimal(repr(e)) for e in epsilons)
     doubles = sum(map(Fraction, epsilons))
@@ -65,13 +65,13 @@ def test_sums_are_exact_and_never_far_from_the_doubles(epsilons):
 
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=10**6))
 def test_what_a_message_says_is_the_number(number):
-    assert Fraction(written(number)) == number
+    assert Fraction(number_text(number)) == number
 
 
 def test_numbers_of_every_kind():
-    assert exact(np.float64(0.1)) == exact(0.1) == Fraction(1, 10)
-    assert exact(np.int64(3)) == exact(3) == 3
-    assert exact(10**30 + 1) == 10**30 + 1
+    assert decimal(np.float64(0.1)) == decimal(0.1) == Fraction(1, 10)
+    assert decimal(np.int64(3)) == decimal(3) == 3
+    assert decimal(10**30 + 1) == 10**30 + 1
     assert Limit(Fraction(1, 3), Fraction(1, 3)).max_epsilon == Fraction(1, 3)
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from statistics import NormalDist
 
 import pytest
-from fldp.participant_store import MemoryStore
 
 from asking import LABELS, ORIGIN, asked, oracle, specification, yes
 from fldp import BudgetError, Limit, Limits, ParameterError, Participant, Spent, wire
 from fldp.participant.ledger import Ledger
+from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
 
 FALSE_ALARM = 1e-9

@@ -4,11 +4,11 @@ from math import sqrt
 from statistics import NormalDist
 
 import pytest
-from fldp.participant_store import MemoryStore
 
 from asking import LABELS, WIDE, asked, oracle, specification, yes
 from fldp import BudgetError, DomainError, ParameterError, Participant, wire
 from fldp.participant.choice import Choice
+from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
 
 FALSE_ALARM = 1e-9

@@ -14,9 +14,9 @@ from random import Random
 
 import numpy as np
 import pytest
-from fldp.participant_store import MemoryStore
 
 from fldp import AsyncClient, Client, FldpError, Limit, Limits, Participant, wire
+from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
 from raw_server import answer, raw
 from test_client_hostile import asked

@@ -11,12 +11,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from fldp.participant_store import MemoryStore, Store
 
 from asking import ORIGIN, WIDE, specification
 from fldp import FldpError, Participant, Spent
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.sqlite_store import FileStore
+from fldp.participant_store import MemoryStore, Store
 
 SCRIPT = str(Path(__file__).with_name("participant_process.py"))
 

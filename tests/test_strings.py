@@ -6,7 +6,6 @@ import numpy as np
 import pandas
 import polars
 import pytest
-from fldp.participant_store import MemoryStore
 
 import fldp
 from asking import ORIGIN
@@ -14,6 +13,7 @@ from fldp import wire
 from fldp.data.fingerprints import fingerprint, fingerprints
 from fldp.errors import DomainError, MergeError, ParameterError
 from fldp.oracles.base.string_oracle import listed
+from fldp.participant_store import MemoryStore
 from fldp.survey import Survey, SurveyError
 from serving import shell
 

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 import fldp
 from fldp.cli import app
+from fldp.oracles.exposure import exposure
 from fldp.presentation.card import as_text
-from fldp.presentation.tables import exposure
 from fldp.survey import SurveyError
 
 LABELS = ["flu", "hiv", "cold", "cancer", "none"]

@@ -17,7 +17,8 @@ from fldp.errors import FldpError
 from fldp.experiments.datasets.synthetic import zipf
 from fldp.oracles import FHR, OUE
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.presentation.tables import exposure, show, text_bars
+from fldp.oracles.exposure import exposure
+from fldp.presentation.tables import show, text_bars
 from fldp.support.atomic_files import written
 from fldp.wire.files import read
 

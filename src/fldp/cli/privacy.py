@@ -11,6 +11,7 @@ from fldp.cli.options import Candidates, Subject, needed, note, progress, takes_
 from fldp.cli.pipeline import AsJson
 from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.exposure import exposure
 from fldp.privacy.auditor import CONFIDENCE, SAMPLES
 from fldp.support.validation import one_of
 
@@ -114,7 +115,7 @@ def audit(
         typer.echo(audit_view.as_json(found, survey.label, oracle, command))
     else:
         table = audit_view.audit_table(found, survey.label)
-        tables.show(table, *audit_view.notes(found), tables.exposure(oracle))
+        tables.show(table, *audit_view.notes(found), exposure(oracle))
     if not found.holds:
         raise typer.Exit(1)
 

@@ -16,6 +16,7 @@ from fldp.cli.serve import Data, Url
 from fldp.client.upload import PIECE_BYTES
 from fldp.data.fingerprints import as_candidates
 from fldp.errors import ParameterError
+from fldp.oracles.exposure import exposure
 from fldp.support.validation import one_of
 from fldp.survey.survey import Survey
 from fldp.wire.cells import read_candidates
@@ -137,7 +138,7 @@ def _show(found: dict[str, Any], published: "Published") -> None:
     about = f"{method}{found['n']:,} reports of survey version {published.version[:12]}, which is {published.state}."
     rest = found.get("rest")
     others = [f"None of these candidates: {rest['count']:,.1f}, standard error {rest['stderr']:,.1f}."] if rest else []
-    tables.show(_table(found, published), *others, about, tables.exposure(published.survey.oracle))
+    tables.show(_table(found, published), *others, about, exposure(published.survey.oracle))
 
 
 def _show_search(tally: "Tally", published: "Published", level: float, top: int | None) -> None:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import DomainError, FldpError, MergeError, ParameterError
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle, Law
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.privacy.verifier import shrink, verify
 from fldp.randomness.stream import Stream, Words
 

@@ -1,6 +1,7 @@
 """Test vectors: what other implementations must give, and what they must refuse.
 
-``python -m fldp.conformance.vectors FOLDER`` writes them. They freeze how words become reports and reports become bytes.
+``python -m fldp.conformance.vectors FOLDER`` writes them. They freeze how words become reports and reports become
+bytes.
 """
 
 import json

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.projections import repaired
 from fldp.data.values import as_values
 from fldp.errors import MergeError
+from fldp.numerics.types import Floats
 from fldp.support.optional_imports import load
 from fldp.support.validation import fraction, integer
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.flexible.em import Convergence
 
-Floats = NDArray[np.float64]
 
 ROW = np.dtype([("value", "i8"), ("count", "f8"), ("stderr", "f8"), ("low", "f8"), ("high", "f8"), ("frequency", "f8")])
 
@@ -197,8 +198,6 @@ class Estimate:
         Cut to what is possible one by one, the counts of many rare values would add up to far more than n, and a
         covariance computed from them would be far off.
         """
-        from fldp.data.postprocess import repaired
-
         return repaired(self, "norm-sub")
 
     def compare(self, other: "Estimate") -> "Comparison":

@@ -4,14 +4,16 @@ Bit ``k`` of the row is bit ``k % 8`` of byte ``k // 8``. Numbers follow each ot
 is left of the last byte is zero.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array, width_array
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
-from fldp.oracles.base.oracle import Oracle
+
+if TYPE_CHECKING:
+    from fldp.oracles.base.oracle import Oracle
 
 _EIGHT, _BYTE = U64(8), U64(255)
 
@@ -59,7 +61,7 @@ def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
     return held
 
 
-def packed_size(oracle: Oracle, count: int) -> int:
+def packed_size(oracle: "Oracle", count: int) -> int:
     """Return the number of bytes of so many packed reports.
 
     >>> import fldp
@@ -69,7 +71,7 @@ def packed_size(oracle: Oracle, count: int) -> int:
     return -(-oracle.report_bits * count // 8)
 
 
-def pack(oracle: Oracle, data: Array) -> Bytes:
+def pack(oracle: "Oracle", data: Array) -> Bytes:
     """Pack report data.
 
     >>> import fldp
@@ -80,7 +82,7 @@ def pack(oracle: Oracle, data: Array) -> Bytes:
     return _packed(as_columns(data), oracle.field_widths)
 
 
-def unpack(oracle: Oracle, packed: Bytes, count: int) -> tuple[Array, bool]:
+def unpack(oracle: "Oracle", packed: Bytes, count: int) -> tuple[Array, bool]:
     """Return the data of so many reports, not yet checked, and whether the padding after them is zero.
 
     >>> import fldp
@@ -102,7 +104,7 @@ def as_columns(data: Array) -> Array:
     return np.array(data).reshape(len(data), -1)
 
 
-def from_columns(oracle: Oracle, columns: Array) -> Array:
+def from_columns(oracle: "Oracle", columns: Array) -> Array:
     """Return the reports that have these numbers: the inverse of ``as_columns``."""
     data = np.empty((len(columns), *oracle.report_shape), oracle.report_dtype)
     for k, name in enumerate(data.dtype.names or ()):

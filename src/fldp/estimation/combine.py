@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from fldp.data.estimate import Estimate, Floats, Total
+from fldp.data.estimate import Estimate, Total
 from fldp.data.reports import Reports, Tally
 from fldp.errors import DomainError, MergeError
+from fldp.numerics.types import Floats
 from fldp.support.validation import fail, one_of
 
 

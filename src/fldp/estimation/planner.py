@@ -24,6 +24,8 @@ from fldp.estimation.expected_error import (
 from fldp.oracles import get_listed, listed_names
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
+from fldp.oracles.exposure import exposure
+from fldp.support.exact_numbers import share_text
 from fldp.support.validation import fail, positive
 
 FREQUENT = 0.01  # the share of the users that hold the frequent item of the tables
@@ -182,9 +184,6 @@ class Plan:
     @property
     def reason(self) -> str:
         """Why this row, and what a report gives away."""
-        from fldp.participant.limits import share_text
-        from fldp.presentation.tables import exposure  # tables are slow to load
-
         best = self.recommended
         asked = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
         if self.treatment.parameters:

@@ -14,6 +14,7 @@ from fldp.estimation.planner import LEVEL
 from fldp.oracles import get, listed_names, names
 from fldp.oracles.base.string_oracle import StringOracle
 from fldp.oracles.base.ticket_words import can_derive
+from fldp.oracles.exposure import exposure
 from fldp.wire.batch import describe
 
 
@@ -93,8 +94,6 @@ def facts(rows: list[StringRow]) -> dict[str, Any]:
 
 
 def _row(row: StringRow, recommended: bool) -> dict[str, Any]:
-    from fldp.presentation.tables import exposure  # tables are slow to load
-
     return {
         "oracle": describe(row.oracle),
         "eligible": True,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fldp.oracles.base.frequency_oracle import Floats
+from fldp.numerics.types import Floats
 from fldp.support.validation import fail, fraction, integer
 
 MOST_TRIALS = 10**7

@@ -14,7 +14,8 @@ from fldp.data.packing import as_columns, from_columns, pack_columns, unpack_col
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
-from fldp.oracles.base.frequency_oracle import MOST_VALUES, Floats, FrequencyOracle, Law
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import MOST_VALUES, FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fwr import HRR
 from fldp.oracles.plain.grr import GRR, RR

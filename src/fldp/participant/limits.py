@@ -10,58 +10,27 @@ All arithmetic is rational, nothing is rounded. An epsilon counts as the decimal
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational, Real
+from numbers import Real
 
 from fldp.oracles.base.frequency_oracle import MOST_VALUES
 from fldp.oracles.base.oracle import Oracle
-from fldp.support import canonical_json
+from fldp.support.exact_numbers import decimal, number_text, share_text
 from fldp.support.validation import fail, integer, positive
 
 _MOST_ANSWERS = 10**6
-
-
-def exact(number: float | Fraction) -> Fraction:
-    """Return a number as it is written, not as the double beside it.
-
-    >>> exact(0.1), sum([exact(0.1)] * 10) == 1, sum([0.1] * 10) == 1
-    (Fraction(1, 10), True, False)
-    """
-    if isinstance(number, Rational):
-        return Fraction(int(number.numerator), int(number.denominator))
-    return Fraction(repr(float(number)))
-
-
-def written(number: float | Fraction) -> str:
-    """Return a number as a decimal where a short one is exact, as a fraction otherwise.
-
-    >>> written(Fraction(11, 10)), written(Fraction(2)), written(Fraction(1, 3))
-    ('1.1', '2', '1/3')
-    """
-    text = f"{float(number)!r}".removesuffix(".0")
-    return text if Fraction(text) == number else str(number)
-
-
-def share_text(eta: Fraction) -> str:
-    """Write a share as people do: a power of two as one part of so many, any other as a decimal number.
-
-    >>> share_text(Fraction(1, 8)), share_text(Fraction(67, 125)), share_text(Fraction(1))
-    ('1/8', '0.536', '1')
-    """
-    is_power = eta.numerator == 1 and eta.denominator.bit_count() == 1
-    return str(eta) if is_power else canonical_json.dumps(float(eta)).decode()
 
 
 def _share(owner: str, name: str, value: float | Fraction) -> Fraction:
     """Accept a number from 0 to 1, as a fraction."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
         raise fail(owner, name, "a number from 0 to 1", value)
-    return exact(value)
+    return decimal(value)
 
 
 def _amount(owner: str, name: str, value: float | Fraction) -> Fraction:
     """Accept a positive number, as a fraction."""
     positive(owner, name, value)
-    return exact(value)
+    return decimal(value)
 
 
 @dataclass(frozen=True)
@@ -93,7 +62,7 @@ class Spent:
         >>> print(Spent.on(fldp.FHR(epsilon=0.1, domain_size=100)))
         epsilon 0.1, eta 1/2, 1 answer
         """
-        return cls(exact(oracle.lasting_epsilon if lasting else oracle.epsilon), oracle.eta, 1)
+        return cls(decimal(oracle.lasting_epsilon if lasting else oracle.epsilon), oracle.eta, 1)
 
     @classmethod
     def together(cls, costs: "Iterable[Spent]") -> "Spent":
@@ -112,7 +81,7 @@ class Spent:
 
     def __str__(self) -> str:
         answers = "1 answer" if self.answers == 1 else f"{self.answers} answers"
-        return f"epsilon {written(self.epsilon)}, eta {share_text(self.eta)}, {answers}"
+        return f"epsilon {number_text(self.epsilon)}, eta {share_text(self.eta)}, {answers}"
 
 
 @dataclass(frozen=True)
@@ -140,9 +109,9 @@ class Limit:
     def breaches(self, spent: Spent) -> Iterator[str]:
         """Say which parts of the limit do not cover what would be spent; nothing if all do."""
         if spent.epsilon > self.max_epsilon:
-            yield f"an epsilon of at most {written(self.max_epsilon)} together, got {written(spent.epsilon)}"
+            yield f"an epsilon of at most {number_text(self.max_epsilon)} together, got {number_text(spent.epsilon)}"
         if spent.eta < self.min_eta:
-            yield f"an eta of at least {share_text(exact(self.min_eta))} together, got {share_text(spent.eta)}"
+            yield f"an eta of at least {share_text(decimal(self.min_eta))} together, got {share_text(spent.eta)}"
         if spent.answers > self.max_answers:
             yield f"a number of at most {self.max_answers}, got {spent.answers}"
 

@@ -1,4 +1,4 @@
-"""Where a participant keeps its answers: in memory, in a file (``fldp.participant.sqlite_store``), or where the caller likes.
+"""Where a participant keeps its answers: in memory, in a file (``fldp.participant.sqlite_store``), or elsewhere.
 
 A store has one method. ``exclusive()`` is a block in which nobody else, in no other thread or process, can read or
 change anything. What was added in it is durable when the block ends, and gone if it ends with an exception.

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import COLOURS, FAINT, INK, figure, save
-from fldp.presentation.tables import exposure
 from fldp.privacy.bayes_attack import Averaging, Guess
 from fldp.privacy.elimination_attack import Repeats
 from fldp.wire.batch import describe

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from math import exp, expm1
 
-from fldp.participant.limits import share_text
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import LEVEL, MOST_REPEATS, Card, Deal
+from fldp.support.exact_numbers import share_text
 
 _SCALES = ((10**12, " trillion"), (10**9, " billion"), (10**6, " million"))
 _ENOUGH_TRIALS = 500  # to speak of 99 of 100 cases

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fldp.experiments.runner.table import Table
 from fldp.oracles import get
 from fldp.presentation.plot import COLOURS, INK
 from fldp.support.optional_imports import load
@@ -79,13 +78,6 @@ class Look:
     def plain(self, **more: Any) -> dict[str, Any]:
         """Return what ``plot`` takes for the line alone, without a name."""
         return self.style(marker="", label="_") | more
-
-
-def looks(table: Table) -> dict[str, Look]:
-    """Return the look of every series of a table, in its order."""
-    columns = (table[name].tolist() for name in ("series", "oracle", "decoder", "eta"))
-    rows = dict.fromkeys(zip(*columns, strict=True))
-    return {series: Look(oracle, decoder, Fraction(eta)) for series, oracle, decoder, eta in rows}
 
 
 TITLE, LINE = 0.34, 0.21  # inches above the panels: for the title, for each line of the legend

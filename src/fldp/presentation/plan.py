@@ -12,8 +12,8 @@ from fldp.estimation.expected_error import curve
 from fldp.estimation.planner import LEVEL, Plan, Row
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.base.treatment import treatment_of
+from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import COLOURS, INK, figure, save
-from fldp.presentation.tables import exposure
 from fldp.wire.batch import describe
 
 NOTES = (

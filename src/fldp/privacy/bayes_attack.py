@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.verifier import enumerable

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Reports
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.oracles.flexible.fhr import FHR
 from fldp.oracles.flexible.fwr import FWR

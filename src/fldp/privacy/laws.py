@@ -1,10 +1,8 @@
 """Laws: the conditional probabilities that a verifier looks at, from an oracle, a table or a function."""
 
 import csv
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
@@ -14,10 +12,10 @@ import numpy as np
 
 from fldp.errors import DomainError, ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
+from fldp.support.exact_numbers import exact
 from fldp.support.validation import show
 
 _MOST_WORK = 1 << 24
-_MOST_TEXT, _MOST_EXPONENT = 1000, 1000
 _ROUNDING = Fraction(1, 10**9)
 
 
@@ -107,21 +105,6 @@ def _checked(value: int, row: Any) -> Law:
     if abs(total - 1) > _ROUNDING:
         raise DomainError(f"verify: the probabilities of value {value} must add up to 1, got {float(total):.9g}")
     return _support({report: share / total for report, share in law.items()})
-
-
-def exact(number: Any) -> Fraction:
-    """Return a number as it is, a text such as ``1/3`` or ``1e-6`` included; one of absurd length is a ValueError.
-
-    >>> exact("1/3"), exact(0.5)
-    (Fraction(1, 3), Fraction(1, 2))
-    """
-    if isinstance(number, np.generic):
-        number = number.item()
-    if isinstance(number, str | Decimal):
-        power = re.search(r"[eE][+-]?(\d+)", str(number))
-        if len(str(number)) > _MOST_TEXT or (power and int(power[1]) > _MOST_EXPONENT):
-            raise ValueError
-    return Fraction(number)
 
 
 def _share(value: int, report: Any, share: Any) -> Fraction:

@@ -9,7 +9,7 @@ from fldp.collector.config.clock import parse_day
 from fldp.collector.service.problems import bad_parameter
 from fldp.collector.storage.protocol import Days
 from fldp.collector.storage.window import ALL
-from fldp.data.postprocess import METHODS
+from fldp.data.projections import METHODS
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import StringOracle
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import fldp
 from fldp.collector.routes.openapi_schemas import DAY, NAME, SCHEMAS, VERSION, reference
-from fldp.data.postprocess import METHODS
+from fldp.data.projections import METHODS
 
 JSON, HTML, PROBLEM, BYTES = "application/json", "text/html", "application/problem+json", "application/octet-stream"
 CSV, PARQUET = "text/csv", "application/vnd.apache.parquet"

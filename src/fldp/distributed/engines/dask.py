@@ -11,10 +11,11 @@ from operator import add
 from typing import Any
 
 from fldp.distributed.engines import frames
+from fldp.distributed.engines.frames import as_pandas, pandas_frame
 from fldp.distributed.engines.local import cores
 from fldp.distributed.lake.layout import Piece, dealt
 from fldp.distributed.lake.partial_tally import Part
-from fldp.distributed.lake.row_privatizer import Privatizer, as_pandas, pandas_frame, refuse_repeated
+from fldp.distributed.lake.row_privatizer import Privatizer, refuse_repeated
 from fldp.distributed.lake.scan import Job, tally_pieces
 from fldp.errors import FldpError, ParameterError
 from fldp.support.optional_imports import load

@@ -5,6 +5,7 @@ from typing import Any
 
 from fldp.distributed.lake.arrow_reports import check_columns
 from fldp.distributed.lake.partial_tally import Part
+from fldp.distributed.lake.row_privatizer import Privatizer, present, refuse_repeated
 from fldp.distributed.lake.scan import Job, Sum
 from fldp.errors import DomainError, ParameterError
 from fldp.oracles.base.oracle import Oracle
@@ -61,3 +62,22 @@ def run_frame(frame: Any, job: Job, *, place: str = "frame") -> Part:
             break
         first += batch.num_rows
     return total.part
+
+
+def arrow_frame(table: Any, task: Privatizer, check_unique: bool) -> Any:
+    """Privatize a table of Arrow."""
+    if check_unique:
+        identifiers = present(table, task.identifier)
+        refuse_repeated(task.identifier, len(identifiers) - len(identifiers.unique()))
+    return load("pyarrow", "parquet").Table.from_batches(task.batches([table]), task.schema)
+
+
+def pandas_frame(frame: Any, task: Privatizer, check_unique: bool) -> Any:
+    """Privatize a frame of pandas."""
+    return as_pandas(arrow_frame(as_table(frame[task.columns]), task, check_unique))
+
+
+def as_pandas(table: Any) -> Any:
+    """Return a table of reports as a frame of pandas; bytes stay those of Arrow, since Dask would make text of them."""
+    arrow_type, kinds = load("pandas", "pandas").ArrowDtype, load("pyarrow.types", "parquet")
+    return table.to_pandas(types_mapper=lambda kind: None if kinds.is_integer(kind) else arrow_type(kind))

@@ -5,11 +5,10 @@ result holds the columns of reports and nothing else: no identifier, no index, a
 the rows.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fldp.distributed.engines.frames import as_table, engine_of
 from fldp.errors import DomainError
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.row_words import RowWords, RunKey
@@ -19,39 +18,6 @@ from fldp.wire import parquet
 from fldp.wire.batch import describe
 
 _BATCH = 1 << 16
-
-
-def privatize(
-    frame: Any,
-    column: str,
-    identifier: str,
-    oracle: Oracle | Survey,
-    *,
-    run_key: RunKey | None = None,
-    check_unique: bool = True,
-) -> Any:
-    """Privatize a column of a frame of pandas, pyarrow, Dask or Spark; return a frame of reports of the same kind.
-
-    ``identifier`` names the column that says who a row is about: integers, text or bytes. Integers of any width are
-    the same people; ``1`` and ``"1"`` are two, so a column must not change its type between runs. Each person must have
-    one row. Spark and Dask shuffle the identifiers once to see that; ``check_unique=False`` is for those who know it.
-
-    The noise derives from ``run_key``, the column's name, the oracle or survey, the identifier and the value. Without
-    a run key one is drawn and forgotten: **a second call is then a second report of the same people**. To go on with a
-    run that broke off, keep ``bytes(run_key)`` and give it again.
-
-    Frames of Spark and Dask are privatized when they are computed, as often as that happens, with the same result.
-
-    >>> import fldp, pyarrow
-    >>> people = pyarrow.table({"who": ["ann", "bob", "cy"], "browser": [2, 0, 2]})
-    >>> reports = privatize(people, "browser", "who", fldp.FHR(epsilon=1.0, domain_size=1023))
-    >>> reports.column_names, len(reports)
-    (['plus', 'minus'], 3)
-    """
-    task = Privatizer(column, identifier, oracle, RunKey() if run_key is None else run_key)
-    run = _engine(frame)
-    task.check(frame)
-    return run(frame, task, check_unique)
 
 
 @dataclass(frozen=True)
@@ -151,14 +117,6 @@ def cells(name: str, column: Any) -> list[bytes]:
     raise DomainError(f"privatize: column {name} must be of integers, text or bytes, got {column.type}")
 
 
-def arrow_frame(table: Any, task: Privatizer, check_unique: bool) -> Any:
-    """Privatize a table of Arrow."""
-    if check_unique:
-        identifiers = present(table, task.identifier)
-        refuse_repeated(task.identifier, len(identifiers) - len(identifiers.unique()))
-    return load("pyarrow", "parquet").Table.from_batches(task.batches([table]), task.schema)
-
-
 def refuse_missing(name: str, missing: int) -> None:
     """Refuse rows of nobody."""
     if missing:
@@ -169,29 +127,3 @@ def refuse_repeated(name: str, repeated: int) -> None:
     """Refuse identifiers that were seen before; which ones is nobody's business."""
     if repeated:
         raise DomainError(f"privatize: identifier {name} must be another in every row, got {repeated} seen before")
-
-
-def pandas_frame(frame: Any, task: Privatizer, check_unique: bool) -> Any:
-    """Privatize a frame of pandas."""
-    return as_pandas(arrow_frame(as_table(frame[task.columns]), task, check_unique))
-
-
-def as_pandas(table: Any) -> Any:
-    """Return a table of reports as a frame of pandas; bytes stay those of Arrow, since Dask would make text of them."""
-    arrow_type, kinds = load("pandas", "pandas").ArrowDtype, load("pyarrow.types", "parquet")
-    return table.to_pandas(types_mapper=lambda kind: None if kinds.is_integer(kind) else arrow_type(kind))
-
-
-def _engine(frame: Any) -> Callable[[Any, Privatizer, bool], Any]:
-    engine = engine_of(frame)
-    if engine == "dask":
-        from fldp.distributed.engines import dask
-
-        return dask.privatize
-    if engine == "spark":
-        from fldp.distributed.engines import spark
-
-        return spark.privatize
-    if engine is None:
-        raise DomainError(f"privatize: frame must be of pandas, pyarrow, Dask or Spark, got {type(frame).__name__}")
-    return arrow_frame if hasattr(frame, "column_names") else pandas_frame

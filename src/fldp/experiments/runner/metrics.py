@@ -36,9 +36,9 @@ from numpy.typing import NDArray
 from fldp.data.estimate import Estimate
 from fldp.errors import ParameterError
 from fldp.numerics.kernels import U64, keyed_hash
+from fldp.numerics.types import Floats
 from fldp.support.validation import fail
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Function = Callable[[Any, Any, int], float]
 _TIES = U64(0x746F70206B)

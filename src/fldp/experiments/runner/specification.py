@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from fldp.data.postprocess import METHODS
+from fldp.data.projections import METHODS
 from fldp.errors import FldpError, ParameterError
 from fldp.experiments.datasets.from_files import ENDINGS
 from fldp.experiments.runner import metrics as known_metrics

@@ -14,7 +14,7 @@ from fldp.data.estimate import Estimate
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values, as_values
 from fldp.errors import ParameterError
-from fldp.oracles.base.oracle import Floats as Floats
+from fldp.numerics.types import Floats
 from fldp.oracles.base.oracle import Law as Law
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.oracle import symbol_dtype as symbol_dtype
@@ -71,14 +71,16 @@ class FrequencyOracle(Oracle):
         """
         one_of(*self.methods)(self.title, "method", method)
         if method != "linear":
-            from fldp.oracles.flexible.em import estimate_by
-
-            return estimate_by(method, self, tally, options)
+            return self._estimate_by(method, tally, options)
         found = self.settled(tally)
         self.check_options(options)
         counts, totals = self.decode(found, **options), self.totals(found)
         stderr = np.sqrt(np.maximum(self.variances(counts, totals, **options), self.least_variances))
         return Estimate(self, counts, stderr, found.n, options, totals=totals)
+
+    def _estimate_by(self, method: str, source: Tally | Reports, options: dict[str, Any]) -> Estimate:
+        """Estimate by a method other than the linear one; an oracle that names more ``methods`` has this."""
+        raise NotImplementedError(f"{self.title}: method {method!r} is named in methods and not implemented")
 
     @property
     def runs(self) -> tuple[slice, ...]:

@@ -18,7 +18,6 @@ from fldp.errors import DomainError, MergeError, ParameterError
 from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import Constraint, one_of
 
-Floats = NDArray[np.float64]
 Law = dict[Any, Fraction]
 
 

@@ -1,9 +1,9 @@
 """StringOracle: oracles whose values are strings that nobody can list, and Listed: one of them among candidates.
 
-Inside, a string is its fingerprint (``fldp.data.fingerprints``), so kernels, laws and vectors are about integers as everywhere.
-Nobody can ask for the counts of all strings; an estimate is asked for candidates. Everything else that needs a list
-of values (attacks, the card, a simulation, the exact check of privacy) takes ``oracle.among(candidates)``, which is a
-``FrequencyOracle`` over the numbers of the candidates.
+Inside, a string is its fingerprint (``fldp.data.fingerprints``), so kernels, laws and vectors are about integers as
+everywhere. Nobody can ask for the counts of all strings; an estimate is asked for candidates. Everything else that
+needs a list of values (attacks, the card, a simulation, the exact check of privacy) takes ``oracle.among(candidates)``,
+which is a ``FrequencyOracle`` over the numbers of the candidates.
 """
 
 import dataclasses
@@ -22,8 +22,9 @@ from fldp.data.fingerprints import FINGERPRINTS, MOST_CANDIDATES, Fingerprints, 
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
+from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Floats, Law, Oracle
+from fldp.oracles.base.oracle import Law, Oracle
 from fldp.oracles.base.profile import Profile
 from fldp.randomness.stream import Words
 from fldp.support.validation import fail, integer, one_of, positive

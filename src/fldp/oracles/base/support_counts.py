@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Tally
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 
 
 @dataclass(frozen=True, repr=False)

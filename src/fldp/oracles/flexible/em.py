@@ -8,7 +8,7 @@ The estimate is **biased**: it lives in the simplex, and trades a bias of freque
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from fldp.data.estimate import Estimate
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.numerics.kernels import U64, Kernel
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
-from fldp.oracles.flexible.walsh_oracle import WalshOracle
+from fldp.numerics.types import Floats
 from fldp.support.validation import fail
+
+if TYPE_CHECKING:
+    from fldp.oracles.flexible.walsh_oracle import WalshOracle
 
 _CHUNK = 1 << 16
 Progress = Callable[[int], None]
@@ -60,7 +62,7 @@ def _float_transform(a: Any) -> None:
 
 
 def maximum_likelihood(
-    oracle: WalshOracle,
+    oracle: "WalshOracle",
     reports: Reports,
     start: Floats,
     *,
@@ -88,7 +90,7 @@ def maximum_likelihood(
     return shares * len(reports), Convergence(most, change, False)
 
 
-def _gradient(oracle: WalshOracle, reports: Reports, shares: Floats, items: NDArray[np.uint64]) -> Floats:
+def _gradient(oracle: "WalshOracle", reports: Reports, shares: Floats, items: NDArray[np.uint64]) -> Floats:
     spectrum = np.zeros(oracle.walsh_order)
     spectrum[items] = shares
     _float_transform.compiled(spectrum)
@@ -102,7 +104,7 @@ def _gradient(oracle: WalshOracle, reports: Reports, shares: Floats, items: NDAr
 
 def estimate_by(
     method: str,
-    oracle: FrequencyOracle,
+    oracle: "WalshOracle",
     source: Tally | Reports,
     options: dict[str, Any],
     progress: Callable[[int], None] | None = None,
@@ -115,7 +117,6 @@ def estimate_by(
     >>> made.method, made.biased, made.convergence.converged, round(made.counts.sum())
     ('em', True, True, 1000)
     """
-    assert isinstance(oracle, WalshOracle), "only these have other methods"
     linear = oracle.estimate(source, **options)
     if method == "adaptive":
         tally = oracle.tally(source) if isinstance(source, Reports) else source

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
-from fldp.oracles.base.frequency_oracle import Floats, Law, symbol_dtype
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fhr_items import Items
 from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
@@ -63,10 +64,10 @@ def check_pairs(pairs: Any, mask: Any, good: Any) -> None:
 class FHR(WalshOracle):
     """Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix.
 
-    Value ``v`` is item ``t`` (see ``fldp.oracles.flexible.fhr_items``), ``H[t][i] = (-1)^popcount(t & i)``. The report is the ordered pair
-    (a position of +1, a position of -1), both uniform, swapped with probability ``1/(e^eps+1)``. It is
-    (eps, 1/2)-FLDP: a pair that two items can both produce has probabilities within ``e^eps``, and half of one item's
-    pairs are such.
+    Value ``v`` is item ``t`` (see ``fldp.oracles.flexible.fhr_items``), ``H[t][i] = (-1)^popcount(t & i)``. The report
+    is the ordered pair (a position of +1, a position of -1), both uniform, swapped with probability ``1/(e^eps+1)``. It
+    is (eps, 1/2)-FLDP: a pair that two items can both produce has probabilities within ``e^eps``, and half of one
+    item's pairs are such.
 
     **That is weaker than eps-LDP.** The mask ``w = plus ^ minus`` has ``parity(w & t) = 1`` without any noise, so each
     report rules out about half of the domain with certainty, at every eps; ``anonymity`` is the least number of

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64, walsh_hadamard
-from fldp.oracles.base.frequency_oracle import Floats, Law, symbol_dtype
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible import fwr_items
 from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gray_code
@@ -65,10 +66,10 @@ def best_hash_bits(epsilon: float) -> int:
 class FWR(WalshOracle):
     """Flexible Walsh response: ``k`` parities of the item as they are, ``m`` through randomized response.
 
-    ``k + m`` masks are drawn at random and published. The parities of the value's item (see ``fldp.oracles.flexible.fwr_items``) under
-    the first ``k`` are the *leak*; those under the others form one of ``g = 2^m`` symbols, which goes through
-    generalised randomized response with eps. That is exactly (eps, eta = 2^-k)-FLDP: two values share the reports
-    whose leak is the same for both, and among those only the coin tells them apart.
+    ``k + m`` masks are drawn at random and published. The parities of the value's item (see
+    ``fldp.oracles.flexible.fwr_items``) under the first ``k`` are the *leak*; those under the others form one of ``g =
+    2^m`` symbols, which goes through generalised randomized response with eps. That is exactly (eps, eta = 2^-k)-FLDP:
+    two values share the reports whose leak is the same for both, and among those only the coin tells them apart.
 
     ``eta=1`` (the default) is ordinary eps-LDP with an error close to OUE's from short reports. **A smaller eta is
     weaker than LDP**: each report rules out all but about a share eta of the domain with certainty; ``anonymity``

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.reports import Array, Tally
+from fldp.data.estimate import Estimate
+from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import ParameterError
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.flexible.em import estimate_by
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,9 @@ class WalshOracle(FrequencyOracle):
     @abstractmethod
     def agreement(self, data: Array, items: Array) -> Floats:
         """Return how likely the noisy part of each report is for every item, up to a factor."""
+
+    def _estimate_by(self, method: str, source: Tally | Reports, options: dict[str, Any]) -> Estimate:
+        return estimate_by(method, self, source, options)
 
     def likelihoods(self, data: Array) -> Floats:
         masks, parities = self.leak(data)

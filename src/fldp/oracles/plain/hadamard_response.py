@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle, Law, symbol_dtype
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.symbol_reports import add_symbols
 from fldp.oracles.plain.grr import respond

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle, Law
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.randomness.stream import Words
 from fldp.support.validation import integer, positive

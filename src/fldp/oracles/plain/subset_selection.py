@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel, multiply_high
-from fldp.oracles.base.frequency_oracle import Floats, Law, symbol_dtype
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.oracles.base.symbol_reports import add_symbols
 from fldp.randomness.coins import BITS, SubsetCoin, exp_lower

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle, Law
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.randomness.coins import UnaryCoins

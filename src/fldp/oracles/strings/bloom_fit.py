@@ -13,7 +13,7 @@ from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Reports, Tally
 from fldp.errors import ParameterError
-from fldp.oracles.base.oracle import Floats
+from fldp.numerics.types import Floats
 from fldp.oracles.base.string_oracle import Fit, StringOracle
 from fldp.oracles.strings.bloom_model import Design, Evidence, Solver
 from fldp.oracles.strings.bloom_screening import screen

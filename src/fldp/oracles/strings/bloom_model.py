@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.errors import DomainError
+from fldp.numerics.types import Floats
 
 MOST_FITTED = 4096  # candidates of one fit: its matrices grow with the square of their number
 _SINGULAR = 1e-9
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Screening: which of very many candidates stand out, by a lasso over the bits of Bloom filters.
 
-The model is that of ``fldp.oracles.strings.bloom_model``. What is kept here was chosen because it is large, so its size must be estimated on
-other cohorts than those it was chosen on.
+The model is that of ``fldp.oracles.strings.bloom_model``. What is kept here was chosen because it is large, so its size
+must be estimated on other cohorts than those it was chosen on.
 """
 
 from math import sqrt

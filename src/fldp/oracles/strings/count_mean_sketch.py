@@ -27,9 +27,10 @@ from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
 from fldp.numerics.kernels import U64, Kernel, keyed_hash, multiply_high
+from fldp.numerics.types import Floats
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Floats, Law, symbol_dtype
+from fldp.oracles.base.oracle import Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.string_oracle import Fit, StringOracle
 from fldp.oracles.flexible.fwr import HRR

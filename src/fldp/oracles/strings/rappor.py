@@ -17,8 +17,9 @@ from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import MergeError
 from fldp.numerics.kernels import U64, keyed_hash, multiply_high
+from fldp.numerics.types import Floats
 from fldp.oracles.base import bit_reports
-from fldp.oracles.base.oracle import Floats, Law
+from fldp.oracles.base.oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.plain.hadamard_response import power_of_two
 from fldp.oracles.strings.bloom_fit import FittedOracle

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import Kernel
-from fldp.oracles.base.frequency_oracle import Floats, Law
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.symbol_reports import NamedOracle
 from fldp.oracles.base.treatment import DISTANCES, distance_name

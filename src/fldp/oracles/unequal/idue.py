@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle, Law
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances, UnevenOracle
 from fldp.oracles.base.treatment import Budgets, own_budgets
@@ -38,7 +39,8 @@ class IDUE(BitRows, UnevenOracle):
     ``budgets`` are the values that need more protection than all, each with a budget below ``epsilon``. Two values are
     protected by the smaller of their budgets: MinID-LDP, and so eps-LDP for any two. A report tells no more about
     values with a small budget than they allow, and all others are the more accurate for it; at most as accurate as if
-    their epsilon were twice the least budget. ``fldp.randomness.budget_coins`` has the probabilities and why they are the best.
+    their epsilon were twice the least budget. ``fldp.randomness.budget_coins`` has the probabilities and why they are
+    the best.
 
     ``balance`` says how much accuracy goes from the values with the least budget to the others: 512, that of OUE with
     that budget, to 1023. Left out, it is the best where no value is frequent.

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
-from fldp.oracles.base.frequency_oracle import Floats, Law
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
 from fldp.oracles.plain.unary import LANES, add_bits, throw

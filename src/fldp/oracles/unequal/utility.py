@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.values import Values
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.support_counts import UnevenOracle
 from fldp.oracles.base.treatment import sensitive_values
 from fldp.support.validation import fail

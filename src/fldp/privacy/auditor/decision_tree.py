@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.oracles.base.frequency_oracle import Floats
+from fldp.numerics.types import Floats
 from fldp.privacy.auditor.events import Counts, Cuts, Event, Marks, Part, event
 from fldp.privacy.auditor.outputs import Rows
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from fldp.data.reports import Reports
 from fldp.errors import DomainError, ParameterError
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 
 _CELLS = 1 << 18  # likelihoods held at a time
 _MOST_VALUES = 1 << 12

@@ -8,7 +8,7 @@ from math import exp, inf, log, nextafter
 import numpy as np
 
 from fldp.numerics.binomial_bounds import wilson
-from fldp.oracles.base.frequency_oracle import Floats
+from fldp.numerics.types import Floats
 from fldp.privacy.auditor.events import Counts, Event, Part, event
 
 

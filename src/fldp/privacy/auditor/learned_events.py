@@ -6,7 +6,7 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from fldp.oracles.base.frequency_oracle import Floats
+from fldp.numerics.types import Floats
 from fldp.privacy.auditor.decision_tree import grow, questions
 from fldp.privacy.auditor.event_choice import Choice, Claim, cut
 from fldp.privacy.auditor.events import Bits, Counts, Event, Members, Numbers, Outputs, Part

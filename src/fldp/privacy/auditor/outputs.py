@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Reports
 from fldp.errors import DomainError
-from fldp.oracles.base.frequency_oracle import Floats
+from fldp.numerics.types import Floats
 
 _WORD = 1 << 64
 _SIGN = np.uint64(1 << 63)

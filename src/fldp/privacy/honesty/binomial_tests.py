@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.binomial_bounds import incomplete_beta
-from fldp.oracles.base.frequency_oracle import Floats
+from fldp.numerics.types import Floats
 
 _STEPS = 200  # of a bisection
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array, Tally
 from fldp.numerics.kernels import walsh_hadamard
 from fldp.numerics.projective_geometry import hyperplane_sums
+from fldp.numerics.types import Floats
 from fldp.oracles import FHR, FWR, HR, IDUE, OLH, PGR, URAPPOR, Grouped
-from fldp.oracles.base.oracle import Floats, Oracle
+from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 from fldp.oracles.plain.unary import UnaryOracle
 from fldp.oracles.strings.count_mean_sketch import SketchOracle

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
 from fldp.numerics.kernels import U64, keyed_hash, multiply_high, walsh_hadamard
+from fldp.numerics.types import Floats
 from fldp.oracles import FHR, FWR, IDUE, OLH, SS, URAPPOR
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 from fldp.oracles.plain.unary import UnaryOracle

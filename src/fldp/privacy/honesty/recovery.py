@@ -1,8 +1,8 @@
 """recover: estimates without an attack that shows. It assumes what the attack is, and says so.
 
 Fakes that support a set of targets together give the pairs of these a score of 1 each, and honest reports have a mean
-of 0 (``fldp.privacy.honesty.pair_tests``). So the mean score is an unbiased estimate of their number. What one fake adds
-to every estimate is known from how such fakes are made, and is taken off as often as there are fakes.
+of 0 (``fldp.privacy.honesty.pair_tests``). So the mean score is an unbiased estimate of their number. What one fake
+adds to every estimate is known from how such fakes are made, and is taken off as often as there are fakes.
 """
 
 import math
@@ -18,7 +18,8 @@ from fldp.data.estimate import Estimate, Total
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import as_values
 from fldp.errors import ParameterError
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.plain.unary import UnaryOracle
 from fldp.privacy.honesty.binomial_tests import bennett
 from fldp.privacy.honesty.integrity_tests import FALSE_ALARM, Findings

@@ -5,10 +5,10 @@ from typing import Any
 from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.treatment import DISTANCES
-from fldp.privacy.laws import exact
 from fldp.privacy.notions.base import Demand, Notion
 from fldp.privacy.notions.unequal import CLDP, IDLDP, PLDP, ULDP, GroupedLDP
 from fldp.privacy.notions.uniform import FLDP, LDP, ApproximateLDP
+from fldp.support.exact_numbers import exact
 
 __all__ = [
     "CLDP",

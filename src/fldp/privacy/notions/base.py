@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from fldp.oracles.base.profile import Profile
-from fldp.privacy.laws import exact
 from fldp.randomness.coins import exp_lower
+from fldp.support.exact_numbers import exact
 from fldp.support.validation import fail, positive
 
 Pair = tuple[int, int]

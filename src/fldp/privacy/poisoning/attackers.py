@@ -32,8 +32,8 @@ def poison(
 
     ``"maximal-gain"`` sends what adds most to the estimates of the targets, ``"random-item"`` the honest report of a
     target, ``"random-report"`` any report. With ``tickets``, masks and hash seeds are not theirs to choose (see
-    ``fldp.oracles.base.ticket_words``); where a report has neither, that changes nothing. An oracle over strings is given among the
-    candidates that estimates are asked for, and targets are some of these.
+    ``fldp.oracles.base.ticket_words``); where a report has neither, that changes nothing. An oracle over strings is
+    given among the candidates that estimates are asked for, and targets are some of these.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=100)

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array
+from fldp.numerics.types import Floats
 from fldp.oracles import IDUE, SS, URAPPOR
-from fldp.oracles.base.oracle import Floats
 from fldp.oracles.plain.unary import UnaryOracle
 from fldp.oracles.unequal.utility import OTHER, SENSITIVE
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy, supports_worth

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array
 from fldp.numerics.kernels import walsh_hadamard
+from fldp.numerics.types import Floats
 from fldp.oracles import FHR, FWR
-from fldp.oracles.base.oracle import Floats
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy, times
 from fldp.randomness.stream import Stream
 

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array
 from fldp.errors import ParameterError
+from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Floats, Oracle
+from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import Listed, StringOracle
 from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 

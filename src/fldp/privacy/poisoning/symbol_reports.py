@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array
 from fldp.numerics.kernels import walsh_hadamard
 from fldp.numerics.projective_geometry import hyperplane_sums
+from fldp.numerics.types import Floats
 from fldp.oracles import GRR, HR, PGR, URR, Exponential
-from fldp.oracles.base.oracle import Floats
 from fldp.oracles.plain.single_value import Single
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, largest, strategy, supports_worth, times
 

@@ -11,7 +11,7 @@ from fldp.experiments.paper.claims.exact_moments import EXACT, moments, tiny
 from fldp.experiments.paper.claims.measured import agreement, measured
 from fldp.experiments.paper.evidence import Evidence
 from fldp.experiments.runner.specification import PAPER
-from fldp.oracles.base.frequency_oracle import Floats
+from fldp.numerics.types import Floats
 
 PART = "Its accuracy"
 CROSSOVER = log(3 + sqrt(8))

@@ -6,7 +6,8 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.randomness.stream import Stream
 
 

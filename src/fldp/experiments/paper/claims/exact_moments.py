@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from fldp.oracles.base.frequency_oracle import Floats, FrequencyOracle
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 
 EXACT = 1e-9  # what rounding alone explains
 

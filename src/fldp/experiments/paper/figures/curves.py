@@ -9,7 +9,8 @@ from fldp.experiments.paper.claims.accuracy import CROSSOVER
 from fldp.experiments.paper.claims.measured import measured
 from fldp.experiments.paper.evidence import Evidence
 from fldp.experiments.paper.figures import theory
-from fldp.presentation.figure_style import Look, above, legend, logarithmic, looks, named, titled
+from fldp.experiments.paper.figures.series import looks
+from fldp.presentation.figure_style import Look, above, legend, logarithmic, named, titled
 from fldp.presentation.plot import INK, figures
 
 EPSILONS = tuple(float(x) for x in np.linspace(0.3, 3.0, 109))

@@ -5,7 +5,8 @@ from typing import Any
 
 from fldp.experiments.paper.evidence import Evidence
 from fldp.experiments.paper.figures import theory
-from fldp.presentation.figure_style import Look, above, legend, logarithmic, looks, named, titled
+from fldp.experiments.paper.figures.series import looks
+from fldp.presentation.figure_style import Look, above, legend, logarithmic, named, titled
 from fldp.presentation.plot import INK, figures
 
 MARKS = ("o", "s", "D", "^", "v")

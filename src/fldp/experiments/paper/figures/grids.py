@@ -6,9 +6,10 @@ import numpy as np
 
 from fldp.experiments.paper.evaluation import PUBLISHED
 from fldp.experiments.paper.evidence import Evidence
+from fldp.experiments.paper.figures.series import looks
 from fldp.experiments.runner import metrics
 from fldp.experiments.runner.table import Table
-from fldp.presentation.figure_style import Look, above, legend, logarithmic, looks, named, titled
+from fldp.presentation.figure_style import Look, above, legend, logarithmic, named, titled
 from fldp.presentation.plot import INK, grid
 
 NAMES = {

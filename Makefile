@@ -57,7 +57,7 @@ figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures
 	@$(BIN)/python -m fldp.experiments.figures.notions docs/images/notions.png
 
 soak: $(READY) needs  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults, hostile, engines, model or timing for one
-	$(BIN)/python tests/soak.py $(PART)
+	PYTHONPATH=tests $(BIN)/python -m soak.soak $(PART)
 
 javascript: $(JS)  ## build the JavaScript client, and put it where the collector serves it from
 	@cd js && npm run --silent vendor

@@ -81,7 +81,7 @@ def pytest_sessionstart(session):
     if not hasattr(session.config, "workerinput") and "PYTEST_XDIST_WORKER" not in os.environ:
         import numpy as np
 
-        import cases
+        from support import cases
 
         for _, oracle in (*cases.CASES.values(), *cases.STRING_CASES.values()):
             oracle.estimate(oracle.tally(oracle.privatize(np.zeros(2, np.int64))))

@@ -10,7 +10,7 @@ al. call opt0, for any number of values.
 
 We take ``U = 1 + (E-1) s`` and ``1/W = 1 - (1-1/E) s``, where ``E`` belongs to the least budget, and search for the one
 number ``s``. At 1/2 all bits are those of OUE with the least budget. Above it, the values with the least budget give
-some of their accuracy to the others. ``tests/test_levels.py`` compares it with the best pair of numbers, and with the
+some of their accuracy to the others. ``tests/randomness/test_levels.py`` compares it with the best pair of numbers, and with the
 restricted problems opt1 and opt2.
 """
 

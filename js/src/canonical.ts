@@ -26,12 +26,12 @@ export function utf8(text: string): Bytes {
   return new TextEncoder().encode(text);
 }
 
-const MOST_BYTES = 1024;
+const MAX_BYTES = 1024;
 
 /** Return the bytes of a string that may be an answer, or null: a rule of fldp's, the same for every survey. */
 export function bytesOf(text: unknown): Bytes | null {
   const bytes = utf8(String(text));
-  return typeof text === "string" && bytes.length && bytes.length <= MOST_BYTES && !/\p{Cs}/u.test(text) ? bytes : null;
+  return typeof text === "string" && bytes.length && bytes.length <= MAX_BYTES && !/\p{Cs}/u.test(text) ? bytes : null;
 }
 
 /** Return the SHA-256 of bytes. */

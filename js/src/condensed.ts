@@ -2,8 +2,8 @@
 import type { Fields, Report } from "./oracle.js";
 import { ONE, Oracle, SCALE, bitLength, degenerate, expLower, integer, wordOf } from "./shared.js";
 
-const MOST_NEAR = 512; // values: a channel has a row for each
-const MOST_CONDITION = 1e9; // of the channel; beyond it, rounding would show in the estimates
+const MAX_NEAR = 512; // values: a channel has a row for each
+const MAX_CONDITION = 1e9; // of the channel; beyond it, rounding would show in the estimates
 
 /** For each value, how many of `2^64` words give each symbol. */
 type Shares = readonly (readonly bigint[])[];
@@ -82,7 +82,7 @@ export class Exponential extends Oracle {
   static override readonly id = "exponential";
   static override readonly rules = {
     ...Oracle.rules,
-    domain_size: integer(2, MOST_NEAR),
+    domain_size: integer(2, MAX_NEAR),
     distance: {
       rule: `one of ${Object.keys(DISTANCES)}`,
       check: (value: unknown) => Object.keys(DISTANCES).includes(value as string),
@@ -109,7 +109,7 @@ export class Exponential extends Oracle {
     const pairs = values.map((value) => [value, (value + 1) % size]).slice(0, isRing ? size : -1);
     const power = expLower(this.alpha);
     const kept = pairs.every((pair) => areKept(this.shares, pair, power, weights));
-    if (!kept || !(conditionOf(this.shares, isRing, weights[1]) <= MOST_CONDITION)) throw degenerate(this.name, epsilon);
+    if (!kept || !(conditionOf(this.shares, isRing, weights[1]) <= MAX_CONDITION)) throw degenerate(this.name, epsilon);
     this.widths = [bitLength(size - 1)];
   }
 

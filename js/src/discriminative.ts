@@ -4,7 +4,7 @@ import type { Fields, Report } from "./oracle.js";
 import { ONE, Oracle, below, byteWidths, degenerate, expLower, fail, integer, settle, wordOf } from "./shared.js";
 import { type Budget, budgets, inOrder } from "./treatment.js";
 
-const LEAST_POWER = ONE + (ONE >> 60n);
+const MIN_POWER = ONE + (ONE >> 60n);
 const balance = integer(512, 1023);
 
 /**
@@ -39,7 +39,7 @@ export class IDUE extends Oracle {
     if (epsilon >= 64) throw degenerate(this.name, epsilon);
     const all = [...new Set([...given.map(([, budget]) => budget), epsilon])].sort((a, b) => a - b);
     const powers = all.map(expLower);
-    if (powers[0] < LEAST_POWER) throw degenerate(name, all[0]);
+    if (powers[0] < MIN_POWER) throw degenerate(name, all[0]);
     const sizes = all.map((budget) => given.filter((pair) => pair[1] === budget).length);
     settings.balance ??= bestBalance(powers, [...sizes.slice(0, -1), size - given.length]);
     const { planes, levels } = levelCoins(name, all[0], powers, settings.balance as number);

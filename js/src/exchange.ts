@@ -6,7 +6,7 @@ import { randomWords } from "./random.js";
 const RETRIES = 5;
 const FIRST_DELAY = 500; // milliseconds, as are the others
 const LONGEST = 60_000;
-const MOST_BYTES = 1 << 25;
+const MAX_BYTES = 1 << 25;
 const AGAIN = [408, 429, 502, 503, 504];
 
 /** Return how long an answer asks to wait, which it may say as a number of seconds or as a time. */
@@ -25,7 +25,7 @@ async function readJson(response: Response): Promise<unknown> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   let text = "";
-  for (let step; reader && !(step = await reader.read()).done && text.length < MOST_BYTES;) {
+  for (let step; reader && !(step = await reader.read()).done && text.length < MAX_BYTES;) {
     text += decoder.decode(step.value, { stream: true });
   }
   await reader?.cancel();

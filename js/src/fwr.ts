@@ -16,10 +16,10 @@ import {
 } from "./oracle.js";
 import { leftBy, scatter } from "./scatter.js";
 
-const MOST_HASH_BITS = 8;
-const MOST_MASKS = 12;
-const HALVINGS: readonly unknown[] = Array.from({ length: MOST_MASKS + 1 }, (_, k) => 1 / (1 << k));
-const hashBits = integer(1, MOST_HASH_BITS);
+const MAX_HASH_BITS = 8;
+const MAX_MASKS = 12;
+const HALVINGS: readonly unknown[] = Array.from({ length: MAX_MASKS + 1 }, (_, k) => 1 / (1 << k));
+const hashBits = integer(1, MAX_HASH_BITS);
 
 /** Return the `m` whose `g = 2^m` symbols minimise `(E + g - 1)^2 / (g - 1)`, the smaller of two equals. */
 function bestHashBits(epsilon: number): number {
@@ -29,7 +29,7 @@ function bestHashBits(epsilon: number): number {
     return [(power + others * ONE) ** 2n, others];
   };
   let best = 1;
-  for (let m = 2; m <= MOST_HASH_BITS; m++) {
+  for (let m = 2; m <= MAX_HASH_BITS; m++) {
     const [[a, b], [c, d]] = [cost(m), cost(best)];
     if (a * d < c * b) best = m;
   }
@@ -47,7 +47,7 @@ export class FWR extends Oracle {
   static override readonly rules: typeof Oracle.rules = {
     ...Oracle.rules,
     eta: {
-      rule: `1, 1/2, 1/4, ... down to 1/${1 << MOST_MASKS}`,
+      rule: `1, 1/2, 1/4, ... down to 1/${1 << MAX_MASKS}`,
       initial: 1,
       check: (value) => HALVINGS.includes(value),
     },
@@ -70,7 +70,7 @@ export class FWR extends Oracle {
     this.coin = symbolCoin(this.name, this.epsilon, 1 << bits);
     this.leaks = HALVINGS.indexOf(this.eta);
     this.masks = this.leaks + bits;
-    if (this.masks > MOST_MASKS) throw fail(this.name, "eta", `at least 1/${1 << (MOST_MASKS - bits)}`, this.eta);
+    if (this.masks > MAX_MASKS) throw fail(this.name, "eta", `at least 1/${1 << (MAX_MASKS - bits)}`, this.eta);
     this.words = Math.ceil(this.masks / 2) + 1;
     this.widths = [...Array<number>(this.masks).fill(bitLength(this.domainSize - 1)), this.masks];
     this.item = scatter(this.domainSize);

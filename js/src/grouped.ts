@@ -5,7 +5,7 @@ import { GRR, RR } from "./grr.js";
 import { HR } from "./hadamard.js";
 import {
   type Fields,
-  MOST_VALUES,
+  MAX_VALUES,
   Oracle,
   type OracleClass,
   type Report,
@@ -21,10 +21,10 @@ import { SS } from "./subset.js";
 import { OUE, SUE, byteWidths } from "./unary.js";
 
 const BASES: readonly OracleClass[] = [GRR, HR, HRR, OUE, PGR, RR, SS, SUE];
-const MOST_GROUPS = 256;
-const size = integer(1, MOST_VALUES);
+const MAX_GROUPS = 256;
+const size = integer(1, MAX_VALUES);
 const isSizes = (value: unknown): boolean =>
-  Array.isArray(value) && value.length >= 2 && value.length <= MOST_GROUPS && value.every(size.check);
+  Array.isArray(value) && value.length >= 2 && value.length <= MAX_GROUPS && value.every(size.check);
 const total = (sizes: readonly number[]): number => sizes.reduce((sum, one) => sum + one, 0);
 
 /** The oracle of one value: nothing to report. */
@@ -60,14 +60,14 @@ export class Grouped extends Oracle {
   static override readonly id = "grouped";
   static override readonly rules = {
     epsilon: positive,
-    domain_size: integer(0, MOST_VALUES, 0),
+    domain_size: integer(0, MAX_VALUES, 0),
     base: {
       rule: `one of ${BASES.map(({ id }) => id)}`,
       check: (value: unknown) => BASES.some(({ id }) => id === value),
     },
     groups: {
-      rule: `2 to ${MOST_GROUPS} sizes, of at most ${MOST_VALUES} values in all`,
-      check: (value: unknown) => isSizes(value) && total(value as number[]) <= MOST_VALUES,
+      rule: `2 to ${MAX_GROUPS} sizes, of at most ${MAX_VALUES} values in all`,
+      check: (value: unknown) => isSizes(value) && total(value as number[]) <= MAX_VALUES,
     },
     allow_exposure: flag,
   };

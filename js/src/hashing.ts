@@ -4,7 +4,7 @@ import { deriving } from "./derived.js";
 import { ONE, expLower } from "./exponential.js";
 import { type Fields, Oracle, type Report, type Value, bitLength, wordOf } from "./oracle.js";
 
-const MOST_SYMBOLS = 2n ** 32n - 1n;
+const MAX_SYMBOLS = 2n ** 32n - 1n;
 const low = (number: bigint): bigint => BigInt.asUintN(64, number);
 
 /** Return output number `value` of SplitMix64 started at the seed. */
@@ -24,7 +24,7 @@ export function hashed(seed: bigint, value: Value, symbols: number): number {
 function bestSymbols(epsilon: number): number {
   const power = expLower(Math.min(epsilon, 64));
   let g = power / ONE + 1n;
-  g = g < MOST_SYMBOLS - 1n ? g : MOST_SYMBOLS - 1n; // E is at least 1, so it is at least 2
+  g = g < MAX_SYMBOLS - 1n ? g : MAX_SYMBOLS - 1n; // E is at least 1, so it is at least 2
   const [here, next] = [power + (g - 1n) * ONE, power + g * ONE];
   return Number(next * next * (g - 1n) < here * here * g ? g + 1n : g);
 }

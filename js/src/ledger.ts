@@ -2,7 +2,7 @@
 import { type FullLimits, breaches } from "./amounts.js";
 import { identifier } from "./canonical.js";
 import { FldpError } from "./errors.js";
-import { MOST_LISTED, type Report } from "./oracle.js";
+import { MAX_LISTED, type Report } from "./oracle.js";
 import type { Store } from "./store.js";
 
 const FORMAT = "fldp-ledger-1";
@@ -113,7 +113,7 @@ export function noticesOf(rows: readonly Row[], row: Charge, { minLabels }: Full
   const last = rows.filter(related(row)).pop();
   if (last && last.labels !== row.labels) {
     const said = `its labels have changed since ${last.day}: ${last.size} then, ${row.size} now`;
-    found.push(said.replaceAll(String(MOST_LISTED), "any text"));
+    found.push(said.replaceAll(String(MAX_LISTED), "any text"));
   }
   return found;
 }

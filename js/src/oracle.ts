@@ -5,10 +5,10 @@ import type { Charge, Row } from "./ledger.js";
 import { randomWords } from "./random.js";
 
 /** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
-export const MOST_VALUES = 1 << 20;
+export const MAX_VALUES = 1 << 20;
 
-export const MOST_LISTED = 2 ** 31 - 1; // values of any list
-const MOST_POWER = 1 << 16;
+export const MAX_LISTED = 2 ** 31 - 1; // values of any list
+const MAX_POWER = 1 << 16;
 
 /** A value: its number, or the fingerprint of a string, which is wider than 53 bits. */
 export type Value = number | bigint;
@@ -63,15 +63,15 @@ export function integer(low: number, high: number, initial?: unknown): Rule {
 
 /** Accept 1, 2, 4, ... of a range. */
 export function powerOfTwo(low: number, initial: number): Rule {
-  const { check } = integer(low, MOST_POWER);
+  const { check } = integer(low, MAX_POWER);
   const good = (value: unknown) => check(value) && !((value as number) & ((value as number) - 1));
-  return { rule: `a power of two from ${low} to ${MOST_POWER}`, initial, check: good };
+  return { rule: `a power of two from ${low} to ${MAX_POWER}`, initial, check: good };
 }
 
 /** A frequency oracle on the side of those who answer. */
 export abstract class Oracle {
   declare static readonly id: string;
-  static readonly rules: Readonly<Record<string, Rule>> = { epsilon: positive, domain_size: integer(2, MOST_VALUES) };
+  static readonly rules: Readonly<Record<string, Rule>> = { epsilon: positive, domain_size: integer(2, MAX_VALUES) };
 
   /** The identifier on the wire. */
   declare readonly name: string;
@@ -102,7 +102,7 @@ export abstract class Oracle {
 
   /** The number of values; where they are strings, more than any list can have. */
   get domainSize(): number {
-    return (this.settings.domain_size as number) ?? MOST_LISTED;
+    return (this.settings.domain_size as number) ?? MAX_LISTED;
   }
 
   /** Where an answer is kept and reported anew: the epsilon of all reports together that are made of it. */

@@ -3,7 +3,7 @@ import { type SetCoin, quotient, setCoin } from "./coins.js";
 import { ONE, expLower } from "./exponential.js";
 import { type Fields, Oracle, type Report, bitLength, wordOf } from "./oracle.js";
 
-const MOST_POINTS = 2 ** 32 - 1;
+const MAX_POINTS = 2 ** 32 - 1;
 
 /** The projective space of vectors of so many digits modulo a prime. */
 interface Space {
@@ -40,7 +40,7 @@ function rareVariance(power: bigint, { size, inside, both }: Space): [bigint, bi
 /** Return the space in which a rare value has the least variance, of those that are not too large. */
 function bestSpace(epsilon: number, least: number): Space {
   const power = expLower(Math.min(epsilon, 64));
-  const limit = Math.min(64 * least + 64, MOST_POINTS);
+  const limit = Math.min(64 * least + 64, MAX_POINTS);
   const orders = [];
   for (let order = 2; order * order <= limit; order++) if (isPrime(order)) orders.push(order);
   let line = Math.max(2, least - 1);

@@ -1,7 +1,7 @@
 /** Randomness and hashes, from WebCrypto and from nothing else. */
 import { FldpError } from "./errors.js";
 
-const MOST_BYTES = 65_536; // that one call of getRandomValues gives
+const MAX_BYTES = 65_536; // that one call of getRandomValues gives
 
 /** Return WebCrypto, all of which browsers offer to safe pages only; there is nothing to fall back to. */
 export function webCrypto(): Crypto {
@@ -14,8 +14,8 @@ export function webCrypto(): Crypto {
 export function randomBytes(count: number): Uint8Array<ArrayBuffer> {
   const source = webCrypto();
   const made = new Uint8Array(count);
-  for (let start = 0; start < count; start += MOST_BYTES) {
-    source.getRandomValues(made.subarray(start, start + MOST_BYTES));
+  for (let start = 0; start < count; start += MAX_BYTES) {
+    source.getRandomValues(made.subarray(start, start + MAX_BYTES));
   }
   return made;
 }

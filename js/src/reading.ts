@@ -5,7 +5,7 @@ import type { Oracle, OracleClass, Report } from "./oracle.js";
 import { unpack } from "./packing.js";
 import { CHECK, START, build, chunkSize, headerText } from "./wire.js";
 
-const MOST_HEADER = 4096;
+const MAX_HEADER = 4096;
 
 /** What a batch holds. */
 export interface Batch {
@@ -65,7 +65,7 @@ export async function decode(bytes: Bytes, oracles: readonly OracleClass[]): Pro
 
 function headerOf(reader: Reader, oracles: readonly OracleClass[]): { oracle: Oracle; survey: string | null } {
   const length = reader.number(2);
-  if (length > MOST_HEADER) refuse(`a header of ${length} bytes`);
+  if (length > MAX_HEADER) refuse(`a header of ${length} bytes`);
   const text = reader.take(length);
   try {
     const header = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);

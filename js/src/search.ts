@@ -4,7 +4,7 @@ import { fail } from "./errors.js";
 import { related } from "./ledger.js";
 import { type Fields, type Round, bitLength, integer } from "./oracle.js";
 
-const MOST_STEP = 18;
+const MAX_STEP = 18;
 
 const binary = (number: number, width: number): string => number.toString(2).padStart(width, "0");
 
@@ -28,7 +28,7 @@ function codeOf(alphabet: string, bytes: Uint8Array): string {
 /** Return the round that the specification of a survey asks: what to give to `load` if searches are to be answered. */
 export function search({ name, search: table, domain }: Fields): Round {
   const { round: _, found: __, step, prefixes, ...same } = Object(table);
-  const good = Array.isArray(prefixes) && /^[01,]*$/.test(prefixes.join()) && integer(0, MOST_STEP).check(step);
+  const good = Array.isArray(prefixes) && /^[01,]*$/.test(prefixes.join()) && integer(0, MAX_STEP).check(step);
   if (!good || domain !== "strings") throw fail("survey", "search", "a round of one, over strings", table);
   const none = prefixes.length << step;
   return {

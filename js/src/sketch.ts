@@ -7,7 +7,7 @@ import { type Fields, type Oracle, type OracleClass, type Report, bitLength, pos
 import { StringOracle, hashSeed } from "./strings.js";
 import { SUE } from "./unary.js";
 
-const MOST_CELLS = 1 << 24;
+const MAX_CELLS = 1 << 24;
 
 abstract class Sketch extends StringOracle {
   static override readonly rules = {
@@ -24,7 +24,7 @@ abstract class Sketch extends StringOracle {
   constructor(fields: Fields, Response: OracleClass) {
     super(fields);
     const { epsilon, hashes, width } = this.settings as Record<string, number>;
-    if (hashes * width > MOST_CELLS) throw fail(this.name, "hashes", `at most ${MOST_CELLS} divided by width`, hashes);
+    if (hashes * width > MAX_CELLS) throw fail(this.name, "hashes", `at most ${MAX_CELLS} divided by width`, hashes);
     this.response = new Response({ epsilon, domain_size: width });
     this.hashes = hashes;
     this.words = 1 + this.response.words;

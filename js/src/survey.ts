@@ -2,7 +2,7 @@
 import { identifier } from "./canonical.js";
 import { CollectorError, DomainError, WireError, fail, shown } from "./errors.js";
 import { exchange } from "./exchange.js";
-import { type Fields, MOST_VALUES, type Oracle, type OracleClass, type Round, type Value } from "./oracle.js";
+import { type Fields, MAX_VALUES, type Oracle, type OracleClass, type Round, type Value } from "./oracle.js";
 import { type Address, addressOf } from "./origin.js";
 import { build } from "./wire.js";
 
@@ -81,7 +81,7 @@ function checked(specification: unknown, oracles: readonly OracleClass[], search
   const size = sizeOf(fields);
   const round = fields.search === undefined ? undefined : search?.(fields);
   const oracle = build({ ...(fields.oracle as Fields), domain_size: round?.size ?? size }, oracles);
-  require(oracle.reportBits <= MOST_VALUES, "reports", "short", oracle.reportBits);
+  require(oracle.reportBits <= MAX_VALUES, "reports", "short", oracle.reportBits);
   const given = Object.entries(table(rules, "collect", KNOWN)).filter(([, value]) => !USUAL.includes(value));
   const collect: Collect & Fields = { ...COLLECT, ...Object.fromEntries(given) };
   const fits = given.every(([rule, value]) => rule in COLLECT || oracle.rarely[rule] === value);

@@ -164,7 +164,7 @@ def test_a_slow_answer_is_a_failure(at, asked):
 
 
 def test_an_answer_that_drips_is_a_failure(at, monkeypatch):
-    monkeypatch.setattr(messages, "MOST_SECONDS", 0.5)
+    monkeypatch.setattr(messages, "MAX_SECONDS", 0.5)
     with pytest.raises(CollectorError, match=r"the answer is not complete after 0\.5 s"):
         at("drip", retries=0).surveys()
 
@@ -242,9 +242,9 @@ def test_a_bad_report_is_named(at, asked):
 
 
 def _piece(asked):
-    from fldp.client.upload import Piece
+    from fldp.client.upload import UploadPart
 
-    return Piece(0, 2, wire.encode(reports(asked, 2), asked.version), derived_key("x"))
+    return UploadPart(0, 2, wire.encode(reports(asked, 2), asked.version), derived_key("x"))
 
 
 # --- secrets

@@ -40,7 +40,7 @@ ENDLESS = {
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
 @pytest.mark.parametrize("what", ENDLESS)
 def test_what_drips_without_an_end_is_cut(kind, what, monkeypatch):
-    monkeypatch.setattr(messages, "MOST_SECONDS", 1.0)
+    monkeypatch.setattr(messages, "MAX_SECONDS", 1.0)
     with raw(ENDLESS[what]) as (url, seen), pytest.raises(CollectorError, match="is not complete after") as error:
         asked(kind, url, lambda client: client.surveys(), retries=1, patience=0.01)
     assert len(seen) == 2
@@ -53,7 +53,7 @@ def test_what_drips_without_an_end_is_cut(kind, what, monkeypatch):
 
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
 def test_what_drips_in_private_is_cut_too(kind, monkeypatch, tmp_path):
-    monkeypatch.setattr(messages, "MOST_SECONDS", 0.5)
+    monkeypatch.setattr(messages, "MAX_SECONDS", 0.5)
     key, certificate = self_signed()
     (tmp_path / "both.pem").write_bytes(key + certificate)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -66,7 +66,7 @@ def test_what_drips_in_private_is_cut_too(kind, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
 def test_a_file_that_comes_slowly_gets_more_time_but_not_without_an_end(kind, monkeypatch, tmp_path):
-    monkeypatch.setattr(messages, "MOST_SECONDS", 0.8)
+    monkeypatch.setattr(messages, "MAX_SECONDS", 0.8)
     head, part = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nPAR1", b"." * 1000
     with raw([head, *[part, 0.05] * 24, b"PAR1"]) as (url, _):  # 1.2 s, and 24,000 bytes give 5.9 s more
         assert asked(kind, url, lambda client: client.export("ab" * 32, tmp_path / "all.parquet")) == 24_008
@@ -76,7 +76,7 @@ def test_a_file_that_comes_slowly_gets_more_time_but_not_without_an_end(kind, mo
 
 
 def test_one_thread_watches_and_ends_when_nothing_goes_on(monkeypatch):
-    monkeypatch.setattr(messages, "MOST_SECONDS", 1.0)
+    monkeypatch.setattr(messages, "MAX_SECONDS", 1.0)
 
     def watching():
         return [thread for thread in threading.enumerate() if thread.name == "fldp watch"]
@@ -97,7 +97,7 @@ def test_one_thread_watches_and_ends_when_nothing_goes_on(monkeypatch):
 
 def test_one_that_is_cut_can_ask_again(monkeypatch):
     """The next request finds no dead connection, and an answer in time is not cut."""
-    monkeypatch.setattr(messages, "MOST_SECONDS", 1.0)
+    monkeypatch.setattr(messages, "MAX_SECONDS", 1.0)
     turns = iter([ENDLESS["a header"], lambda asked: [HEAD + b"Content-Length: 2\r\n\r\n[]"]])
     with raw(lambda asked: next(turns)(asked)) as (url, seen), Client(url, patience=0.01) as client:
         assert client.surveys() == []

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from fldp import Client, CollectorError
-from fldp.client.cache import MOST_ANSWERS, MOST_BYTES, Remembered
+from fldp.client.cache import MAX_ANSWERS, MAX_BYTES, Remembered
 from fldp.client.messages import Reply, Request
 from support.client import TOKEN, survey
 from support.raw_server import answer, raw
@@ -95,8 +95,8 @@ def test_little_is_kept():
         known.keep(request, Reply(200, {"etag": '"1"'}, b"x" * size))
         return request
 
-    few = [keep(10) for _ in range(3 * MOST_ANSWERS)]
-    assert [known.find(request) is not None for request in few] == [False] * 2 * MOST_ANSWERS + [True] * MOST_ANSWERS
-    assert known.find(keep(MOST_BYTES + 1)) is None
-    assert known.find(keep(MOST_BYTES)) is not None
+    few = [keep(10) for _ in range(3 * MAX_ANSWERS)]
+    assert [known.find(request) is not None for request in few] == [False] * 2 * MAX_ANSWERS + [True] * MAX_ANSWERS
+    assert known.find(keep(MAX_BYTES + 1)) is None
+    assert known.find(keep(MAX_BYTES)) is not None
     assert not [request for request in few if known.find(request)]

@@ -24,7 +24,7 @@ from support.lakes import (
     spoil,
 )
 
-MOST_MEGABYTES = 500  # of a worker
+MAX_MEGABYTES = 500  # of a worker
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_a_million_reports(client, lake):
     assert sum(heard) == pytest.approx(sum(file.stat().st_size for file in lake.iterdir()), abs=100)
     peaks = client.run(peak_megabytes).values()
     print("peak memory of workers, MB:", [round(peak) for peak in peaks])
-    assert max(peaks) < MOST_MEGABYTES
+    assert max(peaks) < MAX_MEGABYTES
 
 
 def test_a_worker_is_killed(client, lake, tmp_path):

@@ -18,7 +18,7 @@ import fldp
 from fldp import FldpError, ParameterError, WireError
 from fldp.distributed import Bad, Part, tally
 from fldp.distributed.lake.layout import Piece, Window, day_file, find
-from fldp.distributed.lake.partial_tally import MOST_LISTED
+from fldp.distributed.lake.partial_tally import MAX_LISTED
 from fldp.distributed.lake.scan import Job, job_for, tally_piece, tally_pieces
 from fldp.wire import parquet
 from support.lake_files import FAMILIES, ONE, ORACLE, OTHER, flipped, reports, save
@@ -146,7 +146,7 @@ def test_parts_merge_in_any_order_to_the_same():
     right = parts[3] + ((parts[2] + parts[0]) + parts[1])
     assert np.array_equal(left.state, right.state)
     assert (left.n, left.bad, left.bad_rows, left.bad_files) == (right.n, right.bad, right.bad_rows, right.bad_files)
-    assert (len(left.bad), left.bad_rows) == (MOST_LISTED, 240)
+    assert (len(left.bad), left.bad_rows) == (MAX_LISTED, 240)
     with pytest.raises(fldp.MergeError):
         _ = parts[0] + Part(ORACLE, OTHER)
 
@@ -273,7 +273,7 @@ def test_a_flipped_bit_costs_its_row_group_and_no_more(tmp_path, size):
 
 def test_rows_before_the_damage_do_not_count_either(tmp_path, monkeypatch):
     """How many can still be read of a row group would depend on the batches."""
-    monkeypatch.setattr("fldp.distributed.lake.scan._MOST_ROWS", 50)
+    monkeypatch.setattr("fldp.distributed.lake.scan._MAX_ROWS", 50)
     data = columns(reports(2000).data)
     layout = {"row_group_size": 1000, "data_page_size": 100, "write_batch_size": 50, "use_dictionary": False}
     put(tmp_path / "x.parquet", data, write_page_checksum=True, **layout)
@@ -290,7 +290,7 @@ def test_rows_before_the_damage_do_not_count_either(tmp_path, monkeypatch):
 def test_the_list_of_bad_rows_is_short_and_their_number_is_not(tmp_path):
     put(tmp_path / "x.parquet", {"plus": [9] * 1000, "minus": [9] * 999 + [8]})
     found = tally(tmp_path, ORACLE, skip_bad=True)
-    assert (found.tally.n, len(found.bad), found.bad_rows) == (1, MOST_LISTED, 999)
+    assert (found.tally.n, len(found.bad), found.bad_rows) == (1, MAX_LISTED, 999)
 
 
 def test_bad_ones_are_skipped_only_where_good_ones_are_known(tmp_path):

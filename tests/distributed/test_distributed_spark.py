@@ -24,7 +24,7 @@ from support.lakes import (
     spoil,
 )
 
-MOST_MEGABYTES = 500  # of a Python worker
+MAX_MEGABYTES = 500  # of a Python worker
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_a_million_reports(spark, lake):
     peaks = [peak_megabytes(worker) for worker in python_children()]
     print("peak memory of Python workers, MB:", [round(peak) for peak in peaks])
     assert len(peaks) >= 2
-    assert max(peaks) < MOST_MEGABYTES
+    assert max(peaks) < MAX_MEGABYTES
 
 
 @pytest.mark.parametrize("victim", ["self", "executor"])

@@ -11,7 +11,7 @@ import pytest
 
 import fldp
 from fldp.estimation.expected_error import (
-    LEAST_EPSILON,
+    MIN_EPSILON,
     curve,
     epsilon_needed,
     even_error,
@@ -172,7 +172,7 @@ def test_an_epsilon_that_cannot_be_found_is_said():
         epsilon_needed("rr", **asked)
     with pytest.raises(fldp.ParameterError, match="FHR: decoder must be one of"):
         epsilon_needed("fhr", **asked, decoder="nope")
-    assert epsilon_needed("fhr", **(asked | {"error": 0.1})) == LEAST_EPSILON
+    assert epsilon_needed("fhr", **(asked | {"error": 0.1})) == MIN_EPSILON
 
 
 def test_an_epsilon_is_found_where_the_oracle_refuses_large_ones():

@@ -261,7 +261,7 @@ def test_bad_spreadsheets(data, message):
 
 
 def test_a_spreadsheet_that_unpacks_to_too_much(monkeypatch):
-    monkeypatch.setattr(spreadsheet, "MOST_BYTES", 600)
+    monkeypatch.setattr(spreadsheet, "MAX_BYTES", 600)
     assert "must be at most 600 bytes, got" in complaint(lambda: column(xlsx()))
 
 

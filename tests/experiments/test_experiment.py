@@ -18,7 +18,7 @@ import pytest
 import fldp
 from fldp import FldpError
 from fldp.experiments import EXTENDED, PAPER, Contender, Population, Source, Specification, Table, run
-from fldp.experiments.runner.cells import Cell, Plan, collect
+from fldp.experiments.runner.cells import Cell, RunPlan, collect
 from fldp.experiments.runner.journal import Journal, line_of
 from fldp.experiments.runner.table import COLUMNS
 from support.serving import run_here, shell
@@ -177,7 +177,7 @@ def test_wrong_files(tmp_path, content, message):
 
 
 def test_an_oracle_that_cannot_work_is_named_before_any_work(monkeypatch):
-    monkeypatch.setattr(Plan, "measure", None)
+    monkeypatch.setattr(RunPlan, "measure", None)
     wrong = Specification([{"name": "uniform", "values": 2}], ["oue", "fhr"], [1.0])
     assert complaint(lambda: run(wrong)).startswith("FHR: domain_size with items='spread' must be one where no single")
 
@@ -204,7 +204,7 @@ def test_the_table_has_a_row_for_every_measurement(table):
 
 def test_measurements_are_those_of_the_estimate(table):
     """A cell again, by hand, from its own stream."""
-    plan = Plan.of(SMALL)
+    plan = RunPlan.of(SMALL)
     cell = Cell(dataset=1, oracle=1, epsilon=1, run=2)
     population, oracle = plan.populations[1], fldp.FHR(2.0, 40)
     stream = fldp.Stream(7).child("experiment", "steep", b'{"domain_size":40,"epsilon":2,"name":"fhr"}', 2)
@@ -284,7 +284,7 @@ def test_tables_that_are_none(tmp_path, monkeypatch, table):
     (tmp_path / "x.parquet").write_bytes(b"PAR1")
     assert "x.parquet: is not a table of measurements: " in complaint(lambda: Table.read(tmp_path / "x.parquet"))
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    monkeypatch.setattr(Plan, "of", None)
+    monkeypatch.setattr(RunPlan, "of", None)
     assert "pip install 'fldp[parquet]'" in complaint(lambda: run(SMALL, output=tmp_path / "y.parquet"))
 
 
@@ -379,8 +379,8 @@ def test_killed_in_the_middle_and_resumed(tmp_path, monkeypatch, jobs):
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines)[:-7])  # and the last line was torn
     finished, measured = len(lines) - 2, []
-    measure = Plan.measure
-    monkeypatch.setattr(Plan, "measure", lambda plan, cell: measured.append(cell) or measure(plan, cell))
+    measure = RunPlan.measure
+    monkeypatch.setattr(RunPlan, "measure", lambda plan, cell: measured.append(cell) or measure(plan, cell))
     resumed = run(spec, output=tmp_path / "x.csv")
     assert 0 < finished < spec.cells
     assert len(measured) == spec.cells - finished, "what was finished is not measured again"
@@ -390,14 +390,14 @@ def test_killed_in_the_middle_and_resumed(tmp_path, monkeypatch, jobs):
 
 
 def test_a_journal_of_another_experiment_is_refused(tmp_path, monkeypatch):
-    out, measure = tmp_path / "x.csv", Plan.measure
+    out, measure = tmp_path / "x.csv", RunPlan.measure
 
     def interrupted(plan, cell):
         if cell.run == 1:
             raise KeyboardInterrupt
         return measure(plan, cell)
 
-    monkeypatch.setattr(Plan, "measure", interrupted)
+    monkeypatch.setattr(RunPlan, "measure", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(SMALL, output=out)
     kept = (tmp_path / "x.csv.journal").read_bytes()
@@ -410,16 +410,16 @@ def test_a_journal_of_another_experiment_is_refused(tmp_path, monkeypatch):
         message = complaint(lambda changed=changed: run(**changed, output=out))
         assert message == f"{out}.journal: belongs to an experiment that differs in {what}; remove it to start anew"
     assert (tmp_path / "x.csv.journal").read_bytes() == kept
-    monkeypatch.setattr(Plan, "measure", measure)
+    monkeypatch.setattr(RunPlan, "measure", measure)
     assert run(SMALL, output=out) == run(SMALL)
 
 
 def test_a_changed_file_is_another_experiment(tmp_path):
     (tmp_path / "x.csv").write_text("item,count\na,600\nb,300\n")
     spec = Specification([str(tmp_path / "x.csv")], ["oue"], [1.0])
-    before = Plan.of(spec).identity
+    before = RunPlan.of(spec).identity
     (tmp_path / "x.csv").write_text("item,count\na,600\nb,301\n")
-    assert Plan.of(spec).identity != before
+    assert RunPlan.of(spec).identity != before
 
 
 HEADING = {"seed": 1}

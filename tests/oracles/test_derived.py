@@ -153,7 +153,7 @@ def test_an_answer_belongs_to_its_ticket():
 # ---------------------------------------------------------------------------------------------------- the collector
 
 
-def test_the_collector_refuses_what_is_not_of_its_ticket_and_spends_nothing(collector):  # noqa: F811
+def test_the_collector_refuses_what_is_not_of_its_ticket_and_spends_nothing(collector):
     asked = survey()
 
     async def story(client):

@@ -152,7 +152,7 @@ def test_a_domain_too_large_to_look_at_is_refused():
 @pytest.mark.parametrize("cells", [1 << 20, 64, 7])
 def test_only_possible_reports_are_accepted_where_exposure_is_allowed(monkeypatch, cells):
     """Every bit pattern: what passes the check is what some value can produce, however many are checked at a time."""
-    monkeypatch.setattr("fldp.oracles.flexible.fwr._MOST_CELLS", cells)
+    monkeypatch.setattr("fldp.oracles.flexible.fwr._MAX_CELLS", cells)
     oracle = fldp.FWR(1.0, 5, 0.25, 1, allow_exposure=True)
     rows = np.array([(*masks, bits) for masks in product(range(8), repeat=3) for bits in range(8)], oracle.report_dtype)
     good = oracle.check(rows)

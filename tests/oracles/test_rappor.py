@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp import DomainError, MergeError, ParameterError
-from fldp.oracles.strings.bloom_model import Design, Evidence, Solver
+from fldp.oracles.strings.bloom_model import CohortCounts, Design, Solver
 from fldp.oracles.strings.bloom_screening import descend
 from fldp.randomness.coins import exp_lower
 from fldp.randomness.two_stage_coins import StageCoins
@@ -307,7 +307,7 @@ def test_the_fit_of_a_perfect_tally_is_the_truth():
     design, truth = Design(positions, 32, 8, 4.0, 3.0), rng.integers(0, 1000, 50).astype(float)
     n = int(truth.sum())
     rows = np.array([truth @ row for row in design])
-    evidence = Evidence(rows + design.base * n / 8, np.full(8, n / 8))
+    evidence = CohortCounts(rows + design.base * n / 8, np.full(8, n / 8))
     solver = Solver.of("RAPPOR", design)
     np.testing.assert_allclose(solver.solve(evidence), truth, atol=1e-6)
     assert solver.dispersion(n, truth, evidence) == 1

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp import BudgetError, DomainError, FldpError, ParameterError, Participant, WireError, wire
-from fldp.participant.participant import MOST_VALUES
+from fldp.participant.participant import MAX_VALUES
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey
 from support.asking import asked, oracle, specification, yes
@@ -113,7 +113,7 @@ def test_refusals_are_counted_by_origin(participant, fields, options, error):
 
 
 @pytest.mark.parametrize("name", [*fldp.oracles.listed_names()])
-@pytest.mark.parametrize("size", [MOST_VALUES + 1, 2**31 - 1, 2**31, 10**5000], ids=["above", "most", "more", "long"])
+@pytest.mark.parametrize("size", [MAX_VALUES + 1, 2**31 - 1, 2**31, 10**5000], ids=["above", "most", "more", "long"])
 def test_domains_that_would_take_too_much(participant, name, size):
     fields = {**specification(oracle=oracle(name, **({"eta": 0.25} if name == "fwr" else {}))), "domain_size": size}
     del fields["labels"]
@@ -123,7 +123,7 @@ def test_domains_that_would_take_too_much(participant, name, size):
 
 
 def test_reports_that_would_take_too_much(participant):
-    fields = {**specification(oracle=oracle("ss", 0.5)), "domain_size": MOST_VALUES}
+    fields = {**specification(oracle=oracle("ss", 0.5)), "domain_size": MAX_VALUES}
     del fields["labels"]
     with pytest.raises(ParameterError, match="the number of bits of a report must be at most 1048576, got 79"):
         asked(participant, fields, "7")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp import Limit, Limits, ParameterError, Spent
-from fldp.oracles.base.frequency_oracle import MOST_VALUES
+from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.support.exact_numbers import decimal, number_text
 
@@ -167,7 +167,7 @@ def test_notices():
     assert ledger.notices(charge(labels="f1"), Limits()) == ()
     changed = ledger.notices(charge(), Limits())
     assert changed == ("its labels have changed since 2026-11-02: 2 then, 5 now",)
-    texts = ledger.notices(charge(labels="f2", size=MOST_VALUES), Limits())
+    texts = ledger.notices(charge(labels="f2", size=MAX_VALUES), Limits())
     assert texts == ("its labels have changed since 2026-11-02: 2 then, any text now",)
     assert ledger.notices(charge(topic="u", labels="f2"), Limits()) == ()
     assert ledger.notices(charge(origin="https://b.example", labels="f2"), Limits()) == ()

@@ -18,10 +18,10 @@ from fldp.oracles import get, listed_names
 from fldp.privacy import choose_values, repeated
 from fldp.privacy.auditor.decision_tree import questions
 from fldp.privacy.auditor.declared_scores import declared
-from fldp.privacy.auditor.event_choice import Claim, cut
+from fldp.privacy.auditor.event_choice import TestedClaim, cut
 from fldp.privacy.auditor.events import families
 from fldp.privacy.auditor.independence import Pairing, random_pairs
-from fldp.privacy.auditor.outputs import Rows
+from fldp.privacy.auditor.outputs import OutputRows
 from support import zoo
 
 SURE = 0.9999
@@ -109,16 +109,16 @@ def test_bad_counts(hits, trials, error):
     ],
 )
 def test_any_output_becomes_numbers(outputs, numbers):
-    assert Rows.of(outputs, len(outputs)).numbers.tolist() == numbers
+    assert OutputRows.of(outputs, len(outputs)).numbers.tolist() == numbers
 
 
 def test_floats_keep_their_order_and_are_shown_as_they_were():
     numbers = np.array([-np.inf, -2.5, -0.0, 0.0, 1e-300, 7.25, np.inf])
     for outputs in (numbers, numbers.tolist(), numbers.astype(np.float32)):
-        rows = Rows.of(outputs, 7)
+        rows = OutputRows.of(outputs, 7)
         assert (np.diff(rows.numbers[:, 0].astype(object)) >= 0).all()
         assert rows.columns[0].show(rows.numbers[1, 0]) == "-2.5"
-    assert Rows.of([-3, 4], 2).columns[0].show(2**64 - 3) == "-3"
+    assert OutputRows.of([-3, 4], 2).columns[0].show(2**64 - 3) == "-3"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_floats_keep_their_order_and_are_shown_as_they_were():
 )
 def test_bad_outputs(outputs, message):
     with pytest.raises(fldp.DomainError, match=message):
-        Rows.of(outputs, 2)
+        OutputRows.of(outputs, 2)
 
 
 SHAPES = {
@@ -148,7 +148,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_events_are_counted_as_they_hold(shape):
     """Counting all events at once gives what going through the rows for one of them gives."""
-    rows = Rows.of(SHAPES[shape](np.random.default_rng(3)), 300)
+    rows = OutputRows.of(SHAPES[shape](np.random.default_rng(3)), 300)
     parts = [part for found in families(rows).values() for part in found]
     assert len(parts) >= 4
     for part in parts:
@@ -158,7 +158,7 @@ def test_events_are_counted_as_they_hold(shape):
 
 
 def test_events_are_what_their_words_say():
-    rows = Rows.of(np.array([[3, 5], [3, 3], [0, 6]], np.uint8), 3)
+    rows = OutputRows.of(np.array([[3, 5], [3, 3], [0, 6]], np.uint8), 3)
     said = {}
     for part in chain.from_iterable(families(rows).values()):
         said |= {part.words(k): part.holds(rows, k).tolist() for k in range(len(part.count(rows)))}
@@ -178,7 +178,7 @@ def test_events_are_what_their_words_say():
 def test_the_cut_is_the_best_one():
     generator = np.random.default_rng(5)
     mine, theirs = generator.integers(3, 20, 400) * 1.0, generator.integers(0, 17, 400) * 1.0
-    claim = Claim(0.5, 0.9)
+    claim = TestedClaim(0.5, 0.9)
     ratio, place = cut(mine, theirs, claim, 2.0)
     tried = {
         c: (wilson((mine >= c).sum(), 400, 2.0)[0] - 0.1) / wilson((theirs >= c).sum(), 400, 2.0)[1] for c in range(20)
@@ -190,7 +190,7 @@ def test_the_cut_is_the_best_one():
 def test_a_tree_may_ask_where_a_wide_number_lies():
     """Even if that tells nothing by itself."""
     numbers = np.random.default_rng(6).integers(0, 2**64, (2000, 1), np.uint64)
-    rows = Rows.of(numbers, 2000)
+    rows = OutputRows.of(numbers, 2000)
     parts = families(rows)["positions"]
     counts = [np.stack([part.count(rows)] * 2) for part in parts]
     asked = [event.words for event in questions(parts, counts, (rows, rows), lambda rows: np.zeros(len(rows)))]

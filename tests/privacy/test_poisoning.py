@@ -14,7 +14,7 @@ from fldp.errors import FldpError
 from fldp.privacy import gain, leverage, poison
 from fldp.privacy.honesty.attack_study import oracles_for, outcomes
 from fldp.privacy.poisoning import ATTACKS
-from fldp.privacy.poisoning.bit_reports import Bits
+from fldp.privacy.poisoning.bit_reports import BitStrategy
 from fldp.privacy.poisoning.hash_reports import fullest
 from fldp.privacy.poisoning.strategy import strategy
 from support import naive
@@ -223,7 +223,7 @@ def test_a_domain_that_some_oracles_refuse():
 def test_bits_that_are_worth_nothing_are_those_of_an_honest_row():
     """Bits of every kind of weight; the number of bits is within 5 of its standard errors, false alarm: 6e-7."""
     weights, true, noise = np.array([2.0, 0, -1, 0, 0.5, 0, 0]), np.full(7, 0.9), np.full(7, 0.4)
-    plan = Bits(weights, -0.3, true, noise)
+    plan = BitStrategy(weights, -0.3, true, noise)
     rows = np.unpackbits(plan.craft(4000, np.random.default_rng(1)), axis=1, count=7, bitorder="little")
     assert plan.best() == pytest.approx(max(weights @ bits for bits in product((0, 1), repeat=7)) - 0.3)
     assert rows @ weights - 0.3 == pytest.approx(np.full(4000, plan.best()))

@@ -7,7 +7,7 @@ from fldp.distributed import tally
 from support.lakes import ORACLE, build, check_killed, dask_cluster, peak_megabytes, python_children, spark_cluster
 
 REPORTS = 20_000_000
-MOST_MEGABYTES = 500  # of a worker, as in the tests of a million
+MAX_MEGABYTES = 500  # of a worker, as in the tests of a million
 
 
 def main():
@@ -28,6 +28,6 @@ def _check(lake, marker, **options):
     assert found.tally.n == REPORTS
     peaks = sorted(map(peak_megabytes, python_children()))
     print(f"{options['engine']}: {REPORTS:,} reports, peak of a worker {peaks[-1]:.0f} MB", flush=True)
-    assert peaks[-1] < MOST_MEGABYTES
+    assert peaks[-1] < MAX_MEGABYTES
     check_killed(lake, marker, **options)
     print(f"{options['engine']}: the same with a worker killed", flush=True)

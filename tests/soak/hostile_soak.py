@@ -11,7 +11,7 @@ from support.hostile import storm
 from support.siege import CLOSED, Siege, allow_connections, honest, resident
 
 REQUESTS, WARM_UP, SENDERS = 100_000, 5_000, 4
-MOST_GROWTH = 1.1
+MAX_GROWTH = 1.1
 CUT_OFF = {400, 408, 413, 415, 431, CLOSED}  # what may become of a connection under siege
 
 
@@ -59,6 +59,6 @@ def main():
         assert server.counts()[survey.version] == counted + client.answers[200]
         late = resident(server.process)
         print(f"memory: {early / 1e6:.0f} MB after warm-up, {late / 1e6:.0f} MB at the end", flush=True)
-        assert late <= MOST_GROWTH * early
+        assert late <= MAX_GROWTH * early
         assert server.fsck().returncode == 0
         assert server.stop() == 0

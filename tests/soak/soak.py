@@ -21,7 +21,7 @@ from soak.faults import soak as faults
 from support import store_model
 
 ROWS = 10_000_000
-MOST_MEGABYTES = 400
+MAX_MEGABYTES = 400
 
 
 def shell(*arguments, cwd):
@@ -44,7 +44,7 @@ def ten_million_rows():
             assert json.loads(shell("estimate", "t", "--json", cwd=folder))["n"] == ROWS
             peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
             print(f"{oracle} as {ending}: {ROWS:,} rows, peak of a process {peak:.0f} MB", flush=True)
-            assert peak < MOST_MEGABYTES
+            assert peak < MAX_MEGABYTES
 
 
 PARTS = {

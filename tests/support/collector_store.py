@@ -10,9 +10,9 @@ import psycopg
 from fldp import Survey
 from fldp.collector.config.database_url import Database
 from fldp.collector.storage.postgres.store import PostgresStore
-from fldp.collector.storage.protocol import Entry, Submission
+from fldp.collector.storage.protocol import StoredSurvey, Submission
 from fldp.collector.storage.sqlite.store import SqliteStore
-from fldp.collector.storage.window import Window
+from fldp.collector.storage.window import DayWindow
 from support.collector_server import specification
 from support.postgres_server import server
 
@@ -23,7 +23,7 @@ DAY = "2026-11-01"
 def publish(store, labels=None, **collect):
     fields = specification(**collect)
     survey = Survey.from_dict({**fields, "labels": labels or fields["labels"]})
-    entry, _ = store.publish(Entry(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None))
+    entry, _ = store.publish(StoredSurvey(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None))
     return survey, entry.number
 
 
@@ -34,7 +34,7 @@ def submission(survey, number, name, values=(0,), body=None, **more):
 
 def whole(store, survey, number):
     with store.snapshot() as snapshot:
-        return Window(number).tally(snapshot, survey.oracle)
+        return DayWindow(number).tally(snapshot, survey.oracle)
 
 
 def opened(kind, folder):

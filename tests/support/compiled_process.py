@@ -15,7 +15,7 @@ from fldp import Survey, wire
 from fldp.collector.config.settings import Settings
 from fldp.collector.routes.reports import _decoded
 from fldp.collector.service.collector import Collector
-from fldp.collector.storage.protocol import Entry
+from fldp.collector.storage.protocol import StoredSurvey
 from fldp.collector.storage.segments import packed, total
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.numerics.kernels import Kernel
@@ -61,7 +61,7 @@ async def looked_at(collector, name, oracle):
     survey = survey_of(name, oracle)
     body = wire.encode(one(oracle), survey.version)
     specification = json.dumps(survey.canonical)
-    entry, _ = collector.store.publish(Entry(0, survey.version, survey.name, specification, "2026", None))
+    entry, _ = collector.store.publish(StoredSurvey(0, survey.version, survey.name, specification, "2026", None))
     published = await collector.current(entry.version)
     interpreted, before, call = [], signatures(), Kernel.__call__
     Kernel.__call__ = lambda self, *given: interpreted.append(self.__name__) or call(self, *given)

@@ -36,10 +36,10 @@ from fldp.collector.service.lake_writer import write_day
 from fldp.collector.storage import backup
 from fldp.collector.storage.fsck import fsck
 from fldp.collector.storage.postgres.store import PostgresStore
-from fldp.collector.storage.protocol import Entry, StoreError, Submission, Verdict
+from fldp.collector.storage.protocol import Admitted, StoredSurvey, StoreError, Submission
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.collector.storage.tables import OWNED
-from fldp.collector.storage.window import Window
+from fldp.collector.storage.window import DayWindow
 from fldp.distributed.lake.layout import day_file
 from fldp.wire import parquet
 from support.postgres_server import server
@@ -218,7 +218,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def publish(self, kind):
         survey = SURVEYS[kind]
-        new = Entry(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None)
+        new = StoredSurvey(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None)
         entry, fresh = self.store.publish(new)
         known = [live.number for live in self.model.live.values() if live.kind == kind]
         assert fresh == (not known)
@@ -269,7 +269,7 @@ class StoreMachine(RuleBasedStateMachine):
         """A round of a search ends: it is closed, its successor published, and tickets that are not spent go there."""
         kind = min(set(range(len(KINDS))) - {other.kind for other in self.model.live.values()})
         survey = SURVEYS[kind]
-        new = Entry(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None)
+        new = StoredSurvey(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None)
         done = self.store.succeed(live.number, new)
         assert done == (not live.closed)
         if done:
@@ -301,7 +301,7 @@ class StoreMachine(RuleBasedStateMachine):
         sent = [(live, self.submission(live, size)) for live, size in chosen]
         outcomes = self.store.commit([new for _, new in sent], day)
         for (live, new), outcome in zip(sent, outcomes, strict=True):
-            assert outcome.verdict is (Verdict.CLOSED if live.closed else Verdict.ACCEPTED)
+            assert outcome.verdict is (Admitted.CLOSED if live.closed else Admitted.ACCEPTED)
             if not live.closed:
                 self.settle(live, new, day)
 
@@ -322,7 +322,7 @@ class StoreMachine(RuleBasedStateMachine):
         body = b"another" if conflicting else before.body
         again = Submission(live.number, before.key, body, before.content, day=before.day)
         (outcome,) = self.store.commit([again], day)
-        assert outcome.verdict is (Verdict.CONFLICT if conflicting else Verdict.REPEATED)
+        assert outcome.verdict is (Admitted.CONFLICT if conflicting else Admitted.REPEATED)
         assert outcome.accepted == (0 if conflicting else before.n)
 
     def use_ticket(self, data, day, count):
@@ -341,8 +341,8 @@ class StoreMachine(RuleBasedStateMachine):
         new = self.submission(live, count, ticket=ticket)
         (outcome,) = self.store.commit([new], day)
         spent = live.tickets[ticket] and count
-        assert outcome.verdict is (Verdict.CLOSED if live.closed else Verdict.SPENT if spent else Verdict.ACCEPTED)
-        if outcome.verdict is Verdict.ACCEPTED:
+        assert outcome.verdict is (Admitted.CLOSED if live.closed else Admitted.SPENT if spent else Admitted.ACCEPTED)
+        if outcome.verdict is Admitted.ACCEPTED:
             live.tickets[ticket] |= bool(count)
             self.settle(live, new, day)
 
@@ -353,7 +353,7 @@ class StoreMachine(RuleBasedStateMachine):
         tally = live.survey.oracle.tally(_reports(live.survey, symbols))
         new = Submission(live.number, b"tally %d" % symbols[0], b"tally", tally, day=day)
         (outcome,) = self.store.commit([new], day)
-        assert (outcome.verdict, outcome.accepted) == (Verdict.ACCEPTED, count)
+        assert (outcome.verdict, outcome.accepted) == (Admitted.ACCEPTED, count)
         self.settle(live, new, day)
 
     # ------------------------------------------------------------------------------------------------- folding
@@ -443,7 +443,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert {entry.number for entry in snapshot.entries()} == set(self.model.live)
             for live in self.model.live.values():
                 for day in DAYS:
-                    tally = Window(live.number, (day, day)).tally(snapshot, live.survey.oracle)
+                    tally = DayWindow(live.number, (day, day)).tally(snapshot, live.survey.oracle)
                     expected = live.reports[day] + live.merged[day]
                     assert tally.n == expected.total()
                     assert {int(k): int(tally.state[k]) for k in np.flatnonzero(tally.state)} == expected

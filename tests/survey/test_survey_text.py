@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from fldp import Survey
-from fldp.collector.storage.protocol import Entry
+from fldp.collector.storage.protocol import StoredSurvey
 from fldp.survey import SurveyError
 from fldp.survey.text import hidden, skeleton
 from support.collector_server import Server, batch, specification
@@ -175,7 +175,7 @@ def test_a_draft_from_data_is_one_that_can_be_published(tmp_path):
 def test_the_collector_refuses_a_new_survey_and_keeps_an_old_one(tmp_path):
     old = Survey.from_dict(fields("chrome", "chrom\u0435"))
     store = opened("sqlite", tmp_path)
-    store.publish(Entry(0, old.version, old.name, json.dumps(old.canonical), "2026-11-01T00:00:00Z", None))
+    store.publish(StoredSurvey(0, old.version, old.name, json.dumps(old.canonical), "2026-11-01T00:00:00Z", None))
     store.close()
     server = Server(tmp_path)
     try:

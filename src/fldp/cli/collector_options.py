@@ -26,7 +26,7 @@ InsecureHttp = Annotated[
 
 
 @dataclass(frozen=True)
-class Collector:
+class CollectorOptions:
     """Which collector, and how to speak to it."""
 
     to: str

@@ -169,7 +169,7 @@ def _check(repeats: int, draws: int | None, prior: str | None, column: str | Non
 
 
 def _attacked(about: Subject, prior: Any, most: int, draws: int, seed: int) -> Any:
-    from fldp.presentation.attack import Findings
+    from fldp.presentation.attack import AttackResults
     from fldp.privacy.bayes_attack import averaging, bayes
     from fldp.privacy.elimination_attack import repeats
 
@@ -179,7 +179,9 @@ def _attacked(about: Subject, prior: Any, most: int, draws: int, seed: int) -> A
     with progress("until known", draws) as advance:
         ended = repeats(oracle, trials=draws, rng=seed, progress=advance)
     with progress("many reports", draws * most) as advance:
-        return Findings(guess, ended, averaging(oracle, prior, most=most, trials=draws, rng=seed, progress=advance))
+        return AttackResults(
+            guess, ended, averaging(oracle, prior, most=most, trials=draws, rng=seed, progress=advance)
+        )
 
 
 def _affordable(about: Subject, most: int) -> int:

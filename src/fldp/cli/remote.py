@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fldp.cli import app
-from fldp.cli.collector_options import Collector, InsecureHttp, To, TokenText, told
+from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, told
 from fldp.cli.options import Candidates, note, progress
 from fldp.cli.serve import Data, Url
 from fldp.client.upload import PIECE_BYTES
@@ -54,7 +54,7 @@ def send(
     from fldp.client.upload import state_folder
     from fldp.presentation import tables
 
-    with told(), Collector(to, token, insecure_http).connected(retries) as client:
+    with told(), CollectorOptions(to, token, insecure_http).connected(retries) as client:
         with progress("checking", None) as checked, upload(file, _loaded(survey), checked) as found:
             if found.ambiguous and not sender:
                 note("fldp: so few reports may equal another file's by chance and then count once; tell with --sender")
@@ -117,7 +117,7 @@ def estimates(
         asked |= {"candidates": as_candidates("fldp", read_candidates(candidates)), "method": method}
     elif method is not None:
         raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
-    with told(), Collector(to, token, insecure_http).connected() as client:
+    with told(), CollectorOptions(to, token, insecure_http).connected() as client:
         found = client.survey(name, version=version)
         if form == "text" and found.survey.search is not None:
             _show_search(client.tally(found.survey, since=since, until=until), found, level, top)
@@ -199,7 +199,7 @@ def export(
         return
     if name is None or data or database:
         raise ParameterError("fldp: with --to, give the survey's name, and neither --data nor --database")
-    with told(), Collector(to, token, insecure_http).connected() as client:
+    with told(), CollectorOptions(to, token, insecure_http).connected() as client:
         found = client.survey(name, version=version)
         with progress("saving", None) as advance:
             if lake is not None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fldp.cli import app
-from fldp.cli.collector_options import Collector, InsecureHttp, To, TokenText, show_rows
+from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, show_rows
 from fldp.cli.options import note
 from fldp.errors import FldpError
 from fldp.support.atomic_files import written
@@ -76,7 +76,7 @@ def create(
     from fldp.survey.survey import Survey
 
     found = Survey.load(survey)
-    with Collector(to, token, insecure_http).connected() as client:
+    with CollectorOptions(to, token, insecure_http).connected() as client:
         made = client.create(found)
     known = [name for name in ("name", "version", "created", "closed", "state", "submit") if name in made]
     tables.show_facts({name: None if made[name] is None else clean(made[name], 100) for name in known}, as_json)
@@ -85,7 +85,7 @@ def create(
 @surveys.command("list")
 def list_(to: To, token: TokenText = None, as_json: AsJson = False, insecure_http: InsecureHttp = False) -> None:
     """List the surveys of a collector, newest first."""
-    with Collector(to, token, insecure_http).connected() as client:
+    with CollectorOptions(to, token, insecure_http).connected() as client:
         found = client.surveys()
     show_rows(found, ("name", "version", "state", "n", "created", "question"), as_json)
 
@@ -102,7 +102,7 @@ def show(
     """Show a survey as a collector publishes it, its version computed anew."""
     from fldp.presentation import tables
 
-    with Collector(to, token, insecure_http).connected() as client:
+    with CollectorOptions(to, token, insecure_http).connected() as client:
         found = client.survey(name, version=version)
     tables.show_facts({"state": found.state, **tables.survey_facts(found.survey)}, as_json)
 
@@ -116,7 +116,7 @@ def close(
     insecure_http: InsecureHttp = False,
 ) -> None:
     """Close a survey: no more reports are taken."""
-    with Collector(to, token, insecure_http).connected() as client:
+    with CollectorOptions(to, token, insecure_http).connected() as client:
         client.close(name, version=version)
     note(f"survey {name} is closed")
 
@@ -131,6 +131,6 @@ def delete(
     insecure_http: InsecureHttp = False,
 ) -> None:
     """Delete a survey with everything that was collected; name a --version, or say --all."""
-    with Collector(to, token, insecure_http).connected() as client:
+    with CollectorOptions(to, token, insecure_http).connected() as client:
         client.delete(name, version=version, all=everything)
     note(f"survey {name} is deleted")

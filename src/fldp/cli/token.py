@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from fldp.cli import app
-from fldp.cli.collector_options import Collector, InsecureHttp, TokenText, show_rows
+from fldp.cli.collector_options import CollectorOptions, InsecureHttp, TokenText, show_rows
 from fldp.cli.options import note
 from fldp.cli.serve import Data, Url, open_store
 from fldp.errors import FldpError, ParameterError
@@ -84,7 +84,7 @@ def _keeper(where: _Where, token: str | None, insecure_http: bool) -> Iterator[_
     if where.to is not None and (where.data is not None or where.database is not None):
         raise ParameterError("fldp: give --to, --data or --database, one of them")
     if where.to is not None:
-        with Collector(where.to, token, insecure_http).connected() as client:
+        with CollectorOptions(where.to, token, insecure_http).connected() as client:
             yield client
         return
     store = open_store(where.data, where.database)

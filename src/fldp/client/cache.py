@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from fldp.client.messages import Reply, Request
 
-MOST_ANSWERS, MOST_BYTES = 16, 1 << 23
+MAX_ANSWERS, MAX_BYTES = 16, 1 << 23
 _TAG = re.compile(r'(W/)?"[\x21\x23-\x7e]{0,200}"', re.ASCII)
 _Asked = tuple[str, tuple[tuple[str, str], ...]]
 
@@ -35,13 +35,13 @@ class Remembered:
 
     def keep(self, request: Request, reply: Reply) -> None:
         """Keep an answer that has a tag, and forget the oldest ones where it gets too much."""
-        if not request.remembered or not _TAG.fullmatch(reply.headers.get("etag", "")) or len(reply.body) > MOST_BYTES:
+        if not request.remembered or not _TAG.fullmatch(reply.headers.get("etag", "")) or len(reply.body) > MAX_BYTES:
             return
         with self._lock:
             self._answers[_asked(request)] = reply
             self._answers.move_to_end(_asked(request))
             while (
-                len(self._answers) > MOST_ANSWERS or sum(len(held.body) for held in self._answers.values()) > MOST_BYTES
+                len(self._answers) > MAX_ANSWERS or sum(len(held.body) for held in self._answers.values()) > MAX_BYTES
             ):
                 self._answers.popitem(last=False)
 

@@ -39,7 +39,7 @@ class Sockets:
 class Watch:
     """Cuts what takes too long. One thread for all exchanges of a client: starting one for each costs milliseconds.
 
-    Nobody wakes it: an exchange ends at the earliest ``MOST_SECONDS`` after its start, and it never sleeps longer.
+    Nobody wakes it: an exchange ends at the earliest ``MAX_SECONDS`` after its start, and it never sleeps longer.
     """
 
     def __init__(self, cut: Callable[[], None]) -> None:
@@ -81,7 +81,7 @@ class Watch:
     def _seconds(self) -> float:
         with self._lock:
             ends = [receiver.ends - time.monotonic() for receiver in self._running]
-        return max(0.0, min([*ends, messages.MOST_SECONDS]))
+        return max(0.0, min([*ends, messages.MAX_SECONDS]))
 
     def end(self) -> None:
         """Stop watching."""

@@ -9,7 +9,7 @@ from fldp.support.validation import fail, one_of
 
 FORMATS = {"csv": (b"value,label,", b"\n"), "json": (b"{", b"}"), "parquet": (b"PAR1", b"PAR1")}  # start and end
 _ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".pq": "parquet"}
-MOST_EXPORT, MOST_ESTIMATES = 1 << 40, 1 << 30
+MAX_EXPORT, MAX_ESTIMATES = 1 << 40, 1 << 30
 
 
 def format_of(path: str | Path, asked: str | None) -> str:

@@ -14,7 +14,7 @@ from fldp.support import canonical_json
 from fldp.support.validation import fail
 from fldp.survey.survey import Survey
 
-MOST_TALLY = 8 * wire.MOST_CELLS + (1 << 16)
+MAX_TALLY = 8 * wire.MAX_CELLS + (1 << 16)
 _VERSION = re.compile("[0-9a-f]{64}", re.ASCII)
 _WORD = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 _JSON = {"Content-Type": "application/json"}

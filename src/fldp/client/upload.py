@@ -33,7 +33,7 @@ Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True)
-class Piece:
+class UploadPart:
     """A batch of its own: some reports of a file."""
 
     offset: int
@@ -78,7 +78,7 @@ class Upload:
         bits: int = 8 * integer(1 << 10, 1 << 30)("Client", "piece_bytes", size)
         return min(PIECE_REPORTS, max(8, bits // self.oracle.report_bits // 8 * 8))
 
-    def pieces(self, size: int = PIECE_BYTES, sender: str = "", start: int = 0) -> Iterator[Piece]:
+    def pieces(self, size: int = PIECE_BYTES, sender: str = "", start: int = 0) -> Iterator[UploadPart]:
         """Yield the file as batches of about so many bytes, but for those before the report number ``start``."""
         offset = 0
         for reports in _regular(_reports(self.file, self.survey)[2], self.step(size)):
@@ -86,7 +86,7 @@ class Upload:
                 raise FldpError(f"{self.path}: was changed while it was sent")
             if offset >= start:
                 key = derived_key("file", self.digest, sender, offset)
-                yield Piece(offset, len(reports), wire.encode(reports, self.version), key)
+                yield UploadPart(offset, len(reports), wire.encode(reports, self.version), key)
             offset += len(reports)
 
 
@@ -229,8 +229,8 @@ class Run:
         self._file, self._size, self._sender = file, size, sender
         about = (address, file.version, file.digest, sender, file.step(size))
         self._record = None if folder is None else Acknowledged(folder, *about)
-        self._pieces: Iterator[Piece] = iter(())
-        self._piece: Piece | None = None
+        self._pieces: Iterator[UploadPart] = iter(())
+        self._piece: UploadPart | None = None
 
     def begin(self, from_start: bool = False) -> int:
         """Return how many reports need not be sent."""
@@ -247,7 +247,7 @@ class Run:
         self._pieces = self._file.pieces(self._size, self._sender, start)
         return start
 
-    def next(self) -> Piece | None:
+    def next(self) -> UploadPart | None:
         """Return what is sent next."""
         self._piece = next(self._pieces, None)
         return self._piece

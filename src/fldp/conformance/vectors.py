@@ -99,7 +99,7 @@ SEARCH = "search"  # the file of rounds beside those of oracles
 SURVEY = canonical_json.identifier({"example": True})
 TEXTS = ("a", "b", "https://example.org/?q=1", "\u00fc", "u\u0308", "\U0001f600", "\0", " ", "x" * 1024)
 _FULL = ("sue", "oue", "olh", "hrr", "fwr", "hr", "idue", "cms", "hcms", "rappor")  # all bits that fit are a report
-_MOST_WORD = 2**64 - 1
+_MAX_WORD = 2**64 - 1
 
 
 def some_values(oracle: Oracle, count: int) -> Any:
@@ -139,7 +139,7 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
     """Yield values with words at both ends, at the edge of the coin, and at random."""
     values = _spread(oracle)
     yield values[0], [0] * oracle.words
-    yield values[-1], [_MOST_WORD] * oracle.words
+    yield values[-1], [_MAX_WORD] * oracle.words
     coin = getattr(getattr(oracle, "response", oracle), "coin", None)
     for edge in (coin.keep - 1, coin.keep) if coin else ():
         yield values[len(values) // 2], [edge % 2**64] * oracle.words

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from fldp.data.values import discreet, shown
 from fldp.errors import DomainError
 
-MOST_BYTES = 1024
-MOST_CANDIDATES = 1_000_000
+MAX_BYTES = 1024
+MAX_CANDIDATES = 1_000_000
 FINGERPRINTS = 1 << 63
 
 Fingerprints = NDArray[np.int64]
@@ -36,7 +36,7 @@ def utf8(string: Any) -> bytes | None:
         made.decode()
     except UnicodeError:
         return None
-    return made if 0 < len(made) <= MOST_BYTES else None
+    return made if 0 < len(made) <= MAX_BYTES else None
 
 
 def fingerprint(data: bytes) -> int:
@@ -83,7 +83,7 @@ def _items(owner: str, strings: Any, what: str) -> list[Any]:
 
 
 def _rule(owner: str, what: str) -> str:
-    return f"{owner}: {what} must be strings of 1 to {MOST_BYTES} bytes of UTF-8"
+    return f"{owner}: {what} must be strings of 1 to {MAX_BYTES} bytes of UTF-8"
 
 
 def as_candidates(owner: str, candidates: Any) -> tuple[str, ...]:
@@ -95,8 +95,8 @@ def as_candidates(owner: str, candidates: Any) -> tuple[str, ...]:
     if isinstance(candidates, str | bytes):
         raise DomainError(f"{owner}: candidates must be a list of strings, got {shown(candidates)}")
     items = _items(owner, candidates, "candidates")
-    if len(items) > MOST_CANDIDATES:
-        raise DomainError(f"{owner}: candidates must be at most {MOST_CANDIDATES:,}, got {len(items):,}")
+    if len(items) > MAX_CANDIDATES:
+        raise DomainError(f"{owner}: candidates must be at most {MAX_CANDIDATES:,}, got {len(items):,}")
     marks = fingerprints(owner, items, "candidates")
     order = np.argsort(marks, kind="stable")
     again = np.flatnonzero(np.diff(marks[order]) == 0)

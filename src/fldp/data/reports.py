@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fldp.oracles.base.oracle import Oracle
 
 Array = NDArray[Any]
-_MOST_COUNT = 1 << 62
+_MAX_COUNT = 1 << 62
 
 
 class Reports:
@@ -106,14 +106,14 @@ class Tally:
 
     def __post_init__(self) -> None:
         who = f"Tally of {self.oracle.title}"
-        object.__setattr__(self, "n", integer(0, _MOST_COUNT)(who, "n", self.n))
+        object.__setattr__(self, "n", integer(0, _MAX_COUNT)(who, "n", self.n))
         state = np.asarray(self.state)
         if state.dtype.kind not in "iu" or state.shape != self.oracle.tally_shape:
             raise DomainError(
                 f"{who}: state must be integers of shape {self.oracle.tally_shape}, "
                 f"got {state.dtype} of shape {state.shape}"
             )
-        if state.size and (int(state.max()) > _MOST_COUNT or int(state.min()) < -_MOST_COUNT):
+        if state.size and (int(state.max()) > _MAX_COUNT or int(state.min()) < -_MAX_COUNT):
             raise DomainError(f"{who}: state must be numbers of at most 2^62, got larger ones")
         object.__setattr__(self, "state", _read_only(np.array(state, np.int64)))
         if not self.oracle.check_state(self.state, self.n):

@@ -50,7 +50,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScanPlan:
     """What is to be read, and which reports belong there."""
 
     pieces: list[Piece]
@@ -81,10 +81,10 @@ def plan(
     since: str | date | None = None,
     until: str | date | None = None,
     skip_bad: bool = False,
-) -> Plan:
+) -> ScanPlan:
     """List the files of a lake, and find out what they answer; a first step of ``tally``."""
     pieces = find(source, Window.of(survey, since, until))
-    return Plan(pieces, job_for(pieces, oracle, survey, skip_bad))
+    return ScanPlan(pieces, job_for(pieces, oracle, survey, skip_bad))
 
 
 def tally(

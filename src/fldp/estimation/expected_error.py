@@ -17,8 +17,8 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.validation import fail, integer, positive
 
-LEAST_EPSILON, MOST_EPSILON = 2.0**-10, 32.0  # the range that is searched
-_EPSILONS = tuple(float(e) for e in np.geomspace(LEAST_EPSILON, MOST_EPSILON, 61))
+MIN_EPSILON, MAX_EPSILON = 2.0**-10, 32.0  # the range that is searched
+_EPSILONS = tuple(float(e) for e in np.geomspace(MIN_EPSILON, MAX_EPSILON, 61))
 
 users_constraint = integer(1, 2**53)
 
@@ -88,7 +88,7 @@ def epsilon_needed(
 ) -> float:
     """Return the least epsilon at which the error of a rare value is at most ``error``.
 
-    An answer of ``LEAST_EPSILON`` means that any will do. Where none does, the error says how small it can be. ``more``
+    An answer of ``MIN_EPSILON`` means that any will do. Where none does, the error says how small it can be. ``more``
     are parameters that the oracle needs beside.
 
     >>> round(epsilon_needed("oue", domain_size=1023, users=3_682_713, error=0.001), 3)
@@ -103,7 +103,7 @@ def epsilon_needed(
         except ParameterError:
             return False
 
-    below, smallest = LEAST_EPSILON, math.inf
+    below, smallest = MIN_EPSILON, math.inf
     for epsilon, found in curve(name, domain_size, users, eta=eta, decoder=decoder, **more):
         if found <= error:
             return least_where(reached, below, epsilon)

@@ -8,7 +8,7 @@ import numpy as np
 from fldp.numerics.types import Floats
 from fldp.support.validation import fail, fraction, integer
 
-MOST_TRIALS = 10**7
+MAX_TRIALS = 10**7
 _SAFETY = 1e-6  # above the relative error of a tail, which is below 2e-7 for ten million trials
 _NEAR, _TINY, _STEPS = 1e-10, 1e-300, 100_000
 
@@ -79,7 +79,7 @@ def upper_bound(hits: int, trials: int, error: float) -> float:
 
 
 def _checked(hits: int, trials: int, error: float) -> tuple[int, int, float]:
-    trials = integer(1, MOST_TRIALS)("bounds", "trials", trials)
+    trials = integer(1, MAX_TRIALS)("bounds", "trials", trials)
     return integer(0, trials)("bounds", "hits", hits), trials, fraction("bounds", "error", error)
 
 

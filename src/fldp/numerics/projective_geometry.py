@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fldp.numerics.kernels import Kernel
 from fldp.randomness.coins import exp_lower
 
-MOST_POINTS = 2**32 - 1
+MAX_POINTS = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def best_space(epsilon: float, least: int) -> Space:
     >>> best_space(1.0, 1024), best_space(0.1, 1024), best_space(8.0, 1024)
     (Space(order=3, dimension=7), Space(order=2, dimension=11), Space(order=1031, dimension=2))
     """
-    E, limit = exp_lower(epsilon), min(64 * least + 64, MOST_POINTS)
+    E, limit = exp_lower(epsilon), min(64 * least + 64, MAX_POINTS)
     line = next(order for order in count(max(2, least - 1)) if is_prime(order))
     orders = [order for order in range(2, isqrt(limit) + 1) if is_prime(order)]
     spaces = [Space.over(order, least) for order in (*orders, line)]

@@ -15,7 +15,7 @@ from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
-from fldp.oracles.base.frequency_oracle import MOST_VALUES, FrequencyOracle, Law
+from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fwr import HRR
 from fldp.oracles.plain.grr import GRR, RR
@@ -28,7 +28,7 @@ from fldp.randomness.stream import Words
 from fldp.support.validation import fail, flag, integer, positive
 
 BASES: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (GRR, HR, HRR, OUE, PGR, RR, SS, SUE)}
-MOST_GROUPS = 256  # so that a group is one byte, and the list of them fits into the header of a batch
+MAX_GROUPS = 256  # so that a group is one byte, and the list of them fits into the header of a batch
 
 Numbers = NDArray[np.integer[Any]]
 
@@ -43,12 +43,12 @@ def _base(owner: str, name: str, value: Any) -> str:
 
 def sizes(owner: str, name: str, value: Any) -> tuple[int, ...]:
     """Accept the sizes of groups."""
-    rule = f"a list of 2 to {MOST_GROUPS} sizes of groups, at most {MOST_VALUES} values in all"
+    rule = f"a list of 2 to {MAX_GROUPS} sizes of groups, at most {MAX_VALUES} values in all"
     given = value.tolist() if isinstance(value, np.ndarray) else value
-    if not isinstance(given, list | tuple) or not 2 <= len(given) <= MOST_GROUPS:
+    if not isinstance(given, list | tuple) or not 2 <= len(given) <= MAX_GROUPS:
         raise fail(owner, name, rule, value)
-    sizes = tuple(integer(1, MOST_VALUES)(owner, f"a size in {name}", size) for size in given)
-    if sum(sizes) > MOST_VALUES:
+    sizes = tuple(integer(1, MAX_VALUES)(owner, f"a size in {name}", size) for size in given)
+    if sum(sizes) > MAX_VALUES:
         raise fail(owner, name, rule, value)
     return sizes
 
@@ -84,7 +84,7 @@ class Grouped(FrequencyOracle):
     name = "grouped"
     params = {  # noqa: RUF012
         "epsilon": positive,
-        "domain_size": integer(0, MOST_VALUES),
+        "domain_size": integer(0, MAX_VALUES),
         "base": _base,
         "groups": sizes,
         "allow_exposure": flag,

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fldp.data.fingerprints import MOST_BYTES, utf8
+from fldp.data.fingerprints import MAX_BYTES, utf8
 from fldp.errors import DomainError
 from fldp.support.validation import fail
 from fldp.survey.survey import Survey
@@ -50,7 +50,7 @@ class Choice:
         texts = (label,) if otherwise is None else (label, otherwise)
         allowed = tuple(text for text in texts if _is_text(text) and (own is None or text in own))
         if not allowed:
-            rule = f"a text of 1 to {MOST_BYTES} bytes" if own is None else "one of the program's own labels"
+            rule = f"a text of 1 to {MAX_BYTES} bytes" if own is None else "one of the program's own labels"
             raise DomainError(f"participant: the label must be {rule}, got another one (not shown)")
         return cls(allowed, own)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from numbers import Integral
 
-from fldp.oracles.base.frequency_oracle import MOST_VALUES
+from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.participant.limits import Limits, Spent
 from fldp.support.validation import fail
 
@@ -117,4 +117,4 @@ class Ledger:
 
 def _many(charge: Charge) -> str:
     """Say how many labels there were; strings count as more than any list has."""
-    return "any text" if charge.size == MOST_VALUES else str(charge.size)
+    return "any text" if charge.size == MAX_VALUES else str(charge.size)

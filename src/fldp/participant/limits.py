@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
 
-from fldp.oracles.base.frequency_oracle import MOST_VALUES
+from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.exact_numbers import decimal, number_text, share_text
 from fldp.support.validation import fail, integer, positive
 
-_MOST_ANSWERS = 10**6
+_MAX_ANSWERS = 10**6
 
 
 def _share(owner: str, name: str, value: float | Fraction) -> Fraction:
@@ -49,7 +49,7 @@ class Spent:
     answers: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "answers", integer(0, 2 * _MOST_ANSWERS)("Spent", "answers", self.answers))
+        object.__setattr__(self, "answers", integer(0, 2 * _MAX_ANSWERS)("Spent", "answers", self.answers))
         object.__setattr__(self, "eta", _share("Spent", "eta", self.eta))
         if self.answers or self.epsilon != 0:
             object.__setattr__(self, "epsilon", _amount("Spent", "epsilon", self.epsilon))
@@ -104,7 +104,7 @@ class Limit:
     def __post_init__(self) -> None:
         object.__setattr__(self, "max_epsilon", _amount("Limit", "max_epsilon", self.max_epsilon))
         object.__setattr__(self, "min_eta", _share("Limit", "min_eta", self.min_eta))
-        object.__setattr__(self, "max_answers", integer(1, _MOST_ANSWERS)("Limit", "max_answers", self.max_answers))
+        object.__setattr__(self, "max_answers", integer(1, _MAX_ANSWERS)("Limit", "max_answers", self.max_answers))
 
     def breaches(self, spent: Spent) -> Iterator[str]:
         """Say which parts of the limit do not cover what would be spent; nothing if all do."""
@@ -141,4 +141,4 @@ class Limits:
             if not isinstance(getattr(self, name), Limit):
                 raise fail("Limits", name, "a Limit", getattr(self, name))
         for name in ("min_anonymity", "min_labels"):
-            integer(1, MOST_VALUES)("Limits", name, getattr(self, name))
+            integer(1, MAX_VALUES)("Limits", name, getattr(self, name))

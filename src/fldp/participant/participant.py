@@ -27,7 +27,7 @@ from fldp import wire
 from fldp.data.reports import Reports
 from fldp.errors import BudgetError, FldpError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
-from fldp.oracles.base.frequency_oracle import MOST_VALUES as MOST_LISTED
+from fldp.oracles.base.frequency_oracle import MAX_VALUES as MAX_LISTED
 from fldp.participant.choice import Choice
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Limits, Spent
@@ -40,7 +40,7 @@ from fldp.support.web_origin import origin_of
 from fldp.survey.search_table import specified
 from fldp.survey.survey import Survey
 
-MOST_VALUES = 1 << 20  # of a domain, and bits of a report: what a stranger's survey may make a device work on
+MAX_VALUES = 1 << 20  # of a domain, and bits of a report: what a stranger's survey may make a device work on
 
 Confirm = Callable[[tuple[str, ...]], bool]
 
@@ -222,8 +222,8 @@ def _fitting(survey: Survey, reports: Reports, ticket: str | None) -> None:
 
 
 def _bounded(what: str, number: Any) -> None:
-    if isinstance(number, int) and number > MOST_VALUES:
-        raise fail("participant", what, f"at most {MOST_VALUES}", number)
+    if isinstance(number, int) and number > MAX_VALUES:
+        raise fail("participant", what, f"at most {MAX_VALUES}", number)
 
 
 def _charge(survey: Survey, origin: str) -> Charge:
@@ -236,7 +236,7 @@ def _charge(survey: Survey, origin: str) -> Charge:
         survey.version,
         Spent.on(survey.oracle, lasting=survey.daily),
         canonical_json.identifier(labels),
-        MOST_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
+        MAX_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
         _today(),
         survey.name,
     )

@@ -23,7 +23,7 @@ ADVICE = (
 
 
 @dataclass(frozen=True)
-class Findings:
+class AttackResults:
     """The three attacks on one oracle."""
 
     guess: Guess
@@ -41,7 +41,7 @@ class Findings:
         return np.asarray(self.repeats.known[np.minimum(self.averaging.reports, len(self.repeats.known) - 1)])
 
 
-def facts(found: Findings) -> dict[str, Any]:
+def facts(found: AttackResults) -> dict[str, Any]:
     """Return what one report gives, and how many give all."""
     guess, oracle = found.guess, found.oracle
     sure = "exact" if guess.exact else f"standard error {_percent(guess.stderr)}"
@@ -66,7 +66,7 @@ def _known(found: Repeats) -> str:
     return f"after {median} independent reports in the median, {often} ({how}), whatever epsilon is"
 
 
-def averaging_table(found: Findings) -> Table:
+def averaging_table(found: AttackResults) -> Table:
     """Return how often the best guess is right after a number of reports, independent or the same."""
     title = f"How often the best guess is right, over {found.averaging.trials:,} trials"
     table = Table(title=title, title_justify="left")
@@ -80,7 +80,7 @@ def averaging_table(found: Findings) -> Table:
     return table
 
 
-def as_json(found: Findings) -> str:
+def as_json(found: AttackResults) -> str:
     """Return the findings as JSON."""
     guess, repeats, oracle = found.guess, found.repeats, found.oracle
     made = {
@@ -108,7 +108,7 @@ def as_json(found: Findings) -> str:
     return json.dumps(made, ensure_ascii=False, indent=1)
 
 
-def save_picture(found: Findings, path: Path) -> None:
+def save_picture(found: AttackResults, path: Path) -> None:
     """Save the attacker's success against the number of reports, as PNG or SVG."""
     drawn, axes = figure(7.5, 4.4)
     guess, oracle, made = found.guess, found.oracle, found.averaging
@@ -134,7 +134,7 @@ def save_picture(found: Findings, path: Path) -> None:
     save(drawn, path)
 
 
-def _rows(found: Findings) -> list[dict[str, Any]]:
+def _rows(found: AttackResults) -> list[dict[str, Any]]:
     made = found.averaging
     columns = (made.reports.tolist(), made.success.tolist(), made.stderr.tolist(), found.certain.tolist())
     names = ("reports", "success", "stderr", "certain")

@@ -13,7 +13,7 @@ from fldp.presentation.card_text import Section, mean_left, sections, title
 from fldp.presentation.plot import COLOURS, FAINT, INK, figure, figures, literal, save
 from fldp.privacy.elimination_attack import Repeats
 from fldp.privacy.notions import declared
-from fldp.privacy.privacy_card import MOST_REPEATS, Card, Deal
+from fldp.privacy.privacy_card import MAX_REPEATS, Card, Deal
 from fldp.support.atomic_files import written
 from fldp.support.optional_imports import load
 from fldp.support.validation import one_of
@@ -144,7 +144,7 @@ def _svg(card: Card, draw: Callable[[Card, Any], None]) -> str:
 def draw_shrinking(card: Card, axes: Any) -> None:
     """Draw the mean number of answers left possible against the number of reports."""
     colour = COLOURS.get(card.oracle.name, INK)
-    shown = range(min(MOST_REPEATS, 2 * card.oracle.domain_size.bit_length()) + 1)
+    shown = range(min(MAX_REPEATS, 2 * card.oracle.domain_size.bit_length()) + 1)
     left = [float(card.left[k]) for k in shown]
     axes.plot(shown, left, "o-", color=colour, markersize=3, label="fresh answers")
     axes.plot(shown, [left[min(k, 1)] for k in shown], "--", color=INK, linewidth=1.2, label="the same answer repeated")

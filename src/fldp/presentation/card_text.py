@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from math import exp, expm1
 
 from fldp.privacy.notions import declared
-from fldp.privacy.privacy_card import LEVEL, MOST_REPEATS, Card, Deal
+from fldp.privacy.privacy_card import LEVEL, MAX_REPEATS, Card, Deal
 from fldp.support.exact_numbers import share_text
 
 _SCALES = ((10**12, " trillion"), (10**9, " billion"), (10**6, " million"))
@@ -140,7 +140,7 @@ def _fresh(card: Card) -> str:
         often = "half of all cases" if share == 0.5 else f"{percent(share)} of all cases"
         return f"After {count} fresh answers, the best guess would be right in {often} or more."
     success = percent(float(card.averaging.success[-1]))
-    return f"After {MOST_REPEATS} fresh answers, the best guess would be right in {success} of all cases."
+    return f"After {MAX_REPEATS} fresh answers, the best guess would be right in {success} of all cases."
 
 
 def _often(card: Card, median: int) -> str:

@@ -12,7 +12,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.string_oracle import Listed
 from fldp.presentation.figure_style import Look, above, named, titled
 from fldp.presentation.plot import INK, grid, save
-from fldp.privacy.honesty.attack_study import Outcome
+from fldp.privacy.honesty.attack_study import AttackOutcome
 from fldp.wire.batch import describe
 
 _SHARES = np.linspace(0, 0.1, 11)
@@ -29,12 +29,12 @@ def name(oracle: FrequencyOracle) -> str:
     return f"{oracle.title}, eta {oracle.eta}" if oracle.promise[0] == "FLDP" else oracle.title
 
 
-def row_name(one: Outcome) -> str:
+def row_name(one: AttackOutcome) -> str:
     """Return what to call the oracle of an attack, with what decides the public part of its reports."""
     return name(one.oracle) + (", tickets" if one.tickets else "")
 
 
-def outcome_table(found: Iterable[Outcome]) -> Table:
+def outcome_table(found: Iterable[AttackOutcome]) -> Table:
     """Return a row for every attack."""
     table = Table(title="Fake users: what they gain, in shares of all users, and what shows", title_justify="left")
     for heading in ("oracle", "attack"):
@@ -55,7 +55,7 @@ def outcome_table(found: Iterable[Outcome]) -> Table:
     return table
 
 
-def as_json(found: Iterable[Outcome], targets: Iterable[int | str]) -> str:
+def as_json(found: Iterable[AttackOutcome], targets: Iterable[int | str]) -> str:
     """Return all attacks as JSON."""
     rows = [
         {
@@ -76,7 +76,7 @@ def as_json(found: Iterable[Outcome], targets: Iterable[int | str]) -> str:
     return json.dumps({"targets": list(targets), "attacks": rows}, ensure_ascii=False, indent=1)
 
 
-def picture(found: list[Outcome], targets: int) -> Any:
+def picture(found: list[AttackOutcome], targets: int) -> Any:
     """Draw the maximal gain against the share of fakes, by kinds of oracles, and what every attack is worth."""
     kinds = [
         (title, few) for title, belongs in _KINDS.items() if (few := [one for one in found if belongs(one.oracle)])
@@ -103,7 +103,7 @@ _KINDS: dict[str, Callable[[FrequencyOracle], bool]] = {
 }
 
 
-def _gains(axes: Any, found: list[Outcome]) -> None:
+def _gains(axes: Any, found: list[AttackOutcome]) -> None:
     """A line for each oracle, dashes where tickets decide masks and seeds; what is far above all others is cut off."""
     ends = [one.expected / one.share * _SHARES[-1] for one in found]
     top = 1.06 * max(_SHARES[-1], *(end for end in ends if end <= _FAR * np.median(ends)))
@@ -123,7 +123,7 @@ def _gains(axes: Any, found: list[Outcome]) -> None:
     axes.legend(frameon=False, fontsize=8, loc="upper left", ncols=2, handlelength=2.4)
 
 
-def _worths(axes: Any, found: list[Outcome]) -> None:
+def _worths(axes: Any, found: list[AttackOutcome]) -> None:
     """A row for each oracle, a mark for each attack."""
     names = list(dict.fromkeys(name(one.oracle) for one in found))
     for label, (mark, tickets) in _MARKS.items():
@@ -151,6 +151,6 @@ _MARKS = {
 }
 
 
-def save_picture(found: list[Outcome], targets: int, path: Path) -> None:
+def save_picture(found: list[AttackOutcome], targets: int, path: Path) -> None:
     """Save the picture as PNG or SVG."""
     save(picture(found, targets), path)

@@ -25,8 +25,8 @@ from fldp.randomness.stream import Stream
 from fldp.support.validation import fail, integer
 
 CELLS = 1 << 18  # likelihoods held at a time: 2 MiB
-_BATCH, _MOST_CELLS = 16, 1 << 22  # or those of a few reports, up to 32 MiB: kernels are not compiled for a single one
-MOST_VALUES = 1 << 24
+_BATCH, _MAX_CELLS = 16, 1 << 22  # or those of a few reports, up to 32 MiB: kernels are not compiled for a single one
+MAX_VALUES = 1 << 24
 Progress = Callable[[int], None]
 draws_of, most_of = integer(2, 1 << 30), integer(1, 1 << 20)
 
@@ -170,7 +170,7 @@ def trials_of(
     """Draw values from the prior, as many at a time as keep their likelihoods small, with a stream for their noise."""
     stream = Stream.of(rng)
     generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
-    rows = max(1, CELLS // oracle.domain_size, min(_BATCH, _MOST_CELLS // oracle.domain_size))
+    rows = max(1, CELLS // oracle.domain_size, min(_BATCH, _MAX_CELLS // oracle.domain_size))
     for start in range(0, trials, rows):
         part = slice(start, min(start + rows, trials))
         yield part, generator.choice(oracle.domain_size, part.stop - start, p=shares), stream
@@ -178,7 +178,7 @@ def trials_of(
 
 def checked_prior(who: str, oracle: Oracle, prior: Any) -> Floats:
     """Return the prior as probabilities that add up to 1."""
-    size = integer(2, MOST_VALUES)(who, "domain_size", listed(who, oracle).domain_size)
+    size = integer(2, MAX_VALUES)(who, "domain_size", listed(who, oracle).domain_size)
     if prior is None:
         return np.full(size, 1 / size)
     rule = f"{size} numbers, one for each value"

@@ -15,7 +15,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.support.exact_numbers import exact
 from fldp.support.validation import show
 
-_MOST_WORK = 1 << 24
+_MAX_WORK = 1 << 24
 _ROUNDING = Fraction(1, 10**9)
 
 
@@ -47,8 +47,8 @@ def laws_of(subject: Any, domain_size: int | None) -> Laws:
     if len(rows) < 2:
         raise ParameterError(f"verify: a law must be of at least 2 values, got {len(rows)}")
     laws = [[_checked(value, row)] for value, row in enumerate(rows)]
-    if len(laws) * sum(len(law) for (law,) in laws) > _MOST_WORK:
-        rule = f"values times probabilities of at most {_MOST_WORK:,}"
+    if len(laws) * sum(len(law) for (law,) in laws) > _MAX_WORK:
+        rule = f"values times probabilities of at most {_MAX_WORK:,}"
         raise ParameterError(f"verify: a law must have {rule}, got one of {len(laws):,} values that has more")
     return Laws([None], laws)
 
@@ -73,7 +73,7 @@ def _of_family(oracles: Sequence[FrequencyOracle]) -> Laws:
 
 
 def _of_function(law: Callable[[int], Any], domain_size: int | None) -> list[Any]:
-    if isinstance(domain_size, bool) or not isinstance(domain_size, Integral) or not 2 <= domain_size <= _MOST_WORK:
+    if isinstance(domain_size, bool) or not isinstance(domain_size, Integral) or not 2 <= domain_size <= _MAX_WORK:
         raise ParameterError(f"verify: a function needs domain_size, its number of values, got {domain_size!r}")
     return [_plain(law(value)) for value in range(int(domain_size))]
 

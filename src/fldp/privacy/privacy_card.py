@@ -21,9 +21,9 @@ from fldp.support.validation import fail
 from fldp.survey.survey import Survey
 
 LEVEL = 0.95
-MOST_REPEATS = 64
+MAX_REPEATS = 64
 _WORK = 1 << 26  # likelihoods that an attack may look at: a few seconds
-_MOST_TRIALS, _LEAST_TRIALS = (
+_MAX_TRIALS, _MIN_TRIALS = (
     1000,
     24,
 )  # the least are for large domains; what they leave open is in the standard errors
@@ -111,11 +111,11 @@ def card(
     advance(0.1)
     known = _repeats(oracle, stream)
     advance(0.3)
-    averaged = averaging(oracle, prior, most=MOST_REPEATS, trials=_trials(oracle, MOST_REPEATS), rng=stream)
+    averaged = averaging(oracle, prior, most=MAX_REPEATS, trials=_trials(oracle, MAX_REPEATS), rng=stream)
     advance(0.4)
     deals = tuple(_deal(oracle, decoder, users, prior, stream) for decoder in oracle.decoders or (None,))
     advance(0.2)
-    left = values_left(oracle, MOST_REPEATS)
+    left = values_left(oracle, MAX_REPEATS)
     return Card(oracle, survey, users, guess, oracle.anonymity, left, known, averaged, deals)
 
 
@@ -125,13 +125,13 @@ def _ignore(share: float) -> None:
 
 def _trials(oracle: FrequencyOracle, reports: int) -> int:
     """Return how many users to draw, so that large domains do not take forever: fewer of one report, of less work."""
-    most, work = (10 * _MOST_TRIALS, _WORK // 4) if reports == 1 else (_MOST_TRIALS, _WORK)
-    return max(_LEAST_TRIALS, min(most, work // (reports * oracle.domain_size)))
+    most, work = (10 * _MAX_TRIALS, _WORK // 4) if reports == 1 else (_MAX_TRIALS, _WORK)
+    return max(_MIN_TRIALS, min(most, work // (reports * oracle.domain_size)))
 
 
 def _repeats(oracle: FrequencyOracle, stream: Stream) -> Repeats:
     quick = isinstance(oracle, WalshOracle)  # elimination does not look at all values
-    return repeats(oracle, trials=_MOST_TRIALS if quick else _trials(oracle, MOST_REPEATS), rng=stream)
+    return repeats(oracle, trials=_MAX_TRIALS if quick else _trials(oracle, MAX_REPEATS), rng=stream)
 
 
 def _guess(oracle: FrequencyOracle, prior: Any, stream: Stream) -> Guess:

@@ -10,8 +10,8 @@ al. call opt0, for any number of values.
 
 We take ``U = 1 + (E-1) s`` and ``1/W = 1 - (1-1/E) s``, where ``E`` belongs to the least budget, and search for the one
 number ``s``. At 1/2 all bits are those of OUE with the least budget. Above it, the values with the least budget give
-some of their accuracy to the others. ``tests/randomness/test_levels.py`` compares it with the best pair of numbers, and with the
-restricted problems opt1 and opt2.
+some of their accuracy to the others. ``tests/randomness/test_levels.py`` compares it with the best pair of numbers, and
+with the restricted problems opt1 and opt2.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from fldp.randomness.coins import BITS, LEAST_PLANES, LOSS, degenerate, exp_lower
+from fldp.randomness.coins import BITS, LOSS, MIN_PLANES, degenerate, exp_lower
 
 STEPS = 1024  # s is a multiple of 1/1024, from 1/2 on
 _FINE = 1 << 128
@@ -49,7 +49,7 @@ class LevelCoins:
         if budgets[-1] >= BITS:
             raise degenerate(owner, budgets[-1])
         ideal = list(_ideal([exp_lower(budget) for budget in budgets], Fraction(balance, STEPS)))
-        for planes in range(LEAST_PLANES, BITS + 1):
+        for planes in range(MIN_PLANES, BITS + 1):
             other = tuple(-int(-(1 << planes) * (1 - v) // (u - v)) for u, v in ideal)
             pairs = zip(ideal, (Fraction(number, 1 << planes) for number in other), strict=True)
             true = tuple(int(min(u * b, 1 - (1 - b) * v) * (1 << BITS)) for (u, v), b in pairs)

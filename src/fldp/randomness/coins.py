@@ -20,7 +20,7 @@ from fldp.support.validation import fail
 BITS = 64
 _SCALE = 1 << BITS
 LOSS = Fraction(1, 1024)
-LEAST_PLANES = 20
+MIN_PLANES = 20
 _DIGITS = Context(prec=120)
 
 
@@ -171,7 +171,7 @@ class UnaryCoins:
         if epsilon >= BITS:
             raise degenerate(owner, epsilon)
         E, odds = exp_lower(epsilon), exp_lower(epsilon / 2 if symmetric else epsilon)
-        for planes in range(LEAST_PLANES, BITS + 1):
+        for planes in range(MIN_PLANES, BITS + 1):
             other = -(-(1 << planes) // (1 + odds))
             q = Fraction(other, 1 << planes)
             if q > (1 + LOSS) / (1 + odds):

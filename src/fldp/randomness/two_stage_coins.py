@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil
 
-from fldp.randomness.coins import BITS, LEAST_PLANES, LOSS, exp_lower
+from fldp.randomness.coins import BITS, LOSS, MIN_PLANES, exp_lower
 from fldp.support.validation import fail
 
 _HALF = Fraction(1, 2)
@@ -49,7 +49,7 @@ class StageCoins:
             raise fail(owner, "epsilon", f"at most epsilon_permanent, {lasting!r}", epsilon)
         if lasting >= BITS:
             raise _degenerate(owner, epsilon, lasting)
-        for planes in range(LEAST_PLANES, BITS + 1):
+        for planes in range(MIN_PLANES, BITS + 1):
             coins = cls._of(planes, epsilon, lasting, hashes, p)
             if _near(coins.ratio, epsilon) and _near(coins.lasting_ratio, lasting):
                 return coins

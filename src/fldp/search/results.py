@@ -12,7 +12,7 @@ from fldp.oracles.base.support_counts import PureOracle
 from fldp.search.prefix_code import Beginning
 from fldp.support.validation import fraction
 
-_MOST_EXACT = 10**7  # beyond, the normal distribution is as good
+_MAX_EXACT = 10**7  # beyond, the normal distribution is as good
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class HeavyHitters:
 def _floor(estimate: Estimate, miss: float) -> float:
     """Return the share that a string which nobody holds is estimated to have with this probability at most."""
     oracle, n = estimate.oracle, estimate.n
-    if isinstance(oracle, PureOracle) and n <= _MOST_EXACT:
+    if isinstance(oracle, PureOracle) and n <= _MAX_EXACT:
         return ((_supports(n, float(oracle.q), miss) - 0.5) / n - float(oracle.q)) / float(oracle.p - oracle.q)
     return NormalDist().inv_cdf(1 - miss) * math.sqrt(oracle.variance(n, 0)) / n
 

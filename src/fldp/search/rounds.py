@@ -28,7 +28,7 @@ from fldp.support.validation import Constraint, fail, integer, positive
 
 
 def _name(owner: str, name: str, value: Any) -> str:
-    if not isinstance(value, str) or len(value) > _MOST_NAME or not value.isascii():
+    if not isinstance(value, str) or len(value) > _MAX_NAME or not value.isascii():
         raise fail(owner, name, "the name of an oracle", value)
     return value
 
@@ -37,7 +37,7 @@ def _optional(constraint: Constraint) -> Constraint:
     return lambda owner, name, value: None if value is None else constraint(owner, name, value)
 
 
-_MOST_NAME = 200
+_MAX_NAME = 200
 _PARAMETERS: dict[str, Constraint] = {
     "epsilon": positive,
     "oracle": _optional(_name),

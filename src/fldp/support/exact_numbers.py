@@ -10,7 +10,7 @@ import numpy as np
 
 from fldp.support import canonical_json
 
-_MOST_TEXT, _MOST_EXPONENT = 1000, 1000
+_MAX_TEXT, _MAX_EXPONENT = 1000, 1000
 
 
 def exact(number: Any) -> Fraction:
@@ -23,7 +23,7 @@ def exact(number: Any) -> Fraction:
         number = number.item()
     if isinstance(number, str | Decimal):
         power = re.search(r"[eE][+-]?(\d+)", str(number))
-        if len(str(number)) > _MOST_TEXT or (power and int(power[1]) > _MOST_EXPONENT):
+        if len(str(number)) > _MAX_TEXT or (power and int(power[1]) > _MAX_EXPONENT):
             raise ValueError
     return Fraction(number)
 

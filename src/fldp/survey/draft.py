@@ -7,11 +7,11 @@ from math import sqrt
 from fldp.errors import FldpError
 from fldp.estimation.planner import plan
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.survey.rules import MOST_LABELS
+from fldp.survey.rules import MAX_LABELS
 from fldp.survey.survey import Survey
 from fldp.wire.cells import Cells
 
-_MOST_BITS = 4096  # more is a lot to send
+_MAX_BITS = 4096  # more is a lot to send
 
 
 def draft(chunks: Iterable[Cells], name: str, question: str, epsilon: float) -> tuple[str, int]:
@@ -29,8 +29,8 @@ def draft(chunks: Iterable[Cells], name: str, question: str, epsilon: float) -> 
         present = [cell.strip() for cell in cells if cell is not None and cell.strip()]
         labels.update(present)
         users += len(present)
-        if len(labels) > MOST_LABELS:
-            raise FldpError(f"survey init: at most {MOST_LABELS:,} different labels, got more")
+        if len(labels) > MAX_LABELS:
+            raise FldpError(f"survey init: at most {MAX_LABELS:,} different labels, got more")
     if len(labels) < 2:
         raise FldpError(f"survey init: at least 2 different labels are needed, got {len(labels)}")
     text = _text(sorted(labels), users, name, question, epsilon)
@@ -45,7 +45,7 @@ def candidates(domain_size: int, epsilon: float) -> list[FrequencyOracle]:
     GRR(epsilon=2.0, domain_size=5)
     """
     rows = plan(domain_size=domain_size, users=1, epsilon=epsilon).rows
-    short = [row.oracle for row in rows if row.is_default and row.bits <= _MOST_BITS]
+    short = [row.oracle for row in rows if row.is_default and row.bits <= _MAX_BITS]
     return sorted(short, key=lambda oracle: -oracle.eta)
 
 

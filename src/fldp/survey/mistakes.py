@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from fldp.errors import FldpError
 from fldp.support.validation import show
 
-MOST_FINDINGS, MOST_SHOWN = 20, 60  # a stranger's survey must not fill the screen
+MAX_FINDINGS, MAX_SHOWN = 20, 60  # a stranger's survey must not fill the screen
 T = TypeVar("T")
 Path = tuple[str, ...]
 
@@ -25,7 +25,7 @@ class Mistake:
 
 
 @dataclass(frozen=True)
-class Finding:
+class FieldMistake:
     """What is wrong, and with which key."""
 
     path: Path
@@ -33,24 +33,24 @@ class Finding:
 
 
 @dataclass
-class Findings:
+class MistakeList:
     r"""The first findings, and how many there are in all.
 
-    >>> found = Findings()
+    >>> found = MistakeList()
     >>> found.say(("name",), "name is missing")
     >>> found.add(("oracle", "epsilon"), "positive", -1)
     >>> [str(mistake) for mistake in found.placed('[oracle]\nepsilon = -1')]
     ['name is missing', 'line 2: oracle.epsilon must be positive, got -1']
     """
 
-    kept: list[Finding] = field(default_factory=list)
+    kept: list[FieldMistake] = field(default_factory=list)
     count: int = 0
 
     def say(self, path: Path, message: str) -> None:
         """Keep a finding, or only count it."""
         self.count += 1
-        if self.count <= MOST_FINDINGS:
-            self.kept.append(Finding(path, message))
+        if self.count <= MAX_FINDINGS:
+            self.kept.append(FieldMistake(path, message))
 
     def add(self, path: Path, rule: str, value: object) -> None:
         """Say that the value of a key breaks a rule."""
@@ -86,8 +86,8 @@ def brief(value: object) -> str:
     >>> brief("\x1b[2J"), len(brief("x" * 10**6))
     ("'\\x1b[2J'", 60)
     """
-    shown = show(value[:MOST_SHOWN] if isinstance(value, str) else value)
-    return shown if len(shown) <= MOST_SHOWN else shown[: MOST_SHOWN - 3] + "..."
+    shown = show(value[:MAX_SHOWN] if isinstance(value, str) else value)
+    return shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 3] + "..."
 
 
 def lines_of(text: str) -> dict[Path, int]:

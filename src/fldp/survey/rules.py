@@ -12,13 +12,13 @@ from fldp.data.values import numbered
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import required
 from fldp.oracles import get
-from fldp.oracles.base.frequency_oracle import MOST_VALUES
+from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import StringOracle
 from fldp.oracles.base.ticket_words import DERIVABLE, can_derive
 from fldp.oracles.base.treatment import Treatment
 from fldp.support.web_origin import origin_of
-from fldp.survey.mistakes import Findings
+from fldp.survey.mistakes import MistakeList
 from fldp.survey.search_table import check_search
 
 DIFFERING = ("sensitive", "budgets", "distance")
@@ -27,11 +27,11 @@ Values = Callable[[str], int | None]
 
 
 def check_treatment(
-    fields: dict[str, Any], labels: tuple[str, ...] | None, size: int | None, found: Findings
+    fields: dict[str, Any], labels: tuple[str, ...] | None, size: int | None, found: MistakeList
 ) -> Treatment:
     """Return what is declared of so many values, by their labels where they have any; or findings.
 
-    >>> found = Findings()
+    >>> found = MistakeList()
     >>> check_treatment({"sensitive": ["tea"]}, ("water", "tea"), 2, found).parameters
     {'sensitive': (1,)}
     >>> check_treatment({"budgets": {"7": 0.5}}, None, 9, found).parameters
@@ -53,7 +53,7 @@ def _by_label(labels: tuple[str, ...]) -> dict[str, int]:
     return {label: value for value, label in enumerate(labels)}
 
 
-def _by_value(key: str, thing: Any, values: Values, found: Findings) -> Any:
+def _by_value(key: str, thing: Any, values: Values, found: MistakeList) -> Any:
     """Replace labels by their values."""
     if thing is None:
         found.add((key,), "left out where nothing is declared", thing)
@@ -64,8 +64,8 @@ def _by_value(key: str, thing: Any, values: Values, found: Findings) -> Any:
     return thing
 
 
-def _value(key: str, label: Any, values: Values, found: Findings) -> int | None:
-    is_number = isinstance(label, int) and not isinstance(label, bool) and abs(label) < MOST_VALUES
+def _value(key: str, label: Any, values: Values, found: MistakeList) -> int | None:
+    is_number = isinstance(label, int) and not isinstance(label, bool) and abs(label) < MAX_VALUES
     text = str(label) if is_number else label
     value = values(text) if isinstance(text, str) else None
     if value is None:
@@ -82,7 +82,7 @@ COLLECT_DEFAULTS: dict[str, Any] = {
     "minimum": 100,
 }
 REPEATS = ("once", "daily")  # how often a person may answer; named only where it is not the first
-MOST_LABEL, MOST_TEXT, MOST_LABELS = 200, 2000, 1_000_000
+MAX_LABEL, MAX_TEXT, MAX_LABELS = 200, 2000, 1_000_000
 _NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")
 _TEXTS = ("name", "question", "title", "description", "topic")
 STRINGS = "strings"
@@ -92,9 +92,9 @@ _DOMAINS = ("labels", "domain_size", "labels_file", "domain")
 Domain = tuple[tuple[str, ...] | None, dict[str, Any] | None]
 
 
-def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Findings]:
+def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], MistakeList]:
     """Return the arguments of a Survey and no findings, or findings."""
-    found = Findings()
+    found = MistakeList()
     if not isinstance(fields, dict):
         found.say((), f"a survey must be a table of keys, got {type(fields).__name__}")
         return {}, found
@@ -115,14 +115,14 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Find
     return made, found
 
 
-def _texts(fields: dict[str, Any], found: Findings) -> dict[str, Any]:
+def _texts(fields: dict[str, Any], found: MistakeList) -> dict[str, Any]:
     for key in ("name", "question"):
         if key not in fields:
             found.say((key,), f"{key} is missing")
     made = {key: fields[key] for key in _TEXTS if key in fields}
     for key, value in made.items():
-        if not _is_text(value, MOST_TEXT):
-            found.add((key,), f"a text of 1 to {MOST_TEXT} characters", value)
+        if not _is_text(value, MAX_TEXT):
+            found.add((key,), f"a text of 1 to {MAX_TEXT} characters", value)
         elif key in ("name", "topic") and not _NAME.fullmatch(value):
             found.add((key,), "1 to 64 of the characters a-z, 0-9, - and _, with a letter or digit at both ends", value)
     return made
@@ -135,7 +135,7 @@ def _is_text(value: Any, most: int) -> bool:
     return value.isprintable() or not any(unicodedata.category(c) in ("Cc", "Cs") and c != "\n" for c in value)
 
 
-def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> Domain:
+def _domain(fields: dict[str, Any], folder: Path | None, found: MistakeList) -> Domain:
     """Return the labels, and what the oracle is told of the domain: nothing where it is strings."""
     given = [key for key in _DOMAINS if key in fields]
     if len(given) != 1:
@@ -148,8 +148,8 @@ def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> Dom
         return None, None
     if given == ["domain_size"]:
         size = fields["domain_size"]
-        if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MOST_VALUES:
-            found.add(("domain_size",), f"an integer from 2 to {MOST_VALUES}", size)
+        if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MAX_VALUES:
+            found.add(("domain_size",), f"an integer from 2 to {MAX_VALUES}", size)
             return None, None
         return None, {"domain_size": size}
     if given == ["domain"]:
@@ -162,7 +162,7 @@ def _domain(fields: dict[str, Any], folder: Path | None, found: Findings) -> Dom
     return check_labels(key, labels, found)
 
 
-def _from_file(name: Any, folder: Path | None, found: Findings) -> list[str] | None:
+def _from_file(name: Any, folder: Path | None, found: MistakeList) -> list[str] | None:
     if folder is None or not isinstance(name, str):
         found.add(("labels_file",), "the name of a file beside the survey's", name)
         return None
@@ -173,18 +173,18 @@ def _from_file(name: Any, folder: Path | None, found: Findings) -> list[str] | N
         return None
 
 
-def check_labels(key: str, labels: Any, found: Findings) -> Domain:
+def check_labels(key: str, labels: Any, found: MistakeList) -> Domain:
     """Return the labels, and what the oracle is told of them; or findings."""
     if labels is None and key == "labels_file":  # a mistake that was found already
         return None, None
-    if not isinstance(labels, list) or not 2 <= len(labels) <= MOST_LABELS:
-        found.add((key,), f"a list of 2 to {MOST_LABELS} labels", labels)
+    if not isinstance(labels, list) or not 2 <= len(labels) <= MAX_LABELS:
+        found.add((key,), f"a list of 2 to {MAX_LABELS} labels", labels)
         return None, None
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):
-        if not _is_text(label, MOST_LABEL) or "\n" in label:
+        if not _is_text(label, MAX_LABEL) or "\n" in label:
             found.add(
-                (key,), f"texts of 1 to {MOST_LABEL} characters without blanks at the ends (label {position})", label
+                (key,), f"texts of 1 to {MAX_LABEL} characters without blanks at the ends (label {position})", label
             )
             continue
         plain = unicodedata.normalize("NFC", label)
@@ -195,13 +195,13 @@ def check_labels(key: str, labels: Any, found: Findings) -> Domain:
 
 
 def _oracle(
-    fields: Any, domain: dict[str, Any] | None, found: Findings, treatment: Treatment | None = None
+    fields: Any, domain: dict[str, Any] | None, found: MistakeList, treatment: Treatment | None = None
 ) -> Oracle | None:
     if not isinstance(fields, dict):
         found.say(("oracle",), "the table [oracle] is missing, with a name and its parameters")
         return None
     name = fields.get("name", "")
-    if not isinstance(name, str) or len(name) > MOST_LABEL:
+    if not isinstance(name, str) or len(name) > MAX_LABEL:
         found.add(("oracle", "name"), "the name of an oracle", name)
         return None
     try:
@@ -221,7 +221,7 @@ def _oracle(
     return found.attempt(partial(cls, **domain, **wanted), ("oracle",))
 
 
-def _parameters(cls: type[Oracle], wanted: dict[str, Any], found: Findings) -> None:
+def _parameters(cls: type[Oracle], wanted: dict[str, Any], found: MistakeList) -> None:
     """Find what is wrong with the parameters one by one; that of the domain is not among them."""
     found.unknown(("oracle",), wanted, cls.params.keys() - {"domain_size"}, f"a parameter of {cls.name}")
     for name in required(cls):
@@ -232,7 +232,7 @@ def _parameters(cls: type[Oracle], wanted: dict[str, Any], found: Findings) -> N
             found.attempt(partial(cls.params[name], cls.__name__, name, value), ("oracle", name))
 
 
-def _collect(fields: Any, oracle: Oracle | None, found: Findings) -> dict[str, Any]:
+def _collect(fields: Any, oracle: Oracle | None, found: MistakeList) -> dict[str, Any]:
     if not isinstance(fields, dict):
         found.add(("collect",), "a table", fields)
         return {}
@@ -261,7 +261,7 @@ def _collect(fields: Any, oracle: Oracle | None, found: Findings) -> dict[str, A
     return made
 
 
-def _derive(collect: dict[str, Any], oracle: Oracle | None, found: Findings) -> None:
+def _derive(collect: dict[str, Any], oracle: Oracle | None, found: MistakeList) -> None:
     """Check that what is public in reports may come from tickets, where that is asked for."""
     if "derive" not in collect:
         return
@@ -273,7 +273,7 @@ def _derive(collect: dict[str, Any], oracle: Oracle | None, found: Findings) -> 
         found.say(("collect", "derive"), f"collect.derive: the oracle must be {DERIVABLE}, got {oracle!r}")
 
 
-def _repeat(value: Any, oracle: Oracle | None, found: Findings) -> dict[str, Any]:
+def _repeat(value: Any, oracle: Oracle | None, found: MistakeList) -> dict[str, Any]:
     """Return the rule if it is named at all; only what is kept in two stages may be reported again."""
     if value not in REPEATS:
         found.add(("collect", "repeat"), "'once' or 'daily'", value)
@@ -290,7 +290,7 @@ def _is_origin(value: Any) -> bool:
         return False
 
 
-def _time(value: Any, path: tuple[str, ...], found: Findings) -> str | None:
+def _time(value: Any, path: tuple[str, ...], found: MistakeList) -> str | None:
     """Return a time as UTC in one form; TOML gives times, JSON gives text."""
     if value is None:
         return None

@@ -11,13 +11,13 @@ from typing import Any
 
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.search.rounds import Round, Search
-from fldp.survey.mistakes import Findings
+from fldp.survey.mistakes import MistakeList
 
 WRITTEN = ("k", "rounds", "bits", "alphabet", "quota", "hours")
 ROUND = ("oracle", "eta", "round", "step", "prefixes", "found")
-MOST_BITS = 1 << 16  # of a prefix: more than the code of any string that may be answered
+MAX_BITS = 1 << 16  # of a prefix: more than the code of any string that may be answered
 
-MakeOracle = Callable[[Any, dict[str, Any], Findings], Any]
+MakeOracle = Callable[[Any, dict[str, Any], MistakeList], Any]
 
 
 def specified(search: Search) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def described(asked: Round) -> dict[str, Any]:
     }
 
 
-def check_search(fields: dict[str, Any], make: MakeOracle, found: Findings) -> Round | None:
+def check_search(fields: dict[str, Any], make: MakeOracle, found: MistakeList) -> Round | None:
     """Return the round that a survey asks, or findings; ``make`` makes the oracle of its table for a domain."""
     table, oracle = fields["search"], fields.get("oracle")
     if not isinstance(table, dict):
@@ -58,7 +58,7 @@ def check_search(fields: dict[str, Any], make: MakeOracle, found: Findings) -> R
 
 
 def _later(
-    given: dict[str, Any], table: dict[str, Any], oracle: dict[str, Any], make: MakeOracle, found: Findings
+    given: dict[str, Any], table: dict[str, Any], oracle: dict[str, Any], make: MakeOracle, found: MistakeList
 ) -> Round | None:
     """Return a round as a collector has published it: the oracle is what it says, not what a plan would say now."""
     given |= {"epsilon": oracle.get("epsilon"), "oracle": table.get("oracle"), "eta": table.get("eta")}
@@ -72,7 +72,7 @@ def _later(
     return Round(search, table["round"], prefixes, step, made, tuple(table["found"]))
 
 
-def _possible(search: Search, table: dict[str, Any], found: Findings) -> bool:
+def _possible(search: Search, table: dict[str, Any], found: MistakeList) -> bool:
     """Tell whether a round can be one of its search."""
     before = found.count
     if not _is_integer(table.get("round"), 1, search.rounds + 1):
@@ -86,7 +86,7 @@ def _possible(search: Search, table: dict[str, Any], found: Findings) -> bool:
     return found.count == before
 
 
-def _bit_strings(name: str, given: Any, least: int, search: Search, found: Findings) -> None:
+def _bit_strings(name: str, given: Any, least: int, search: Search, found: MistakeList) -> None:
     """Find what is wrong with a list of codes or of their beginnings: of those none may begin another."""
     most = (search.rounds + 1) * search.width
     if not isinstance(given, list) or not least <= len(given) <= most or not all(map(_is_bits, given)):
@@ -99,7 +99,7 @@ def _bit_strings(name: str, given: Any, least: int, search: Search, found: Findi
 
 
 def _is_bits(given: Any) -> bool:
-    return isinstance(given, str) and len(given) <= MOST_BITS and not given.strip("01")
+    return isinstance(given, str) and len(given) <= MAX_BITS and not given.strip("01")
 
 
 def _is_integer(given: Any, low: int, high: int) -> bool:

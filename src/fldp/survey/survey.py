@@ -27,7 +27,7 @@ from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
 from fldp.support import canonical_json
-from fldp.survey.mistakes import Findings, Mistake
+from fldp.survey.mistakes import Mistake, MistakeList
 from fldp.survey.rules import COLLECT_DEFAULTS, STRINGS, check_survey
 from fldp.survey.search_table import described
 from fldp.survey.text import check_labels_visible, check_texts
@@ -121,7 +121,7 @@ class Survey:
 
     def check_draft(self, source: str = "survey", text: str = "") -> None:
         """Refuse texts that a new survey must not have: hidden characters, and labels that look alike."""
-        found = Findings()
+        found = MistakeList()
         texts = {key: getattr(self, key) for key in ("question", "title", "description")}
         check_texts({key: value for key, value in texts.items() if value is not None}, found)
         check_labels_visible("labels", self.labels or (), found)

@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from fldp.survey.mistakes import Findings, brief
+from fldp.survey.mistakes import MistakeList, brief
 
 ZWNJ, ZWJ = "\u200c", "\u200d"
 
@@ -59,7 +59,7 @@ _TWINS_BY_SCRIPT = (
 _TWINS = str.maketrans({theirs: latin for pair in _TWINS_BY_SCRIPT for latin, theirs in zip(*pair, strict=True)})
 
 
-def check_texts(texts: dict[str, str], found: Findings) -> None:
+def check_texts(texts: dict[str, str], found: MistakeList) -> None:
     """Find hidden characters in the question and the other texts around it."""
     for key, text in texts.items():
         for place, character in hidden(text.replace("\n", " "), allowed=_DIRECTION_MARKS):
@@ -69,7 +69,7 @@ def check_texts(texts: dict[str, str], found: Findings) -> None:
             break
 
 
-def check_labels_visible(key: str, labels: Sequence[str], found: Findings) -> None:
+def check_labels_visible(key: str, labels: Sequence[str], found: MistakeList) -> None:
     """Find labels that hide characters, have several blanks in a row, or look like another one."""
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):

@@ -30,8 +30,8 @@ from fldp.support import canonical_json
 MAGIC, FORMAT = b"FLDP", 1
 REPORTS, TALLY = 1, 2
 CHECK = 8
-MOST_CELLS = 1 << 25  # entries of a tally that a header alone may ask for
-_MOST_HEADER = 4096
+MAX_CELLS = 1 << 25  # entries of a tally that a header alone may ask for
+_MAX_HEADER = 4096
 _CHUNK_BYTES = 1 << 22
 _PIECE = 1 << 20
 
@@ -282,8 +282,8 @@ class _Input:
             names = {REPORTS: "reports", TALLY: "a tally"}
             _refuse(f"{names[kind]} expected, got {names.get(found, f'kind {found}')}")
         length = self.number(2, "the header's length")
-        if length > _MOST_HEADER:
-            _refuse(f"a header of {length} bytes, above the limit of {_MOST_HEADER}")
+        if length > _MAX_HEADER:
+            _refuse(f"a header of {length} bytes, above the limit of {_MAX_HEADER}")
         header = self.raw(length, "the header")
         if oracle is not None and survey is not None and header == _header(oracle, survey):
             return oracle, survey
@@ -327,7 +327,7 @@ def _oracle(fields: Any, expected: Oracle | None) -> Oracle:
         ):  # nothing is made of a stranger's parameters
             _refuse(f"of {_shown(fields)}, where {expected!r} is expected")
         return expected
-    if isinstance(fields, dict) and isinstance(fields.get("domain_size"), int) and fields["domain_size"] > MOST_CELLS:
+    if isinstance(fields, dict) and isinstance(fields.get("domain_size"), int) and fields["domain_size"] > MAX_CELLS:
         _refuse(f"{_shown(fields)} is too large to be trusted from a header alone; name the oracle or the survey")
     try:
         named = build(fields)
@@ -335,7 +335,7 @@ def _oracle(fields: Any, expected: Oracle | None) -> Oracle:
         _refuse(f"the header's oracle: {error}")
     if describe(named) != fields:
         _refuse("the header's oracle spells out parameters that are at their default")
-    if int(np.prod(named.tally_shape)) > MOST_CELLS:
+    if int(np.prod(named.tally_shape)) > MAX_CELLS:
         _refuse(f"{named!r} is too large to be trusted from a header alone; name the oracle or the survey")
     return named
 

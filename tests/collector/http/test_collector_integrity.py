@@ -10,7 +10,7 @@ from support.collector_server import key, specification
 from support.publishing import publish
 
 
-def test_the_collector_says_whether_reports_look_honest(collector, monkeypatch):  # noqa: F811
+def test_the_collector_says_whether_reports_look_honest(collector, monkeypatch):
     asked = Survey.from_dict(specification(oracle={"name": "oue", "epsilon": 1.0}, minimum=500))
     users = asked.oracle.privatize([0] * 1000, rng=1)
     fakes = poison(asked.oracle, [1, 2, 3], 300, rng=2)
@@ -41,13 +41,13 @@ def test_the_collector_says_whether_reports_look_honest(collector, monkeypatch):
         assert (await told(to="2020-01-01"))["type"] == "urn:fldp:too-few"
         assert (await told(days="3"))["type"] == "urn:fldp:parameter"
         for most, source in ((1299, "tally"), (1300, "reports")):  # of five bits, a report takes a byte
-            monkeypatch.setattr(integrity, "MOST_BYTES", most)
+            monkeypatch.setattr(integrity, "MAX_BYTES", most)
             assert (await told())["source"] == source
 
     play(collector, story)
 
 
-def test_of_merged_tallies_only_the_tally_is_tested(collector):  # noqa: F811
+def test_of_merged_tallies_only_the_tally_is_tested(collector):
     asked = Survey.from_dict(specification(oracle={"name": "oue", "epsilon": 1.0}, minimum=1, retention="tally"))
     tally = asked.oracle.tally(asked.oracle.privatize([0] * 50, rng=1))
 

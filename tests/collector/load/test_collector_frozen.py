@@ -23,7 +23,7 @@ from fldp.collector.service import tokens
 from fldp.collector.storage.fsck import fsck
 from fldp.collector.storage.postgres.schema import LOCKS
 from fldp.collector.storage.postgres.store import PostgresStore
-from fldp.collector.storage.protocol import StoreError, Verdict
+from fldp.collector.storage.protocol import Admitted, StoreError
 from support.collector_server import Server, batch, key
 from support.collector_store import DAY, publish, submission, until, whole
 from support.postgres_server import PostgresServer, server
@@ -87,10 +87,10 @@ def test_what_another_one_holds_fails_alone(stores, url, what):
     group[7:7] = [submission(survey, number, b"held", ticket=ticket if what == "tickets" else None)]
     with holding(url, HELD[what]):
         verdicts = [outcome.verdict for outcome in stores[0].commit(group, DAY)]
-        assert verdicts == [Verdict.ACCEPTED] * 7 + [Verdict.HELD] + [Verdict.ACCEPTED] * 13
+        assert verdicts == [Admitted.ACCEPTED] * 7 + [Admitted.HELD] + [Admitted.ACCEPTED] * 13
         again = [outcome.verdict for outcome in stores[0].commit(group, DAY)]
-        assert again == [Verdict.REPEATED] * 7 + [Verdict.HELD] + [Verdict.REPEATED] * 13
-    assert stores[0].commit(group[7:8], DAY)[0].verdict is Verdict.ACCEPTED
+        assert again == [Admitted.REPEATED] * 7 + [Admitted.HELD] + [Admitted.REPEATED] * 13
+    assert stores[0].commit(group[7:8], DAY)[0].verdict is Admitted.ACCEPTED
     assert (whole(stores[0], survey, number).n, whole(stores[0], other, another).n) == (1, 20)
     assert fsck(stores[1])[1] == []
 
@@ -103,7 +103,7 @@ def test_ending_a_survey_does_not_wait_for_ever(stores, url, what):
         for end in (lambda: stores[0].close_surveys([number], "2026"), lambda: stores[0].delete_surveys([number])):
             with pytest.raises(StoreError, match="lock timeout"):
                 end()
-    assert stores[0].commit([submission(survey, number, b"a")], DAY)[0].verdict is Verdict.ACCEPTED
+    assert stores[0].commit([submission(survey, number, b"a")], DAY)[0].verdict is Admitted.ACCEPTED
 
 
 def test_every_session_has_limits(stores):

@@ -18,7 +18,7 @@ from fldp.collector.service.lake_writer import GRACE, THERE, TOO_FEW, WRITTEN, L
 from fldp.collector.storage.protocol import Submission
 from fldp.collector.storage.segments import in_order
 from fldp.collector.storage.sqlite.store import SqliteStore
-from fldp.collector.storage.window import Window
+from fldp.collector.storage.window import DayWindow
 from fldp.distributed import tally
 from fldp.distributed.lake.layout import day_file
 from fldp.wire import parquet
@@ -60,7 +60,7 @@ def files(lake):
 
 def kept(store, survey, number, day):
     with store.snapshot() as snapshot:
-        return Window(number, (day, day)).tally(snapshot, survey.oracle)
+        return DayWindow(number, (day, day)).tally(snapshot, survey.oracle)
 
 
 def test_days_that_are_over_are_written_once(store, tmp_path):

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 import pytest
 
 from fldp import BudgetError, Client, CollectorError, Limit, Limits, Participant, Survey
-from fldp.collector.service.collector import Published
+from fldp.collector.service.catalog import PublishedSurvey
 from fldp.collector.service.search_rounds import Searches, _entry
-from fldp.collector.storage.protocol import Submission, Verdict
+from fldp.collector.storage.protocol import Admitted, Submission
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.participant_store import MemoryStore
 from support.collector_server import Server
@@ -61,7 +61,7 @@ def at_work(store, now="2026-11-02T00:00:00Z"):
 
     def find(number):
         entry = store.find_number(number)
-        return entry and (Published.read(entry).survey, "closed" if entry.closed else "open", entry.created)
+        return entry and (PublishedSurvey.read(entry).survey, "closed" if entry.closed else "open", entry.created)
 
     return Searches(store, find, lambda: now)
 
@@ -72,7 +72,7 @@ def published(store, survey):
 
 def newest(store):
     entry = store.named("words")[0]
-    return Published.read(entry).survey, entry
+    return PublishedSurvey.read(entry).survey, entry
 
 
 def answer(store, people, name):
@@ -87,10 +87,10 @@ def test_a_round_follows_when_the_last_one_has_its_reports(store):
     published(store, first)
     for name in (b"1", b"2", b"3"):
         before, entry = newest(store)
-        assert answer(store, PEOPLE[1:], name) is Verdict.ACCEPTED
+        assert answer(store, PEOPLE[1:], name) is Admitted.ACCEPTED
         searches.go_on()
         assert newest(store)[0] == before  # one report is missing
-        assert answer(store, PEOPLE[:1], name * 2) is Verdict.ACCEPTED
+        assert answer(store, PEOPLE[:1], name * 2) is Admitted.ACCEPTED
         searches.go_on()
         after = newest(store)[0]
         tally = whole(store, before, entry.number)
@@ -101,7 +101,7 @@ def test_a_round_follows_when_the_last_one_has_its_reports(store):
         assert store.find(before.version).closed == "2026-11-02T00:00:00Z"
         assert store.find(after.version).closed is None
         late = Submission(entry.number, b"late", b"late", before.privatize(["the"]))
-        assert store.commit([late], DAY)[0].verdict is Verdict.CLOSED
+        assert store.commit([late], DAY)[0].verdict is Admitted.CLOSED
     assert [hitter.text for hitter in before.search.next_round(tally).top()] == ["the", "of"]
     assert len(store.named("words")) == before.search.number
     assert after == before
@@ -170,7 +170,7 @@ def test_tickets_that_are_not_spent_are_good_for_the_next_round(store):
     number = published(store, searched())
     store.add_tickets(number, [b"one", b"two"])
     new = Submission(number, b"a", b"a", searched().privatize(["the"]), ticket=b"one")
-    assert store.commit([new], DAY)[0].verdict is Verdict.ACCEPTED
+    assert store.commit([new], DAY)[0].verdict is Admitted.ACCEPTED
     successor = searched(quota=300)
     assert store.succeed(number, _entry(successor, "2026-11-02T00:00:00Z"))
     later = store.find(successor.version).number

@@ -6,7 +6,8 @@ import threading
 from fldp import Survey
 from fldp.collector.config.settings import Settings
 from fldp.collector.service import catalog as module
-from fldp.collector.service.collector import Collector, Published
+from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service.collector import Collector
 from fldp.collector.storage.protocol import StoreError
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_app import collector, play  # noqa: F401
@@ -58,8 +59,8 @@ def test_nothing_is_shown_of_a_survey_while_it_is_being_deleted(collector, monke
 
 def test_the_newest_open_version_is_shown_and_asked_for_its_origins(collector, monkeypatch):
     read = []
-    make = Published.read.__func__
-    monkeypatch.setattr(Published, "read", classmethod(lambda cls, entry: read.append(entry) or make(cls, entry)))
+    make = PublishedSurvey.read.__func__
+    monkeypatch.setattr(PublishedSurvey, "read", classmethod(lambda cls, entry: read.append(entry) or make(cls, entry)))
 
     async def story(client):
         first = await publish(client, "first", origins=["https://a.example"])

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from fldp.collector.service.group_commit import BusyError, Writer
-from fldp.collector.storage.protocol import Outcome, StoreError, Verdict
+from fldp.collector.service.group_commit import BusyError, GroupCommitter
+from fldp.collector.storage.protocol import Admitted, StoreError, SubmissionResult
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_store import DAY, publish, submission, whole
 
@@ -39,7 +39,7 @@ def test_requests_share_commits_and_are_answered_after_them(store):
     commit = Gated(store)
 
     async def main():
-        writer = Writer(commit, most_waiting=100)
+        writer = GroupCommitter(commit, most_waiting=100)
         waiting = begun(writer, survey, number, [bytes([k]) for k in range(50)])
         await asyncio.sleep(0.05)
         assert not any(task.done() for task in waiting)
@@ -57,7 +57,7 @@ def test_a_full_queue_refuses_and_who_stops_waiting_hurts_nobody(store):
     commit = Gated(store)
 
     async def main():
-        writer = Writer(commit, most_waiting=3)
+        writer = GroupCommitter(commit, most_waiting=3)
         waiting = begun(writer, survey, number, [b"first"])
         await asyncio.sleep(0.01)
         waiting += begun(writer, survey, number, [b"a", b"b", b"c"])
@@ -89,7 +89,7 @@ def test_a_commit_that_fails_fails_all_its_requests_and_no_later_ones(store, fai
         return store.commit(batch, DAY)
 
     async def main():
-        writer = Writer(commit, most_waiting=3)
+        writer = GroupCommitter(commit, most_waiting=3)
         answers = await asyncio.gather(*begun(writer, survey, number, [b"a", b"b"]), return_exceptions=True)
         assert {type(answer) for answer in answers} <= {type(failure), StoreError}
         assert (await writer.write(submission(survey, number, b"a"))).accepted == 1
@@ -105,7 +105,7 @@ def test_a_commit_that_answers_too_few_leaves_nobody_waiting(store):
     survey, number = publish(store)
 
     async def main():
-        writer = Writer(lambda batch: [Outcome(Verdict.ACCEPTED, 1)], most_waiting=9)
+        writer = GroupCommitter(lambda batch: [SubmissionResult(Admitted.ACCEPTED, 1)], most_waiting=9)
         first, *others = await asyncio.gather(
             *begun(writer, survey, number, [b"a", b"b", b"c"]), return_exceptions=True
         )
@@ -122,7 +122,7 @@ def test_who_waits_when_the_loop_ends_is_told(store):
     commit = Gated(store)
 
     async def main():
-        writer = Writer(commit, most_waiting=9)
+        writer = GroupCommitter(commit, most_waiting=9)
         waiting = begun(writer, survey, number, [b"a"])
         await asyncio.sleep(0.01)
         writer._running.cancel()

@@ -14,7 +14,7 @@ from fldp.collector.service import tokens
 from fldp.collector.service.folding import fold_day
 from fldp.collector.storage import backup
 from fldp.collector.storage.fsck import fsck
-from fldp.collector.storage.protocol import StoreError, Verdict
+from fldp.collector.storage.protocol import Admitted, StoreError
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.collector.storage.tables import COLUMNS, rows_of
 from support.collector_server import Server, batch, key
@@ -71,7 +71,7 @@ def test_all_of_a_store_goes_into_a_file_and_into_any_store(tmp_path, source, ta
     assert fsck(made)[1] == []
     assert publish(made, name="new")[1] > last  # numbers are never used again
     again = submission(survey, number, b"3", [3])
-    assert made.commit([again], DAY)[0].verdict is Verdict.REPEATED
+    assert made.commit([again], DAY)[0].verdict is Admitted.REPEATED
     made.close()
     store.close()
 

@@ -17,10 +17,10 @@ from fldp import Survey
 from fldp.collector.service.folding import fold_day
 from fldp.collector.storage import backup as archive
 from fldp.collector.storage.fsck import fsck
-from fldp.collector.storage.protocol import Entry, Verdict
+from fldp.collector.storage.protocol import Admitted, StoredSurvey
 from fldp.collector.storage.sqlite import file
 from fldp.collector.storage.sqlite.store import SqliteStore
-from fldp.collector.storage.window import Window
+from fldp.collector.storage.window import DayWindow
 from fldp.support import canonical_json
 from support.collector_store import DAY, STORES, opened, rows, submission
 
@@ -57,7 +57,7 @@ def surveys(store):
 
 def tallies(store):
     with store.snapshot() as snapshot:
-        return {number: Window(number).tally(snapshot, survey.oracle) for number, survey in surveys(store).items()}
+        return {number: DayWindow(number).tally(snapshot, survey.oracle) for number, survey in surveys(store).items()}
 
 
 def schema(path):
@@ -81,7 +81,7 @@ def test_an_old_file_keeps_everything(tmp_path):
     assert fsck(store)[1] == []
     survey = surveys(store)[1]
     again = store.commit([submission(survey, 1, b"raw 3", [3] * 4)], DAY)
-    assert [outcome.verdict for outcome in again] == [Verdict.REPEATED]
+    assert [outcome.verdict for outcome in again] == [Admitted.REPEATED]
     store.close()
 
 
@@ -100,7 +100,7 @@ def test_row_numbers_go_on_after_those_of_the_old_file(tmp_path):
 
 
 def entry_of(survey):
-    return Entry(0, survey.version, survey.name, canonical_json.dumps(survey.canonical).decode(), "2026", None)
+    return StoredSurvey(0, survey.version, survey.name, canonical_json.dumps(survey.canonical).decode(), "2026", None)
 
 
 def rows_of_backup(folder):

@@ -5,7 +5,7 @@ from hypothesis import Phase
 
 from fldp.collector.storage import admission
 from fldp.collector.storage.postgres import store, writes
-from fldp.collector.storage.protocol import Outcome, Verdict
+from fldp.collector.storage.protocol import Admitted, SubmissionResult
 from fldp.collector.storage.sqlite import file, store, writes
 from support.collector_store import STORES
 from support.store_model import compare
@@ -72,7 +72,7 @@ def answer_before_looking(monkeypatch):
 
     def admit(self, new):
         outcome = real(self, new)
-        if outcome.verdict is Verdict.REPEATED:
+        if outcome.verdict is Admitted.REPEATED:
             self._accepted.append(new)
         return outcome
 
@@ -86,7 +86,7 @@ def spend_on_nothing(monkeypatch):
     def admit(self, new):
         spends = new.ticket is not None and not new.n and self.closed(new.survey) is False
         if spends and not self._spend(new.survey, new.ticket):
-            return Outcome(Verdict.SPENT)
+            return SubmissionResult(Admitted.SPENT)
         return real(self, new)
 
     monkeypatch.setattr(admission.Admission, "admit", admit)

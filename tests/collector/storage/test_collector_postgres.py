@@ -18,7 +18,7 @@ from fldp.collector.storage.fsck import fsck
 from fldp.collector.storage.postgres import store as postgres
 from fldp.collector.storage.postgres import writes
 from fldp.collector.storage.postgres.store import PostgresStore
-from fldp.collector.storage.protocol import StoreError, Verdict
+from fldp.collector.storage.protocol import Admitted, StoreError
 from support.collector_server import Server, batch, key
 from support.collector_store import DAY, publish, rows, submission, whole
 from support.postgres_server import ENCODED, PASSWORD, PostgresServer, server
@@ -79,7 +79,7 @@ def insisting(function, *given):
 def committed(store, submissions):
     """Commit as collectors and clients do: what another one holds is sent again."""
     outcomes = insisting(store.commit, submissions, DAY)
-    while held := [index for index, outcome in enumerate(outcomes) if outcome.verdict is Verdict.HELD]:
+    while held := [index for index, outcome in enumerate(outcomes) if outcome.verdict is Admitted.HELD]:
         for index, outcome in zip(held, store.commit([submissions[index] for index in held], DAY), strict=True):
             outcomes[index] = outcome
     return outcomes
@@ -109,12 +109,12 @@ def test_a_commit_that_is_overtaken_is_decided_anew(stores, monkeypatch):
         found = known(connection, submissions)
         if not turns:
             turns.append(1)
-            assert stores[1].commit([same], DAY)[0].verdict is Verdict.ACCEPTED
+            assert stores[1].commit([same], DAY)[0].verdict is Admitted.ACCEPTED
         return found
 
     monkeypatch.setattr(writes, "_known", late)
     outcomes = stores[0].commit([same, other, submission(survey, number, b"new")], DAY)
-    assert [outcome.verdict for outcome in outcomes] == [Verdict.REPEATED, Verdict.CONFLICT, Verdict.ACCEPTED]
+    assert [outcome.verdict for outcome in outcomes] == [Admitted.REPEATED, Admitted.CONFLICT, Admitted.ACCEPTED]
     assert whole(stores[0], survey, number).n == 2
 
 
@@ -128,7 +128,7 @@ def test_two_collectors_racing_on_a_ticket_spend_it_once(stores):
 
     one, two = at_once(lambda: commit(stores[0], b"a", 1), lambda: commit(stores[1], b"b", -1))
     for ticket in tickets:
-        assert {one[ticket].verdict, two[ticket].verdict} == {Verdict.ACCEPTED, Verdict.SPENT}
+        assert {one[ticket].verdict, two[ticket].verdict} == {Admitted.ACCEPTED, Admitted.SPENT}
     assert whole(stores[0], survey, number).n == 60
 
 
@@ -141,7 +141,7 @@ def test_nothing_is_counted_after_another_collector_has_ended_a_survey(stores, w
         for k in range(400):
             after = ended.is_set()
             verdict = stores[0].commit([submission(survey, number, b"%d" % k)], DAY)[0].verdict
-            assert not (after and verdict is Verdict.ACCEPTED)
+            assert not (after and verdict is Admitted.ACCEPTED)
             counted.append(verdict)
             if after:
                 return
@@ -154,9 +154,9 @@ def test_nothing_is_counted_after_another_collector_has_ended_a_survey(stores, w
         ended.set()
 
     at_once(send, end)
-    assert counted[-1] is (Verdict.CLOSED if what == "close" else Verdict.GONE)
+    assert counted[-1] is (Admitted.CLOSED if what == "close" else Admitted.GONE)
     if what == "close":
-        assert whole(stores[0], survey, number).n == counted.count(Verdict.ACCEPTED)
+        assert whole(stores[0], survey, number).n == counted.count(Admitted.ACCEPTED)
         assert fsck(stores[0])[1] == []
     else:
         assert [rows(stores[0], f"SELECT count(*) FROM {table}")[0][0] for table in ("keys", "segments")] == [0, 0]
@@ -176,10 +176,10 @@ def test_ending_a_survey_waits_for_commits_that_have_looked_at_it(stores, monkey
         return known(connection, submissions)
 
     monkeypatch.setattr(writes, "_known", late)
-    assert stores[0].commit([submission(survey, number, b"a")], DAY)[0].verdict is Verdict.ACCEPTED
+    assert stores[0].commit([submission(survey, number, b"a")], DAY)[0].verdict is Admitted.ACCEPTED
     ending[0].join()
     monkeypatch.undo()
-    assert stores[0].commit([submission(survey, number, b"b")], DAY)[0].verdict in (Verdict.CLOSED, Verdict.GONE)
+    assert stores[0].commit([submission(survey, number, b"b")], DAY)[0].verdict in (Admitted.CLOSED, Admitted.GONE)
 
 
 def test_two_steps_of_folding_at_once_both_count(stores, monkeypatch):
@@ -333,7 +333,7 @@ def test_an_unknown_outcome_is_an_error_and_the_same_key_is_repeated(stores, mon
     with pytest.raises(StoreError):
         stores[0].commit([new], DAY)
     monkeypatch.undo()
-    assert stores[0].commit([new], DAY)[0].verdict is Verdict.REPEATED
+    assert stores[0].commit([new], DAY)[0].verdict is Admitted.REPEATED
     assert whole(stores[0], survey, number).n == 1
 
 
@@ -344,7 +344,7 @@ def test_connections_that_were_cut_are_replaced_without_an_error(stores, url):
             for _ in range(6):
                 stack.enter_context(stores[0].snapshot())
         server().cut(url)
-        assert stores[0].commit([submission(survey, number, bytes([k]))], DAY)[0].verdict is Verdict.ACCEPTED
+        assert stores[0].commit([submission(survey, number, bytes([k]))], DAY)[0].verdict is Admitted.ACCEPTED
     assert whole(stores[1], survey, number).n == 5
 
 

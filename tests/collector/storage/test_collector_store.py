@@ -12,11 +12,11 @@ from fldp import Reports, Survey, Tally
 from fldp.collector.service import tokens
 from fldp.collector.service.folding import Folder, fold_day, fold_step
 from fldp.collector.storage.fsck import fsck
-from fldp.collector.storage.protocol import StoreError, Submission, Verdict
-from fldp.collector.storage.segments import MOST_BYTES, in_order, mixed, packed, reports_of
+from fldp.collector.storage.protocol import Admitted, StoreError, Submission
+from fldp.collector.storage.segments import MAX_BYTES, in_order, mixed, packed, reports_of
 from fldp.collector.storage.sqlite import file as sqlite_file
 from fldp.collector.storage.sqlite.store import SqliteStore
-from fldp.collector.storage.window import ALL, Window
+from fldp.collector.storage.window import ALL, DayWindow
 from support import cases
 from support.collector_server import specification
 from support.collector_store import DAY, STORES, damage, opened, publish, rows, submission, until, whole
@@ -55,7 +55,7 @@ def test_a_large_batch_is_cut_into_rows_of_bounded_size():
     reports = oracle.privatize(np.zeros(2_000_000, np.int64), rng=1)
     parts = packed([reports])
     assert len(parts) == 2
-    assert max(len(part.data) for part in parts) <= MOST_BYTES
+    assert max(len(part.data) for part in parts) <= MAX_BYTES
     assert sum(part.n for part in parts) == 2_000_000
 
 
@@ -65,10 +65,10 @@ def test_duplicates_in_one_commit_count_once_and_get_one_answer(store):
     other = submission(survey, number, b"a" * 32, [0], body=b"else")
     outcomes = store.commit([first, first, other, first], DAY)
     assert [outcome.verdict for outcome in outcomes] == [
-        Verdict.ACCEPTED,
-        Verdict.REPEATED,
-        Verdict.CONFLICT,
-        Verdict.REPEATED,
+        Admitted.ACCEPTED,
+        Admitted.REPEATED,
+        Admitted.CONFLICT,
+        Admitted.REPEATED,
     ]
     assert [outcome.accepted for outcome in outcomes] == [3, 3, 0, 3]
     assert whole(store, survey, number) == survey.oracle.tally(first.content)
@@ -78,7 +78,7 @@ def test_the_same_key_for_another_survey_is_another_key(store):
     one, number = publish(store)
     two, other = publish(store, name="other")
     outcomes = store.commit([submission(one, number, b"k"), submission(two, other, b"k")], DAY)
-    assert [outcome.verdict for outcome in outcomes] == [Verdict.ACCEPTED] * 2
+    assert [outcome.verdict for outcome in outcomes] == [Admitted.ACCEPTED] * 2
 
 
 def test_a_failed_transaction_counts_nothing(store, monkeypatch):
@@ -90,7 +90,7 @@ def test_a_failed_transaction_counts_nothing(store, monkeypatch):
         store.commit([submission(survey, number, b"a"), broken], DAY)
     monkeypatch.undo()
     assert rows(store, "SELECT count(*) FROM keys") == [(0,)]
-    assert store.commit([submission(survey, number, b"a")], DAY)[0].verdict is Verdict.ACCEPTED
+    assert store.commit([submission(survey, number, b"a")], DAY)[0].verdict is Admitted.ACCEPTED
 
 
 def test_a_full_disk_counts_nothing(sqlite_store):
@@ -112,9 +112,9 @@ def test_closed_and_deleted_surveys_take_nothing_but_answer_what_they_answered(s
     store.commit([before], DAY)
     store.close_surveys([number], "2026")
     again, new = store.commit([before, submission(survey, number, b"b")], DAY)
-    assert (again.verdict, again.accepted, new.verdict) == (Verdict.REPEATED, 2, Verdict.CLOSED)
+    assert (again.verdict, again.accepted, new.verdict) == (Admitted.REPEATED, 2, Admitted.CLOSED)
     store.delete_surveys([number])
-    assert store.commit([before], DAY)[0].verdict is Verdict.GONE
+    assert store.commit([before], DAY)[0].verdict is Admitted.GONE
     for table in ("segments", "tallies", "keys", "tickets"):
         assert rows(store, f"SELECT count(*) FROM {table}") == [(0,)]
 
@@ -125,7 +125,7 @@ def test_a_ticket_is_spent_once(store):
     spent = tokens.digest(ticket)
     first, second = (submission(survey, number, name, ticket=spent) for name in (b"a", b"b"))
     outcomes = store.commit([first, second, first], DAY)
-    assert [outcome.verdict for outcome in outcomes] == [Verdict.ACCEPTED, Verdict.SPENT, Verdict.REPEATED]
+    assert [outcome.verdict for outcome in outcomes] == [Admitted.ACCEPTED, Admitted.SPENT, Admitted.REPEATED]
     assert whole(store, survey, number).n == 1
 
 
@@ -373,10 +373,10 @@ def test_a_snapshot_is_of_one_moment(store):
     survey, number = publish(store)
     store.commit([submission(survey, number, b"a")], DAY)
     with store.snapshot() as snapshot:
-        assert Window(number).count(snapshot) == 1
+        assert DayWindow(number).count(snapshot) == 1
         store.commit([submission(survey, number, b"b")], DAY)
         fold_day(store, number, DAY, survey)
-        assert Window(number).tally(snapshot, survey.oracle).n == Window(number).count(snapshot) == 1
+        assert DayWindow(number).tally(snapshot, survey.oracle).n == DayWindow(number).count(snapshot) == 1
         assert snapshot.acknowledged(number) == 1
     assert whole(store, survey, number).n == 2
 
@@ -389,13 +389,13 @@ def test_tallies_add_up_over_windows(store):
         if k % 2:
             fold_day(store, number, day, survey)
     with store.snapshot() as snapshot:
-        sizes = [Window(number, (a, b)).count(snapshot) for a, b in pairwise(days)]
+        sizes = [DayWindow(number, (a, b)).count(snapshot) for a, b in pairwise(days)]
         assert sizes == [3, 5, 7, 9]
-        assert Window(number).count(snapshot) == 15
+        assert DayWindow(number).count(snapshot) == 15
         assert snapshot.days(number) == [(day, k + 1) for k, day in enumerate(days)]
         assert snapshot.days(number + 1) == []
-        parts = [Window(number, (day, day)).tally(snapshot, survey.oracle) for day in days]
-        assert sum(parts, Tally.empty(survey.oracle)) == Window(number).tally(snapshot, survey.oracle)
+        parts = [DayWindow(number, (day, day)).tally(snapshot, survey.oracle) for day in days]
+        assert sum(parts, Tally.empty(survey.oracle)) == DayWindow(number).tally(snapshot, survey.oracle)
 
 
 @pytest.mark.parametrize("size", [1, 300, 10**9])
@@ -431,7 +431,7 @@ def test_nothing_is_left_on_the_disk_of_how_reports_came(sqlite_store):
     assert all(row in everything_on_disk(sqlite_store) for row in rows_sent)
     folder = Folder(sqlite_store, {number: survey}.get, 0.01)
     with sqlite_store.snapshot() as snapshot:
-        expected = Window(number).tally(snapshot, survey.oracle)
+        expected = DayWindow(number).tally(snapshot, survey.oracle)
         later = submission(survey, number, b"later", [1] * 50)
         assert sqlite_store.commit([later], DAY)[0].accepted == 50  # who reads does not keep others from writing
         until(lambda: folder.folded == 200)  # nothing more is folded when the reader ends

@@ -10,9 +10,9 @@ from fldp.collector.config.settings import Settings
 from fldp.collector.storage import backup
 from fldp.collector.storage.fsck import fsck
 from fldp.collector.storage.open_store import serve_store
-from fldp.collector.storage.protocol import StoreError, Verdict
+from fldp.collector.storage.protocol import Admitted, StoreError
 from fldp.collector.storage.sqlite.store import SqliteStore
-from fldp.collector.storage.witness import Commit, Witness, objection, witness_path
+from fldp.collector.storage.witness import Commit, CommitWitness, objection, witness_path
 from support.collector_store import DAY, publish, submission
 from support.shell import fldp
 
@@ -25,7 +25,7 @@ def filled(folder, commits=3):
     store = SqliteStore(folder / "source.db")
     survey, number = publish(store)
     for k in range(commits):
-        assert store.commit([submission(survey, number, b"key %d" % k, [1])], DAY)[0].verdict is Verdict.ACCEPTED
+        assert store.commit([submission(survey, number, b"key %d" % k, [1])], DAY)[0].verdict is Admitted.ACCEPTED
     for suffix in ("", "-wal", "-witness"):
         shutil.copy(folder / f"source.db{suffix}", folder / f"fldp.db{suffix}")
     store.close()
@@ -86,7 +86,7 @@ def test_a_store_that_lost_commits_takes_no_more_until_it_is_accepted(tmp_path):
     fldp("fsck", "--data", tmp_path, "--accept")
     assert said(tmp_path) == ""
     store = serve_store(Settings.load({"data": tmp_path}, {}))
-    assert store.commit([submission(survey, number, b"key 2", [1])], DAY)[0].verdict is Verdict.ACCEPTED
+    assert store.commit([submission(survey, number, b"key 2", [1])], DAY)[0].verdict is Admitted.ACCEPTED
     store.close()
 
 
@@ -144,7 +144,7 @@ def test_a_database_ahead_of_its_witness_is_fine(tmp_path, lost, monkeypatch):
     """A process that ends between a commit and its witness, or whose witness is deleted, has done no harm."""
     survey, number = filled(tmp_path)
     store = SqliteStore(tmp_path / "fldp.db")
-    monkeypatch.setattr(Witness, "write", lambda self, commit: None)
+    monkeypatch.setattr(CommitWitness, "write", lambda self, commit: None)
     for k in range(lost):
         store.commit([submission(survey, number, b"ahead %d" % k, [1])], DAY)
     store.close()
@@ -163,7 +163,7 @@ def test_a_torn_slot_leaves_the_other_and_two_are_damage(tmp_path):
         torn = bytearray(whole)
         torn[start + 20 : start + 40] = bytes(20)
         (tmp_path / WITNESS).write_bytes(torn)
-        assert Witness(tmp_path / "fldp.db").read().number in (3, 4, 5)
+        assert CommitWitness(tmp_path / "fldp.db").read().number in (3, 4, 5)
         assert said(tmp_path) == ""
     for damaged in (bytes(1024), b"", whole[:30]):
         (tmp_path / WITNESS).write_bytes(damaged)
@@ -176,7 +176,7 @@ def test_a_torn_slot_leaves_the_other_and_two_are_damage(tmp_path):
 
 def test_every_commit_is_witnessed_and_nothing_else(tmp_path):
     store = SqliteStore(tmp_path / "fldp.db")
-    witness = Witness(store.path)
+    witness = CommitWitness(store.path)
     survey, number = publish(store)
     before = witness.read()
     new = submission(survey, number, b"a", [1])
@@ -197,7 +197,7 @@ def test_a_witness_that_cannot_be_written_fails_no_commit(tmp_path, monkeypatch,
     monkeypatch.setattr(os, "pwrite", full)
     with caplog.at_level(logging.WARNING, "fldp.collector"):
         for k in range(3):
-            assert store.commit([submission(survey, number, bytes([k]), [1])], DAY)[0].verdict is Verdict.ACCEPTED
+            assert store.commit([submission(survey, number, bytes([k]), [1])], DAY)[0].verdict is Admitted.ACCEPTED
     assert [record.message for record in caplog.records] == ["the witness cannot be written"]
     monkeypatch.undo()
     store.commit([submission(survey, number, b"after", [1])], DAY)
@@ -254,7 +254,7 @@ def test_a_second_process_may_commit_at_the_same_time(tmp_path):
         store = (one, two)[k % 2]
         store.commit([submission(survey, number, bytes([k]), [1])], DAY)
         assert one.objections() == two.objections() == []
-    late = Witness(tmp_path / "fldp.db")
+    late = CommitWitness(tmp_path / "fldp.db")
     late.write(Commit(late.read().identity, 1, bytes(16)))  # a process that was stopped between commit and witness
     assert one.objections() == []
     one.close()

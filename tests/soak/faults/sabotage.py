@@ -9,7 +9,7 @@ from pathlib import Path
 from fldp import Tally
 from fldp.collector.service import lake_writer
 from fldp.collector.storage.admission import gained
-from fldp.collector.storage.protocol import Outcome, Verdict
+from fldp.collector.storage.protocol import Admitted, SubmissionResult
 from fldp.collector.storage.sqlite.snapshot import SqliteSnapshot
 
 
@@ -28,7 +28,7 @@ class AcknowledgesFirst(Sabotage):
 
     def commit(self, submissions, day):
         threading.Thread(target=self._later, args=(submissions, day), daemon=True).start()
-        return [Outcome(Verdict.ACCEPTED, new.n) for new in submissions]
+        return [SubmissionResult(Admitted.ACCEPTED, new.n) for new in submissions]
 
     def _later(self, submissions, day):
         time.sleep(30)  # longer than it takes to kill it, on any machine
@@ -57,7 +57,7 @@ class CommitsKeysApart(Sabotage):
         self._known |= {key: one.n for key, one in new.items()}
         with self._file.open("a") as file:
             file.writelines(f"{key} {one.n}\n" for key, one in new.items())
-        return [Outcome(Verdict.REPEATED, int(self._known[one.key.hex()])) for one in submissions]
+        return [SubmissionResult(Admitted.REPEATED, int(self._known[one.key.hex()])) for one in submissions]
 
 
 class FoldsTwice(Sabotage):
@@ -171,7 +171,7 @@ class InheritsKeys(Sabotage):
         outcomes = iter(self._store.commit(new, day))
         for one in new:
             self._keys.setdefault(one.survey, {})[one.key] = one.n
-        return [next(outcomes) if answer is None else Outcome(Verdict.REPEATED, answer) for answer in known]
+        return [next(outcomes) if answer is None else SubmissionResult(Admitted.REPEATED, answer) for answer in known]
 
 
 class ForgetsKeysWhenClosed(Sabotage):
@@ -188,7 +188,7 @@ class ForgetsKeysWhenClosed(Sabotage):
 
 
 def _closed(outcome):
-    return Outcome(Verdict.CLOSED) if outcome.verdict is Verdict.REPEATED else outcome
+    return SubmissionResult(Admitted.CLOSED) if outcome.verdict is Admitted.REPEATED else outcome
 
 
 class TakesAfterClosing(Sabotage):

@@ -3,12 +3,13 @@
 from starlette.requests import Request
 
 from fldp.collector.service import tokens
-from fldp.collector.service.collector import Collector, Published
+from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem
-from fldp.collector.storage.protocol import Token
+from fldp.collector.storage.protocol import StoredToken
 
 
-async def token_of(collector: Collector, request: Request) -> Token:
+async def token_of(collector: Collector, request: Request) -> StoredToken:
     """Return the token of a request, or refuse it."""
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     found = None
@@ -19,19 +20,19 @@ async def token_of(collector: Collector, request: Request) -> Token:
     return found
 
 
-def require(token: Token, scope: str) -> None:
+def require(token: StoredToken, scope: str) -> None:
     """Refuse a token of another scope; an admin's is good for all."""
     if token.scope not in ("admin", scope):
         raise Problem(403, "forbidden", f"a token of scope {scope} or admin is needed")
 
 
-def permit(token: Token | None, name: str | None) -> None:
+def permit(token: StoredToken | None, name: str | None) -> None:
     """Refuse a token that is bound to another survey, or to any where the request is about no survey."""
     if token is not None and token.survey is not None and token.survey != name:
         raise Problem(403, "forbidden", "the token is good for another survey only")
 
 
-async def sender(collector: Collector, request: Request, published: Published) -> bytes | None:
+async def sender(collector: Collector, request: Request, published: PublishedSurvey) -> bytes | None:
     """Check that this request may send reports; return the hash of its ticket where one is needed."""
     submit = published.survey.collect["submit"]
     if submit == "token":

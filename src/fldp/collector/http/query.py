@@ -18,7 +18,7 @@ FORMATS = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
-MOST_ROWS = 2**31
+MAX_ROWS = 2**31
 _LEVELS = (0.01, 0.999999)
 
 
@@ -115,8 +115,8 @@ class Contrast:
 def _top(given: str | None) -> int | None:
     if given is None:
         return None
-    if not (given.isascii() and given.isdigit() and len(given) <= 10 and 1 <= int(given) <= MOST_ROWS):
-        raise bad_parameter(f"top must be an integer from 1 to {MOST_ROWS}")
+    if not (given.isascii() and given.isdigit() and len(given) <= 10 and 1 <= int(given) <= MAX_ROWS):
+        raise bad_parameter(f"top must be an integer from 1 to {MAX_ROWS}")
     return int(given)
 
 

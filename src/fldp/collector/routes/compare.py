@@ -11,14 +11,15 @@ from fldp.collector.http.query import Contrast
 from fldp.collector.routes import estimates
 from fldp.collector.routes.estimates import asked, enough, moment
 from fldp.collector.service.answers import checkpoint
-from fldp.collector.service.collector import Collector, Published
-from fldp.collector.storage.protocol import Token
-from fldp.collector.storage.window import Window
+from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service.collector import Collector
+from fldp.collector.storage.protocol import StoredToken
+from fldp.collector.storage.window import DayWindow
 from fldp.data.estimate import Estimate, z_score
 from fldp.presentation import tables
 
 
-async def compare(collector: Collector, request: Request, token: Token) -> Response:
+async def compare(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Compare the shares of all values in two windows of days."""
     published = await asked(collector, request, token)
     query = Contrast.of(request, published.survey.oracle)
@@ -26,7 +27,7 @@ async def compare(collector: Collector, request: Request, token: Token) -> Respo
     return JSONResponse(await collector.answers.compute(request, _compared, collector, published, query))
 
 
-async def compare_among(collector: Collector, request: Request, token: Token) -> Response:
+async def compare_among(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Compare the shares of some strings in two windows of days."""
     published = await asked(collector, request, token)
     query = Contrast.of(request, published.survey.oracle)
@@ -34,10 +35,12 @@ async def compare_among(collector: Collector, request: Request, token: Token) ->
         return JSONResponse(await collector.answers.compute(request, _compared, collector, published, query, body))
 
 
-def _compared(collector: Collector, published: Published, query: Contrast, body: bytes | None = None) -> dict[str, Any]:
+def _compared(
+    collector: Collector, published: PublishedSurvey, query: Contrast, body: bytes | None = None
+) -> dict[str, Any]:
     options = estimates.parsed(body, collector.settings.max_values)
     survey, number = published.survey, published.entry.number
-    windows = [Window(number, days) for days in query.windows]
+    windows = [DayWindow(number, days) for days in query.windows]
     with moment(collector, published) as snapshot:
         for window in windows:
             enough(window.count(snapshot), published)

@@ -16,12 +16,13 @@ from fldp.collector.http.bodies import SURVEY_BYTES, body_of, media_type
 from fldp.collector.http.query import FORMATS, Query, days_of, parameters
 from fldp.collector.routes import estimates as candidates
 from fldp.collector.service.answers import checkpoint
-from fldp.collector.service.collector import Collector, Published
+from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service.collector import Collector
 from fldp.collector.service.lake_writer import write_reports
 from fldp.collector.service.problems import Problem, not_found
 from fldp.collector.service.scratch import closing_on_error, making_room, scratch_file
-from fldp.collector.storage.protocol import Days, Snapshot, Token
-from fldp.collector.storage.window import Window
+from fldp.collector.storage.protocol import Days, Snapshot, StoredToken
+from fldp.collector.storage.window import DayWindow
 from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import as_candidates
 from fldp.data.postprocess import postprocess
@@ -33,14 +34,14 @@ from fldp.support.optional_imports import load
 from fldp.survey.survey import Survey
 
 
-def of_labels(published: Published) -> None:
+def of_labels(published: PublishedSurvey) -> None:
     """Refuse to estimate all strings: nobody can list them."""
     if isinstance(published.survey.oracle, StringOracle):
         raise _problem("the answers of this survey are strings: POST the candidates that are to be counted")
 
 
 @asynccontextmanager
-async def candidates_in(collector: Collector, request: Request, published: Published) -> AsyncIterator[bytes]:
+async def candidates_in(collector: Collector, request: Request, published: PublishedSurvey) -> AsyncIterator[bytes]:
     """Read a body with candidates; it is held until the estimate is made."""
     if not isinstance(published.survey.oracle, StringOracle):
         raise _problem("the answers of this survey are listed: GET the estimates of all of them")
@@ -89,7 +90,7 @@ Made = tuple[str, bytes | BinaryIO]  # the entity tag, and what it is the tag of
 _ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
 
 
-async def estimates(collector: Collector, request: Request, token: Token) -> Response:
+async def estimates(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Estimate how many participants hold each label."""
     published = await asked(collector, request, token)
     query = Query.of(request, published.survey.oracle)
@@ -101,7 +102,7 @@ async def estimates(collector: Collector, request: Request, token: Token) -> Res
     return _answer(collector, made, FORMATS[query.format])
 
 
-async def estimates_among(collector: Collector, request: Request, token: Token) -> Response:
+async def estimates_among(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Estimate how many participants hold each of some strings."""
     published = await asked(collector, request, token)
     query = Query.of(request, published.survey.oracle)
@@ -110,7 +111,7 @@ async def estimates_among(collector: Collector, request: Request, token: Token) 
     return _answer(collector, ("", content), FORMATS[query.format])
 
 
-async def tally(collector: Collector, request: Request, token: Token) -> Response:
+async def tally(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Return the tally itself, as bytes."""
     published = await asked(collector, request, token)
     days = days_of(parameters(request, "from", "to"))
@@ -121,21 +122,21 @@ async def tally(collector: Collector, request: Request, token: Token) -> Respons
     return _answer(collector, made, "application/octet-stream")
 
 
-async def days(collector: Collector, request: Request, token: Token) -> Response:
+async def days(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Return the days that have reports, with their numbers; of days below the minimum, none."""
     published = await asked(collector, request, token)
     parameters(request)
     return JSONResponse(await collector.quick(_days, collector, published))
 
 
-def _days(collector: Collector, published: Published) -> list[dict[str, Any]]:
+def _days(collector: Collector, published: PublishedSurvey) -> list[dict[str, Any]]:
     minimum = published.survey.collect["minimum"]
     with moment(collector, published) as snapshot:
         found = snapshot.days(published.entry.number)
     return [{"day": day, "n": n if n >= minimum else None} for day, n in found if n]
 
 
-async def export(collector: Collector, request: Request, token: Token) -> Response:
+async def export(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Return the raw reports of a window as Parquet."""
     published = await asked(collector, request, token)
     days = days_of(parameters(request, "from", "to"))
@@ -145,7 +146,7 @@ async def export(collector: Collector, request: Request, token: Token) -> Respon
     return StreamingResponse(_streamed(collector, file), media_type=FORMATS["parquet"])
 
 
-async def asked(collector: Collector, request: Request, token: Token) -> Published:
+async def asked(collector: Collector, request: Request, token: StoredToken) -> PublishedSurvey:
     """Return the version that is asked about, if the token is good for it."""
     published = await collector.current(request.path_params["id"])
     permit(token, published.entry.name)
@@ -153,7 +154,7 @@ async def asked(collector: Collector, request: Request, token: Token) -> Publish
 
 
 @contextmanager
-def moment(collector: Collector, published: Published) -> Iterator[Snapshot]:
+def moment(collector: Collector, published: PublishedSurvey) -> Iterator[Snapshot]:
     """Open a view of the store in which the survey still is: of one that is being deleted, no pieces are shown."""
     with collector.store.snapshot() as snapshot:
         if not snapshot.has(published.entry.number):
@@ -161,20 +162,20 @@ def moment(collector: Collector, published: Published) -> Iterator[Snapshot]:
         yield snapshot
 
 
-def _tag(collector: Collector, published: Published, days: Days, asked: str) -> str:
+def _tag(collector: Collector, published: PublishedSurvey, days: Days, asked: str) -> str:
     with moment(collector, published) as snapshot:
         return _tag_of(snapshot, published, days, asked)
 
 
-def _tag_of(snapshot: Snapshot, published: Published, days: Days, asked: str) -> str:
+def _tag_of(snapshot: Snapshot, published: PublishedSurvey, days: Days, asked: str) -> str:
     """Return the entity tag. Reports are only ever added, so their number tells whether the tally has changed."""
-    n = Window(published.entry.number, days).count(snapshot)
+    n = DayWindow(published.entry.number, days).count(snapshot)
     enough(n, published)
     state = (fldp.__version__, published.entry.number, published.entry.version, days, n, asked)
     return f'"{hashlib.sha256(json.dumps(state).encode()).hexdigest()[:32]}"'
 
 
-def enough(n: int, published: Published) -> None:
+def enough(n: int, published: PublishedSurvey) -> None:
     """Refuse to show anything of fewer reports than the survey says."""
     minimum = published.survey.collect["minimum"]
     if n < minimum:
@@ -190,15 +191,15 @@ def _unchanged(tag: str) -> Response:
     return Response(status_code=304, headers={"ETag": tag, **_ENVELOPE})
 
 
-def _tallied(collector: Collector, published: Published, days: Days, asked: str) -> tuple[str, Tally]:
+def _tallied(collector: Collector, published: PublishedSurvey, days: Days, asked: str) -> tuple[str, Tally]:
     """Return a tally and the tag that belongs to exactly this one."""
     with moment(collector, published) as snapshot:
         tag = _tag_of(snapshot, published, days, asked)
         checkpoint()
-        return tag, Window(published.entry.number, days).tally(snapshot, published.survey.oracle)
+        return tag, DayWindow(published.entry.number, days).tally(snapshot, published.survey.oracle)
 
 
-def _estimated(collector: Collector, published: Published, query: Query, body: bytes | None = None) -> Made:
+def _estimated(collector: Collector, published: PublishedSurvey, query: Query, body: bytes | None = None) -> Made:
     """Do all of it in one go: between two steps, a tally would wait in memory for a thread."""
     options = query.options | candidates.parsed(body, collector.settings.max_values)
     tag, found = _tallied(collector, published, query.days, repr(query))
@@ -208,7 +209,7 @@ def _estimated(collector: Collector, published: Published, query: Query, body: b
     return tag, _kept(collector, _rendered(estimate, query))
 
 
-def _encoded(collector: Collector, published: Published, days: Days) -> Made:
+def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> Made:
     tag, found = _tallied(collector, published, days, "tally")
     return tag, _kept(collector, wire.encode_tally(found, published.entry.version))
 
@@ -254,7 +255,7 @@ def _parquet(made: Estimate, query: Query) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _exported(collector: Collector, published: Published, days: Days) -> BinaryIO:
+def _exported(collector: Collector, published: PublishedSurvey, days: Days) -> BinaryIO:
     """Write reports into a file without a name: the database must not wait for a slow reader."""
     with making_room():
         file = scratch_file(collector.settings.scratch)

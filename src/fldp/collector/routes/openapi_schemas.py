@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from fldp.oracles.base.treatment import DISTANCES, MOST_BUDGETS, MOST_SENSITIVE
-from fldp.oracles.unequal.exponential import MOST_NEAR
+from fldp.oracles.base.treatment import DISTANCES, MAX_BUDGETS, MAX_SENSITIVE
+from fldp.oracles.unequal.exponential import MAX_NEAR
 from fldp.survey.rules import STRINGS
 
 VERSION: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -39,20 +39,20 @@ _POSITIVE = {"type": "number", "exclusiveMinimum": 0}
 _VALUE = {"type": ["string", "integer"], "description": "a label, or the number of a value that has none"}
 _DIFFERING: dict[str, Any] = {
     "sensitive": {
-        **_list(_VALUE, minItems=1, maxItems=MOST_SENSITIVE),
+        **_list(_VALUE, minItems=1, maxItems=MAX_SENSITIVE),
         "description": "the only answers that have to be hidden",
     },
     "budgets": {
         "type": "object",
         "additionalProperties": _POSITIVE,
         "minProperties": 1,
-        "maxProperties": MOST_BUDGETS,
+        "maxProperties": MAX_BUDGETS,
         "description": "answers that have a smaller epsilon of their own, by their labels",
     },
     "distance": {
         "type": "string",
         "enum": [*DISTANCES],
-        "description": f"near answers are hidden more than far ones; its own oracle takes up to {MOST_NEAR} values",
+        "description": f"near answers are hidden more than far ones; its own oracle takes up to {MAX_NEAR} values",
     },
 }
 _DOMAINS = {

@@ -11,8 +11,8 @@ from fldp.collector.http.bodies import json_of
 from fldp.collector.http.query import parameters
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem
-from fldp.collector.storage.protocol import Token
-from fldp.survey.mistakes import Findings
+from fldp.collector.storage.protocol import StoredToken
+from fldp.survey.mistakes import MistakeList
 from fldp.survey.rules import DIFFERING, STRINGS, check_labels, check_treatment
 
 _NEEDED = {"users", "epsilon"}
@@ -24,7 +24,7 @@ _RULE = (
 )
 
 
-async def plan(collector: Collector, request: Request, token: Token) -> Response:
+async def plan(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Say what every oracle would do for a question, as ``fldp plan`` does."""
     parameters(request)
     permit(token, None)
@@ -58,7 +58,7 @@ def _planned(fields: dict[str, Any], most: int) -> str:
     from fldp.estimation.planner import plan
     from fldp.presentation import plan as plan_view
 
-    found = Findings()
+    found = MistakeList()
     labels, size = _domain(fields, most, found)
     treatment = check_treatment(fields, labels, size, found)
     if found.kept or size is None:
@@ -67,7 +67,7 @@ def _planned(fields: dict[str, Any], most: int) -> str:
     return plan_view.as_json(plan(domain_size=size, **asked, **treatment.parameters), None)
 
 
-def _domain(fields: dict[str, Any], most: int, found: Findings) -> tuple[tuple[str, ...] | None, int | None]:
+def _domain(fields: dict[str, Any], most: int, found: MistakeList) -> tuple[tuple[str, ...] | None, int | None]:
     """Return the labels, if there are any, and the number of values: None, with a finding, if that is no good one."""
     labels, size = None, fields.get("domain_size")
     if "labels" in fields:

@@ -14,9 +14,10 @@ from fldp.collector.config.clock import parse_day
 from fldp.collector.http.access import permit, sender
 from fldp.collector.http.bodies import body_of, idempotency_key, media_type
 from fldp.collector.http.query import parameters
-from fldp.collector.service.collector import Collector, Published
+from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, bad_parameter
-from fldp.collector.storage.protocol import Submission, Token
+from fldp.collector.storage.protocol import StoredToken, Submission
 from fldp.collector.storage.segments import in_order
 from fldp.data.reports import Reports, Tally
 from fldp.errors import WireError
@@ -25,7 +26,7 @@ from fldp.survey.survey import Survey
 
 BYTES = "application/octet-stream"
 _SMALL = 1024  # bytes of a body that is read sooner than it could be handed to a thread
-_MOST_MERGED, _MOST_EACH = 10**12, 1 << 12  # reports of a merged tally; what one of them can add to a number of it
+_MAX_MERGED, _MAX_EACH = 10**12, 1 << 12  # reports of a merged tally; what one of them can add to a number of it
 
 
 async def send(collector: Collector, request: Request, token: None) -> Response:
@@ -71,11 +72,11 @@ def _hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
     return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
 
 
-def _read(published: Published, key: bytes, body: bytes, most: int) -> tuple[tuple[bytes, bytes], Reports]:
+def _read(published: PublishedSurvey, key: bytes, body: bytes, most: int) -> tuple[tuple[bytes, bytes], Reports]:
     return _hashes(b"reports", key, body), _decoded(published, body, most)
 
 
-def _decoded(published: Published, body: bytes, most: int) -> Reports:
+def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
     """Read a batch, every report of it checked, and put it into an order that says nothing."""
     oracle = published.survey.oracle
     parts: list[Reports] = []
@@ -97,7 +98,7 @@ def malformed(error: WireError) -> Problem:
     return Problem(422, "malformed", str(error), **more)
 
 
-async def merge(collector: Collector, request: Request, token: Token) -> Response:
+async def merge(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Count a tally of another collector, once."""
     given = parameters(request, "day")
     published = await collector.current(request.path_params["id"])
@@ -120,12 +121,12 @@ def _merge_day(given: str | None, today: str) -> str:
     return day
 
 
-def _tally(published: Published, body: bytes) -> Tally:
+def _tally(published: PublishedSurvey, body: bytes) -> Tally:
     """Read a tally, with numbers so small that a thousand such tallies add up; a sum that is too large is refused."""
     try:
         tally = wire.decode_tally(body, published.survey.oracle, published.entry.version)
     except WireError as error:
         raise malformed(error) from None
-    if not 1 <= tally.n <= _MOST_MERGED or int(np.abs(tally.state).max()) > tally.n * _MOST_EACH:
-        raise Problem(422, "malformed", f"a tally must be of 1 to {_MOST_MERGED} reports, with numbers to match")
+    if not 1 <= tally.n <= _MAX_MERGED or int(np.abs(tally.state).max()) > tally.n * _MAX_EACH:
+        raise Problem(422, "malformed", f"a tally must be of 1 to {_MAX_MERGED} reports, with numbers to match")
     return tally

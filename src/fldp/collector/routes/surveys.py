@@ -10,16 +10,17 @@ from fldp.collector.http.access import permit
 from fldp.collector.http.bodies import SURVEY_BYTES, body_of, json_of, media_type
 from fldp.collector.http.query import methods_of, parameters
 from fldp.collector.service import tokens
-from fldp.collector.service.collector import Collector, Published
+from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, bad_parameter, not_found
-from fldp.collector.storage.protocol import Entry, Token
+from fldp.collector.storage.protocol import StoredSurvey, StoredToken
 from fldp.support import canonical_json
 from fldp.survey.survey import Survey, SurveyError
 
-MOST_TICKETS = 100_000
+MAX_TICKETS = 100_000
 
 
-async def create(collector: Collector, request: Request, token: Token) -> Response:
+async def create(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Publish a survey; the same one again changes nothing."""
     parameters(request)
     media_type(request, "application/json")
@@ -29,9 +30,9 @@ async def create(collector: Collector, request: Request, token: Token) -> Respon
     if await collector.quick(collector.store.listing, survey.version) is None:  # what was published before stays so
         await collector.heavy(_drafted, survey)
     specification = canonical_json.dumps(survey.canonical).decode()
-    entry = Entry(0, survey.version, survey.name, specification, collector.now, None)
+    entry = StoredSurvey(0, survey.version, survey.name, specification, collector.now, None)
     stored, fresh = await collector.quick(collector.store.publish, entry)
-    return JSONResponse(_facts(Published(stored, survey), collector.now), 201 if fresh else 200)
+    return JSONResponse(_facts(PublishedSurvey(stored, survey), collector.now), 201 if fresh else 200)
 
 
 def _parsed(body: bytes, most: int) -> Survey:
@@ -82,7 +83,7 @@ def _mistaken(mistake: str) -> Problem:
     return Problem(422, "survey", "the survey has 1 mistakes", mistakes=[mistake])
 
 
-def _facts(published: Published, now: str) -> dict[str, Any]:
+def _facts(published: PublishedSurvey, now: str) -> dict[str, Any]:
     entry = published.entry
     return {
         "name": entry.name,
@@ -94,7 +95,7 @@ def _facts(published: Published, now: str) -> dict[str, Any]:
     }
 
 
-async def index(collector: Collector, request: Request, token: Token) -> Response:
+async def index(collector: Collector, request: Request, token: StoredToken) -> Response:
     """List all versions of all surveys that the token is good for, the newest first."""
     parameters(request)
     rows = await collector.answers.compute(request, _rows, collector, token.survey)
@@ -108,7 +109,7 @@ def _rows(collector: Collector, name: str | None) -> list[dict[str, Any]]:
     return [_row(collector.catalog.recall(entry), counts.get(entry.number, 0), collector.now) for entry in entries]
 
 
-def _row(published: Published, n: int, now: str) -> dict[str, Any]:
+def _row(published: PublishedSurvey, n: int, now: str) -> dict[str, Any]:
     entry = published.entry
     return {
         "name": entry.name,
@@ -134,7 +135,7 @@ async def show(collector: Collector, request: Request, token: None) -> Response:
     return Response(body, media_type="application/json")
 
 
-async def close(collector: Collector, request: Request, token: Token) -> Response:
+async def close(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Close a survey for good: all its versions, or one."""
     given = parameters(request, "version")
     permit(token, request.path_params["name"])
@@ -146,7 +147,7 @@ async def close(collector: Collector, request: Request, token: Token) -> Respons
     return JSONResponse(_facts(closed, collector.now))
 
 
-async def delete(collector: Collector, request: Request, token: Token) -> Response:
+async def delete(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Delete a survey with its reports, tallies, keys and tickets: one version, or all."""
     given = parameters(request, "version", "all")
     permit(token, request.path_params["name"])
@@ -171,7 +172,7 @@ async def _to_delete(collector: Collector, name: str, version: str | None) -> li
     return numbers
 
 
-async def tickets(collector: Collector, request: Request, token: Token) -> Response:
+async def tickets(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Make single-use tickets; this is the only time that they are seen."""
     parameters(request)
     published = await collector.current(request.path_params["id"])
@@ -180,8 +181,8 @@ async def tickets(collector: Collector, request: Request, token: Token) -> Respo
     count = fields.get("count")
     if fields.keys() != {"count"} or not isinstance(count, int) or isinstance(count, bool):
         raise Problem(422, "malformed", 'the body must be {"count": N}')
-    if not 1 <= count <= MOST_TICKETS:
-        raise Problem(422, "malformed", f"count must be an integer from 1 to {MOST_TICKETS}")
+    if not 1 <= count <= MAX_TICKETS:
+        raise Problem(422, "malformed", f"count must be an integer from 1 to {MAX_TICKETS}")
     made = await collector.heavy(tokens.create_tickets, collector.store, published.entry.number, count)
     if made is None:  # it was deleted since it was looked up
         raise not_found("version")

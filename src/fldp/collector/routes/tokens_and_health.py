@@ -13,22 +13,22 @@ from fldp.collector.http.query import parameters
 from fldp.collector.service import tokens as auth
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, busy, not_found
-from fldp.collector.storage.protocol import Token
+from fldp.collector.storage.protocol import StoredToken
 
 
-def token_facts(token: Token) -> dict[str, Any]:
+def token_facts(token: StoredToken) -> dict[str, Any]:
     """Return what may be told of a token."""
     return {name: getattr(token, name) for name in ("id", "scope", "survey", "created", "expires", "revoked")}
 
 
-async def tokens(collector: Collector, request: Request, token: Token) -> Response:
+async def tokens(collector: Collector, request: Request, token: StoredToken) -> Response:
     """List all tokens, never the secrets."""
     parameters(request)
     permit(token, None)
     return JSONResponse([token_facts(found) for found in await collector.quick(collector.store.tokens)])
 
 
-async def create_token(collector: Collector, request: Request, token: Token) -> Response:
+async def create_token(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Make a token; this is the only time that it is shown."""
     parameters(request)
     permit(token, None)
@@ -47,7 +47,7 @@ async def create_token(collector: Collector, request: Request, token: Token) -> 
     return JSONResponse({"token": secret, **token_facts(made)}, 201)
 
 
-async def revoke_token(collector: Collector, request: Request, token: Token) -> Response:
+async def revoke_token(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Revoke a token, from this moment on."""
     parameters(request)
     permit(token, None)

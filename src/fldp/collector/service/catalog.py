@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 
 from fldp.collector.service import warming
 from fldp.collector.service.problems import not_found
-from fldp.collector.storage.protocol import Entry, Listing, Store, StoreError
+from fldp.collector.storage.protocol import CollectorStore, Listing, StoredSurvey, StoreError
 from fldp.errors import FldpError
 from fldp.survey.survey import Survey
 
@@ -25,7 +25,7 @@ MAX_SURVEYS, MAX_TEXT = 64, 1 << 25  # parsed surveys kept in memory, and charac
 MAX_TERMS = 1024
 
 
-class Run(Protocol):
+class RunOnThread(Protocol):
     """Runs a function on a thread."""
 
     def __call__(self, function: Callable[..., R], *args: object) -> Awaitable[R]:
@@ -54,15 +54,15 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedSurvey:
     """A survey as it is stored, and as it is used."""
 
-    entry: Entry
+    entry: StoredSurvey
     survey: Survey
     _shown: dict[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def read(cls, entry: Entry) -> "Published":
+    def read(cls, entry: StoredSurvey) -> "PublishedSurvey":
         """Make a survey from what is stored."""
         try:
             return cls(entry, Survey.from_dict(json.loads(entry.specification)))
@@ -90,7 +90,7 @@ class Published:
         return self.entry.number == listing.number and (self.entry.closed is not None) == listing.closed
 
 
-def document(entry: Entry, state: str) -> bytes:
+def document(entry: StoredSurvey, state: str) -> bytes:
     """Return what everybody may see of a survey, as JSON."""
     head = f'{{"version":"{entry.version}","state":"{state}","survey":'
     return (head + entry.specification + "}").encode()
@@ -99,13 +99,13 @@ def document(entry: Entry, state: str) -> bytes:
 class Catalog:
     """Surveys of one store. Only the event loop changes it; ``quick`` and ``heavy`` run functions on threads."""
 
-    def __init__(self, store: Store, quick: Run, heavy: Run) -> None:
+    def __init__(self, store: CollectorStore, quick: RunOnThread, heavy: RunOnThread) -> None:
         self._store, self._quick, self._heavy = store, quick, heavy
-        self._known: OrderedDict[str, Published] = OrderedDict()
+        self._known: OrderedDict[str, PublishedSurvey] = OrderedDict()
         self._terms: OrderedDict[str, Terms] = OrderedDict()
         self._parsing: dict[str, asyncio.Future[Survey]] = {}
 
-    async def published(self, version: str) -> Published:
+    async def published(self, version: str) -> PublishedSurvey:
         """Return a survey as it is known here; it may have been closed or deleted since.
 
         That is enough for what ends in a commit, which decides by what is stored.
@@ -116,7 +116,7 @@ class Catalog:
         self._known.move_to_end(version)
         return known
 
-    async def current(self, version: str) -> Published:
+    async def current(self, version: str) -> PublishedSurvey:
         """Return a survey as it is stored now, whoever changed it."""
         listing = await self._quick(self._store.listing, version)
         if listing is None:
@@ -155,12 +155,12 @@ class Catalog:
         self._known.move_to_end(listing.version)
         return known.shown(state)
 
-    def recall(self, entry: Entry) -> Published:
+    def recall(self, entry: StoredSurvey) -> PublishedSurvey:
         """Return a survey that was just found in the store, parsed unless it is in memory. It is not kept."""
         known = self._known.get(entry.version)
         if known is None:
-            return Published.read(entry)
-        return known if known.entry == entry else Published(entry, known.survey)
+            return PublishedSurvey.read(entry)
+        return known if known.entry == entry else PublishedSurvey(entry, known.survey)
 
     def forget(self) -> None:
         """Look everything up anew: a survey was closed or deleted."""
@@ -176,23 +176,23 @@ class Catalog:
         self._terms.move_to_end(listing.version)
         return terms
 
-    async def _read(self, listing: Listing) -> Published:
+    async def _read(self, listing: Listing) -> PublishedSurvey:
         """Return a survey that is listed, read from the store only if it is not known as it is listed."""
         known = self._known.get(listing.version)
         if known is None or not known.fits(listing):
             entry = await self._entry(listing.version)
-            known = Published(entry, known.survey if known else await self._parsed(entry))
+            known = PublishedSurvey(entry, known.survey if known else await self._parsed(entry))
             self._keep(known)
         return known
 
-    async def _entry(self, version: str) -> Entry:
+    async def _entry(self, version: str) -> StoredSurvey:
         entry = await self._quick(self._store.find, version)
         if entry is None:  # deleted since it was listed
             self._known.pop(version, None)
             raise not_found("version")
         return entry
 
-    async def _parsed(self, entry: Entry) -> Survey:
+    async def _parsed(self, entry: StoredSurvey) -> Survey:
         """Parse a specification; those who want the same one at the same time share the work."""
         parsing = self._parsing.get(entry.version)
         if parsing is None:
@@ -201,8 +201,8 @@ class Catalog:
             parsing.add_done_callback(lambda done: self._end(entry.version, done))
         return await asyncio.shield(parsing)  # the others still want it when the first one has gone
 
-    async def _parse(self, entry: Entry) -> Survey:
-        survey = (await self._heavy(Published.read, entry)).survey
+    async def _parse(self, entry: StoredSurvey) -> Survey:
+        survey = (await self._heavy(PublishedSurvey.read, entry)).survey
         await self._heavy(warming.warm, survey.oracle)
         return survey
 
@@ -211,7 +211,7 @@ class Catalog:
         if not parsing.cancelled():
             parsing.exception()  # whoever waited has seen it
 
-    def _keep(self, published: Published) -> None:
+    def _keep(self, published: PublishedSurvey) -> None:
         """Remember a survey, and drop what was not asked for lately. A parsed one takes about ten times its text."""
         version = published.entry.version
         self._known[version], self._terms[version] = published, published.terms

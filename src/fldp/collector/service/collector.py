@@ -14,15 +14,15 @@ from fldp.collector.config.settings import Settings
 from fldp.collector.service import warming
 from fldp.collector.service.answers import Answers
 from fldp.collector.service.catalog import Catalog
-from fldp.collector.service.catalog import Published as Published
+from fldp.collector.service.catalog import PublishedSurvey as Published
 from fldp.collector.service.folding import Folder
-from fldp.collector.service.group_commit import BusyError, Writer
+from fldp.collector.service.group_commit import BusyError, GroupCommitter
 from fldp.collector.service.lake_writer import LakeWriter
 from fldp.collector.service.metrics import Metrics
 from fldp.collector.service.problems import Problem, busy
 from fldp.collector.service.readiness import Readiness
 from fldp.collector.service.search_rounds import Searches
-from fldp.collector.storage.protocol import Outcome, Store, Submission, Verdict
+from fldp.collector.storage.protocol import Admitted, CollectorStore, Submission, SubmissionResult
 from fldp.data.reports import Reports
 from fldp.survey.survey import Survey
 
@@ -76,7 +76,7 @@ class Slot:
 class Collector:
     """A running collector, apart from HTTP."""
 
-    def __init__(self, settings: Settings, store: Store, clock: Clock = system) -> None:
+    def __init__(self, settings: Settings, store: CollectorStore, clock: Clock = system) -> None:
         self.settings, self.store, self.clock = settings, store, clock
         self.metrics = Metrics()
         self.readiness = Readiness(store.probe)
@@ -92,7 +92,7 @@ class Collector:
         self._deletions = ThreadPoolExecutor(1, "fldp-deletions")
         self.answers = Answers(settings.threads, settings.max_answers, self.metrics)
         self.catalog = Catalog(store, self.quick, self.heavy)
-        self._writer = Writer(self._commit, most_waiting=settings.max_waiting)
+        self._writer = GroupCommitter(self._commit, most_waiting=settings.max_waiting)
         searches = Searches(store, self._stated, lambda: self.now)
         self._folder = Folder(store, self._survey, settings.fold_seconds, searches.go_on)
         self._lake = LakeWriter(store, settings.lake, clock) if settings.lake else None
@@ -188,17 +188,17 @@ class Collector:
     async def count(self, submission: Submission, version: str) -> int:
         """Have a submission committed; return the answer to it."""
         outcome = await self._counted(submission)
-        if outcome.verdict is Verdict.GONE:  # or another collector has deleted the survey, and published it anew
+        if outcome.verdict is Admitted.GONE:  # or another collector has deleted the survey, and published it anew
             found = await self.current(version)
             closed = isinstance(submission.content, Reports) and found.state(self.now) != "open"
             outcome = await self._counted(replace(submission, survey=found.entry.number, closed=closed))
-        if outcome.verdict is Verdict.HELD:
+        if outcome.verdict is Admitted.HELD:
             raise busy("another collector is writing the same, try again")
         if outcome.verdict in _REFUSED:
             raise Problem(*_REFUSED[outcome.verdict])
         return outcome.accepted
 
-    async def _counted(self, submission: Submission) -> Outcome:
+    async def _counted(self, submission: Submission) -> SubmissionResult:
         size = submission.size  # reports take more as arrays than they did as bytes
         self.buffered.take(size)
         try:
@@ -208,9 +208,9 @@ class Collector:
         finally:
             self.buffered.give(size)
 
-    def _commit(self, submissions: Sequence[Submission]) -> list[Outcome]:
+    def _commit(self, submissions: Sequence[Submission]) -> list[SubmissionResult]:
         outcomes = self.store.commit(submissions, self.today)
-        accepted = sum(outcome.accepted for outcome in outcomes if outcome.verdict is Verdict.ACCEPTED)
+        accepted = sum(outcome.accepted for outcome in outcomes if outcome.verdict is Admitted.ACCEPTED)
         if accepted:
             self.readiness.written()
         self.metrics.count("fldp_commits_total")
@@ -251,9 +251,9 @@ def _ended(ends: Mapping[str, Callable[[], object]], seconds: float | None) -> l
     return [name for name, thread in waiting.items() if thread.is_alive()]
 
 
-_REFUSED: dict[Verdict, tuple[int, str | None, str]] = {
-    Verdict.CONFLICT: (409, "conflict", "this Idempotency-Key was used with another body"),
-    Verdict.CLOSED: (403, "closed", "the survey takes no reports now"),
-    Verdict.SPENT: (403, "ticket-spent", "this ticket was spent on another answer"),
-    Verdict.GONE: (404, None, "there is no such version"),
+_REFUSED: dict[Admitted, tuple[int, str | None, str]] = {
+    Admitted.CONFLICT: (409, "conflict", "this Idempotency-Key was used with another body"),
+    Admitted.CLOSED: (403, "closed", "the survey takes no reports now"),
+    Admitted.SPENT: (403, "ticket-spent", "this ticket was spent on another answer"),
+    Admitted.GONE: (404, None, "there is no such version"),
 }

@@ -4,19 +4,19 @@ import logging
 import threading
 from collections.abc import Callable
 
-from fldp.collector.storage.protocol import REPORTS, TALLY, Fold, Segment, Store
-from fldp.collector.storage.segments import MOST_BYTES, batches, kept, packed, total
+from fldp.collector.storage.protocol import REPORTS, TALLY, CollectorStore, Fold, Segment
+from fldp.collector.storage.segments import MAX_BYTES, batches, kept, packed, total
 from fldp.errors import FldpError
 from fldp.oracles.base.oracle import Oracle
 from fldp.survey.survey import Survey
 
-STEP_BYTES = 4 * MOST_BYTES
+STEP_BYTES = 4 * MAX_BYTES
 Find = Callable[[int], Survey | None]
 
 log = logging.getLogger("fldp.collector")
 
 
-def fold_day(store: Store, number: int, day: str, survey: Survey) -> int:
+def fold_day(store: CollectorStore, number: int, day: str, survey: Survey) -> int:
     """Fold all that waits of a survey and day; return how many reports that were."""
     folded = 0
     while tail := store.tail(number, day, max(STEP_BYTES, _state_bytes(survey.oracle))):
@@ -35,7 +35,7 @@ def _state_bytes(oracle: Oracle) -> int:
     return size
 
 
-def fold_step(store: Store, number: int, day: str, survey: Survey, tail: list[Segment]) -> Fold:
+def fold_step(store: CollectorStore, number: int, day: str, survey: Survey, tail: list[Segment]) -> Fold:
     """Work out one step. Nothing is changed yet, so this needs no lock."""
     gained = total(survey.oracle, tail)
     if survey.collect["retention"] == "tally":
@@ -44,10 +44,10 @@ def fold_step(store: Store, number: int, day: str, survey: Survey, tail: list[Se
     return Fold(number, day, tuple(part.id for part in replaced), _merged(survey.oracle, replaced), gained)
 
 
-def _fitting(store: Store, number: int, day: str, tail: list[Segment]) -> list[Segment]:
+def _fitting(store: CollectorStore, number: int, day: str, tail: list[Segment]) -> list[Segment]:
     """Return the folded segments that the tail is merged into: a part-filled one, and the merged tally."""
     kinds = {part.kind for part in tail}
-    found = [part for part in store.room(number, day, MOST_BYTES // 2) if part.kind in kinds]
+    found = [part for part in store.room(number, day, MAX_BYTES // 2) if part.kind in kinds]
     reports = [part for part in found if part.kind == REPORTS][:8]
     return [*reports, *(part for part in found if part.kind == TALLY)]
 
@@ -65,7 +65,9 @@ class Folder:
     ``then`` is what else is done in each round, by one collector at a time.
     """
 
-    def __init__(self, store: Store, find: Find, pause: float, then: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, store: CollectorStore, find: Find, pause: float, then: Callable[[], None] = lambda: None
+    ) -> None:
         self._store, self._find, self._pause, self._then = store, find, pause, then
         self._stop = threading.Event()
         self.folded = self.failures = 0

@@ -5,19 +5,19 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from fldp.collector.storage.protocol import Outcome, StoreError, Submission
+from fldp.collector.storage.protocol import StoreError, Submission, SubmissionResult
 
-Commit = Callable[[Sequence[Submission]], list[Outcome]]
-Waiting = tuple[Submission, "asyncio.Future[Outcome]"]
+Commit = Callable[[Sequence[Submission]], list[SubmissionResult]]
+Waiting = tuple[Submission, "asyncio.Future[SubmissionResult]"]
 
-MOST_TOGETHER, MOST_BYTES = 1024, 1 << 26
+MAX_TOGETHER, MAX_BYTES = 1024, 1 << 26
 
 
 class BusyError(StoreError):
     """Too much waits to be written already."""
 
 
-class Writer:
+class GroupCommitter:
     """Takes all submissions that wait, commits them in one transaction on a thread of its own, then answers them.
 
     While one commit runs, the next one gathers. If a commit fails, all of its submissions fail and nothing of them is
@@ -26,7 +26,8 @@ class Writer:
     >>> import fldp
     >>> from fldp.collector.storage.protocol import Verdict
     >>> async def count() -> int:
-    ...     writer = Writer(lambda batch: [Outcome(Verdict.ACCEPTED, each.n) for each in batch], most_waiting=10)
+    ...     admit = lambda batch: [SubmissionResult(Verdict.ACCEPTED, each.n) for each in batch]
+    ...     writer = GroupCommitter(admit, most_waiting=10)
     ...     outcome = await writer.write(Submission(1, b"key", b"body", fldp.RR(epsilon=1.0).privatize([1, 0])))
     ...     writer.stop()
     ...     return outcome.accepted
@@ -44,7 +45,7 @@ class Writer:
     def __len__(self) -> int:
         return len(self._queue)
 
-    async def write(self, submission: Submission) -> Outcome:
+    async def write(self, submission: Submission) -> SubmissionResult:
         """Have a submission committed; it is on the disk when this returns.
 
         Whoever stops waiting does not take it back: it may be counted all the same.
@@ -52,7 +53,7 @@ class Writer:
         if not self.alive or len(self._queue) >= self._most:
             raise BusyError("collector: too much waits to be written, try again")
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Outcome] = loop.create_future()
+        future: asyncio.Future[SubmissionResult] = loop.create_future()
         self._queue.append((submission, future))
         if self._running is None:
             self._running = loop.create_task(self._run())
@@ -73,7 +74,7 @@ class Writer:
     def _next(self) -> list[Waiting]:
         taken: list[Waiting] = []
         size = 0
-        while self._queue and len(taken) < MOST_TOGETHER and size < MOST_BYTES:
+        while self._queue and len(taken) < MAX_TOGETHER and size < MAX_BYTES:
             taken.append(self._queue.popleft())
             size += taken[-1][0].size
         return taken

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fldp.collector.config.clock import Clock, day
-from fldp.collector.storage.protocol import Days, Entry, Snapshot, Store
+from fldp.collector.storage.protocol import CollectorStore, Days, Snapshot, StoredSurvey
 from fldp.collector.storage.segments import mixed
 from fldp.data.reports import Reports
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, day_file
@@ -34,7 +34,7 @@ def _unwatched() -> None:
 
 
 def write_reports(
-    file: BinaryIO, snapshot: Snapshot, entry: Entry, survey: Survey, days: Days, watch: Watch = _unwatched
+    file: BinaryIO, snapshot: Snapshot, entry: StoredSurvey, survey: Survey, days: Days, watch: Watch = _unwatched
 ) -> int:
     """Write all reports of some days as Parquet, in an order that tells nothing; ``watch`` may end it by raising."""
     number, oracle = entry.number, survey.oracle
@@ -50,15 +50,15 @@ def _watched(parts: Iterator[Reports], watch: Watch) -> Iterator[Reports]:
 
 
 def write_lake(
-    store: Store, root: Path, today: str, name: str | None = None, watch: Watch = _unwatched
-) -> Iterator[tuple[Entry, str, str]]:
+    store: CollectorStore, root: Path, today: str, name: str | None = None, watch: Watch = _unwatched
+) -> Iterator[tuple[StoredSurvey, str, str]]:
     """Write all days before ``today`` of all surveys, or of those of a name; yield each, and what became of it."""
     for entry in _raw_entries(store, name):
         for past, _ in _past(store, entry, today):
             yield entry, past, write_day(store, root, entry, past, watch)
 
 
-def _raw_entries(store: Store, name: str | None) -> list[Entry]:
+def _raw_entries(store: CollectorStore, name: str | None) -> list[StoredSurvey]:
     with store.snapshot() as snapshot:
         found = [entry for entry in snapshot.entries() if name in (None, entry.name)]
     if name is not None and not found:
@@ -66,16 +66,16 @@ def _raw_entries(store: Store, name: str | None) -> list[Entry]:
     return [entry for entry in found if _survey(entry).collect["retention"] == "raw"]
 
 
-def _past(store: Store, entry: Entry, today: str) -> list[tuple[str, int]]:
+def _past(store: CollectorStore, entry: StoredSurvey, today: str) -> list[tuple[str, int]]:
     with store.snapshot() as snapshot:
         return [(past, n) for past, n in snapshot.days(entry.number) if n and past < today]
 
 
-def _survey(entry: Entry) -> Survey:
+def _survey(entry: StoredSurvey) -> Survey:
     return Survey.from_dict(json.loads(entry.specification))
 
 
-def write_day(store: Store, root: Path, entry: Entry, past: str, watch: Watch = _unwatched) -> str:
+def write_day(store: CollectorStore, root: Path, entry: StoredSurvey, past: str, watch: Watch = _unwatched) -> str:
     """Write one day unless it is there with all of its reports; what is there otherwise is replaced."""
     survey, days, path = _survey(entry), (past, past), day_file(root, entry.version, past)
     with store.snapshot() as snapshot:
@@ -92,7 +92,7 @@ def write_day(store: Store, root: Path, entry: Entry, past: str, watch: Watch = 
 class LakeWriter:
     """A thread that writes each day when it is over."""
 
-    def __init__(self, store: Store, root: Path, clock: Clock, pause: float = _PAUSE) -> None:
+    def __init__(self, store: CollectorStore, root: Path, clock: Clock, pause: float = _PAUSE) -> None:
         self._store, self._root, self._clock, self._pause = store, root, clock, pause
         self._seen: dict[tuple[int, str], int] = {}  # days that need no second look, by how many reports they had
         self._stop = threading.Event()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from fldp.collector.config.clock import parse_time, text
-from fldp.collector.storage.protocol import Entry, Store
-from fldp.collector.storage.window import Window
+from fldp.collector.storage.protocol import CollectorStore, StoredSurvey
+from fldp.collector.storage.window import DayWindow
 from fldp.errors import FldpError
 from fldp.search.rounds import Round, Search
 from fldp.support import canonical_json
@@ -40,7 +40,7 @@ class Searches:
     ``find`` gives a survey by its number, its state, and when it was published; ``now`` the time.
     """
 
-    def __init__(self, store: Store, find: Find, now: Callable[[], str]) -> None:
+    def __init__(self, store: CollectorStore, find: Find, now: Callable[[], str]) -> None:
         self._store, self._find, self._now = store, find, now
         self._settled: set[int] = set()  # numbers of what is no search, or will not go on; a number is never used again
         self._rules: dict[int, Rule] = {}
@@ -72,7 +72,7 @@ class Searches:
     def _succeed(self, number: int, survey: Survey, now: Round) -> None:
         """Work the next round out of a view of this one. Reports that come meanwhile are kept, but choose nothing."""
         with self._store.snapshot() as snapshot:
-            tally = Window(number).tally(snapshot, survey.oracle)
+            tally = DayWindow(number).tally(snapshot, survey.oracle)
         following = now.next_round(tally)
         if not isinstance(following, Round):  # nothing stood out
             self._store.close_surveys([number], self._now())
@@ -81,5 +81,5 @@ class Searches:
             log.info("a search goes on", extra={"survey": survey.name, "round": following.number})
 
 
-def _entry(survey: Survey, now: str) -> Entry:
-    return Entry(0, survey.version, survey.name, canonical_json.dumps(survey.canonical).decode(), now, None)
+def _entry(survey: Survey, now: str) -> StoredSurvey:
+    return StoredSurvey(0, survey.version, survey.name, canonical_json.dumps(survey.canonical).decode(), now, None)

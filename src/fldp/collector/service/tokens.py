@@ -7,7 +7,7 @@ import secrets
 from datetime import datetime
 
 from fldp.collector.config.clock import text
-from fldp.collector.storage.protocol import Store, Token
+from fldp.collector.storage.protocol import CollectorStore, StoredToken
 
 NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")  # of a survey
 SCOPES = ("admin", "read", "send")
@@ -25,24 +25,24 @@ def digest(secret: str) -> bytes:
 
 
 def create_token(
-    store: Store, now: datetime, scope: str, survey: str | None = None, expires: datetime | None = None
-) -> tuple[str, Token]:
+    store: CollectorStore, now: datetime, scope: str, survey: str | None = None, expires: datetime | None = None
+) -> tuple[str, StoredToken]:
     """Make a token and keep its hash; this is the only time that it is seen."""
     secret = f"fldp_{scope}_{secrets.token_urlsafe(32)}"
-    made = Token(
+    made = StoredToken(
         secrets.token_hex(8), digest(secret), scope, survey, text(now), None if expires is None else text(expires)
     )
     store.add_token(made)
     return secret, made
 
 
-def create_tickets(store: Store, survey: int, count: int) -> list[str] | None:
+def create_tickets(store: CollectorStore, survey: int, count: int) -> list[str] | None:
     """Make single-use tickets and keep their hashes; None if the survey was deleted."""
     tickets = [f"fldp_ticket_{secrets.token_urlsafe(32)}" for _ in range(count)]
     return tickets if store.add_tickets(survey, [digest(ticket) for ticket in tickets]) else None
 
 
-def find_token(store: Store, secret: str, now: datetime) -> Token | None:
+def find_token(store: CollectorStore, secret: str, now: datetime) -> StoredToken | None:
     """Return a token that is good now, or None."""
     if not _TOKEN.fullmatch(secret):
         return None
@@ -59,7 +59,7 @@ def ticket_digest(ticket: str) -> bytes | None:
     return digest(ticket) if _TICKET.fullmatch(ticket) else None
 
 
-def has_admin(store: Store, now: datetime) -> bool:
+def has_admin(store: CollectorStore, now: datetime) -> bool:
     """Tell whether there is a token that may do everything."""
     return any(
         token.scope == "admin"

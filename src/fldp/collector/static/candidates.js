@@ -3,7 +3,7 @@ import { field } from "./controls.js";
 import { element } from "./dom.js";
 import { count } from "./words.js";
 
-const MOST_KEPT = 1 << 20; // characters that a tab keeps
+const MAX_KEPT = 1 << 20; // characters that a tab keeps
 
 const keyOf = ({ version }) => `fldp-candidates-${version}`;
 
@@ -32,7 +32,7 @@ export function candidates(survey, changed) {
 
   function take() {
     found = linesOf(input.value);
-    if (input.value.length <= MOST_KEPT) sessionStorage.setItem(keyOf(survey), input.value);
+    if (input.value.length <= MAX_KEPT) sessionStorage.setItem(keyOf(survey), input.value);
     said.textContent = howMany(found.length);
     changed();
   }

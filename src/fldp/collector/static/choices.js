@@ -4,7 +4,7 @@ import { bringIntoView, guard } from "./frame.js";
 
 const FEW = 12;
 const AT_ONCE = 100;
-const MOST_BYTES = 1024;
+const MAX_BYTES = 1024;
 
 /** Make the field in which an answer is chosen. `value()` is the label, or null while there is none. */
 export function choices(survey) {
@@ -33,7 +33,7 @@ function written() {
 function mistake(text) {
   if (!text) return "Write a text.";
   const size = new TextEncoder().encode(text).length;
-  return size > MOST_BYTES ? `Write a shorter text: this one takes ${size} bytes, and ${MOST_BYTES} is the most.` : "";
+  return size > MAX_BYTES ? `Write a shorter text: this one takes ${size} bytes, and ${MAX_BYTES} is the most.` : "";
 }
 
 function numbered(size) {

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fldp.collector.storage.protocol import Outcome, Segment, Submission, Verdict
+from fldp.collector.storage.protocol import Admitted, Segment, Submission, SubmissionResult
 from fldp.collector.storage.segments import kept, opened, packed, sealed
 from fldp.data.reports import Reports, Tally
 
@@ -23,21 +23,25 @@ class Admission:
     _tickets: set[tuple[int, bytes]] = field(default_factory=set)
     _accepted: list[Submission] = field(default_factory=list)
 
-    def admit(self, new: Submission) -> Outcome:
+    def admit(self, new: Submission) -> SubmissionResult:
         """Decide on one. Its key comes first: what was acknowledged once stays acknowledged."""
         known = self._keys.get((new.survey, new.key)) or self.known(new.survey, new.key)
         if known is not None:
-            return Outcome(Verdict.REPEATED, known[1]) if known[0] == new.body else Outcome(Verdict.CONFLICT)
+            return (
+                SubmissionResult(Admitted.REPEATED, known[1])
+                if known[0] == new.body
+                else SubmissionResult(Admitted.CONFLICT)
+            )
         closed = self.closed(new.survey)
         if closed is None:
-            return Outcome(Verdict.GONE)
+            return SubmissionResult(Admitted.GONE)
         if new.closed or (closed and isinstance(new.content, Reports)):
-            return Outcome(Verdict.CLOSED)
+            return SubmissionResult(Admitted.CLOSED)
         if new.ticket is not None and new.n and not self._spend(new.survey, new.ticket):  # nothing costs no ticket
-            return Outcome(Verdict.SPENT)
+            return SubmissionResult(Admitted.SPENT)
         self._keys[new.survey, new.key] = (new.body, new.n)
         self._accepted.append(new)
-        return Outcome(Verdict.ACCEPTED, new.n)
+        return SubmissionResult(Admitted.ACCEPTED, new.n)
 
     def _spend(self, survey: int, ticket: bytes) -> bool:
         if (survey, ticket) in self._tickets or not self.unspent(survey, ticket):

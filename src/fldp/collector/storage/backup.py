@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fldp.collector.storage.protocol import Snapshot, Store, StoreError
+from fldp.collector.storage.protocol import CollectorStore, Snapshot, StoreError
 from fldp.collector.storage.sqlite import file as sqlite_file
 from fldp.collector.storage.sqlite.snapshot import SqliteSnapshot
 from fldp.collector.storage.sqlite.store import SqliteStore
@@ -21,7 +21,7 @@ from fldp.support.progress import progress
 _JOURNAL, _WAL = slice(18, 20), b"\2\2"  # what the header of a SQLite file says of its journal
 
 
-def backup(store: Store, path: Path) -> int:
+def backup(store: CollectorStore, path: Path) -> int:
     """Write all of a store into a new file, however much is written to it meanwhile; return the number of rows."""
     with store.snapshot() as snapshot:
         return _file(path, snapshot, sqlite_file.seal)
@@ -33,13 +33,13 @@ def restore_file(archive: Path, path: Path) -> int:
         return _file(path, snapshot, lambda _: None)
 
 
-def restore(archive: Path, store: Store) -> int:
+def restore(archive: Path, store: CollectorStore) -> int:
     """Fill an empty store from an archive."""
     with opened(archive) as snapshot:
         return copy(snapshot, store)
 
 
-def copy(snapshot: Snapshot, store: Store) -> int:
+def copy(snapshot: Snapshot, store: CollectorStore) -> int:
     """Copy everything into an empty store, in one transaction; return the number of rows."""
     rows = sum(map(snapshot.amount, COLUMNS))
     with progress("copying rows", rows) as advance:

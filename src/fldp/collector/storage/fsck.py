@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from fldp.collector.storage.checksums import is_intact
-from fldp.collector.storage.protocol import Entry, Snapshot, Store, StoreError
+from fldp.collector.storage.protocol import CollectorStore, Snapshot, StoredSurvey, StoreError
 from fldp.collector.storage.segments import sealed, stored_tally, total
 from fldp.collector.storage.tables import CHECKED
 from fldp.collector.storage.window import ALL
@@ -15,7 +15,7 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.survey.survey import Survey
 
 
-def fsck(store: Store) -> tuple[list[str], list[str]]:
+def fsck(store: CollectorStore) -> tuple[list[str], list[str]]:
     """Return what was found right and what was found wrong, a line for each, all at one moment of the store."""
     good: list[str] = []
     bad: list[str] = []
@@ -38,7 +38,7 @@ def _said(error: Exception) -> str:
     return str(error) if isinstance(error, FldpError) else f"cannot be read: {type(error).__name__}: {error}"
 
 
-def _title(entry: Entry) -> str:
+def _title(entry: StoredSurvey) -> str:
     return f"survey {entry.name}, version {entry.version[:16]}"
 
 
@@ -58,7 +58,7 @@ def _checked(snapshot: Snapshot, table: str) -> Iterator[str]:
         yield f"the {count} rows are not those that were written"
 
 
-def check(snapshot: Snapshot, entry: Entry) -> tuple[list[str], int]:
+def check(snapshot: Snapshot, entry: StoredSurvey) -> tuple[list[str], int]:
     """Return what is wrong with a survey, and how many reports it has."""
     try:
         survey = Survey.from_dict(json.loads(entry.specification))
@@ -72,7 +72,7 @@ def check(snapshot: Snapshot, entry: Entry) -> tuple[list[str], int]:
         return [_said(error)], 0
 
 
-def _compared(snapshot: Snapshot, entry: Entry, survey: Survey) -> tuple[list[str], int]:
+def _compared(snapshot: Snapshot, entry: StoredSurvey, survey: Survey) -> tuple[list[str], int]:
     if survey.version != entry.version:
         return [f"the specification is that of version {survey.version[:16]}"], 0
     wrong: list[str] = []

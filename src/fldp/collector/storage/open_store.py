@@ -4,16 +4,16 @@ from pathlib import Path
 
 from fldp.collector.config.database_url import Database
 from fldp.collector.config.settings import Settings
-from fldp.collector.storage.protocol import Store, StoreError
+from fldp.collector.storage.protocol import CollectorStore, StoreError
 from fldp.collector.storage.sqlite.file import FILE
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.support.optional_imports import load
 
 
-def serve_store(settings: Settings) -> Store:
+def serve_store(settings: Settings) -> CollectorStore:
     """Open the store of a collector, made if there is none, with a connection for everybody who may want one."""
     if settings.database is None:
-        store: Store = SqliteStore(settings.data / FILE)
+        store: CollectorStore = SqliteStore(settings.data / FILE)
     else:
         store = _postgres(settings.database, connections=2 * settings.threads + 8, make=True)
     try:
@@ -25,7 +25,7 @@ def serve_store(settings: Settings) -> Store:
     return store
 
 
-def open_store(data: Path, database: Database | None = None, *, make: bool = False) -> Store:
+def open_store(data: Path, database: Database | None = None, *, make: bool = False) -> CollectorStore:
     """Open a store that is there; in a database, one can be made."""
     if database is not None:
         return _postgres(database, connections=4, make=make)
@@ -34,7 +34,7 @@ def open_store(data: Path, database: Database | None = None, *, make: bool = Fal
     return SqliteStore(data / FILE)
 
 
-def _postgres(database: Database, *, connections: int, make: bool) -> Store:
+def _postgres(database: Database, *, connections: int, make: bool) -> CollectorStore:
     load("psycopg", "postgres")
     load("psycopg_pool", "postgres")
     from fldp.collector.storage.postgres.store import PostgresStore

@@ -20,7 +20,7 @@ class StoreError(CollectorError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredSurvey:
     """A published survey, as it is stored."""
 
     number: int
@@ -42,7 +42,7 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Token:
+class StoredToken:
     """What is known of a token; never the token."""
 
     id: str
@@ -91,7 +91,7 @@ class Submission:
         return self.content.state.nbytes if isinstance(self.content, Tally) else self.content.nbytes
 
 
-class Verdict(Enum):
+class Admitted(Enum):
     """What became of a submission."""
 
     ACCEPTED = "accepted"
@@ -104,10 +104,10 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SubmissionResult:
     """A verdict, with the number of reports that were accepted, now or when the key was first seen."""
 
-    verdict: Verdict
+    verdict: Admitted
     accepted: int = 0
 
 
@@ -128,7 +128,7 @@ Days = tuple[str, str]  # the first and the last, both included
 class Snapshot(Protocol):
     """All that is stored at one moment, however much is written meanwhile."""
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StoredSurvey]:
         """Return all surveys, the newest first."""
 
     def has(self, survey: int) -> bool:
@@ -171,22 +171,22 @@ class Snapshot(Protocol):
         """Return what the database finds wrong with itself."""
 
 
-class Store(Protocol):
+class CollectorStore(Protocol):
     """A database of surveys, reports and tokens, safe to use from several threads."""
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """Open a view of this moment."""
 
-    def publish(self, entry: Entry) -> tuple[Entry, bool]:
+    def publish(self, entry: StoredSurvey) -> tuple[StoredSurvey, bool]:
         """Add a survey unless its version is there; return it as stored, and whether it is new."""
 
-    def find(self, version: str) -> Entry | None:
+    def find(self, version: str) -> StoredSurvey | None:
         """Return a survey by its version."""
 
-    def find_number(self, number: int) -> Entry | None:
+    def find_number(self, number: int) -> StoredSurvey | None:
         """Return a survey by its number."""
 
-    def named(self, name: str) -> list[Entry]:
+    def named(self, name: str) -> list[StoredSurvey]:
         """Return all versions of a survey, the newest first."""
 
     def listing(self, version: str) -> Listing | None:
@@ -198,7 +198,7 @@ class Store(Protocol):
     def counts(self) -> dict[int, int]:
         """Return the number of reports of every survey that has any."""
 
-    def succeed(self, number: int, successor: Entry) -> bool:
+    def succeed(self, number: int, successor: StoredSurvey) -> bool:
         """Close a survey and publish its successor, which gets the tickets that are not spent, in one transaction.
 
         False, and nothing is done, if it is closed or gone already: so a survey has one successor at most.
@@ -210,13 +210,13 @@ class Store(Protocol):
     def delete_surveys(self, numbers: Sequence[int]) -> None:
         """Delete surveys, so that nothing is left of them when this returns."""
 
-    def deletions(self) -> list[Entry]:
+    def deletions(self) -> list[StoredSurvey]:
         """Return the deletions that are not complete: number, version and name of what was deleted. Cheap."""
 
     def purge(self) -> None:
         """Delete what an interrupted deletion has left."""
 
-    def commit(self, submissions: Sequence[Submission], day: str) -> list[Outcome]:
+    def commit(self, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
         """Count submissions. What is accepted is durable when this returns, all of it in one transaction if it can."""
 
     def probe(self) -> None:
@@ -246,13 +246,13 @@ class Store(Protocol):
     def has_ticket(self, survey: int, ticket: bytes) -> bool:
         """Tell whether this ticket was issued, spent or not."""
 
-    def add_token(self, token: Token) -> None:
+    def add_token(self, token: StoredToken) -> None:
         """Add a token."""
 
-    def find_token(self, digest: bytes) -> Token | None:
+    def find_token(self, digest: bytes) -> StoredToken | None:
         """Return what is known of a token by its hash."""
 
-    def tokens(self) -> list[Token]:
+    def tokens(self) -> list[StoredToken]:
         """Return all tokens, the oldest first."""
 
     def revoke_token(self, identifier: str, now: str) -> bool:

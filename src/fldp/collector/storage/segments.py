@@ -11,7 +11,7 @@ from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import FldpError
 from fldp.oracles.base.oracle import Oracle
 
-MOST_BYTES = 1 << 20  # of one row
+MAX_BYTES = 1 << 20  # of one row
 _DIGEST = 16
 _MIXED_BYTES = 1 << 24
 
@@ -57,7 +57,7 @@ def packed(batches: Sequence[Reports]) -> list[Segment]:
     if not together:
         return []
     whole = in_order(Reports.concatenate(together))
-    step = max(8, MOST_BYTES * 8 // whole.oracle.report_bits // 8 * 8)
+    step = max(8, MAX_BYTES * 8 // whole.oracle.report_bits // 8 * 8)
     parts = (whole[start : start + step] for start in range(0, len(whole), step))
     return [Segment(REPORTS, len(part), pack(whole.oracle, part.data).tobytes()) for part in parts]
 

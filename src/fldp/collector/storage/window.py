@@ -11,7 +11,7 @@ ALL: Days = ("0000-00-00", "9999-99-99")
 
 
 @dataclass(frozen=True)
-class Window:
+class DayWindow:
     """Days of one survey."""
 
     survey: int

@@ -45,7 +45,7 @@ def witness_path(database: Path) -> Path:
     return real.with_name(f"{real.name}-witness")
 
 
-class Witness:
+class CommitWitness:
     """The witness of one database. It never keeps a commit from being acknowledged: what goes wrong is logged, once."""
 
     def __init__(self, database: Path) -> None:

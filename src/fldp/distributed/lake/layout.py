@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from fldp.distributed.lake.storage import Entry, Storage, storage_of
+from fldp.distributed.lake.storage import FileEntry, Storage, storage_of
 from fldp.errors import FldpError, ParameterError
 from fldp.support.validation import integer
 
 WRITTEN, THERE, TOO_FEW = "written", "there already", "too few reports"  # what became of a day
 PIECE_BYTES = 1 << 23
-_MOST_PARTS = 256  # of a file: each of them reads its footer
+_MAX_PARTS = 256  # of a file: each of them reads its footer
 _HIDDEN = ("_", ".")
 
 Source = str | os.PathLike[str]
@@ -122,16 +122,16 @@ def find(sources: Source | Iterable[Source], window: Window | None = None, *, si
     return sorted(piece for entry in found.values() for piece in _pieces(entry, size))
 
 
-def _path(entry: Entry) -> str:
+def _path(entry: FileEntry) -> str:
     return entry.path
 
 
-def _pieces(entry: Entry, size: int) -> Iterator[Piece]:
-    parts = min(max(1, -(-entry.size // size)), _MOST_PARTS)
+def _pieces(entry: FileEntry, size: int) -> Iterator[Piece]:
+    parts = min(max(1, -(-entry.size // size)), _MAX_PARTS)
     return (Piece(entry.path, entry.size, part, parts) for part in range(parts))
 
 
-def _files(source: str, window: Window) -> Iterator[Entry]:
+def _files(source: str, window: Window) -> Iterator[FileEntry]:
     storage, name = storage_of(source)
     for entry in storage.entries(name):
         for file in _below(storage, entry, window, set()):
@@ -139,7 +139,7 @@ def _files(source: str, window: Window) -> Iterator[Entry]:
                 yield file
 
 
-def _below(storage: Storage, entry: Entry, window: Window, seen: set[object]) -> Iterator[Entry]:
+def _below(storage: Storage, entry: FileEntry, window: Window, seen: set[object]) -> Iterator[FileEntry]:
     """Go through a folder and those inside it, but not into hidden ones, wrong ones, or in circles."""
     if not window.has(entry.path):
         return

@@ -10,7 +10,7 @@ from fldp.data.reports import Tally
 from fldp.errors import MergeError, WireError
 from fldp.oracles.base.oracle import Oracle
 
-MOST_LISTED = 100
+MAX_LISTED = 100
 
 
 @dataclass(frozen=True, order=True)
@@ -37,7 +37,7 @@ class Bad:
 class Part:
     """What some pieces add up to. ``a + b`` merges, in any order, to the same bits.
 
-    ``bad`` lists the first in the order of path and row, at most ``MOST_LISTED`` of them. ``bad_rows`` and
+    ``bad`` lists the first in the order of path and row, at most ``MAX_LISTED`` of them. ``bad_rows`` and
     ``bad_files`` count all: rows that were left out, and files of which nobody knows how many rows they have.
 
     >>> import fldp
@@ -65,7 +65,7 @@ class Part:
             self.survey,
             _added(self.state, other.state),
             self.n + other.n,
-            tuple(nsmallest(MOST_LISTED, self.bad + other.bad)),
+            tuple(nsmallest(MAX_LISTED, self.bad + other.bad)),
             self.bad_rows + other.bad_rows,
             self.bad_files + other.bad_files,
         )

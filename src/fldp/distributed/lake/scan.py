@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fldp.distributed.lake.arrow_reports import GOOD, check_columns, reason, reports_of
 from fldp.distributed.lake.layout import Piece, survey_of
-from fldp.distributed.lake.partial_tally import MOST_LISTED, Bad, Part
+from fldp.distributed.lake.partial_tally import MAX_LISTED, Bad, Part
 from fldp.distributed.lake.storage import opened
 from fldp.errors import FldpError, ParameterError, WireError
 from fldp.oracles.base.oracle import Oracle
@@ -74,7 +74,7 @@ def _named(pieces: Iterable[Piece], version: str | None, skip_bad: bool) -> Iter
 
 _BUFFER = 1 << 20
 _BATCH_BYTES = 1 << 20
-_MOST_ROWS = 1 << 16
+_MAX_ROWS = 1 << 16
 
 
 def tally_piece(piece: Piece, job: Job) -> Part:
@@ -139,7 +139,7 @@ class Sum:
         data, codes = reports_of(oracle, batch)
         if codes is not None:
             wrong = np.flatnonzero(codes)
-            named = [Bad(path, first + k, 1, reason(oracle, int(codes[k]))) for k in wrong[:MOST_LISTED].tolist()]
+            named = [Bad(path, first + k, 1, reason(oracle, int(codes[k]))) for k in wrong[:MAX_LISTED].tolist()]
             if not self._left_out(*named, rows=len(wrong)):
                 return False
             data = data[codes == GOOD]
@@ -178,7 +178,7 @@ def _first_row(table: Any, group: int) -> int:
 def _batches(table: Any, groups: range, oracle: Oracle) -> Iterator[Any]:
     """Yield the columns of an oracle, some rows at a time."""
     width = np.dtype(oracle.report_dtype).itemsize * math.prod(oracle.report_shape)
-    rows = max(1, min(_MOST_ROWS, _BATCH_BYTES // width))
+    rows = max(1, min(_MAX_ROWS, _BATCH_BYTES // width))
     names = list(parquet.names(oracle))
     for batch in parquet.batches(table, groups, batch_size=rows, columns=names, use_threads=False):
         yield batch.select(names)

@@ -16,7 +16,7 @@ _LOCAL = ("file://", "local://")
 
 
 @dataclass(frozen=True)
-class Entry:
+class FileEntry:
     """A file or a folder; ``identity`` is the same for two names of one thing."""
 
     path: str
@@ -28,10 +28,10 @@ class Entry:
 class Storage(Protocol):
     """What finding the files of a lake asks of a place."""
 
-    def entries(self, source: str) -> list[Entry]:
+    def entries(self, source: str) -> list[FileEntry]:
         """Return what a path or a pattern names."""
 
-    def inside(self, folder: Entry) -> list[Entry]:
+    def inside(self, folder: FileEntry) -> list[FileEntry]:
         """Return what lies in a folder, one level deep."""
 
 
@@ -126,37 +126,37 @@ def _line(error: Exception) -> str:
 class Disk:
     """The files of this machine. Two names of one file, such as a link, have the same identity."""
 
-    def entries(self, source: str) -> list[Entry]:
+    def entries(self, source: str) -> list[FileEntry]:
         if os.path.lexists(source) or not glob.has_magic(source):
             return [self._entry(source)]
         return [self._entry(path) for path in glob.glob(source, recursive=True)]
 
-    def inside(self, folder: Entry) -> list[Entry]:
+    def inside(self, folder: FileEntry) -> list[FileEntry]:
         try:
             names = os.listdir(folder.path)
         except OSError as error:
             raise FldpError(f"{folder.path}: cannot be read: {error.strerror}") from None
         return [self._entry(os.path.join(folder.path, name)) for name in names]
 
-    def _entry(self, path: str) -> Entry:
+    def _entry(self, path: str) -> FileEntry:
         try:
             status = os.stat(path)
         except OSError as error:
             raise FldpError(f"{path}: cannot be read: {error.strerror}") from None
-        return Entry(path, status.st_size, S_ISDIR(status.st_mode), os.path.realpath(path))
+        return FileEntry(path, status.st_size, S_ISDIR(status.st_mode), os.path.realpath(path))
 
 
 class Remote:
     """Everything that fsspec reaches: s3, gs, abfs, http, ..., each by a library that the user installs."""
 
-    def entries(self, source: str) -> list[Entry]:
+    def entries(self, source: str) -> list[FileEntry]:
         with _said(source):
             files, name = load("fsspec.core", "lake").url_to_fs(source)
             if glob.has_magic(name) and not files.exists(name):
                 return [_remote(source, files, found) for found in files.glob(name, detail=True).values()]
             return [_remote(source, files, files.info(name))]
 
-    def inside(self, folder: Entry) -> list[Entry]:
+    def inside(self, folder: FileEntry) -> list[FileEntry]:
         with _said(folder.path):
             files, name = load("fsspec.core", "lake").url_to_fs(folder.path)
             found = files.ls(name, detail=True)
@@ -164,10 +164,10 @@ class Remote:
             return [_remote(folder.path, files, one) for one in found if one["name"].rstrip("/") != name.rstrip("/")]
 
 
-def _remote(source: str, files: Any, found: dict[str, Any]) -> Entry:
+def _remote(source: str, files: Any, found: dict[str, Any]) -> FileEntry:
     path, is_folder = _address(source, files, found["name"]), found["type"] == "directory"
     size = 0 if is_folder else found["size"] if found.get("size") is not None else files.size(found["name"])
-    return Entry(path, int(size or 0), is_folder, path)
+    return FileEntry(path, int(size or 0), is_folder, path)
 
 
 def _address(source: str, files: Any, name: str) -> str:

@@ -30,7 +30,7 @@ BROWN = Original(
 )
 BROWN_USERS, BROWN_VALUES = 1_013_320, 49_797  # the paper has 1,008,320 / 49,585, and no rule that gives them
 
-_MOST_UNPACKED = 1 << 28
+_MAX_UNPACKED = 1 << 28
 _BROWN_PART = re.compile(r"brown/c[a-r][0-9]{2}")
 _NO_WORDS = {*string.punctuation, "``", "''", "--"}
 
@@ -76,8 +76,8 @@ def count_descriptions(path: Path) -> Counter[str]:
     """Count the words in the descriptions of a spreadsheet's rows, each word once a row, without quotation marks."""
     with _unzipped(path) as outer:
         inner = [part for part in outer.infolist() if part.filename.endswith(".xlsx")]
-        if len(inner) != 1 or inner[0].file_size > _MOST_UNPACKED:
-            raise FldpError(f"{path}: must hold one spreadsheet of at most {_MOST_UNPACKED:,} bytes")
+        if len(inner) != 1 or inner[0].file_size > _MAX_UNPACKED:
+            raise FldpError(f"{path}: must hold one spreadsheet of at most {_MAX_UNPACKED:,} bytes")
         sheet = io.BytesIO(outer.read(inner[0]))
     tallied: Counter[str] = Counter()
     for text in read_column(sheet, "Description"):
@@ -89,8 +89,8 @@ def count_words(path: Path) -> Counter[str]:
     """Count the words of the Brown corpus: what stands before the last slash of each token."""
     with _unzipped(path) as parts:
         members = [part for part in parts.infolist() if _BROWN_PART.fullmatch(part.filename)]
-        if sum(part.file_size for part in members) > _MOST_UNPACKED:
-            raise FldpError(f"{path}: must hold at most {_MOST_UNPACKED:,} bytes of text")
+        if sum(part.file_size for part in members) > _MAX_UNPACKED:
+            raise FldpError(f"{path}: must hold at most {_MAX_UNPACKED:,} bytes of text")
         tallied: Counter[str] = Counter()
         for part in members:
             tallied.update(_words(parts.read(part).decode("utf-8", "replace").split()))

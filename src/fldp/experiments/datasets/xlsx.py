@@ -9,7 +9,7 @@ from xml.parsers import expat
 from fldp.errors import FldpError
 from fldp.support.progress import progress
 
-MOST_BYTES = 1 << 30  # of one part, unpacked
+MAX_BYTES = 1 << 30  # of one part, unpacked
 _PIECE = 1 << 20
 _SHEET, _STRINGS = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"
 
@@ -35,8 +35,8 @@ def read_column(file: BinaryIO, heading: str) -> Iterator[str]:
 def _parsed(parts: zipfile.ZipFile, name: str, reader: "_Strings | _Cells") -> Iterator[str]:
     """Feed a part to a reader, and yield what the reader gives on the way."""
     size = parts.getinfo(name).file_size
-    if size > MOST_BYTES:
-        raise FldpError(f"spreadsheet: {name} must be at most {MOST_BYTES:,} bytes, got {size:,}")
+    if size > MAX_BYTES:
+        raise FldpError(f"spreadsheet: {name} must be at most {MAX_BYTES:,} bytes, got {size:,}")
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end

@@ -12,7 +12,7 @@ from fldp.experiments.datasets.population import Population
 from fldp.experiments.paper.attacks import ETAS, Attack, Match, attacks, matches, subjects
 from fldp.experiments.paper.costs import Clock, Cost, measure
 from fldp.experiments.paper.evaluation import Evaluation
-from fldp.experiments.runner.cells import Plan
+from fldp.experiments.runner.cells import RunPlan
 from fldp.experiments.runner.run import run
 from fldp.experiments.runner.specification import Specification
 from fldp.experiments.runner.table import Table
@@ -105,7 +105,7 @@ def gather(
 
 def kept(specification: Specification, folder: Path, name: str, *, jobs: int, full: bool) -> Table:
     """Return the table of an experiment, from the folder if it is there; its name says what it depends on."""
-    path = folder / f"{name}-{canonical_json.identifier(Plan.of(specification, full).identity)[:16]}.csv"
+    path = folder / f"{name}-{canonical_json.identifier(RunPlan.of(specification, full).identity)[:16]}.csv"
     if path.exists():
         return Table.read(path)
     return run(specification, jobs=jobs, full=full, output=path)

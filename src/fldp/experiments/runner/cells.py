@@ -52,7 +52,7 @@ def _oracle(contender: Contender, epsilon: float, domain_size: int) -> Frequency
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """A specification with its populations: all that the work on a cell needs."""
 
     specification: Specification
@@ -60,7 +60,7 @@ class Plan:
     full: bool = False
 
     @classmethod
-    def of(cls, specification: Specification, full: bool = False) -> "Plan":
+    def of(cls, specification: Specification, full: bool = False) -> "RunPlan":
         """Load the populations and make every oracle once, so that what cannot work is said before any work."""
         loaded = tuple(source.load(specification.seed) for source in specification.datasets)
         made = cls(specification, loaded, full)

@@ -13,7 +13,7 @@ from multiprocessing import connection
 from pathlib import Path
 
 from fldp.errors import FldpError
-from fldp.experiments.runner.cells import Cell, Plan
+from fldp.experiments.runner.cells import Cell, RunPlan
 from fldp.experiments.runner.journal import Journal
 from fldp.experiments.runner.plugins import use as use_file
 from fldp.experiments.runner.specification import Specification
@@ -46,7 +46,7 @@ def run(
     for path in use:
         use_file(path)
     target = None if output is None else check_ending(output)
-    plan = Plan.of(specification, full)
+    plan = RunPlan.of(specification, full)
     with Journal(f"{target}.journal", plan.identity) if target else nullcontext() as journal:
         done = dict(journal.done) if journal else {}
         for number, values in _measured(plan, done, jobs, tuple(use)):
@@ -60,7 +60,7 @@ def run(
     return table
 
 
-def _measured(plan: Plan, done: dict[int, list[float]], jobs: int, use: tuple[str | Path, ...]) -> Measured:
+def _measured(plan: RunPlan, done: dict[int, list[float]], jobs: int, use: tuple[str | Path, ...]) -> Measured:
     """Yield the measurements of every cell that is not done, as they come.
 
     Run by run, so that all kinds of cells are met early and the time left is a good guess.
@@ -75,12 +75,12 @@ def _measured(plan: Plan, done: dict[int, list[float]], jobs: int, use: tuple[st
             yield number, values
 
 
-def _serial(plan: Plan, work: Iterator[tuple[int, Cell]]) -> Measured:
+def _serial(plan: RunPlan, work: Iterator[tuple[int, Cell]]) -> Measured:
     for number, cell in work:
         yield number, plan.measure(cell)
 
 
-def _parallel(plan: Plan, work: Iterator[tuple[int, Cell]], jobs: int, use: tuple[str | Path, ...]) -> Measured:
+def _parallel(plan: RunPlan, work: Iterator[tuple[int, Cell]], jobs: int, use: tuple[str | Path, ...]) -> Measured:
     """Let processes of their own measure; spawned, because Numba's threads and a forked child do not go together."""
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(use, plan))
@@ -101,10 +101,10 @@ def _parallel(plan: Plan, work: Iterator[tuple[int, Cell]], jobs: int, use: tupl
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-_plan: Plan
+_plan: RunPlan
 
 
-def _begin(use: tuple[str | Path, ...], plan: Plan) -> None:
+def _begin(use: tuple[str | Path, ...], plan: RunPlan) -> None:
     """Prepare a worker: an interruption is the parent's business, and nobody works for a parent that is gone."""
     global _plan
     signal.signal(signal.SIGINT, signal.SIG_IGN)

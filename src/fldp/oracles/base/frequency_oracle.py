@@ -23,8 +23,8 @@ from fldp.support.validation import Constraint, integer, one_of, positive
 if TYPE_CHECKING:
     from fldp.oracles.base.profile import Profile
 
-_MOST_OUTCOMES = 1 << 20
-MOST_VALUES = 2**31 - 1
+_MAX_OUTCOMES = 1 << 20
+MAX_VALUES = 2**31 - 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +36,7 @@ class FrequencyOracle(Oracle):
 
     domain_size: int
 
-    params: ClassVar[Mapping[str, Constraint]] = {"epsilon": positive, "domain_size": integer(2, MOST_VALUES)}
+    params: ClassVar[Mapping[str, Constraint]] = {"epsilon": positive, "domain_size": integer(2, MAX_VALUES)}
 
     @abstractmethod
     def decode(self, tally: Tally, **options: Any) -> Floats:
@@ -162,7 +162,7 @@ class FrequencyOracle(Oracle):
     def check_enumerable(self, value: int = 0) -> None:
         """Refuse to enumerate a law that is too large, or that of something that is not a value."""
         as_values(self.title, value, self.domain_size)
-        if self.outcomes * self.domain_size > _MOST_OUTCOMES:
+        if self.outcomes * self.domain_size > _MAX_OUTCOMES:
             raise ParameterError(
                 f"{self.title}: a law is enumerated for small domains only, domain_size must be smaller than "
                 f"{self.domain_size} (2^{self.outcomes.bit_length() - 1} outcomes a value)"

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
-from fldp.data.fingerprints import FINGERPRINTS, MOST_CANDIDATES, Fingerprints, as_candidates, fingerprints
+from fldp.data.fingerprints import FINGERPRINTS, MAX_CANDIDATES, Fingerprints, as_candidates, fingerprints
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
@@ -29,7 +29,7 @@ from fldp.oracles.base.profile import Profile
 from fldp.randomness.stream import Words
 from fldp.support.validation import fail, integer, one_of, positive
 
-_MOST_OUTCOMES = 1 << 17
+_MAX_OUTCOMES = 1 << 17
 
 
 class Fit(NamedTuple):
@@ -132,7 +132,7 @@ class StringOracle(Oracle):
     def check_enumerable(self, mark: int = 0) -> None:
         """Refuse to enumerate a law that is too large, or that of something that is not a fingerprint."""
         integer(0, FINGERPRINTS - 1)(self.title, "value", mark)
-        if self.outcomes > _MOST_OUTCOMES:
+        if self.outcomes > _MAX_OUTCOMES:
             raise ParameterError(
                 f"{self.title}: a law is enumerated for small reports only, "
                 f"got one of 2^{self.outcomes.bit_length() - 1} outcomes"
@@ -177,7 +177,7 @@ class Listed(FrequencyOracle):
 
     params = {  # noqa: RUF012
         "epsilon": positive,
-        "domain_size": integer(0, MOST_CANDIDATES),
+        "domain_size": integer(0, MAX_CANDIDATES),
         "base": _of_strings,
         "candidates": _listed,
     }

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from fldp.oracles.base.frequency_oracle import MOST_VALUES
+from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.validation import fail, integer, one_of, positive
 
-MOST_SENSITIVE, MOST_BUDGETS = 256, 100  # so that a list of them fits into the header of a batch
+MAX_SENSITIVE, MAX_BUDGETS = 256, 100  # so that a list of them fits into the header of a batch
 
 Budgets = tuple[tuple[int, float], ...]
 
@@ -26,11 +26,11 @@ def sensitive_values(owner: str, name: str, value: Any) -> tuple[int, ...]:
     (0, 4)
     """
     given = value.tolist() if isinstance(value, np.ndarray) else value
-    rule = f"a list of 1 to {MOST_SENSITIVE} different values"
+    rule = f"a list of 1 to {MAX_SENSITIVE} different values"
     if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
         raise fail(owner, name, rule, value)
-    made = sorted(integer(0, MOST_VALUES - 1)(owner, f"a value in {name}", each) for each in given)
-    if not 1 <= len(made) == len(set(made)) <= MOST_SENSITIVE:
+    made = sorted(integer(0, MAX_VALUES - 1)(owner, f"a value in {name}", each) for each in given)
+    if not 1 <= len(made) == len(set(made)) <= MAX_SENSITIVE:
         raise fail(owner, name, rule, value)
     return tuple(made)
 
@@ -41,9 +41,9 @@ def own_budgets(owner: str, name: str, value: Any) -> Budgets:
     >>> own_budgets("IDUE", "budgets", {3: 1, 0: 0.5})
     ((0, 0.5), (3, 1.0))
     """
-    rule = f"a list of 1 to {MOST_BUDGETS} pairs of a value and its budget, all of different values"
+    rule = f"a list of 1 to {MAX_BUDGETS} pairs of a value and its budget, all of different values"
     given = list(value.items()) if isinstance(value, Mapping) else value
-    if not isinstance(given, list | tuple) or not 1 <= len(given) <= MOST_BUDGETS:
+    if not isinstance(given, list | tuple) or not 1 <= len(given) <= MAX_BUDGETS:
         raise fail(owner, name, rule, value)
     made = dict(_budget(owner, name, rule, pair) for pair in given)
     if len(made) < len(given):
@@ -54,7 +54,7 @@ def own_budgets(owner: str, name: str, value: Any) -> Budgets:
 def _budget(owner: str, name: str, rule: str, pair: Any) -> tuple[int, float]:
     if not isinstance(pair, list | tuple) or len(pair) != 2:
         raise fail(owner, name, rule, pair)
-    which = integer(0, MOST_VALUES - 1)(owner, f"a value in {name}", pair[0])
+    which = integer(0, MAX_VALUES - 1)(owner, f"a value in {name}", pair[0])
     return which, positive(owner, f"a budget in {name}", pair[1])
 
 

@@ -23,10 +23,10 @@ from fldp.randomness.coins import SymbolCoin, exp_lower
 from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import fail, flag, integer, maybe
 
-MOST_HASH_BITS, MOST_MASKS = 8, 12
-MOST_SCATTERED = 1 << 22  # how many values a report leaves is found by going through all of them
-_MOST_PUBLICS = 1 << 12
-_MOST_CELLS = 1 << 20  # of a table of reports and values
+MAX_HASH_BITS, MAX_MASKS = 8, 12
+MAX_SCATTERED = 1 << 22  # how many values a report leaves is found by going through all of them
+_MAX_PUBLICS = 1 << 12
+_MAX_CELLS = 1 << 20  # of a table of reports and values
 
 
 def halving(owner: str, name: str, value: Any) -> Fraction:
@@ -42,8 +42,8 @@ def halving(owner: str, name: str, value: Any) -> Fraction:
         share = Fraction(value) if not isinstance(value, bool | str) else Fraction(0)
     except (TypeError, ValueError, OverflowError):
         share = Fraction(0)
-    if not Fraction(1, 1 << MOST_MASKS) <= share <= 1:
-        raise fail(owner, name, f"1, 1/2, 1/4, ... down to 1/{1 << MOST_MASKS}", value)
+    if not Fraction(1, 1 << MAX_MASKS) <= share <= 1:
+        raise fail(owner, name, f"1, 1/2, 1/4, ... down to 1/{1 << MAX_MASKS}", value)
     above = Fraction(1)
     while above / 2 >= share:
         above /= 2
@@ -59,7 +59,7 @@ def best_hash_bits(epsilon: float) -> int:
     [1, 2, 3, 4]
     """
     power = exp_lower(min(epsilon, 64.0))
-    return min(range(1, MOST_HASH_BITS + 1), key=lambda m: (power + 2**m - 1) ** 2 / (2**m - 1))
+    return min(range(1, MAX_HASH_BITS + 1), key=lambda m: (power + 2**m - 1) ** 2 / (2**m - 1))
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +90,7 @@ class FWR(WalshOracle):
     params = {  # noqa: RUF012
         **WalshOracle.params,
         "eta": halving,
-        "hash_bits": maybe(integer(1, MOST_HASH_BITS)),
+        "hash_bits": maybe(integer(1, MAX_HASH_BITS)),
         "allow_exposure": flag,
     }
 
@@ -99,12 +99,12 @@ class FWR(WalshOracle):
         if self.hash_bits == best_hash_bits(self.epsilon) and type(self) is FWR:
             object.__setattr__(self, "hash_bits", None)  # the same oracle, said or not
         _ = self.coin  # refuse a degenerate epsilon now
-        if self.masks > MOST_MASKS:
+        if self.masks > MAX_MASKS:
             raise fail(
-                self.title, "eta", f"at least 1/{1 << (MOST_MASKS - self.bits)} with {self.bits} hash bits", self.eta
+                self.title, "eta", f"at least 1/{1 << (MAX_MASKS - self.bits)} with {self.bits} hash bits", self.eta
             )
-        if self.leaks and self.domain_size > MOST_SCATTERED and self.domain_size != self.rows:
-            rule = f"at most {MOST_SCATTERED}, or a power of two, where eta is below 1"
+        if self.leaks and self.domain_size > MAX_SCATTERED and self.domain_size != self.rows:
+            rule = f"at most {MAX_SCATTERED}, or a power of two, where eta is below 1"
             raise fail(self.title, "domain_size", rule, self.domain_size)
         self.settle_exposure(f"eta {self.eta}")
 
@@ -199,7 +199,7 @@ class FWR(WalshOracle):
                 sign ^= data["bits"] >> j & 1
             good &= (place != 0) | (sign == 0)
         if self.allow_exposure:  # then there may be equations that no value solves
-            places, step = np.flatnonzero(good), max(1, _MOST_CELLS // self.domain_size)
+            places, step = np.flatnonzero(good), max(1, _MAX_CELLS // self.domain_size)
             for part in (places[start : start + step] for start in range(0, len(places), step)):
                 good[part] = (self.likelihoods(data[part]) > 0).any(axis=1)
         return good
@@ -297,14 +297,14 @@ class FWR(WalshOracle):
         if self.publics_are_all:
             return product(range(self.rows), repeat=self.masks)
         drawn = (Stream(0).words(4 * self.masks) % U64(self.rows)).reshape(4, self.masks).tolist()
-        if self.rows**self.leaks > _MOST_PUBLICS:
+        if self.rows**self.leaks > _MAX_PUBLICS:
             return [tuple(row) for row in drawn]
         leaked = product(range(self.rows), repeat=self.leaks)
         return [(*leak, *row[self.leaks :]) for leak, row in product(leaked, drawn)]
 
     @property
     def publics_are_all(self) -> bool:
-        return bool(self.rows**self.masks <= _MOST_PUBLICS)
+        return bool(self.rows**self.masks <= _MAX_PUBLICS)
 
 
 @dataclass(frozen=True, repr=False)

@@ -20,12 +20,12 @@ from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
 from fldp.support.validation import fail, integer
 
-MOST_BLOCKS = 1 << 16
+MAX_BLOCKS = 1 << 16
 
 
 def power_of_two(owner: str, name: str, value: Any) -> int:
     """Accept 1, 2, 4, ..., as many blocks as there may be."""
-    number = integer(1, MOST_BLOCKS)(owner, name, value)
+    number = integer(1, MAX_BLOCKS)(owner, name, value)
     if number & (number - 1):
         raise fail(owner, name, "a power of two", value)
     return int(number)

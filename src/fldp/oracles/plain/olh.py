@@ -20,7 +20,7 @@ from fldp.randomness.coins import SymbolCoin, exp_lower
 from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import fail
 
-_MOST_SYMBOLS = 2**32 - 1
+_MAX_SYMBOLS = 2**32 - 1
 _CHUNK = 1 << 16
 
 
@@ -50,7 +50,7 @@ def best_symbols(epsilon: float) -> int:
     (4, 2, 56)
     """
     power = exp_lower(epsilon)
-    low = max(2, min(int(power) + 1, _MOST_SYMBOLS - 1))
+    low = max(2, min(int(power) + 1, _MAX_SYMBOLS - 1))
     return min((low, low + 1), key=lambda g: (power + g - 1) ** 2 / (g - 1))
 
 

@@ -15,7 +15,7 @@ from fldp.data.reports import Reports, Tally
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
 from fldp.oracles.base.string_oracle import Fit, StringOracle
-from fldp.oracles.strings.bloom_model import Design, Evidence, Solver
+from fldp.oracles.strings.bloom_model import CohortCounts, Design, Solver
 from fldp.oracles.strings.bloom_screening import screen
 from fldp.support.validation import flag, one_of
 
@@ -30,7 +30,7 @@ class FittedOracle(StringOracle):
     methods = ("linear", "select")
 
     @abstractmethod
-    def evidence(self, tally: Tally) -> Evidence:
+    def evidence(self, tally: Tally) -> CohortCounts:
         """Return the debiased counts of all bits: how many people of every cohort have them set, without bias."""
 
     @abstractmethod

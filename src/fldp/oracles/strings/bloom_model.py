@@ -22,19 +22,19 @@ from numpy.typing import NDArray
 from fldp.errors import DomainError
 from fldp.numerics.types import Floats
 
-MOST_FITTED = 4096  # candidates of one fit: its matrices grow with the square of their number
+MAX_FITTED = 4096  # candidates of one fit: its matrices grow with the square of their number
 _SINGULAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class CohortCounts:
     """What reports say: the debiased count of every bit of every cohort, and the number of people in each cohort."""
 
     bits: Floats
     sizes: Floats
 
-    def __getitem__(self, cohorts: slice) -> "Evidence":
-        return Evidence(self.bits[cohorts], self.sizes[cohorts])
+    def __getitem__(self, cohorts: slice) -> "CohortCounts":
+        return CohortCounts(self.bits[cohorts], self.sizes[cohorts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Solver:
     @classmethod
     def of(cls, owner: str, design: Design) -> "Solver":
         """Prepare to solve; refuse candidates that are too many, or that cannot be told apart."""
-        most = min(design.equations - 1, MOST_FITTED)
+        most = min(design.equations - 1, MAX_FITTED)
         if design.candidates > most:
             raise DomainError(
                 f"{owner}: candidates must be at most {most:,} to be fitted together, got {design.candidates:,}; "
@@ -100,7 +100,7 @@ class Solver:
             normal += rows @ rows.T
         return cls(design, _inverted(owner, normal))
 
-    def solve(self, evidence: Evidence) -> Floats:
+    def solve(self, evidence: CohortCounts) -> Floats:
         """Return the counts of the candidates."""
         right, base = np.zeros(self.design.candidates), self.design.base
         for rows, bits, size in zip(self.design, evidence.bits, evidence.sizes, strict=True):
@@ -157,7 +157,7 @@ class Solver:
         squares = (each**2).sum(axis=1)
         return np.asarray(base * (1 - base) * squares + together * (each.sum(axis=1) ** 2 - squares))
 
-    def dispersion(self, n: int, counts: Floats, evidence: Evidence) -> float:
+    def dispersion(self, n: int, counts: Floats, evidence: CohortCounts) -> float:
         """Return the mean square of what the equations leave, in units of what noise alone would leave; at least 1.
 
         Far above 1, frequent values are missing from the list, or people have reported more than once.

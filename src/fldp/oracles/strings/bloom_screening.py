@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.kernels import Kernel
-from fldp.oracles.strings.bloom_model import Design, Evidence
+from fldp.oracles.strings.bloom_model import CohortCounts, Design
 
 _SWEEPS, _STILL = 500, 1e-6
 
@@ -63,7 +63,7 @@ def descend(positions: Any, left: Any, base: Any, share: Any, penalty: Any, coun
             break
 
 
-def screen(design: Design, evidence: Evidence, false: float) -> NDArray[np.intp]:
+def screen(design: Design, evidence: CohortCounts, false: float) -> NDArray[np.intp]:
     """Return the candidates that a lasso without negative counts keeps, in their order; none, if none stands out.
 
     Its penalty is the size that noise alone reaches in a share ``false`` of candidates.
@@ -75,7 +75,7 @@ def screen(design: Design, evidence: Evidence, false: float) -> NDArray[np.intp]
     return np.flatnonzero(counts)
 
 
-def _mean_variance(design: Design, evidence: Evidence) -> float:
+def _mean_variance(design: Design, evidence: CohortCounts) -> float:
     """Return the variance of a debiased bit, in the mean over all of them."""
     true = np.clip(evidence.bits.mean(), 0, evidence.sizes.mean())
     return float(design.other * evidence.sizes.mean() + (design.own - design.other) * true)

@@ -40,9 +40,9 @@ from fldp.oracles.plain.unary import SUE
 from fldp.randomness.stream import Words
 from fldp.support.validation import fail, integer, positive
 
-MOST_SEED = 2**53 - 1  # what JSON and JavaScript hold exactly
-MOST_CELLS = 1 << 24
-_MOST_PUBLICS = 64
+MAX_SEED = 2**53 - 1  # what JSON and JavaScript hold exactly
+MAX_CELLS = 1 << 24
+_MAX_PUBLICS = 64
 
 
 @Kernel
@@ -74,15 +74,15 @@ class SketchOracle(StringOracle):
         "epsilon": positive,
         "hashes": power_of_two,
         "width": power_of_two,
-        "hash_seed": integer(0, MOST_SEED),
+        "hash_seed": integer(0, MAX_SEED),
     }
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.width < 2:
             raise fail(self.title, "width", "at least 2", self.width)
-        if self.hashes * self.width > MOST_CELLS:
-            raise fail(self.title, "hashes", f"at most {MOST_CELLS} divided by width", self.hashes)
+        if self.hashes * self.width > MAX_CELLS:
+            raise fail(self.title, "hashes", f"at most {MAX_CELLS} divided by width", self.hashes)
         try:
             _ = self.response  # refuse a degenerate epsilon now
         except ParameterError as error:
@@ -247,7 +247,7 @@ class SketchOracle(StringOracle):
     @property
     def _tried(self) -> int:
         """How many of the hash functions the verifier goes through."""
-        return min(self.hashes, max(1, _MOST_PUBLICS // len(list(self.response.publics()))))
+        return min(self.hashes, max(1, _MAX_PUBLICS // len(list(self.response.publics()))))
 
     @property
     def publics_are_all(self) -> bool:

@@ -23,8 +23,8 @@ from fldp.oracles.base.oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.plain.hadamard_response import power_of_two
 from fldp.oracles.strings.bloom_fit import FittedOracle
-from fldp.oracles.strings.bloom_model import Design, Evidence
-from fldp.oracles.strings.count_mean_sketch import MOST_SEED
+from fldp.oracles.strings.bloom_model import CohortCounts, Design
+from fldp.oracles.strings.count_mean_sketch import MAX_SEED
 from fldp.oracles.strings.rappor_kernels import choose_bits, flip_filters
 from fldp.randomness.coins import log_upper
 from fldp.randomness.stream import Stream, Words
@@ -32,7 +32,7 @@ from fldp.randomness.two_stage_coins import StageCoins
 from fldp.support.validation import fail, fraction, integer, maybe, positive
 
 _ALL = U64(2**64 - 1)
-_MOST_PUBLICS = 64
+_MAX_PUBLICS = 64
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +75,7 @@ class RAPPOR(FittedOracle):
         "hashes": integer(1, 16),
         "cohorts": power_of_two,
         "p": maybe(fraction),
-        "hash_seed": integer(0, MOST_SEED),
+        "hash_seed": integer(0, MAX_SEED),
     }
     refreshes = True
 
@@ -226,10 +226,10 @@ class RAPPOR(FittedOracle):
         people = state[:, :1]
         return bool(int(people.sum()) == n and ((state >= 0) & (state <= people)).all())
 
-    def evidence(self, tally: Tally) -> Evidence:
+    def evidence(self, tally: Tally) -> CohortCounts:
         p, q = self.coins.p_star, self.coins.q_star
         people = tally.state[:, 0].astype(np.float64)
-        return Evidence((tally.state[:, 1:] - float(p) * people[:, None]) / float(q - p), people)
+        return CohortCounts((tally.state[:, 1:] - float(p) * people[:, None]) / float(q - p), people)
 
     def design(self, marks: Fingerprints, *, cohorts: slice = slice(None)) -> Design:
         p, q = self.coins.p_star, self.coins.q_star
@@ -304,11 +304,11 @@ class RAPPOR(FittedOracle):
         return out[0]  # type: ignore[no-any-return]
 
     def publics(self) -> Iterable[int]:
-        return range(min(self.cohorts, _MOST_PUBLICS))
+        return range(min(self.cohorts, _MAX_PUBLICS))
 
     @property
     def publics_are_all(self) -> bool:
-        return self.cohorts <= _MOST_PUBLICS
+        return self.cohorts <= _MAX_PUBLICS
 
 
 def _binomial(share: Fraction, size: int, ones: int) -> Fraction:

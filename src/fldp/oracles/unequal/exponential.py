@@ -21,8 +21,8 @@ from fldp.randomness.stream import Words
 from fldp.support.validation import integer, positive
 
 _SCALE, _FINE = 1 << BITS, 1 << 128
-_MOST_CONDITION = 1e9  # beyond it, rounding shows in the estimates
-MOST_NEAR = 512  # values: a report takes a row of the channel, and the channel is inverted
+_MAX_CONDITION = 1e9  # beyond it, rounding shows in the estimates
+MAX_NEAR = 512  # values: a report takes a row of the channel, and the channel is inverted
 
 
 @Kernel
@@ -68,11 +68,11 @@ class Exponential(NamedOracle):
     distance: str = field(kw_only=True)
 
     name = "exponential"
-    params = {"epsilon": positive, "domain_size": integer(2, MOST_NEAR), "distance": distance_name}  # noqa: RUF012
+    params = {"epsilon": positive, "domain_size": integer(2, MAX_NEAR), "distance": distance_name}  # noqa: RUF012
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.epsilon < BITS or not self.condition <= _MOST_CONDITION:
+        if not self.epsilon < BITS or not self.condition <= _MAX_CONDITION:
             raise degenerate(self.title, self.epsilon)
 
     @property

@@ -24,7 +24,7 @@ from fldp.randomness.coins import BITS, degenerate, exp_lower
 from fldp.randomness.stream import Words
 from fldp.support.validation import fail, integer
 
-_LEAST_POWER = 1 + Fraction(1, 1 << 60)
+_MIN_POWER = 1 + Fraction(1, 1 << 60)
 
 
 def _balance(owner: str, name: str, value: Any) -> int | None:
@@ -70,7 +70,7 @@ class IDUE(BitRows, UnevenOracle):
                 raise fail(self.title, "a budget in budgets", f"below epsilon, {self.epsilon:g}", budget)
         if not self.epsilon < BITS:
             raise degenerate(self.title, self.epsilon)
-        if exp_lower(self.levels[0]) < _LEAST_POWER:
+        if exp_lower(self.levels[0]) < _MIN_POWER:
             raise degenerate(self.title, self.levels[0])
         if self.balance is None:
             sizes = tuple(np.bincount(self.kind_of, minlength=len(self.levels)).tolist())

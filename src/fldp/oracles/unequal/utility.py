@@ -21,7 +21,7 @@ from fldp.support.validation import fail
 _THREE_DIGITS, _MANY = Context(prec=3, rounding=ROUND_FLOOR), Context(prec=60, rounding=ROUND_FLOOR)
 
 SENSITIVE, OTHER = 0, 1  # the two kinds of values
-_LEAST_NAMED = 4  # reports: with fewer, a normal interval of 95 % would cover the count less than 90 % of the time
+_MIN_NAMED = 4  # reports: with fewer, a normal interval of 95 % would cover the count less than 90 % of the time
 
 
 def three_digits(share: Fraction) -> Fraction:
@@ -90,7 +90,7 @@ class UtilityOracle(UnevenOracle):
     @property
     def least_variances(self) -> Floats:
         """That of a value which four reports name: one that is not sensitive has no noise but its own."""
-        return np.where(self.kind_of == OTHER, float(_LEAST_NAMED * (1 - self.revealed) / self.revealed**2), 0.0)
+        return np.where(self.kind_of == OTHER, float(_MIN_NAMED * (1 - self.revealed) / self.revealed**2), 0.0)
 
     def leaves(self) -> Iterable[Collection[int]]:
         """All values, or one that is not sensitive."""

@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 
 from fldp.errors import ParameterError
-from fldp.numerics.binomial_bounds import MOST_TRIALS
+from fldp.numerics.binomial_bounds import MAX_TRIALS
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.auditor.declared_scores import Supports, declared
-from fldp.privacy.auditor.event_choice import Claim
-from fldp.privacy.auditor.judge import CALLS, Evidence, Finding, Progress, judge
-from fldp.privacy.auditor.outputs import Rows
+from fldp.privacy.auditor.event_choice import TestedClaim
+from fldp.privacy.auditor.judge import CALLS, AuditSamples, Finding, Progress, judge
+from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
 from fldp.support.validation import fail, fraction, integer, positive
 
 SAMPLES, CONFIDENCE = 20_000, 0.99
-_FEW, _MOST_VALUES = 6, 32
-_MOST_BYTES = 1 << 31
+_FEW, _MAX_VALUES = 6, 32
+_MAX_BYTES = 1 << 31
 
 Source = Callable[[Any, int], Any]
 
@@ -41,7 +41,7 @@ class Audit:
     (True, True)
     """
 
-    claim: Claim
+    claim: TestedClaim
     confidence: float
     samples: int
     values: tuple[Any, ...]
@@ -109,7 +109,7 @@ def audit(
         values = values_of(oracle, stream.child("audit", "values"))
     claim, error = _claim(epsilon, eta, oracle, values), 1 - fraction("audit", "confidence", confidence)
     audited = _audited(values, domain_size, stream)
-    size = -(-integer(100, MOST_TRIALS)("audit", "samples", samples) // CALLS)
+    size = -(-integer(100, MAX_TRIALS)("audit", "samples", samples) // CALLS)
     if oracle:
         each = np.dtype(oracle.report_dtype).itemsize * int(np.prod(oracle.report_shape))
         _check_memory(each, size * CALLS * len(audited))
@@ -175,14 +175,16 @@ def repeated(enrol: Callable[[Any], Callable[[], Any]], times: int) -> Callable[
 
     def ask(values: Any) -> Any:
         answer = enrol(values)
-        asked = [Rows.of(answer(), len(values)).numbers for _ in range(times)]
+        asked = [OutputRows.of(answer(), len(values)).numbers for _ in range(times)]
         widest = max(numbers.shape[1] for numbers in asked)
         return np.concatenate([np.pad(part, ((0, 0), (0, widest - part.shape[1]))) for part in asked], axis=1)
 
     return ask
 
 
-def _claim(epsilon: float | None, eta: Any, oracle: FrequencyOracle | None, values: Sequence[Any] | None) -> Claim:
+def _claim(
+    epsilon: float | None, eta: Any, oracle: FrequencyOracle | None, values: Sequence[Any] | None
+) -> TestedClaim:
     if epsilon is None and oracle is None:
         raise ParameterError("audit: say what is claimed: epsilon (and eta), or the oracle")
     said = positive("audit", "epsilon", oracle.epsilon if epsilon is None and oracle else epsilon)
@@ -190,7 +192,7 @@ def _claim(epsilon: float | None, eta: Any, oracle: FrequencyOracle | None, valu
     share = positive("audit", "eta", float(promised) if eta is None else eta)
     if share > 1:
         raise fail("audit", "eta", "a number above 0 and at most 1", eta)
-    return Claim(said, share)
+    return TestedClaim(said, share)
 
 
 def _are_plain(oracle: FrequencyOracle, values: Sequence[Any] | None) -> bool:
@@ -205,8 +207,8 @@ def _audited(values: Sequence[Any] | None, domain_size: int | None, stream: Stre
             raise ParameterError("audit: say which values to compare: values, domain_size, or the oracle")
         return choose_values(domain_size, stream.child("audit", "values"))
     found = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
-    if not 2 <= len(found) <= _MOST_VALUES or any(one == two for k, one in enumerate(found) for two in found[:k]):
-        raise fail("audit", "values", f"2 to {_MOST_VALUES} different ones", found)
+    if not 2 <= len(found) <= _MAX_VALUES or any(one == two for k, one in enumerate(found) for two in found[:k]):
+        raise fail("audit", "values", f"2 to {_MAX_VALUES} different ones", found)
     return found
 
 
@@ -226,24 +228,24 @@ def _source(privatize: FrequencyOracle | Callable[[Any], Any], stream: Stream) -
 
 def _collect(
     source: Source, values: tuple[Any, ...], size: int, supports: Supports | None, progress: Progress
-) -> list[Evidence]:
+) -> list[AuditSamples]:
     """Run the black box, four calls for each value in turn."""
-    calls: dict[Any, list[Rows]] = {place: [] for place in range(len(values))}
+    calls: dict[Any, list[OutputRows]] = {place: [] for place in range(len(values))}
     for _ in range(CALLS):
         for place, value in enumerate(values):
             outputs = source(value, size)
-            rows = Rows.of(outputs, size)
+            rows = OutputRows.of(outputs, size)
             _check_memory(rows.numbers.nbytes // size, size * CALLS * len(values))
             if supports is not None:
                 rows = replace(rows, supports=_supported(supports(outputs, values), size, len(values)))
             calls[place].append(rows)
             progress(size)
     width = max(rows.numbers.shape[1] for found in calls.values() for rows in found)
-    return [Evidence.of(values[place], [rows.widened(width) for rows in found]) for place, found in calls.items()]
+    return [AuditSamples.of(values[place], [rows.widened(width) for rows in found]) for place, found in calls.items()]
 
 
 def _check_memory(each: int, total: int) -> None:
-    if each * total > _MOST_BYTES:
+    if each * total > _MAX_BYTES:
         raise ParameterError(
             f"audit: outputs of {each:,} bytes each, {total:,} of them, must fit in 2 GiB; "
             "take fewer samples or fewer values"

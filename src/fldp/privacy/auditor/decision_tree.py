@@ -8,18 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.types import Floats
-from fldp.privacy.auditor.events import Counts, Cuts, Event, Marks, Part, event
-from fldp.privacy.auditor.outputs import Rows
+from fldp.privacy.auditor.events import Counts, Cuts, Event, EventFamily, Marks, event
+from fldp.privacy.auditor.outputs import OutputRows
 
-_DEPTH, _LEAST_LEAF, _LEAST_CHI_SQUARE = 5, 10, 10.0
+_DEPTH, _MIN_LEAF, _MIN_CHI_SQUARE = 5, 10, 10.0
 _TELLING = 16  # questions from each part
-_EVERY_CUT, _MOST_WIDE = 4, 4
+_EVERY_CUT, _MAX_WIDE = 4, 4
 
 Answers = NDArray[np.float32]
 
 
 def questions(
-    parts: Sequence[Part], counts: Sequence[Counts], train: tuple[Rows, Rows], support: Callable[[Rows], Floats]
+    parts: Sequence[EventFamily],
+    counts: Sequence[Counts],
+    train: tuple[OutputRows, OutputRows],
+    support: Callable[[OutputRows], Floats],
 ) -> list[Event]:
     """Return what a tree may ask: what tells the most in each part, where wide numbers lie, whom the row speaks for.
 
@@ -30,7 +33,7 @@ def questions(
         event(part, int(k)) for part, pair in zip(parts, counts, strict=True) for k in _telling(pair, mine, theirs)
     ]
     for part in parts:
-        if isinstance(part, Cuts) and len(part.columns) <= _MOST_WIDE:
+        if isinstance(part, Cuts) and len(part.columns) <= _MAX_WIDE:
             found += [event(part, k) for k in range(_EVERY_CUT - 1, int(part.ends[-1]), _EVERY_CUT)]
     if train[0].supports is not None:
         found += [
@@ -95,6 +98,6 @@ def _best_question(answers: Answers, labels: Answers) -> int | None:
     mine = (labels @ answers).astype(np.float64)
     split = np.maximum(yes * (total - yes), 1.0)
     chi_square = total * (mine * total - yes * first) ** 2 / (split * first * (total - first))
-    chi_square[(yes < _LEAST_LEAF) | (total - yes < _LEAST_LEAF)] = 0.0
+    chi_square[(yes < _MIN_LEAF) | (total - yes < _MIN_LEAF)] = 0.0
     k = int(np.argmax(chi_square))
-    return k if chi_square[k] >= _LEAST_CHI_SQUARE else None
+    return k if chi_square[k] >= _MIN_CHI_SQUARE else None

@@ -17,7 +17,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 
 _CELLS = 1 << 18  # likelihoods held at a time
-_MOST_VALUES = 1 << 12
+_MAX_VALUES = 1 << 12
 
 Supports = Callable[[Any, Sequence[Any]], Floats]
 
@@ -35,7 +35,7 @@ def declared(oracle: FrequencyOracle) -> Supports | None:
            [-1.,  0.]])
     """
     own = type(oracle).likelihoods is not FrequencyOracle.likelihoods
-    quick = oracle.domain_size <= _MOST_VALUES and (own or _enumerable(oracle))
+    quick = oracle.domain_size <= _MAX_VALUES and (own or _enumerable(oracle))
     return partial(_logarithms, oracle) if quick else None
 
 

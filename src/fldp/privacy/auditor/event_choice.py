@@ -9,14 +9,14 @@ import numpy as np
 
 from fldp.numerics.binomial_bounds import wilson
 from fldp.numerics.types import Floats
-from fldp.privacy.auditor.events import Counts, Event, Part, event
+from fldp.privacy.auditor.events import Counts, Event, EventFamily, event
 
 
 @dataclass(frozen=True)
-class Claim:
+class TestedClaim:
     """What is tested: ``P(S) - e^epsilon P'(S) <= 1 - eta`` for every event S and every two values.
 
-    >>> claim = Claim(1.0, 0.5)
+    >>> claim = TestedClaim(1.0, 0.5)
     >>> round(claim.excess(0.9, 0.1), 3), round(claim.certified(0.9, 0.1), 3)
     (0.128, 1.386)
     """
@@ -47,7 +47,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Choice:
+class EventChoice:
     """An event, the two values to test it on, by their place, and what it certified on the learning half."""
 
     ratio: float
@@ -56,14 +56,14 @@ class Choice:
     event: Event
 
 
-def best(choices: Iterable[Choice]) -> Choice | None:
+def best(choices: Iterable[EventChoice]) -> EventChoice | None:
     """Return the choice that certified the most; None if there is none."""
     return max(choices, key=lambda choice: choice.ratio, default=None)
 
 
 def from_parts(
-    parts: Sequence[Part], counts: Sequence[Counts], trials: int, claim: Claim, z: float
-) -> Iterator[Choice]:
+    parts: Sequence[EventFamily], counts: Sequence[Counts], trials: int, claim: TestedClaim, z: float
+) -> Iterator[EventChoice]:
     """Yield for every part and every two values the best event; ``counts`` has a row for each value."""
     for part, found in zip(parts, counts, strict=True):
         low, high = wilson(found, trials, z)
@@ -71,13 +71,13 @@ def from_parts(
             plain, opposite = claim.ratios(low[one], high[two]), claim.ratios(1 - high[one], 1 - low[two])
             for negated, ratios in ((False, plain), (True, opposite - 1e-9)):  # of equals, the plain one
                 k = int(np.argmax(ratios))
-                yield Choice(float(ratios[k]), one, two, event(part, k, negated))
+                yield EventChoice(float(ratios[k]), one, two, event(part, k, negated))
 
 
-def cut(mine: Floats, theirs: Floats, claim: Claim, z: float) -> tuple[float, float]:
+def cut(mine: Floats, theirs: Floats, claim: TestedClaim, z: float) -> tuple[float, float]:
     """Return what scores of at least ``c`` certify, and the best ``c``.
 
-    >>> ratio, c = cut(np.repeat([0.0, 1.0], [20, 80]), np.repeat([0.0, 1.0], [80, 20]), Claim(1.0), 0.0)
+    >>> ratio, c = cut(np.repeat([0.0, 1.0], [20, 80]), np.repeat([0.0, 1.0], [80, 20]), TestedClaim(1.0), 0.0)
     >>> round(ratio, 3), c
     (4.0, 1.0)
     """

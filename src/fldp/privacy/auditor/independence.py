@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.binomial_bounds import wilson
-from fldp.privacy.auditor.event_choice import Claim
+from fldp.privacy.auditor.event_choice import TestedClaim
 from fldp.privacy.auditor.events import Marks
-from fldp.privacy.auditor.outputs import Rows
+from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
 
-NULL = Claim(0.0, 1.0)
+NULL = TestedClaim(0.0, 1.0)
 _LAGS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256)
-_MOST_COLUMNS = 32
+_MAX_COLUMNS = 32
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -70,7 +70,7 @@ class Suspicion:
         what = "agree" if self.column < 0 else f"agree in {names[self.column]}"
         return f"{self.pairing.words} {'' if self.agree else 'dis'}{what}"
 
-    def marks(self, rows: Rows, pairs: Pairs) -> Marks:
+    def marks(self, rows: OutputRows, pairs: Pairs) -> Marks:
         """Tell which pairs do what is suspected."""
         numbers = _column(rows, self.column)
         return np.asarray((numbers[pairs[0]] == numbers[pairs[1]]) == self.agree)
@@ -82,13 +82,13 @@ def random_pairs(count: int, stream: Stream) -> Pairs:
     return order[::2], order[1::2]
 
 
-def suspicions(learn: Sequence[Rows], z: float, stream: Stream) -> Iterator[Suspicion]:
+def suspicions(learn: Sequence[OutputRows], z: float, stream: Stream) -> Iterator[Suspicion]:
     """Yield for every value, pairing and column how far pairs agree more, or less, than random pairs do."""
     size = len(learn[0]) // 2
     pairings = [Pairing(0, False)] + [Pairing(lag, late) for lag in _LAGS if size >= 8 * lag for late in (False, True)]
     for value, rows in enumerate(learn):
         random = random_pairs(len(rows), stream)
-        for column in range(-1, min(rows.numbers.shape[1], _MOST_COLUMNS)):
+        for column in range(-1, min(rows.numbers.shape[1], _MAX_COLUMNS)):
             numbers = _column(rows, column)
             low, high = _agreement(numbers, random, z)
             for pairing in pairings:
@@ -97,7 +97,7 @@ def suspicions(learn: Sequence[Rows], z: float, stream: Stream) -> Iterator[Susp
                 yield Suspicion((1 - mine_high) / max(1 - low, 1e-300), value, pairing, column, False)
 
 
-def _column(rows: Rows, column: int) -> NDArray[np.unsignedinteger]:
+def _column(rows: OutputRows, column: int) -> NDArray[np.unsignedinteger]:
     return rows.codes if column < 0 else rows.numbers[:, column]
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from fldp.numerics.binomial_bounds import lower_bound, upper_bound
-from fldp.privacy.auditor.event_choice import Choice, Claim, best, from_parts
-from fldp.privacy.auditor.events import Counts, Part, families
+from fldp.privacy.auditor.event_choice import EventChoice, TestedClaim, best, from_parts
+from fldp.privacy.auditor.events import Counts, EventFamily, families
 from fldp.privacy.auditor.independence import NULL, Suspicion, random_pairs, suspicions
 from fldp.privacy.auditor.learned_events import Lesson, learned, supported
-from fldp.privacy.auditor.outputs import Rows
+from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
 
 Progress = Callable[[int], None]
@@ -53,24 +53,24 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class AuditSamples:
     """The outputs of one value, as rows: two calls to learn from, and two to test on."""
 
     value: Any
-    train: Rows
-    held_out: Rows
-    test: Rows
+    train: OutputRows
+    held_out: OutputRows
+    test: OutputRows
 
     @classmethod
-    def of(cls, value: Any, calls: Sequence[Rows]) -> "Evidence":
+    def of(cls, value: Any, calls: Sequence[OutputRows]) -> "AuditSamples":
         """Share the calls out."""
         train, held_out, *test = calls
-        return cls(value, train, held_out, Rows.joined(test))
+        return cls(value, train, held_out, OutputRows.joined(test))
 
     @property
-    def learn(self) -> Rows:
+    def learn(self) -> OutputRows:
         """The learning half."""
-        return Rows.joined([self.train, self.held_out])
+        return OutputRows.joined([self.train, self.held_out])
 
     @property
     def count(self) -> int:
@@ -79,7 +79,7 @@ class Evidence:
 
 
 def judge(
-    evidence: Sequence[Evidence], claim: Claim, error: float, stream: Stream, progress: Progress
+    evidence: Sequence[AuditSamples], claim: TestedClaim, error: float, stream: Stream, progress: Progress
 ) -> list[Finding]:
     """Return the worst event of every family that there is anything to count for.
 
@@ -94,12 +94,14 @@ def judge(
     return [*found, _independent(suspicion, evidence[suspicion.value], share, stream)]
 
 
-def _choices(evidence: Sequence[Evidence], claim: Claim, z: float, progress: Progress) -> dict[str, Choice]:
+def _choices(
+    evidence: Sequence[AuditSamples], claim: TestedClaim, z: float, progress: Progress
+) -> dict[str, EventChoice]:
     """Choose the event to test in each family."""
     learn = [each.learn for each in evidence]
-    parts = families(Rows.joined(learn))
+    parts = families(OutputRows.joined(learn))
     train = {name: _counted(found, [each.train for each in evidence]) for name, found in parts.items()}
-    found: dict[str, Choice | None] = {}
+    found: dict[str, EventChoice | None] = {}
     for name, its in parts.items():
         held_out = _counted(its, [each.held_out for each in evidence])
         counts = [one + two for one, two in zip(train[name], held_out, strict=True)]
@@ -116,7 +118,9 @@ def _choices(evidence: Sequence[Evidence], claim: Claim, z: float, progress: Pro
     return {name: choice for name, choice in found.items() if choice is not None}
 
 
-def _watched(each_pair: Iterator[list[Choice]], evidence: Sequence[Evidence], progress: Progress) -> Iterator[Choice]:
+def _watched(
+    each_pair: Iterator[list[EventChoice]], evidence: Sequence[AuditSamples], progress: Progress
+) -> Iterator[EventChoice]:
     """Tell after every two values how far the judging is: in outputs, as many as there are."""
     total, pairs = sum(each.count for each in evidence), comb(len(evidence), 2)
     for k, choices in enumerate(each_pair):
@@ -124,19 +128,21 @@ def _watched(each_pair: Iterator[list[Choice]], evidence: Sequence[Evidence], pr
         progress(total * (k + 1) // pairs - total * k // pairs)
 
 
-def _counted(parts: Sequence[Part], rows: Sequence[Rows]) -> list[Counts]:
+def _counted(parts: Sequence[EventFamily], rows: Sequence[OutputRows]) -> list[Counts]:
     """Count every event of each part, a row for each value."""
     return [np.stack([part.count(each) for each in rows]) for part in parts]
 
 
-def _tested(family: str, choice: Choice, evidence: Sequence[Evidence], claim: Claim, error: float) -> Finding:
+def _tested(
+    family: str, choice: EventChoice, evidence: Sequence[AuditSamples], claim: TestedClaim, error: float
+) -> Finding:
     mine, theirs = evidence[choice.value], evidence[choice.other]
     hits, others = choice.event.count(mine.test), choice.event.count(theirs.test)
     counts = hits, len(mine.test), others, len(theirs.test)
     return _finding(family, (mine.value, theirs.value), choice.event.words, counts, claim, error)
 
 
-def _independent(suspicion: Suspicion, evidence: Evidence, error: float, stream: Stream) -> Finding:
+def _independent(suspicion: Suspicion, evidence: AuditSamples, error: float, stream: Stream) -> Finding:
     rows = evidence.test
     formed, random = suspicion.pairing.pairs(len(rows) // 2), random_pairs(len(rows), stream)
     hits, others = (int(np.count_nonzero(suspicion.marks(rows, pairs))) for pairs in (formed, random))
@@ -147,7 +153,12 @@ def _independent(suspicion: Suspicion, evidence: Evidence, error: float, stream:
 
 
 def _finding(
-    family: str, values: tuple[Any, Any], words: str, counts: tuple[int, int, int, int], claim: Claim, error: float
+    family: str,
+    values: tuple[Any, Any],
+    words: str,
+    counts: tuple[int, int, int, int],
+    claim: TestedClaim,
+    error: float,
 ) -> Finding:
     hits, trials, other_hits, other_trials = counts
     low, high = lower_bound(hits, trials, error), upper_bound(other_hits, other_trials, error)

@@ -8,11 +8,11 @@ import numpy as np
 
 from fldp.numerics.types import Floats
 from fldp.privacy.auditor.decision_tree import grow, questions
-from fldp.privacy.auditor.event_choice import Choice, Claim, cut
-from fldp.privacy.auditor.events import Bits, Counts, Event, Members, Numbers, Outputs, Part
-from fldp.privacy.auditor.outputs import Rows
+from fldp.privacy.auditor.event_choice import EventChoice, TestedClaim, cut
+from fldp.privacy.auditor.events import BitEvents, Counts, Event, EventFamily, Members, Numbers, Outputs
+from fldp.privacy.auditor.outputs import OutputRows
 
-_LEAST_Z = 2.5
+_MIN_Z = 2.5
 _SURE = 1e300  # what stands for an infinite log ratio, so that differences of scores are numbers
 
 
@@ -21,7 +21,7 @@ class Score:
     """How much a row speaks for the first of two values."""
 
     words: str
-    of: Callable[[Rows], Floats]
+    of: Callable[[OutputRows], Floats]
 
     def at_least(self, least: float) -> Event:
         """Return the event that the score is at least so high."""
@@ -39,31 +39,33 @@ class Lesson:
     ``counts`` has, for each part, a row for each value; ``train`` and ``held_out`` have rows for each value.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[EventFamily]
     counts: Sequence[Counts]
-    train: Sequence[Rows]
-    held_out: Sequence[Rows]
+    train: Sequence[OutputRows]
+    held_out: Sequence[OutputRows]
 
 
-def learned(lesson: Lesson, claim: Claim, z: float) -> Iterator[list[Choice]]:
+def learned(lesson: Lesson, claim: TestedClaim, z: float) -> Iterator[list[EventChoice]]:
     """Yield for every two values the best class by each learned score, in both directions."""
     for one, two in combinations(range(len(lesson.train)), 2):
         both = (_directions(score, one, two, lesson.held_out, claim, z) for score in _scores(lesson, one, two))
         yield list(chain.from_iterable(both))
 
 
-def supported(learn: Sequence[Rows], claim: Claim, z: float) -> Iterator[Choice]:
+def supported(learn: Sequence[OutputRows], claim: TestedClaim, z: float) -> Iterator[EventChoice]:
     """Yield the best class by the supports that rows carry, for every two values in both directions."""
     for one, two in combinations(range(len(learn)), 2):
         yield from _directions(by_support(one, two), one, two, learn, claim, z)
 
 
-def _directions(score: Score, one: int, two: int, rows: Sequence[Rows], claim: Claim, z: float) -> Iterator[Choice]:
+def _directions(
+    score: Score, one: int, two: int, rows: Sequence[OutputRows], claim: TestedClaim, z: float
+) -> Iterator[EventChoice]:
     mine, theirs = score.of(rows[one]), score.of(rows[two])
     ratio, least = cut(mine, theirs, claim, z)
-    yield Choice(ratio, one, two, score.at_least(least))
+    yield EventChoice(ratio, one, two, score.at_least(least))
     ratio, most = cut(-theirs, -mine, claim, z)
-    yield Choice(ratio, two, one, score.at_most(-most))
+    yield EventChoice(ratio, two, one, score.at_most(-most))
 
 
 def _scores(lesson: Lesson, one: int, two: int) -> Iterator[Score]:
@@ -73,14 +75,14 @@ def _scores(lesson: Lesson, one: int, two: int) -> Iterator[Score]:
     for part, found in zip(lesson.parts, counts, strict=True):
         if isinstance(part, Outputs):
             yield by_output(part, found)
-        elif isinstance(part, Numbers | Members | Bits):
+        elif isinstance(part, Numbers | Members | BitEvents):
             yield additive(part, found, len(mine), len(theirs))
 
 
 def by_support(one: int, two: int) -> Score:
     """Return the score that rows carry with them: by how much more they speak for one value than for another."""
 
-    def of(rows: Rows) -> Floats:
+    def of(rows: OutputRows) -> Floats:
         if rows.supports is None:
             return np.zeros(len(rows))
         with np.errstate(invalid="ignore"):
@@ -102,10 +104,12 @@ def by_output(part: Outputs, counts: Counts) -> Score:
     return Score("the log ratio of the output", lambda rows: np.asarray(weights[part.places(rows)]))
 
 
-def by_tree(parts: Sequence[Part], counts: Sequence[Counts], train: tuple[Rows, Rows], support: Score) -> Score:
+def by_tree(
+    parts: Sequence[EventFamily], counts: Sequence[Counts], train: tuple[OutputRows, OutputRows], support: Score
+) -> Score:
     """Score a row by the leaf of a tree that it falls into."""
     asked = questions(parts, counts, train, support.of)
-    both = Rows.joined(train)
+    both = OutputRows.joined(train)
     answers = np.stack([question.holds(both) for question in asked], axis=1).astype(np.float32)
     labels = np.repeat([1, 0], [len(train[0]), len(train[1])]).astype(np.float32)
     root = grow(answers, labels)
@@ -114,10 +118,10 @@ def by_tree(parts: Sequence[Part], counts: Sequence[Counts], train: tuple[Rows, 
     return Score(f"a tree over ({words})", lambda rows: root.scores({k: asked[k].holds(rows) for k in used}, len(rows)))
 
 
-def additive(part: Numbers | Members | Bits, counts: Counts, mine: int, theirs: int) -> Score:
+def additive(part: Numbers | Members | BitEvents, counts: Counts, mine: int, theirs: int) -> Score:
     """Score a row by the sum of what each of its numbers, or bits, says by itself; what is not clear says nothing."""
     said = _log_ratios(counts, mine, theirs)
-    if isinstance(part, Bits):
+    if isinstance(part, BitEvents):
         return Score("the sum over the bits", lambda rows: _by_bits(rows, part, said))
     if isinstance(part, Members):
         table, words = (said[0] - said[1])[None], "the sum over the members"
@@ -133,10 +137,10 @@ def _log_ratios(counts: Counts, mine: int, theirs: int) -> Floats:
     pooled = held.sum(axis=0) / total.sum()
     z = (share[0] - share[1]) / np.sqrt(pooled * (1 - pooled) * (1 / total).sum())
     made = np.stack([np.log(share[0] / share[1]), np.log((1 - share[0]) / (1 - share[1]))])
-    return np.where(np.abs(z) < _LEAST_Z, 0.0, made)
+    return np.where(np.abs(z) < _MIN_Z, 0.0, made)
 
 
-def _looked_up(rows: Rows, columns: list[int], table: Floats) -> Floats:
+def _looked_up(rows: OutputRows, columns: list[int], table: Floats) -> Floats:
     """Add up the table's entries for the numbers of a row; a number beyond the table says nothing."""
     numbers = rows.numbers[:, columns]
     inside = numbers < table.shape[1]
@@ -144,7 +148,7 @@ def _looked_up(rows: Rows, columns: list[int], table: Floats) -> Floats:
     return np.asarray(np.where(inside, table[np.arange(len(columns)) % len(table), places], 0.0).sum(axis=1))
 
 
-def _by_bits(rows: Rows, part: Bits, said: Floats) -> Floats:
+def _by_bits(rows: OutputRows, part: BitEvents, said: Floats) -> Floats:
     found = np.zeros(len(rows))
     for k in np.flatnonzero(said.any(axis=0)).tolist():
         found += np.where(part.holds(rows, k), said[0, k], said[1, k])

@@ -42,7 +42,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Rows:
+class OutputRows:
     """Outputs as unsigned numbers, the first axis outputs; ``supports`` tells how much each speaks for each value.
 
     >>> rows = Rows.of([(3, 1), (2, 5)], 2)
@@ -55,7 +55,7 @@ class Rows:
     supports: Floats | None = None
 
     @classmethod
-    def of(cls, outputs: Any, count: int) -> "Rows":
+    def of(cls, outputs: Any, count: int) -> "OutputRows":
         """Turn what a black box gave for ``count`` values into rows."""
         if isinstance(outputs, Reports):
             outputs = outputs.data
@@ -74,13 +74,13 @@ class Rows:
         return cls(*_from_items(list(outputs)))
 
     @classmethod
-    def joined(cls, parts: Sequence["Rows"]) -> "Rows":
+    def joined(cls, parts: Sequence["OutputRows"]) -> "OutputRows":
         """Join rows of one width in their order."""
         supports = [part.supports for part in parts if part.supports is not None]
         numbers = np.concatenate([part.numbers for part in parts])
         return cls(numbers, parts[0].columns, np.concatenate(supports) if supports else None)
 
-    def widened(self, width: int) -> "Rows":
+    def widened(self, width: int) -> "OutputRows":
         """Fill rows up with zeros to a width."""
         missing = width - self.numbers.shape[1]
         more = (Column(f"number {k - 1}", self.columns[-1].dtype) for k in range(width - missing, width))
@@ -90,8 +90,8 @@ class Rows:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def __getitem__(self, part: slice) -> "Rows":
-        return Rows(self.numbers[part], self.columns, None if self.supports is None else self.supports[part])
+    def __getitem__(self, part: slice) -> "OutputRows":
+        return OutputRows(self.numbers[part], self.columns, None if self.supports is None else self.supports[part])
 
     @cached_property
     def codes(self) -> NDArray[np.uint64]:

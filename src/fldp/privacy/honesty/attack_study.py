@@ -12,7 +12,7 @@ from fldp.data.reports import Reports
 from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.ticket_words import can_derive
-from fldp.oracles.strings.bloom_model import MOST_FITTED
+from fldp.oracles.strings.bloom_model import MAX_FITTED
 from fldp.privacy.honesty import integrity
 from fldp.privacy.poisoning.attackers import ATTACKS, gain, leverage, poison
 from fldp.randomness.stream import Stream
@@ -20,7 +20,7 @@ from fldp.support.validation import fail, fraction, integer
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttackOutcome:
     """One attack: what it should gain, what it gained, and which tests saw it, from reports and from their tally.
 
     Gains are shares of all users. ``stderr`` is that of the noise of the honest users and of the fakes.
@@ -67,8 +67,8 @@ def _delicate(size: int) -> range:
 
 
 def _rappor(epsilon: float, size: int) -> FrequencyOracle:
-    if size > MOST_FITTED:
-        raise fail("RAPPOR", "candidates", f"at most {MOST_FITTED:,}", size)
+    if size > MAX_FITTED:
+        raise fail("RAPPOR", "candidates", f"at most {MAX_FITTED:,}", size)
     return oracles.RAPPOR(epsilon, 2 * epsilon).among(_words(size))
 
 
@@ -107,7 +107,7 @@ def outcomes(
     share: float = 0.05,
     rng: int = 0,
     progress: Callable[[int], None] = lambda _: None,
-) -> Iterator[Outcome]:
+) -> Iterator[AttackOutcome]:
     """Yield what every attack achieves on this oracle; maximal gain also with tickets, where these can decide.
 
     >>> found = list(outcomes(oracles.GRR(1.0, 8), np.array([6, 7]), users=2000, share=0.1))
@@ -133,7 +133,7 @@ def _outcome(
     targets: NDArray[np.int64],
     counts: NDArray[np.int64],
     way: tuple[str, bool],
-) -> Outcome:
+) -> AttackOutcome:
     honest, fake = sent
     users = len(honest) + len(fake)
     share, held = len(fake) / users, float(counts[targets].sum()) / len(honest)
@@ -141,7 +141,7 @@ def _outcome(
     tally = oracle.tally(every)
     estimate = oracle.estimate(tally).sum(targets.tolist())
     lever = leverage(oracle, targets, attack=way[0], tickets=way[1])
-    return Outcome(
+    return AttackOutcome(
         oracle,
         *way,
         share,

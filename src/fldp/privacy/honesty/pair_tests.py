@@ -21,9 +21,9 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 from fldp.oracles.plain.unary import UnaryOracle
-from fldp.privacy.honesty.binomial_tests import Finding, bennett
+from fldp.privacy.honesty.binomial_tests import TestFinding, bennett
 
-MOST_VALUES = 128  # those with the largest estimates; what is promised holds for all pairs of all values
+MAX_VALUES = 128  # those with the largest estimates; what is promised holds for all pairs of all values
 _CELLS = 1 << 22
 _NO_NOISE = 1e-9  # a variance, where two values cannot be supported together
 
@@ -45,7 +45,7 @@ def pair_scores(oracle: Oracle, tally: Tally, data: Array | None, values: NDArra
     return None
 
 
-def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Finding]:
+def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[TestFinding]:
     """Yield what the worst pair shows, where the oracle has scores."""
     if not isinstance(oracle, FrequencyOracle) or pair_scores.dispatch(type(oracle)) is pair_scores.dispatch(Oracle):
         return
@@ -56,7 +56,7 @@ def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Fi
     place = int(np.argmin(chances))
     one, two = scores.values[place // len(chances)], scores.values[place % len(chances)]
     excess = float(scores.sums.flat[place])
-    yield Finding(
+    yield TestFinding(
         "pairs",
         "no two values are supported together more often than by chance",
         f"values {one} and {two}: {excess:,.0f} more than by chance",
@@ -76,7 +76,7 @@ def log_chances(oracle: FrequencyOracle, scores: Scores, n: int) -> Floats:
 def most_supported(oracle: FrequencyOracle, tally: Tally) -> NDArray[np.int64]:
     """Return the values with the largest estimates: where there are targets, they are among them."""
     counts = oracle.decode(tally)
-    return np.sort(np.argsort(-counts, kind="stable")[:MOST_VALUES])
+    return np.sort(np.argsort(-counts, kind="stable")[:MAX_VALUES])
 
 
 @pair_scores.register(UnaryOracle)

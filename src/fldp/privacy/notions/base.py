@@ -12,7 +12,7 @@ from fldp.support.exact_numbers import exact
 from fldp.support.validation import fail, positive
 
 Pair = tuple[int, int]
-MOST_EPSILON = 64.0  # beyond it nothing is promised, and coins of 64 bits cannot keep it
+MAX_EPSILON = 64.0  # beyond it nothing is promised, and coins of 64 bits cannot keep it
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class Uniform(Notion):
 def bounded_epsilon(owner: str, value: Any, name: str = "epsilon") -> float:
     """Accept a positive epsilon of at most 64."""
     epsilon = positive(owner, name, value)
-    if epsilon > MOST_EPSILON:
-        raise fail(owner, name, f"at most {MOST_EPSILON:g}", value)
+    if epsilon > MAX_EPSILON:
+        raise fail(owner, name, f"at most {MAX_EPSILON:g}", value)
     return epsilon
 
 

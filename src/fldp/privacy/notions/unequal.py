@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import nextafter
 
-from fldp.oracles.base.frequency_oracle import MOST_VALUES
+from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.treatment import DISTANCES, Budgets, distance_name, own_budgets, sensitive_values
 from fldp.oracles.grouped import sizes
 from fldp.privacy.notions.base import Demand, Notion, Uniform, bounded_epsilon
@@ -78,7 +78,7 @@ class PLDP(Notion):
             raise fail("PLDP", "budgets", "a list of budgets", self.budgets)
         budgets = tuple(bounded_epsilon("PLDP", budget, "a budget") for budget in self.budgets)
         object.__setattr__(self, "budgets", budgets)
-        integer(2, MOST_VALUES)("PLDP", "domain_size", self.domain_size)
+        integer(2, MAX_VALUES)("PLDP", "domain_size", self.domain_size)
 
     def demand(self, value: int, other: int) -> Demand | None:
         mine, theirs = value // self.domain_size, other // self.domain_size
@@ -120,7 +120,7 @@ class CLDP(Notion):
         object.__setattr__(self, "alpha", bounded_epsilon("CLDP", self.alpha, "alpha"))
         distance_name("CLDP", "distance", self.distance)
         if self.domain_size is not None or self.distance == "ring":
-            integer(2, MOST_VALUES)("CLDP", "domain_size", self.domain_size)
+            integer(2, MAX_VALUES)("CLDP", "domain_size", self.domain_size)
 
     def demand(self, value: int, other: int) -> Demand:
         steps = DISTANCES[self.distance].between(value, other, self.domain_size or 0)

@@ -16,7 +16,7 @@ from fldp.privacy.poisoning.symbol_reports import Symbols
 
 
 @dataclass(frozen=True, eq=False)
-class Bits(Strategy):
+class BitStrategy(Strategy):
     """Every bit that is set adds its weight, so the best rows have all bits of positive weight and none of negative.
 
     Bits of no weight fill the row up to as many as an honest one has. There the bit of a target is set with probability
@@ -60,16 +60,16 @@ def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
 
 @strategy.register(UnaryOracle)
 @strategy.register(IDUE)
-def _(oracle: UnaryOracle | IDUE, targets: Targets) -> Bits:
+def _(oracle: UnaryOracle | IDUE, targets: Targets) -> BitStrategy:
     """Bits of IDUE differ in their weights: those of values with small budgets have large ones."""
-    return Bits(*supports_worth(oracle, targets), *oracle.chances[:2])
+    return BitStrategy(*supports_worth(oracle, targets), *oracle.chances[:2])
 
 
 @dataclass(frozen=True, eq=False)
 class BitsAndName(Strategy):
     """Bits for some values, and the number of one of the others, or 0: the two are chosen apart."""
 
-    bits: Bits
+    bits: BitStrategy
     names: Symbols
     name_bytes: int
 
@@ -95,7 +95,7 @@ def _(oracle: URAPPOR, targets: Targets) -> BitsAndName:
     weights, constant = supports_worth(oracle, targets)
     hidden, others = oracle.kind_of == SENSITIVE, oracle.kind_of == OTHER
     true, noise, _ = oracle.chances
-    bits = Bits(weights[hidden], constant, true[hidden], noise[hidden])
+    bits = BitStrategy(weights[hidden], constant, true[hidden], noise[hidden])
     names = Symbols(np.append(0.0, weights[others]), np.int64)
     return BitsAndName(bits, names, oracle.report_shape[0] - -(-int(hidden.sum()) // 8))
 

@@ -12,7 +12,7 @@ from fldp.oracles import RAPPOR, Grouped
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.strings.count_mean_sketch import SketchOracle
-from fldp.privacy.poisoning.bit_reports import Bits
+from fldp.privacy.poisoning.bit_reports import BitStrategy
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, among, largest, strategy, times
 
 Join = Callable[[int, Array], Array]
@@ -64,7 +64,7 @@ def _(oracle: RAPPOR, marks: Fingerprints, targets: Targets) -> Numbered:
     p, q, base = float(oracle.coins.p_star), float(oracle.coins.q_star), oracle.design(marks[:1]).base
     true, noise = (np.broadcast_to(chance, oracle.bits) for chance in (q, p))
     parts = [
-        Bits(each / (q - p), -float(each.sum()) * (p / (q - p) + base), true, noise)
+        BitStrategy(each / (q - p), -float(each.sum()) * (p / (q - p) + base), true, noise)
         for each in oracle.influence(marks, times(targets, len(marks)).astype(np.float64))
     ]
 

@@ -10,7 +10,7 @@ from fldp.numerics.kernels import U64, keyed_hash, multiply_high
 from fldp.oracles import OLH
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy
 
-POOL, MOST_POOLS = 1 << 16, 64  # hash seeds that an attacker tries, and how often
+POOL, MAX_POOLS = 1 << 16, 64  # hash seeds that an attacker tries, and how often
 
 
 @strategy.register(OLH)
@@ -31,7 +31,7 @@ class Hashes(Strategy):
     def craft(self, count: int, generator: Generator) -> Array:
         """Seeds under which the most targets have one symbol, the best of many that are tried; few come twice."""
         found, best = np.empty(0, self.oracle.report_dtype), 0
-        for _ in range(MOST_POOLS):
+        for _ in range(MAX_POOLS):
             pool = self.best_given(self.blind(POOL, generator))
             score = (self._symbols(pool) == pool["symbol"][:, None]).sum(axis=1)
             found = np.concatenate([found if score.max() <= best else found[:0], pool[score == max(best, score.max())]])

@@ -27,7 +27,7 @@ def signs_of(order: int, items: NDArray[Any]) -> NDArray[np.int64]:
 
 @strategy.register(FHR)
 @dataclass(frozen=True, eq=False)
-class Rows(Strategy):
+class HadamardRowStrategy(Strategy):
     """A first position of +1 for all targets, such as 0, and a mask that is odd for as many as can be."""
 
     oracle: FHR
@@ -61,7 +61,7 @@ class Rows(Strategy):
 
 @strategy.register(FWR)
 @dataclass(frozen=True, eq=False)
-class Parities(Strategy):
+class ParityStrategy(Strategy):
     """Masks under which all targets have one parity, such as 0, and those parities."""
 
     oracle: FWR

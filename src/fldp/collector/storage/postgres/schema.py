@@ -35,7 +35,7 @@ _SESSION = f"SET search_path TO {SCHEMA}, pg_temp; SET client_encoding TO 'UTF8'
 
 
 @dataclass(frozen=True)
-class Limits:
+class SessionLimits:
     """What the server itself ends, in milliseconds; 0 is no limit.
 
     ``statement``: a statement that takes longer. ``lock``: one that waits longer for others. ``idle``: the session of
@@ -61,12 +61,14 @@ class Limits:
 
 
 _MARGIN = 2.0
-REQUEST = Limits(statement=10_000, lock=750, idle=10_000)
-READING = Limits(statement=600_000, lock=750, idle=600_000)  # estimates, exports, backups: nobody waits for their locks
+REQUEST = SessionLimits(statement=10_000, lock=750, idle=10_000)
+READING = SessionLimits(
+    statement=600_000, lock=750, idle=600_000
+)  # estimates, exports, backups: nobody waits for their locks
 ROUND_OF_FOLDING = replace(REQUEST, idle=60_000)  # which hears of every step
 CLEARING = replace(REQUEST, statement=600_000)
-COPYING = Limits(statement=0, lock=10_000, idle=600_000)
-MIGRATION = Limits(statement=0, lock=60_000, idle=60_000)
+COPYING = SessionLimits(statement=0, lock=10_000, idle=600_000)
+MIGRATION = SessionLimits(statement=0, lock=60_000, idle=60_000)
 
 
 def parameters(database: Database) -> dict[str, Any]:
@@ -78,7 +80,7 @@ def parameters(database: Database) -> dict[str, Any]:
     return {**_REACHED, **given, "autocommit": True}
 
 
-def configure(connection: Connection, pulse: Pulse, limits: Limits = REQUEST) -> None:
+def configure(connection: Connection, pulse: Pulse, limits: SessionLimits = REQUEST) -> None:
     """Set up a session: our tables, no endless wait, and commits that are on the disk when they return."""
     pulse.watch(connection)
     connection.execute(_SESSION)

@@ -5,7 +5,7 @@ from typing import Any
 
 from fldp.collector.storage.checksums import verified
 from fldp.collector.storage.postgres.schema import SCHEMA, Connection
-from fldp.collector.storage.protocol import REPORTS, Days, Entry, Segment
+from fldp.collector.storage.protocol import REPORTS, Days, Segment, StoredSurvey
 from fldp.collector.storage.tables import COLUMNS, number_of, rows_of
 
 ENTRY = COLUMNS["surveys"]
@@ -33,8 +33,8 @@ class PostgresSnapshot:
             cursor.itersize = at_once
             yield from cursor.execute(query, values)
 
-    def entries(self) -> list[Entry]:
-        return [Entry(*row) for row in self._rows(f"SELECT {ENTRY} FROM surveys ORDER BY number DESC")]  # noqa: S608
+    def entries(self) -> list[StoredSurvey]:
+        return [StoredSurvey(*row) for row in self._rows(f"SELECT {ENTRY} FROM surveys ORDER BY number DESC")]  # noqa: S608
 
     def has(self, survey: int) -> bool:
         return self._connection.execute("SELECT 1 FROM surveys WHERE number = %s", (survey,)).fetchone() is not None

@@ -17,15 +17,15 @@ from fldp.collector.storage.postgres.schema import FOLDING, LOCKS, ROUND, Connec
 from fldp.collector.storage.postgres.snapshot import ENTRY, SEGMENT, PostgresSnapshot, segment
 from fldp.collector.storage.postgres.writes import Overtaken, commit, fill, fold, move_tickets, probe, rows
 from fldp.collector.storage.protocol import (
-    Entry,
     Fold,
     Listing,
-    Outcome,
     Segment,
     Snapshot,
+    StoredSurvey,
+    StoredToken,
     StoreError,
     Submission,
-    Token,
+    SubmissionResult,
 )
 from fldp.collector.storage.tables import COLUMNS, OWNED, counted
 
@@ -100,7 +100,7 @@ class PostgresStore:
                     raise StoreError(f"{self.database}: {reason}") from None
 
     @contextmanager
-    def _writing(self, limits: schema.Limits | None = None) -> Iterator[Connection]:
+    def _writing(self, limits: schema.SessionLimits | None = None) -> Iterator[Connection]:
         """One transaction; if this ends well, all of it is on the disk. If not, all of it may be, or nothing."""
         with self._connected() as connection, connection.transaction():
             if limits:
@@ -142,15 +142,15 @@ class PostgresStore:
 
     # ----------------------------------------------------------------------------------------------- surveys
 
-    def publish(self, new: Entry) -> tuple[Entry, bool]:
+    def publish(self, new: StoredSurvey) -> tuple[StoredSurvey, bool]:
         with self._writing() as connection:
             fresh = _publish(connection, new)
             found = rows(connection, f"SELECT {ENTRY} FROM surveys WHERE version = %s", [new.version])  # noqa: S608
         if not found:
             raise StoreError(f"{self.database}: the survey was deleted as it was published, try again")
-        return Entry(*found[0]), fresh == 1
+        return StoredSurvey(*found[0]), fresh == 1
 
-    def succeed(self, number: int, successor: Entry) -> bool:
+    def succeed(self, number: int, successor: StoredSurvey) -> bool:
         with self._writing() as connection:
             lock(connection, number)
             closing = "UPDATE surveys SET closed = %s WHERE number = %s AND closed IS NULL"
@@ -160,20 +160,20 @@ class PostgresStore:
             move_tickets(connection, number, successor.version)
             return True
 
-    def find(self, version: str) -> Entry | None:
+    def find(self, version: str) -> StoredSurvey | None:
         return next(iter(self._entries("version = %s", version)), None)
 
-    def find_number(self, number: int) -> Entry | None:
+    def find_number(self, number: int) -> StoredSurvey | None:
         return next(iter(self._entries("number = %s", number)), None)
 
-    def named(self, name: str) -> list[Entry]:
+    def named(self, name: str) -> list[StoredSurvey]:
         return self._entries("name = %s", name)
 
-    def _entries(self, where: str, value: str | int) -> list[Entry]:
+    def _entries(self, where: str, value: str | int) -> list[StoredSurvey]:
         if not _possible(str(value)):
             return []
         found = self._select(f"SELECT {ENTRY} FROM surveys WHERE {where} ORDER BY number DESC", [value])  # noqa: S608
-        return [Entry(*row) for row in found]
+        return [StoredSurvey(*row) for row in found]
 
     def listing(self, version: str) -> Listing | None:
         return next(iter(self._listings("version = %s", version)), None)
@@ -211,9 +211,9 @@ class PostgresStore:
             )
         self.purge()
 
-    def deletions(self) -> list[Entry]:
+    def deletions(self) -> list[StoredSurvey]:
         found = self._select("SELECT number, version, name FROM deletions ORDER BY number")
-        return [Entry(number, version, name, "", "", None) for number, version, name in found]
+        return [StoredSurvey(number, version, name, "", "", None) for number, version, name in found]
 
     def purge(self) -> None:
         begun = [entry.number for entry in self.deletions()]
@@ -264,10 +264,10 @@ class PostgresStore:
 
     # ----------------------------------------------------------------------------------------------- reports
 
-    def commit(self, submissions: Sequence[Submission], day: str) -> list[Outcome]:
+    def commit(self, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
         return self._commits.commit(submissions, day)
 
-    def _attempt(self, submissions: Sequence[Submission], day: str, milliseconds: int) -> list[Outcome]:
+    def _attempt(self, submissions: Sequence[Submission], day: str, milliseconds: int) -> list[SubmissionResult]:
         limits = None if milliseconds == PATIENT else replace(schema.REQUEST, lock=milliseconds)
         for _ in range(_TRIES):
             try:
@@ -351,18 +351,18 @@ class PostgresStore:
     def has_ticket(self, survey: int, ticket: bytes) -> bool:
         return bool(self._select("SELECT 1 FROM tickets WHERE survey = %s AND ticket = %s", [survey, ticket]))
 
-    def add_token(self, token: Token) -> None:
+    def add_token(self, token: StoredToken) -> None:
         with self._writing() as connection:
             statement = f"INSERT INTO tokens ({_TOKEN}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"  # noqa: S608
             connection.execute(statement, with_checksum(astuple(token)))
 
-    def find_token(self, digest: bytes) -> Token | None:
+    def find_token(self, digest: bytes) -> StoredToken | None:
         found = self._select(f"SELECT {_TOKEN} FROM tokens WHERE hash = %s", [digest])  # noqa: S608
-        return Token(*verified("tokens", found[0])) if found else None
+        return StoredToken(*verified("tokens", found[0])) if found else None
 
-    def tokens(self) -> list[Token]:
+    def tokens(self) -> list[StoredToken]:
         found = self._select(f"SELECT {_TOKEN} FROM tokens ORDER BY place")  # noqa: S608
-        return [Token(*verified("tokens", row)) for row in found]
+        return [StoredToken(*verified("tokens", row)) for row in found]
 
     def revoke_token(self, identifier: str, now: str) -> bool:
         if not _possible(identifier):
@@ -372,7 +372,7 @@ class PostgresStore:
             found = rows(connection, wanted, [identifier])
             if not found:
                 return False
-            token = Token(*verified("tokens", found[0]))
+            token = StoredToken(*verified("tokens", found[0]))
             revoked = replace(token, revoked=token.revoked or now)
             connection.execute(
                 "UPDATE tokens SET revoked = %s, checksum = %s WHERE id = %s",
@@ -393,7 +393,7 @@ class PostgresStore:
             connection.execute("SELECT setval('surveys_number_seq', %s, %s)", (max(1, last), last > 0))
 
 
-def _publish(connection: Connection, new: Entry) -> int:
+def _publish(connection: Connection, new: StoredSurvey) -> int:
     return connection.execute(
         "INSERT INTO surveys (version, name, specification, created) VALUES (%s, %s, %s, %s)"
         " ON CONFLICT (version) DO NOTHING",

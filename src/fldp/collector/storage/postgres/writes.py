@@ -8,7 +8,7 @@ from psycopg.errors import DeadlockDetected, LockNotAvailable
 from fldp.collector.storage.admission import Admission, gained
 from fldp.collector.storage.checksums import row_checksum, with_checksum
 from fldp.collector.storage.postgres.schema import Connection, free_surveys, lock
-from fldp.collector.storage.protocol import REPORTS, Fold, Outcome, Segment, Submission, Verdict
+from fldp.collector.storage.protocol import REPORTS, Admitted, Fold, Segment, Submission, SubmissionResult
 from fldp.collector.storage.tables import COLUMNS
 
 
@@ -31,7 +31,7 @@ def rows(connection: Connection, query: str, values: Sequence[Any]) -> list[tupl
 
 def commit(
     connection: Connection, submissions: Sequence[Submission], day: str, *, hurried: bool = False
-) -> list[Outcome]:
+) -> list[SubmissionResult]:
     """Decide and write. Locks keep what was read true: surveys are neither closed nor deleted, tickets not spent.
 
     In a hurry, surveys that somebody is closing or deleting are not waited for: what is sent to them is ``HELD``.
@@ -42,7 +42,9 @@ def commit(
         raise LockedError from None
 
 
-def _commit(connection: Connection, submissions: Sequence[Submission], day: str, *, hurried: bool) -> list[Outcome]:
+def _commit(
+    connection: Connection, submissions: Sequence[Submission], day: str, *, hurried: bool
+) -> list[SubmissionResult]:
     surveys = [new.survey for new in submissions]
     free = free_surveys(connection, surveys) if hurried else _waited_for(connection, surveys)
     found = rows(connection, "SELECT number, closed IS NOT NULL FROM surveys WHERE number = ANY(%s)", [surveys])
@@ -54,7 +56,7 @@ def _commit(connection: Connection, submissions: Sequence[Submission], day: str,
     admission = Admission(
         lambda survey, key: known.get((survey, key)), closed.get, lambda survey, ticket: (survey, ticket) in unspent
     )
-    outcomes = [admission.admit(new) if new.survey in free else Outcome(Verdict.HELD) for new in submissions]
+    outcomes = [admission.admit(new) if new.survey in free else SubmissionResult(Admitted.HELD) for new in submissions]
     _write(connection, admission, day)
     return outcomes
 

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from fldp.collector.storage.checksums import verified
-from fldp.collector.storage.protocol import REPORTS, Days, Entry, Segment, StoreError
+from fldp.collector.storage.protocol import REPORTS, Days, Segment, StoredSurvey, StoreError
 from fldp.collector.storage.tables import COLUMNS, number_of, rows_of
 
 SEGMENT = f"id, {COLUMNS['segments']}"
 
 
-def entry(row: Any) -> Entry:
+def entry(row: Any) -> StoredSurvey:
     """Return a row of surveys. In a damaged file a column may be of any type."""
     kinds = [type(value) for value in row]
     if kinds[:5] != [int, str, str, str, str] or kinds[5] not in (str, type(None)):
         raise StoreError("store: a row of surveys is damaged; run fldp fsck")
-    return Entry(*row)
+    return StoredSurvey(*row)
 
 
 def segment(row: Any) -> Segment:
@@ -31,7 +31,7 @@ class SqliteSnapshot:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StoredSurvey]:
         return [entry(row) for row in self._connection.execute("SELECT * FROM surveys ORDER BY number DESC")]
 
     def has(self, survey: int) -> bool:

@@ -10,21 +10,21 @@ from pathlib import Path
 
 from fldp.collector.storage.checksums import row_checksum, verified, with_checksum
 from fldp.collector.storage.protocol import (
-    Entry,
     Fold,
     Listing,
-    Outcome,
     Segment,
     Snapshot,
+    StoredSurvey,
+    StoredToken,
     StoreError,
     Submission,
-    Token,
+    SubmissionResult,
 )
 from fldp.collector.storage.sqlite import file as sqlite_file
 from fldp.collector.storage.sqlite import writes
 from fldp.collector.storage.sqlite.snapshot import SEGMENT, SqliteSnapshot, entry, segment
 from fldp.collector.storage.tables import COLUMNS, OWNED, counted
-from fldp.collector.storage.witness import Commit, Witness, objection
+from fldp.collector.storage.witness import Commit, CommitWitness, objection
 
 _PROBE_BYTES = 1 << 16
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
@@ -44,7 +44,7 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._witness = Witness(path)
+        self._witness = CommitWitness(path)
         witnessed = self._witnessed()  # before the database is read: it may be written to meanwhile
         if isinstance(witnessed, Commit) and not path.exists():
             raise StoreError(f"{path}: is missing, but {self._witness.path} is there; remove that to begin anew")
@@ -160,14 +160,14 @@ class SqliteStore:
 
     # ----------------------------------------------------------------------------------------------- surveys
 
-    def publish(self, new: Entry) -> tuple[Entry, bool]:
+    def publish(self, new: StoredSurvey) -> tuple[StoredSurvey, bool]:
         with self._writing() as connection:
             fresh = writes.publish(connection, new)
             found = _one(connection, new.version)
         assert found is not None
         return found, fresh == 1
 
-    def succeed(self, number: int, successor: Entry) -> bool:
+    def succeed(self, number: int, successor: StoredSurvey) -> bool:
         with self._writing() as connection:
             closing = "UPDATE surveys SET closed = ? WHERE number = ? AND closed IS NULL"
             if not connection.execute(closing, (successor.created, number)).rowcount:
@@ -176,16 +176,16 @@ class SqliteStore:
             writes.move_tickets(connection, number, successor.version)
             return True
 
-    def find(self, version: str) -> Entry | None:
+    def find(self, version: str) -> StoredSurvey | None:
         with self._reading() as connection:
             return _one(connection, version)
 
-    def find_number(self, number: int) -> Entry | None:
+    def find_number(self, number: int) -> StoredSurvey | None:
         with self._reading() as connection:
             row = connection.execute("SELECT * FROM surveys WHERE number = ?", (number,)).fetchone()
             return None if row is None else entry(row)
 
-    def named(self, name: str) -> list[Entry]:
+    def named(self, name: str) -> list[StoredSurvey]:
         with self._reading() as connection:
             rows = connection.execute("SELECT * FROM surveys WHERE name = ? ORDER BY number DESC", (name,))
             return [entry(row) for row in rows]
@@ -224,10 +224,10 @@ class SqliteStore:
             connection.executemany("DELETE FROM surveys WHERE number = ?", chosen)
         self.purge()
 
-    def deletions(self) -> list[Entry]:
+    def deletions(self) -> list[StoredSurvey]:
         with self._reading() as connection:
             rows = connection.execute("SELECT number, version, name FROM deletions ORDER BY number")
-            return [Entry(number, version, name, "", "", None) for number, version, name in rows]
+            return [StoredSurvey(number, version, name, "", "", None) for number, version, name in rows]
 
     def purge(self) -> None:
         begun = [(entry.number,) for entry in self.deletions()]
@@ -264,7 +264,7 @@ class SqliteStore:
 
     # ----------------------------------------------------------------------------------------------- reports
 
-    def commit(self, submissions: Sequence[Submission], day: str) -> list[Outcome]:
+    def commit(self, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
         with self._writing() as connection:
             return writes.commit(connection, submissions, day)
 
@@ -339,26 +339,26 @@ class SqliteStore:
             row = connection.execute("SELECT 1 FROM tickets WHERE survey = ? AND ticket = ?", (survey, ticket))
             return row.fetchone() is not None
 
-    def add_token(self, token: Token) -> None:
+    def add_token(self, token: StoredToken) -> None:
         with self._writing() as connection:
             connection.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?)", with_checksum(astuple(token)))
 
-    def find_token(self, digest: bytes) -> Token | None:
+    def find_token(self, digest: bytes) -> StoredToken | None:
         with self._reading() as connection:
             row = connection.execute("SELECT * FROM tokens WHERE hash = ?", (digest,)).fetchone()
-            return None if row is None else Token(*verified("tokens", row))
+            return None if row is None else StoredToken(*verified("tokens", row))
 
-    def tokens(self) -> list[Token]:
+    def tokens(self) -> list[StoredToken]:
         with self._reading() as connection:
             rows = connection.execute("SELECT * FROM tokens ORDER BY rowid")
-            return [Token(*verified("tokens", row)) for row in rows]
+            return [StoredToken(*verified("tokens", row)) for row in rows]
 
     def revoke_token(self, identifier: str, now: str) -> bool:
         with self._writing() as connection:
             row = connection.execute("SELECT * FROM tokens WHERE id = ?", (identifier,)).fetchone()
             if row is None:
                 return False
-            token = Token(*verified("tokens", row))
+            token = StoredToken(*verified("tokens", row))
             revoked = replace(token, revoked=token.revoked or now)
             connection.execute(
                 "UPDATE tokens SET revoked = ?, checksum = ? WHERE id = ?",
@@ -380,6 +380,6 @@ class SqliteStore:
             connection.execute("INSERT INTO sqlite_sequence VALUES ('surveys', ?)", (snapshot.last_number(),))
 
 
-def _one(connection: sqlite3.Connection, version: str) -> Entry | None:
+def _one(connection: sqlite3.Connection, version: str) -> StoredSurvey | None:
     row = connection.execute("SELECT * FROM surveys WHERE version = ?", (version,)).fetchone()
     return None if row is None else entry(row)

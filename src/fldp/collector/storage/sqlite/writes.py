@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from fldp.collector.storage.admission import Admission, gained
 from fldp.collector.storage.checksums import row_checksum, with_checksum
-from fldp.collector.storage.protocol import Entry, Fold, Outcome, Segment, StoreError, Submission
+from fldp.collector.storage.protocol import Fold, Segment, StoredSurvey, StoreError, Submission, SubmissionResult
 from fldp.collector.storage.witness import Commit
 
 # The column lies behind the specification: only typeof() tells that it is NULL without reading all pages of that.
@@ -40,7 +40,7 @@ def advance(connection: sqlite3.Connection) -> Commit:
     return Commit(before.identity, before.number + 1, digest)
 
 
-def publish(connection: sqlite3.Connection, new: Entry) -> int:
+def publish(connection: sqlite3.Connection, new: StoredSurvey) -> int:
     """Add a survey unless its version is there; return how many were added."""
     return connection.execute(
         "INSERT INTO surveys (version, name, specification, created) VALUES (?, ?, ?, ?)"
@@ -62,7 +62,7 @@ def _closed(connection: sqlite3.Connection, survey: int) -> bool | None:
     return None if row is None else bool(row[0])
 
 
-def commit(connection: sqlite3.Connection, submissions: Sequence[Submission], day: str) -> list[Outcome]:
+def commit(connection: sqlite3.Connection, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
     """Decide on submissions, and write what is accepted."""
     admission = _admission(connection)
     outcomes = [admission.admit(submission) for submission in submissions]

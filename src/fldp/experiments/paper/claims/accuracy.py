@@ -6,7 +6,7 @@ import numpy as np
 
 from fldp.estimation.expected_error import least_where
 from fldp.estimation.simulate import simulate
-from fldp.experiments.paper.claims.claim import Finding, claim, settle, short
+from fldp.experiments.paper.claims.claim import ClaimFinding, claim, settle, short
 from fldp.experiments.paper.claims.exact_moments import EXACT, moments, tiny
 from fldp.experiments.paper.claims.measured import agreement, measured
 from fldp.experiments.paper.evidence import Evidence
@@ -35,7 +35,7 @@ def correction(epsilon: float) -> float:
     "5.2.2, variance",
     "variance",
 )
-def variance(evidence: Evidence) -> Finding:
+def variance(evidence: Evidence) -> ClaimFinding:
     """By enumeration, and by the mean squared error of all tallies of the main experiment."""
     c = correction(evidence.epsilon)
     off = moments(evidence.oracle("fhr", 7), decoder="paper").difference(own=c * c - 1, other=c * c / 2)
@@ -55,7 +55,7 @@ def variance(evidence: Evidence) -> Finding:
     "5.2.2, variance",
     "variance",
 )
-def variance_bound(evidence: Evidence) -> Finding:
+def variance_bound(evidence: Evidence) -> ClaimFinding:
     """The term that is dropped, (c^2/2 - 1) n_t, is positive below ln(3 + sqrt 8)."""
     c, large = correction(evidence.epsilon), correction(2.0)
     largest, above = (
@@ -85,7 +85,7 @@ def variance_bound(evidence: Evidence) -> Finding:
     "5.2.2, Lemma 3",
     "users",
 )
-def lemma_3(evidence: Evidence) -> Finding:
+def lemma_3(evidence: Evidence) -> ClaimFinding:
     """Its own inequality is for one value; the largest error over d values needs log(d/beta), and 1 + c for 2."""
     people, c = evidence.population, correction(evidence.epsilon)
     largest = _largest_errors(evidence)
@@ -130,7 +130,7 @@ def bernstein(variance: float, most: float, logarithm: float) -> float:
     "5.2.2, 5.2.3",
     "variance",
 )
-def best_below(evidence: Evidence) -> Finding:
+def best_below(evidence: Evidence) -> ClaimFinding:
     """Against OUE, for rare values; a promise of eta 1/2 is compared with one of eta 1."""
     found = least_where(lambda epsilon: _rare(evidence, "fhr", epsilon) >= _rare(evidence, "oue", epsilon), 0.1, 8.0)
     below, above = _sides(evidence)
@@ -176,7 +176,7 @@ def _sides(evidence: Evidence) -> tuple[list[bool], list[bool]]:
     "6.2, Summary",
     "variance",
 )
-def large_epsilon(evidence: Evidence) -> Finding:
+def large_epsilon(evidence: Evidence) -> ClaimFinding:
     """The variance of the paper's decoder ends at n/2."""
     paper, full = (float(evidence.oracle("fhr", 1023, 16.0).variance(1, 0, decoder=name)) for name in ("paper", "full"))
     family = float(evidence.oracle("fwr", 1023, 16.0, eta=0.5).variance(1, 0))
@@ -195,7 +195,7 @@ def large_epsilon(evidence: Evidence) -> Finding:
     "Only cases where eps is larger than 2 are discussed in academia; the actual budget is usually less than 2.",
     "5.2.2",
 )
-def reasonable_range(evidence: Evidence) -> Finding:
+def reasonable_range(evidence: Evidence) -> ClaimFinding:
     """The two halves contradict each other: it is meant the other way round."""
     del evidence
     epsilons = PAPER.epsilons

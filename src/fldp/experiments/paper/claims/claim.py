@@ -18,7 +18,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class ClaimFinding:
     """What a judge returns: the outcome, the number of the run that decides it, and how it was found, in words."""
 
     outcome: Outcome
@@ -48,7 +48,7 @@ class Claim:
     says: str
     where: str
     figure: str | None
-    judge: Callable[[Evidence], Finding]
+    judge: Callable[[Evidence], ClaimFinding]
 
     def verdict(self, evidence: Evidence) -> Verdict:
         """Find out how the claim comes out."""
@@ -59,7 +59,7 @@ class Claim:
 
 
 CLAIMS: dict[str, Claim] = {}
-Judge = Callable[[Evidence], Finding]
+Judge = Callable[[Evidence], ClaimFinding]
 
 
 def claim(name: str, part: str, says: str, where: str, figure: str | None = None) -> Callable[[Judge], Judge]:
@@ -77,23 +77,23 @@ def claim(name: str, part: str, says: str, where: str, figure: str | None = None
     return register
 
 
-def settle(as_stated: bool, corrected: bool, number: str, evidence: str) -> Finding:
+def settle(as_stated: bool, corrected: bool, number: str, evidence: str) -> ClaimFinding:
     """Return the outcome of a claim that is right as it stands, or once corrected, or not at all.
 
     >>> settle(False, True, "1.86, not 1", "Taken literally, it is 1.86.").outcome
     <Outcome.CORRECTED: 'holds with a correction'>
     """
     outcome = Outcome.HOLDS if as_stated else Outcome.CORRECTED if corrected else Outcome.FAILS
-    return Finding(outcome, number, evidence)
+    return ClaimFinding(outcome, number, evidence)
 
 
-def undecided(missing: str) -> Finding:
+def undecided(missing: str) -> ClaimFinding:
     """Return that a run was too small to decide a claim.
 
     >>> undecided("epsilons below 1.76").number
     '0 epsilons below 1.76'
     """
-    return Finding(Outcome.OPEN, f"0 {missing}", f"There are 0 {missing} in this run.")
+    return ClaimFinding(Outcome.OPEN, f"0 {missing}", f"There are 0 {missing} in this run.")
 
 
 def short(number: float) -> str:

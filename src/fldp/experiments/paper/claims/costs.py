@@ -2,7 +2,7 @@
 
 from math import ceil, log2
 
-from fldp.experiments.paper.claims.claim import Finding, Outcome, claim, settle, undecided
+from fldp.experiments.paper.claims.claim import ClaimFinding, Outcome, claim, settle, undecided
 from fldp.experiments.paper.costs import Cost, duration
 from fldp.experiments.paper.evidence import Evidence
 
@@ -12,7 +12,7 @@ GROWS = 1.2  # times as long for ten times as many is no accident
 
 
 @claim("communication", PART, "A report of FHR takes 2r + 1 bits.", "5.1, Perturbation; Table 2", "costs")
-def communication(evidence: Evidence) -> Finding:
+def communication(evidence: Evidence) -> ClaimFinding:
     """The order of the two positions carries the sign."""
     size = evidence.population.domain_size
     r, bits = ceil(log2(size + 1)), evidence.oracle("fhr", size).report_bits
@@ -32,7 +32,7 @@ def communication(evidence: Evidence) -> Finding:
     "5.2.3, Table 2",
     "costs",
 )
-def communication_table(evidence: Evidence) -> Finding:
+def communication_table(evidence: Evidence) -> ClaimFinding:
     """Least of those in the paper's table, not of all oracles."""
     found = {cost.oracle.name: cost.bits for cost in reversed(evidence.costs)}
     if not {"fhr", *COMPETITORS} <= found.keys():
@@ -58,7 +58,7 @@ def communication_table(evidence: Evidence) -> Finding:
     "5.2.3, Table 2",
     "costs",
 )
-def server_work(evidence: Evidence) -> Finding:
+def server_work(evidence: Evidence) -> ClaimFinding:
     """All of them read every report; FHR then estimates all values by one transform."""
     found = {name: evidence.cost(name) for name in ("fhr", "oue", "olh")}
     costs = {name: cost for name, cost in found.items() if cost}
@@ -66,7 +66,7 @@ def server_work(evidence: Evidence) -> Finding:
         return undecided("costs of the oracles of the table")
     fhr, growing = costs["fhr"], [cost.growth > GROWS for cost in costs.values()]
     if any(growing) != all(growing):
-        return Finding(Outcome.OPEN, f"{sum(growing)} of 3 grow", f"{fhr.users:,} reports are too few to tell.")
+        return ClaimFinding(Outcome.OPEN, f"{sum(growing)} of 3 grow", f"{fhr.users:,} reports are too few to tell.")
     growth = ", ".join(f"{name.upper()} {cost.growth:.2g}" for name, cost in costs.items())
     return settle(
         not any(growing),
@@ -83,7 +83,7 @@ def _each(cost: Cost) -> str:
 
 
 @claim("run-time", PART, "FHR has the shortest run time in the experiment.", "5.2.3", "costs")
-def run_time(evidence: Evidence) -> Finding:
+def run_time(evidence: Evidence) -> ClaimFinding:
     """Of client and server together, for the paper's three oracles, and then for all of ours."""
     fhr, others = evidence.cost("fhr"), [evidence.cost(name) for name in COMPETITORS]
     if not fhr or not all(others):

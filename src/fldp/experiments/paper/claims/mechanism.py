@@ -6,7 +6,7 @@ from math import ceil, log2
 import numpy as np
 
 from fldp.estimation.simulate import simulate
-from fldp.experiments.paper.claims.claim import Finding, claim, settle
+from fldp.experiments.paper.claims.claim import ClaimFinding, claim, settle
 from fldp.experiments.paper.claims.exact_moments import EXACT, moments, tiny
 from fldp.experiments.paper.evidence import Evidence
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
@@ -19,7 +19,7 @@ RUNS = 20
 
 
 @claim("order", PART, "The vectors have length 2^r with r = ceil(2^(log2(|I|+1))).", "5.1, Encoding")
-def order(evidence: Evidence) -> Finding:
+def order(evidence: Evidence) -> ClaimFinding:
     """The tower of two powers is a slip: r = ceil(log2(|I|+1))."""
     size = evidence.population.domain_size
     stated, right = ceil(2 ** log2(size + 1)), ceil(log2(size + 1))
@@ -40,7 +40,7 @@ def order(evidence: Evidence) -> Finding:
     "of i & j.",
     "5.1, Encoding",
 )
-def balance(evidence: Evidence) -> Finding:
+def balance(evidence: Evidence) -> ClaimFinding:
     """Of the recursion, of the formula, for all pairs of rows of a matrix of order 1,024."""
     del evidence
     numbers = np.arange(1024, dtype=np.uint64)
@@ -68,7 +68,7 @@ def balance(evidence: Evidence) -> Finding:
     "Each user sends (index_x, x, index_y), where x is the perturbed value at the position of +1.",
     "5.1, Perturbation",
 )
-def message(evidence: Evidence) -> Finding:
+def message(evidence: Evidence) -> ClaimFinding:
     """The place in the message is not perturbed: the first index is always one of +1."""
     oracle = evidence.oracle("fhr", SMALL, items="paper")
     stated = verify(lambda value: true_position_first(value, 8, _kept(oracle)), domain_size=SMALL)
@@ -103,7 +103,7 @@ def _kept(oracle: FrequencyOracle) -> Fraction:
 
 
 @claim("theorem-1", PART, "Theorem 1: the corrected estimate is unbiased.", "5.2.1, Theorem 1", "variance")
-def theorem_1(evidence: Evidence) -> Finding:
+def theorem_1(evidence: Evidence) -> ClaimFinding:
     """By enumeration, and in a simulation of the first dataset."""
     bias = moments(evidence.oracle("fhr", SMALL), decoder="paper").bias
     people = evidence.population
@@ -124,7 +124,7 @@ def theorem_1(evidence: Evidence) -> Finding:
 
 
 @claim("theorem-2", PART, "Theorem 2: FHR satisfies (eps, eta = 0.5)-FLDP.", "5.2.1, Theorem 2", "attack")
-def theorem_2(evidence: Evidence) -> Finding:
+def theorem_2(evidence: Evidence) -> ClaimFinding:
     """By enumeration of the implemented law; and what the promise leaves out."""
     size = evidence.population.domain_size
     promised = FLDP(evidence.epsilon, Fraction(1, 2))
@@ -146,7 +146,7 @@ def theorem_2(evidence: Evidence) -> Finding:
     "There are d^2/4 outputs for each item, and d^2/8 in the intersection of two ranges, d the length of the vector.",
     "5.2.1, Theorem 2",
 )
-def ranges(evidence: Evidence) -> Finding:
+def ranges(evidence: Evidence) -> ClaimFinding:
     """The two orders of a pair are different outputs."""
     oracle = evidence.oracle("fhr", SMALL, items="paper")
     one, other = oracle.law(0), oracle.law(1)

@@ -6,7 +6,7 @@ from math import exp
 import numpy as np
 
 from fldp.experiments.paper.claims.central_model import delta, parity_seen
-from fldp.experiments.paper.claims.claim import Finding, claim, settle, short
+from fldp.experiments.paper.claims.claim import ClaimFinding, claim, settle, short
 from fldp.experiments.paper.evidence import Evidence
 from fldp.oracles import Grouped
 from fldp.privacy.notions import FLDP, LDP
@@ -17,7 +17,7 @@ PLAIN = ("rr", "grr", "sue", "oue", "olh", "ss", "hr", "hrr", "pgr")
 
 
 @claim("lemma-1", PART, "Lemma 1: eps-LDP is a special case of FLDP, (eps, eta = 1)-FLDP.", "4.2, Lemma 1")
-def lemma_1(evidence: Evidence) -> Finding:
+def lemma_1(evidence: Evidence) -> ClaimFinding:
     """Both promises are judged on the enumerated laws of all plain oracles, and of FHR, which keeps neither."""
     laws = {name: verify(shrink(evidence.oracle(name, 2 if name == "rr" else 8))) for name in (*PLAIN, "fhr")}
     both = {name: _both(evidence, found) for name, found in laws.items()}
@@ -37,7 +37,7 @@ def _both(evidence: Evidence, found: Verification) -> tuple[bool, bool]:
 
 
 @claim("lemma-2", PART, "Lemma 2: FLDP approximately satisfies (central) DP.", "4.2, Lemma 2")
-def lemma_2(evidence: Evidence) -> Finding:
+def lemma_2(evidence: Evidence) -> ClaimFinding:
     """If all others hold t0, the count of t0 has the parity of n; one user's change alters it half of the time."""
     oracle = evidence.oracle("fhr", 7)
     mixed, alone = (delta(oracle, users=10_000, holders=holders, epsilon=0.1) for holders in (100, 10_000))
@@ -62,7 +62,7 @@ def lemma_2(evidence: Evidence) -> Finding:
     "4.1",
     "attack",
 )
-def grouping(evidence: Evidence) -> Finding:
+def grouping(evidence: Evidence) -> ClaimFinding:
     """Two values of different groups share no report, so the definition's eta is 0."""
     found = verify(_grouped(evidence))
     inside = found.profiles[0, 1]
@@ -77,7 +77,7 @@ def grouping(evidence: Evidence) -> Finding:
 
 
 @claim("sfldp", PART, "FHR satisfies SFLDP (a stronger FLDP, used and never defined).", "4.1, 6.2, 7")
-def strong(evidence: Evidence) -> Finding:
+def strong(evidence: Evidence) -> ClaimFinding:
     """We take strong to mean that every two values share reports."""
     found = verify(evidence.oracle("fhr", 7))
     weak = verify(_grouped(evidence))
@@ -95,7 +95,7 @@ def _grouped(evidence: Evidence) -> Grouped:
 
 
 @claim("special-cases", PART, "CLDP and ID-LDP are special cases of FLDP.", "4.2")
-def special_cases(evidence: Evidence) -> Finding:
+def special_cases(evidence: Evidence) -> ClaimFinding:
     """They give every pair of values a budget of its own; FLDP has one epsilon for all."""
     epsilon = evidence.epsilon
     a = exp(-epsilon)
@@ -123,7 +123,7 @@ def special_cases(evidence: Evidence) -> Finding:
     "4.1, 5.1",
     "attack",
 )
-def hidden(evidence: Evidence) -> Finding:
+def hidden(evidence: Evidence) -> ClaimFinding:
     """The paper's rows, t = v + 1, can leave much less than half of the domain; the last rows do not."""
     sizes = {name: size for name, (_, size) in evidence.datasets.items()}
     paper = {size: _left_by_papers_rows(evidence, size) for size in sizes.values()}

@@ -2,7 +2,7 @@
 
 from math import ceil, exp, log
 
-from fldp.experiments.paper.claims.claim import Finding, claim, settle
+from fldp.experiments.paper.claims.claim import ClaimFinding, claim, settle
 from fldp.experiments.paper.claims.exact_moments import EXACT, moments, tiny
 from fldp.experiments.paper.claims.measured import agreement, measured
 from fldp.experiments.paper.evidence import Evidence
@@ -19,7 +19,7 @@ ONE_PER_CENT = 0.01
     "to satisfy eps-LDP.",
     "3.3.1",
 )
-def random_response(evidence: Evidence) -> Finding:
+def random_response(evidence: Evidence) -> ClaimFinding:
     """A *random* answer is the true one half of the time; the *opposite* answer is what the estimator needs."""
     epsilon = evidence.epsilon
     p = exp(epsilon) / (exp(epsilon) + 1)
@@ -36,7 +36,7 @@ def random_response(evidence: Evidence) -> Finding:
 
 
 @claim("grr", PART, "GRR with p = e^eps/(e^eps+d-1), q = 1/(e^eps+d-1), for d values.", "3.3.2")
-def generalized_response(evidence: Evidence) -> Finding:
+def generalized_response(evidence: Evidence) -> ClaimFinding:
     """The formula, and what it promises."""
     oracle = evidence.oracle("grr", 7)
     found, bias = verify(oracle), moments(oracle).bias
@@ -59,7 +59,7 @@ def generalized_response(evidence: Evidence) -> Finding:
     "3.3.3",
     "attack",
 )
-def unary(evidence: Evidence) -> Finding:
+def unary(evidence: Evidence) -> ClaimFinding:
     """RAPPOR without its second, instantaneous response is SUE."""
     worst = min(_ratio(evidence, epsilon) for epsilon in evidence.evaluation.main.epsilons)
     bias = max(moments(evidence.oracle(name, 4)).bias for name in ("oue", "sue"))
@@ -84,7 +84,7 @@ def _ratio(evidence: Evidence, epsilon: float) -> float:
     "OLH hashes to g symbols, the optimal choice is g = ceil(eps+1), with p = 0.5 and q = 1/g.",
     "3.3.4",
 )
-def olh_symbols(evidence: Evidence) -> Finding:
+def olh_symbols(evidence: Evidence) -> ClaimFinding:
     """The optimum is near e^eps + 1, where p is near 1/2; p is e^eps/(e^eps+g-1)."""
     epsilon = evidence.epsilon
     best, stated = int(getattr(evidence.oracle("olh", 1023), "symbols")), ceil(epsilon + 1)  # noqa: B009
@@ -109,7 +109,7 @@ def _variance(epsilon: float, symbols: int) -> float:
 
 
 @claim("olh-variance", PART, "For OLH and OUE, the optimal variance is 4 eps/(eps+1)^2.", "5.2.2", "variance")
-def known_variance(evidence: Evidence) -> Finding:
+def known_variance(evidence: Evidence) -> ClaimFinding:
     """The formula lacks two exponentials and has a sign wrong: 4 e^eps/(e^eps-1)^2."""
     epsilon = evidence.epsilon
     stated, right = 4 * epsilon / (epsilon + 1) ** 2, 4 * exp(epsilon) / (exp(epsilon) - 1) ** 2

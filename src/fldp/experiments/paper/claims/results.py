@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
-from fldp.experiments.paper.claims.claim import Finding, Outcome, claim, settle, undecided
+from fldp.experiments.paper.claims.claim import ClaimFinding, Outcome, claim, settle, undecided
 from fldp.experiments.paper.claims.panels import OURS, RIVALS, SURE, lead, panels
 from fldp.experiments.paper.evidence import Evidence
 from fldp.experiments.runner import metrics
@@ -21,7 +21,7 @@ TREND_ONLY = "The paper gives pictures without numbers, so that only the trend c
     "figures call the third dataset Cohort).",
     "6.1, Datasets",
 )
-def datasets(evidence: Evidence) -> Finding:
+def datasets(evidence: Evidence) -> ClaimFinding:
     """Zipf is drawn by numpy with an exponent that gives these totals; of Brown the preparation is not told."""
     here = {name: evidence.datasets[name] for name in TOTALS if name in evidence.datasets}
     if not here:
@@ -30,7 +30,7 @@ def datasets(evidence: Evidence) -> Finding:
     told = "; ".join(f"{name} {n:,} and {size:,}" for name, (n, size) in here.items())
     close = all(abs(n / TOTALS[name][0] - 1) < 0.01 for name, (n, _) in here.items())
     if len(here) < len(TOTALS):
-        return Finding(Outcome.OPEN, f"{len(here)} of 3 in this run", f"In this run: {told}.")
+        return ClaimFinding(Outcome.OPEN, f"{len(here)} of 3 in this run", f"In this run: {told}.")
     return settle(
         len(same) == len(TOTALS),
         close,
@@ -41,15 +41,15 @@ def datasets(evidence: Evidence) -> Finding:
     )
 
 
-def _lines(metric: str, says: str, where: str) -> Callable[[Evidence], Finding]:
+def _lines(metric: str, says: str, where: str) -> Callable[[Evidence], ClaimFinding]:
     """Make the claim that the line of FHR is the best in the panels of one figure."""
 
     @claim(f"{metric}-best", PART, says, where, metric)
-    def judge(evidence: Evidence) -> Finding:
+    def judge(evidence: Evidence) -> ClaimFinding:
         found = panels(evidence, metric)
         count = Counter(panel.outcome for panel in found)
         if count[Outcome.OPEN]:
-            return Finding(
+            return ClaimFinding(
                 Outcome.OPEN, f"{count[Outcome.OPEN]} of {len(found)} panels open", "There were too few runs."
             )
         best, points = sum(panel.best for panel in found), sum(panel.points for panel in found)
@@ -69,11 +69,11 @@ def _lines(metric: str, says: str, where: str) -> Callable[[Evidence], Finding]:
     return judge
 
 
-def _trend(metric: str, says: str, where: str, wild: tuple[int, ...] = ()) -> Callable[[Evidence], Finding]:
+def _trend(metric: str, says: str, where: str, wild: tuple[int, ...] = ()) -> Callable[[Evidence], ClaimFinding]:
     """Make the claim that the lines of one figure go one way as epsilon grows; but for some k, where they are wild."""
 
     @claim(f"{metric}-trend", PART, says, where, metric)
-    def judge(evidence: Evidence) -> Finding:
+    def judge(evidence: Evidence) -> ClaimFinding:
         steps = {k: _steps(evidence, metric, k) for k in evidence.evaluation.main.top}
         every = [step for one in steps.values() for step in one]
         if not every:

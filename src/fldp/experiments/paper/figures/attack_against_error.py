@@ -8,7 +8,7 @@ from fldp.experiments.paper.evidence import Evidence
 from fldp.presentation.figure_style import Look, above, legend, logarithmic, named, titled
 from fldp.presentation.plot import INK, figures
 
-LEAST_ETA = Fraction(1, 2)
+MIN_ETA = Fraction(1, 2)
 ERRORS = 0.05, 40.0
 MARKED = 1.0  # the epsilon that gets a ring
 
@@ -58,7 +58,7 @@ def _lines(evidence: Evidence) -> dict[Look, list[Attack]]:
     """Return the attacks on every oracle with every eta and decoder, by epsilon."""
     made: dict[Look, list[Attack]] = {}
     for one in sorted(evidence.attacks, key=lambda one: one.oracle.epsilon):
-        if one.oracle.eta >= LEAST_ETA or one.oracle.eta == 0:
+        if one.oracle.eta >= MIN_ETA or one.oracle.eta == 0:
             for decoder in one.errors:
                 made.setdefault(Look(one.oracle.name, decoder, one.oracle.eta), []).append(one)
     return made

@@ -24,7 +24,7 @@ _MOST = 2.5  # the epsilon that is darkest
 
 
 @dataclass(frozen=True)
-class Panel:
+class NotionPanel:
     """A notion, a law that keeps it, and what its inputs are called."""
 
     name: str
@@ -42,7 +42,7 @@ class Panel:
         return sorted({report for row in self.rows for report in row}, key=str)
 
 
-def panels() -> list[Panel]:
+def panels() -> list[NotionPanel]:
     """Return the notions of the paper's figure, and ULDP, which its text names.
 
     >>> [panel.name for panel in panels()]
@@ -51,12 +51,12 @@ def panels() -> list[Panel]:
     four = ("x1", "x2", "x3", "x4")
     users = tuple(f"{user} {x}" for user in ("u1", "u2") for x in ("x1", "x2"))
     return [
-        Panel("LDP", GRR(1.0, 4), four),
-        Panel("PLDP", (RR(0.5), RR(2.0)), users),
-        Panel("CLDP", Exponential(3.0, 4, distance="line"), four),
-        Panel("ID-LDP", IDUE(2.0, 3, budgets=((0, 0.5),), balance=850), four[:3]),
-        Panel("ULDP", URR(1.0, 4, sensitive=(0, 1)), four),
-        Panel("FLDP", FHR(1.0, 3, allow_exposure=True), four[:3]),
+        NotionPanel("LDP", GRR(1.0, 4), four),
+        NotionPanel("PLDP", (RR(0.5), RR(2.0)), users),
+        NotionPanel("CLDP", Exponential(3.0, 4, distance="line"), four),
+        NotionPanel("ID-LDP", IDUE(2.0, 3, budgets=((0, 0.5),), balance=850), four[:3]),
+        NotionPanel("ULDP", URR(1.0, 4, sensitive=(0, 1)), four),
+        NotionPanel("FLDP", FHR(1.0, 3, allow_exposure=True), four[:3]),
     ]
 
 
@@ -75,7 +75,7 @@ def draw() -> Any:
     return figure
 
 
-def _draw_law(axes: Any, panel: Panel) -> None:
+def _draw_law(axes: Any, panel: NotionPanel) -> None:
     outputs, rows = panel.outputs, panel.rows
     most = max(float(share) for row in rows for share in row.values())
     left, right = _places(len(rows)), _places(len(outputs))
@@ -102,7 +102,7 @@ def _places(count: int) -> list[float]:
     return [1 - k / (count - 1) for k in range(count)]
 
 
-def _draw_pairs(axes: Any, panel: Panel) -> None:
+def _draw_pairs(axes: Any, panel: NotionPanel) -> None:
     subject = list(panel.law) if isinstance(panel.law, tuple) else panel.law
     profiles, size = verify(subject).profiles, len(panel.inputs)
     axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5), aspect="equal")

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import * as fldp from "../dist/index.js";
 import { unequal } from "../dist/unequal.js";
-import { known } from "../../src/fldp/collector/static/oracles.js";
+import { known } from "../../src/fldp/collector/static/shared/oracles.js";
 
 const here = new URL("..", import.meta.url);
 const read = (name) => readFileSync(new URL(name, here), "utf8");

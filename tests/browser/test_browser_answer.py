@@ -464,10 +464,10 @@ def test_a_page_lets_nothing_in(plain):
     with plain.client() as client:
         policy = client.get("/s/strict").headers["content-security-policy"]
         other = client.get("/s/none").headers["content-security-policy"]
-        assert client.get("/static/answer.html").status_code == 404
+        assert client.get("/static/answer/answer.html").status_code == 404
         assert client.get("/static/..%2fapp.py").status_code == 404
-        tag = client.get("/static/page.css").headers["etag"]
-        assert client.get("/static/page.css", headers={"If-None-Match": tag}).status_code == 304
+        tag = client.get("/static/shared/page.css").headers["etag"]
+        assert client.get("/static/shared/page.css", headers={"If-None-Match": tag}).status_code == 304
     rules = dict(part.strip().split(" ", 1) for part in policy.split(";"))
     assert rules["default-src"] == "'none'"
     assert {rules[name] for name in ("script-src", "style-src", "img-src", "connect-src")} == {"'self'"}

@@ -660,7 +660,7 @@ def test_every_view_is_accessible(browser, server, token, scheme, window):
 
 
 def test_the_colours_are_those_of_the_figures():
-    text = (STATIC / "chart.js").read_text()
+    text = (STATIC / "dashboard" / "chart.js").read_text()
     assert dict(re.findall(r'^  (\w+): "(#[0-9a-f]{6})",$', text, re.MULTILINE)) == plot.COLOURS
 
 
@@ -668,5 +668,5 @@ def test_what_others_wrote_comes_with_its_licence_and_versions(server):
     assert "Permission to use, copy, modify" in (STATIC / "vendor" / "d3.LICENSE").read_text()
     head = (STATIC / "vendor" / "d3.js").read_text()[:600]
     assert "d3-scale 4.0.3" in head
-    assert httpx.get(f"{server.url}/static/d3.js").headers["content-type"].startswith("text/javascript")
-    assert httpx.get(f"{server.url}/static/d3.LICENSE").status_code == 404
+    assert httpx.get(f"{server.url}/static/vendor/d3.js").headers["content-type"].startswith("text/javascript")
+    assert httpx.get(f"{server.url}/static/vendor/d3.LICENSE").status_code == 404

@@ -471,9 +471,9 @@ LEAKS = {
     "number of messages": (*of_label(f"{LONGER} parent.postMessage({{ fldp: name, height: 640 }}, '*')"), {}),
     "history": (*of_label(f"{LONGER} history.pushState(null, '')"), {}),
     "frames": (*of_label(f"{LONGER} document.body.append(element('iframe'))"), {}),
-    "request": (*of_label(f"{LONGER} fetch('/static/card.js')"), {}),
+    "request": (*of_label(f"{LONGER} fetch('/static/shared/card.js')"), {}),
     "size of a request": (
-        *of_label("fetch('/static/card.js', { headers: { 'x-a': `${label ?? ''}`.replace(/./gs, 'a') } })"),
+        *of_label("fetch('/static/shared/card.js', { headers: { 'x-a': `${label ?? ''}`.replace(/./gs, 'a') } })"),
         {},
     ),
     "focus": (*of_label(f"{LONGER} setTimeout(() => parent.focus(), 0)"), {}),

@@ -72,7 +72,7 @@ def _busiest_first(path: str) -> tuple[bool, str]:
 def _route(collector: Collector, path: str) -> Route:
     """Return one route for a path, whatever its methods, so that another method is told which there are."""
     methods = {operation.method: operation for operation in OPERATIONS if operation.path == path}
-    return Route(path, _Endpoint(collector, path, methods), methods=list(methods))
+    return Route(path.replace("{file}", "{file:path}"), _Endpoint(collector, path, methods), methods=list(methods))
 
 
 class _Endpoint:

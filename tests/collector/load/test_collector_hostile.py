@@ -54,7 +54,7 @@ def test_no_header_is_a_mistake_of_the_collector(believing, header):
             ("GET", f"{path}/estimates", token, b""),
             ("GET", f"{path}/tally", token, b""),
             ("GET", "/metrics", token, b""),
-            ("GET", "/static/page.css", {}, b""),
+            ("GET", "/static/shared/page.css", {}, b""),
             ("OPTIONS", f"{path}/reports", {"Origin": "https://a.example"}, b""),
         ):
             with socket.create_connection(("127.0.0.1", believing.port), timeout=60) as connection:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -35,17 +36,24 @@ class File:
 
 @cache
 def files() -> dict[str, File]:
-    """Return all files by their names, those that others wrote among them.
+    """Return all files by their paths, vendored ones included.
 
-    >>> files()["page.css"].kind, files()["d3.js"].kind
+    >>> files()["shared/page.css"].kind, files()["vendor/d3.js"].kind
     ('text/css', 'text/javascript')
     """
-    folder = resources.files("fldp.collector") / "static"
-    return {
-        file.name: File(file.read_bytes(), KINDS[file.name.rpartition(".")[2]])
-        for file in (*folder.iterdir(), *(folder / "vendor").iterdir())
-        if file.name.rpartition(".")[2] in KINDS
-    }
+    served: dict[str, File] = {}
+    _collect(resources.files("fldp.collector") / "static", "", served)
+    return served
+
+
+def _collect(folder: Traversable, prefix: str, served: dict[str, File]) -> None:
+    """Add the files of a folder and of the folders in it, by their paths."""
+    for entry in folder.iterdir():
+        kind = KINDS.get(entry.name.rpartition(".")[2])
+        if entry.is_dir():
+            _collect(entry, f"{prefix}{entry.name}/", served)
+        elif kind is not None:
+            served[prefix + entry.name] = File(entry.read_bytes(), kind)
 
 
 def policy(origins: Sequence[str]) -> str:

@@ -8,7 +8,9 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))
+TESTS = str(Path(__file__).parent)
+sys.path.insert(0, TESTS)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (TESTS, os.environ.get("PYTHONPATH"))))  # of processes, too
 settings.register_profile("fldp", deadline=None, derandomize=True)  # a first example may load Numba
 settings.load_profile("fldp")
 

@@ -91,7 +91,7 @@ test("the package holds the modules, their types and nothing else", () => {
       .every((name) => names.includes(name)),
   );
   assert.ok(
-    names.every((name) => /^(dist\/\w+(\.d\.ts|\.js)|LICENSE|README\.md|package\.json)$/.test(name)),
+    names.every((name) => /^(dist\/(\w+\/){0,2}\w+(\.d\.ts|\.js)|LICENSE|README\.md|package\.json)$/.test(name)),
     String(names),
   );
   const { version, dependencies } = JSON.parse(read("package.json"));

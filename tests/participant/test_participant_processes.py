@@ -6,14 +6,13 @@ import random
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from fldp import Participant, Spent
 from support.asking import ORIGIN, WIDE, specification
 
-SCRIPT = str(Path(__file__).parents[1] / "support" / "participant_process.py")
+SCRIPT = ("-m", "support.participant_process")
 
 
 def answered(path):
@@ -21,7 +20,7 @@ def answered(path):
 
 
 def started(*arguments):
-    command = [sys.executable, SCRIPT, *map(str, arguments)]
+    command = [sys.executable, *SCRIPT, *map(str, arguments)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 

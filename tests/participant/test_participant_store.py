@@ -18,8 +18,6 @@ from fldp.participant.sqlite_store import FileStore
 from fldp.participant_store import MemoryStore, Store
 from support.asking import ORIGIN, WIDE, specification
 
-SCRIPT = str(Path(__file__).parents[1] / "support" / "participant_process.py")
-
 
 def charge(number=0, origin=ORIGIN):
     return Charge(origin, "t", f"{number:064}", Spent(Fraction(1, 10), Fraction(1, 2), 1), "f0", 5, "2026-11-01")

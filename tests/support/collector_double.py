@@ -1,7 +1,7 @@
 """A collector that misbehaves: the part of the contract that sending needs, and faults on request.
 
 The first part of a path is the fault: ``http://127.0.0.1:PORT/busy`` is the address of a collector that is busy at
-first. All of them share surveys and counts. Run as ``python collector_double.py PORT``.
+first. All of them share surveys and counts. Run as ``python -m support.collector_double PORT``.
 """
 
 import asyncio
@@ -224,4 +224,4 @@ app = Starlette(
 if __name__ == "__main__":
     from granian import Granian
 
-    Granian("collector_double:app", interface="asgi", port=int(sys.argv[1]), log_enabled=False).serve()
+    Granian("support.collector_double:app", interface="asgi", port=int(sys.argv[1]), log_enabled=False).serve()

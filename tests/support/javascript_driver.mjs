@@ -1,7 +1,7 @@
 // Does what a list of requests on standard input says, with the client that is checked in, and writes the results.
-import { card } from "../src/fldp/collector/static/card.js";
-import * as fldp from "../src/fldp/collector/static/fldp.js";
-import { unequal } from "../src/fldp/collector/static/fldp_unequal.js";
+import { card } from "../../src/fldp/collector/static/shared/card.js";
+import * as fldp from "../../src/fldp/collector/static/fldp.js";
+import { unequal } from "../../src/fldp/collector/static/fldp_unequal.js";
 
 const every = [...fldp.every, ...unequal];
 

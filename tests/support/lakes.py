@@ -97,7 +97,7 @@ def check_bad(root, **options):
 def check_lost(root, **options):
     """What a worker cannot read is one line, and what was wrong is in it."""
     pieces = [Piece(str(root / "gone.parquet"), 1000)]
-    module = import_module(f"fldp.distributed.{options.pop('engine')}_engine")
+    module = import_module(f"fldp.distributed.engines.{options.pop('engine')}")
     with pytest.raises(fldp.FldpError, match=r"^[^\n]*gone.parquet: cannot be read: No such file or directory$"):
         module.run(pieces, Job(ORACLE), lambda _: None, **options)
 

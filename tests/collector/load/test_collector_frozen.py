@@ -29,7 +29,7 @@ from support.collector_store import DAY, publish, submission, until, whole
 from support.postgres_server import PostgresServer, server
 from support.shell import fldp
 
-_TESTS = Path(__file__).parent
+_TESTS = Path(__file__).parents[2]
 LONG = 60  # seconds that nobody should have to wait
 
 
@@ -127,7 +127,7 @@ class Freezing(Server):
     """A collector that can be told to stop itself within a commit."""
 
     def command(self):
-        return [sys.executable, "-m", "faults.freezing", str(self.folder), *super().command()[4:]]
+        return [sys.executable, "-m", "soak.faults.freezing", str(self.folder), *super().command()[4:]]
 
     def environment(self):
         return {**os.environ, "PYTHONPATH": os.pathsep.join([str(_TESTS), os.environ.get("PYTHONPATH", "")])}

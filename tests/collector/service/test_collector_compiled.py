@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,13 +11,11 @@ import pytest
 import fldp
 from fldp.data.packing import pack, unpack
 
-HERE = Path(__file__).parent
-
 
 @pytest.fixture(scope="module")
 def looked_at(tmp_path_factory):
     """Return for each oracle which kernels one report ran interpreted, and how many it had compiled."""
-    command = [sys.executable, HERE / "compiled_process.py", tmp_path_factory.mktemp("collector")]
+    command = [sys.executable, "-m", "support.compiled_process", tmp_path_factory.mktemp("collector")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

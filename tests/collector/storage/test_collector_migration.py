@@ -24,7 +24,7 @@ from fldp.collector.storage.window import DayWindow
 from fldp.support import canonical_json
 from support.collector_store import DAY, STORES, opened, rows, submission
 
-STORED = Path(__file__).parent / "stored"
+STORED = Path(__file__).parents[2] / "support" / "stored"
 COLUMNS = {
     "surveys": "number, version, name, specification, created, closed",
     "segments": "id, survey, day, kind, n, folded, data",

@@ -78,7 +78,7 @@ async def _shell(run, *arguments, wrong=None):
 def _command(server, *arguments, wrong):
     database = server.settings.get("database")
     where = ["--database", database] if database else ["--data", str(server.data)]
-    command = [sys.executable, "-m", "faults.archives", wrong or "-", *arguments, *where]
+    command = [sys.executable, "-m", "soak.faults.archives", wrong or "-", *arguments, *where]
     return subprocess.run(command, capture_output=True, text=True, check=False, env=server.environment())
 
 

@@ -1,6 +1,6 @@
 """The collector as a process: what ``fldp serve`` runs, and besides a clock that can be turned, and marks on a page.
 
-``python -m faults.launcher FOLDER JSON``: the settings, and ``sabotage`` where it is to be wrong on purpose.
+``python -m soak.faults.launcher FOLDER JSON``: the settings, and ``sabotage`` where it is to be wrong on purpose.
 """
 
 import json

@@ -58,7 +58,7 @@ class Watched(Server):
         given = {"data": str(self.data), "port": self.port, **self.settings}
         more = {"sabotage": self.sabotage} if self.sabotage else {}
         watch = [*STRACE, "-o", str(self.traced)] if self.traced else []
-        return [*watch, sys.executable, "-m", "faults.launcher", str(self.folder), json.dumps(given | more)]
+        return [*watch, sys.executable, "-m", "soak.faults.launcher", str(self.folder), json.dumps(given | more)]
 
     def environment(self):
         path = os.pathsep.join(filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))

@@ -92,7 +92,7 @@ async def dashboard(collector: Collector, request: Request, token: None) -> Resp
     """Return the dashboard. It holds nothing; what it shows it fetches with the token that somebody enters."""
     del collector, token
     parameters(request)
-    return _page("dashboard.html", [])
+    return _page("dashboard/dashboard.html", [])
 
 
 async def answer(collector: Collector, request: Request, token: None) -> Response:
@@ -105,4 +105,4 @@ async def answer(collector: Collector, request: Request, token: None) -> Respons
         if problem.status != 404:
             raise
         origins, status = (), 404
-    return _page("answer.html", origins, status)
+    return _page("answer/answer.html", origins, status)

@@ -25,7 +25,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path):
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT))
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"fldp/__init__.py", "fldp/py.typed", "fldp/oracles/fhr.py"} <= set(names)
+    assert {"fldp/__init__.py", "fldp/py.typed", "fldp/oracles/flexible/fhr.py"} <= set(names)
     assert {name.split("/")[0] for name in names} == {"fldp", f"fldp-{fldp.__version__}.dist-info"}
     assert any(name.endswith("licenses/LICENSE") for name in names)
 

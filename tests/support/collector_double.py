@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from fldp import Survey, wire
+from fldp import Survey, WireError, wire
 
 surveys, answers, counts, seen, times = {}, {}, Counter(), [], Counter()
 
@@ -55,7 +55,7 @@ async def reports(request):
     if scope not in answers:
         try:
             count = len(wire.decode(body, surveys[version].oracle, version))
-        except wire.WireError as error:
+        except WireError as error:
             return problem(422, str(error), index=3)
         answers[scope] = (digest, count)
         counts[version] += count

@@ -4,9 +4,12 @@ import pytest
 from hypothesis import Phase
 
 from fldp.collector.storage import admission
-from fldp.collector.storage.postgres import store, writes
+from fldp.collector.storage.postgres import store as postgres
+from fldp.collector.storage.postgres import writes as postgres_writes
 from fldp.collector.storage.protocol import Admitted, SubmissionResult
-from fldp.collector.storage.sqlite import file, store, writes
+from fldp.collector.storage.sqlite import file as sqlite_file
+from fldp.collector.storage.sqlite import store as sqlite
+from fldp.collector.storage.sqlite import writes as sqlite_writes
 from support.collector_store import STORES
 from support.store_model import compare
 
@@ -20,9 +23,11 @@ def test_a_store_does_what_the_model_says(kind):
 
 def reuse_numbers(monkeypatch):
     """SQLite gives row numbers again."""
-    steps = [step.replace("PRIMARY KEY AUTOINCREMENT,  -- never", "PRIMARY KEY,  --") for step in file.migrations()]
-    assert steps != file.migrations()
-    monkeypatch.setattr(file, "migrations", lambda: steps)
+    steps = [
+        step.replace("PRIMARY KEY AUTOINCREMENT,  -- never", "PRIMARY KEY,  --") for step in sqlite_file.migrations()
+    ]
+    assert steps != sqlite_file.migrations()
+    monkeypatch.setattr(sqlite_file, "migrations", lambda: steps)
 
 
 def trust_numbers(monkeypatch):
@@ -32,11 +37,11 @@ def trust_numbers(monkeypatch):
     def fold(connection, step):
         removed = [connection.execute("DELETE FROM segments WHERE id = ?", (row,)).rowcount for row in step.removed]
         if sum(removed) != len(step.removed):
-            raise writes.OutdatedStep
-        writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
-        writes._gain(connection, step)
+            raise sqlite_writes.OutdatedStep
+        sqlite_writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+        sqlite_writes._gain(connection, step)
 
-    monkeypatch.setattr(writes, "fold", fold)
+    monkeypatch.setattr(sqlite_writes, "fold", fold)
 
 
 def skip_the_count(monkeypatch):
@@ -44,10 +49,10 @@ def skip_the_count(monkeypatch):
 
     def fold(connection, step):
         connection.executemany("DELETE FROM segments WHERE id = ?", [(row,) for row in step.removed])
-        writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
-        writes._gain(connection, step)
+        sqlite_writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+        sqlite_writes._gain(connection, step)
 
-    monkeypatch.setattr(writes, "fold", fold)
+    monkeypatch.setattr(sqlite_writes, "fold", fold)
 
 
 def skip_the_count_on_postgres(monkeypatch):
@@ -55,15 +60,15 @@ def skip_the_count_on_postgres(monkeypatch):
 
     def fold(connection, step):
         connection.execute("DELETE FROM segments WHERE id = ANY(%s)", (list(step.removed),))
-        writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
-        writes._gain(connection, step)
+        postgres_writes._insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+        postgres_writes._gain(connection, step)
 
-    monkeypatch.setattr(store, "fold", fold)
+    monkeypatch.setattr(postgres, "fold", fold)
 
 
 def forget_tallies(monkeypatch):
     """A deletion leaves tallies."""
-    monkeypatch.setattr(store, "OWNED", ("segments", "keys", "tickets"))
+    monkeypatch.setattr(sqlite, "OWNED", ("segments", "keys", "tickets"))
 
 
 def answer_before_looking(monkeypatch):

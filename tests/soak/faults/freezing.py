@@ -1,8 +1,8 @@
 """A collector that stops itself, as a machine does that is paused, where a commit has written its keys.
 
-``python -m soak.faults.freezing FOLDER ...``: what ``fldp serve ...`` runs. It stops when there is a file ``freeze`` in the
-folder; with its keys and its locks held, and its connections open. If ``session`` is written in that file, the process
-of the server that serves it is stopped too, so that it cannot end the session; its number is in the file then.
+``python -m soak.faults.freezing FOLDER ...``: what ``fldp serve ...`` runs. It stops when there is a file ``freeze`` in
+the folder; with its keys and its locks held, and its connections open. If ``session`` is written in that file, the
+process of the server that serves it is stopped too, so that it cannot end the session; its number is in the file then.
 """
 
 import os

@@ -242,7 +242,7 @@ def test_a_bad_report_is_named(at, asked):
 
 
 def _piece(asked):
-    from fldp.client.upload import UploadPart
+    from fldp.client.uploading import UploadPart
 
     return UploadPart(0, 2, wire.encode(reports(asked, 2), asked.version), derived_key("x"))
 

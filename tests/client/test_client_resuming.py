@@ -10,7 +10,7 @@ import pytest
 
 from fldp import AsyncClient, Client, CollectorError, wire
 from fldp.client import Sent
-from fldp.client.upload import TRUSTED_SECONDS, Acknowledged, state_folder
+from fldp.client.uploading import TRUSTED_SECONDS, Acknowledged, state_folder
 from support.client import TOKEN, survey
 from support.raw_server import answer, raw
 from support.serving import shell

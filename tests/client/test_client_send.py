@@ -14,7 +14,7 @@ import pytest
 import fldp
 from fldp import AsyncClient, Client, FldpError, wire
 from fldp.client import Sent, upload
-from fldp.client.upload import PIECE_BYTES
+from fldp.client.uploading import PIECE_BYTES
 from support.client import TOKEN, survey
 from support.cutting_proxy import proxied
 from support.serving import FLDP, collector, double, has_collector, shell

@@ -13,7 +13,7 @@ from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, told
 from fldp.cli.options import Candidates, note, progress
 from fldp.cli.serve import Data, Url
-from fldp.client.upload import PIECE_BYTES
+from fldp.client.uploading import PIECE_BYTES
 from fldp.data.fingerprints import as_candidates
 from fldp.errors import ParameterError
 from fldp.oracles.exposure import exposure
@@ -51,7 +51,7 @@ def send(
 ) -> None:
     """Send reports. Interrupted, run it again: nothing counts twice. Exit code 1 if the collector refuses them."""
     from fldp.client import upload
-    from fldp.client.upload import state_folder
+    from fldp.client.uploading import state_folder
     from fldp.presentation import tables
 
     with told(), CollectorOptions(to, token, insecure_http).connected(retries) as client:

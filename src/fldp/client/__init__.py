@@ -13,7 +13,7 @@ from fldp.client.operations import Operations
 from fldp.client.replies import Published, Token
 from fldp.client.retry import Line, Patience
 from fldp.client.transport import AsyncTransport, BlockingTransport, TransportSettings
-from fldp.client.upload import Sent, Upload, upload
+from fldp.client.uploading import Sent, Upload, upload
 from fldp.support.validation import flag, integer, positive
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import BinaryIO
 
-from fldp.client.upload import Progress
+from fldp.client.uploading import Progress
 from fldp.errors import CollectorError, FldpError
 from fldp.support.validation import fail, one_of
 

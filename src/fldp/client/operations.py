@@ -22,7 +22,7 @@ from fldp.client.messages import Request, clean, parse, rows
 from fldp.client.replies import Published, Token
 from fldp.client.requests import Day, version_of
 from fldp.client.retry import Line
-from fldp.client.upload import PIECE_BYTES, Progress, Run, Sent, Upload, UploadPart, upload
+from fldp.client.uploading import PIECE_BYTES, Progress, Run, Sent, Upload, UploadPart, upload
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window, day_file
 from fldp.errors import CollectorError

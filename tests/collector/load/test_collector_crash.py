@@ -5,11 +5,11 @@ import socket
 import threading
 
 import pytest
-from test_collector_answers import gauge
 
 from fldp import FldpError
 from fldp.collector.config.settings import Settings
 from fldp.collector.server import run
+from support.answers import gauge
 from support.collector_server import Server, batch
 from support.collector_store import until
 

@@ -11,8 +11,8 @@ from contextlib import ExitStack, closing
 
 import httpx
 import pytest
-from test_collector_answers import LARGE, ask, gauge, head, published
 
+from support.answers import LARGE, ask, gauge, head, published
 from support.collector_server import Server, batch, key
 from support.collector_store import until
 

@@ -1,8 +1,8 @@
 """What anybody may ask about a survey costs the same, however many versions it has, and however long these are."""
 
 import pytest
-from test_collector_answers import cpu_seconds
 
+from support.answers import cpu_seconds
 from support.collector_server import Server, specification
 from support.collector_store import STORES, opened, publish, stored_in
 

@@ -13,6 +13,7 @@ from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
+from fldp.oracles.base.bit_reports import LANES, add_bits
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import PureOracle
@@ -22,9 +23,6 @@ from fldp.randomness.stream import Words
 _SIX, _SIXTY_THREE = U64(6), U64(63)
 _THREE, _SEVEN, _BYTE = U64(3), U64(7), U64(255)
 _ALL = U64(2**64 - 1)
-
-# Byte b as eight one-byte lanes, lane k holding bit k of b: adds eight counters at a time.
-LANES = np.array([sum(((b >> k) & 1) << (8 * k) for k in range(8)) for b in range(256)], np.uint64)
 
 
 @Kernel
@@ -85,20 +83,6 @@ def throw_each(values: Any, words: Any, masks: Any, true: Any, out: Any) -> None
                 low = ~words[i, 1 + k * blocks + b]
                 row[b] = (low & (row[b] | masks[k, b])) | (row[b] & masks[k, b])
         settle_bit(row, U64(values[i]), words[i, 0] < true[values[i]], out[i])
-
-
-@Kernel
-def add_bits(data: Any, lanes: Any, state: Any) -> None:
-    """Add the bits of every column, eight columns at a time, moving full one-byte counters on every 255 rows."""
-    sums = np.zeros(data.shape[1], np.uint64)
-    for start in range(0, len(data), 255):
-        for i in range(start, min(start + 255, len(data))):
-            for j in range(data.shape[1]):
-                sums[j] += lanes[data[i, j]]
-        for v in range(len(state)):
-            position = U64(v)
-            state[v] += np.int64((sums[position >> _THREE] >> ((position & _SEVEN) << _THREE)) & _BYTE)
-        sums[:] = ZERO
 
 
 @dataclass(frozen=True, repr=False)

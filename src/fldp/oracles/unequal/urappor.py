@@ -13,10 +13,11 @@ from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
+from fldp.oracles.base.bit_reports import LANES, add_bits
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
-from fldp.oracles.plain.unary import LANES, add_bits, throw
+from fldp.oracles.plain.unary import throw
 from fldp.oracles.unequal.utility import OTHER, SENSITIVE, UtilityOracle
 from fldp.randomness.coins import BITS, UnaryCoins, exp_lower
 from fldp.randomness.stream import Words

@@ -463,7 +463,7 @@ CLIP = {"clipped": True}
 
 def of_label(code):
     """Plant something where the answer is known."""
-    return "answer.js", SPOT, code + ";" + SPOT
+    return "answer/answer.js", SPOT, code + ";" + SPOT
 
 
 LEAKS = {
@@ -478,14 +478,14 @@ LEAKS = {
     ),
     "focus": (*of_label(f"{LONGER} setTimeout(() => parent.focus(), 0)"), {}),
     "scroll into view": (
-        "answer.js",
+        "answer/answer.js",
         "begin(title);",
         "begin(title), main.querySelectorAll('h2')[2]?.scrollIntoView({ block: 'nearest' });",
         CLIP,
     ),
-    "place of radio buttons": ("frame.css", "position: fixed;\n  inset: 0 auto 0 0;", "", CLIP),
-    "place of the bytes": ("answer.js", '    panel("Your report"', '    label, panel("Your report"', CLIP),
-    "chained scrolling": ("frame.css", "overscroll-behavior: contain; /*", "/*", {}),
+    "place of radio buttons": ("answer/frame.css", "position: fixed;\n  inset: 0 auto 0 0;", "", CLIP),
+    "place of the bytes": ("answer/answer.js", '    panel("Your report"', '    label, panel("Your report"', CLIP),
+    "chained scrolling": ("answer/frame.css", "overscroll-behavior: contain; /*", "/*", {}),
 }
 
 
@@ -502,12 +502,12 @@ TYPING_LEAKS = {
     "messages": (
         MANY,
         searching,
-        "choices.js",
+        "answer/choices.js",
         "  function show(wanted) {",
         "  function show(wanted) { parent.postMessage(1, '*');",
         {},
     ),
-    "caret": (TEXT, writing, "frame.js", "  if (!isFramed) return null;", "  return null;", {"clipped": True}),
+    "caret": (TEXT, writing, "answer/frame.js", "  if (!isFramed) return null;", "  return null;", {"clipped": True}),
 }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fldp import FHR, GRR, OUE, FldpError
-from fldp.experiments.paper.claims import CLAIMS, Finding, Outcome, accuracy, notions, results
+from fldp.experiments.paper.claims import CLAIMS, ClaimFinding, Outcome, accuracy, notions, results
 from fldp.experiments.paper.claims.central_model import delta, steps
 from fldp.experiments.paper.claims.claim import Claim, claim
 from fldp.experiments.paper.claims.exact_moments import moments
@@ -59,11 +59,11 @@ def test_claims_come_out_as_they_should(evidence, name):
 
 
 def test_a_verdict_needs_a_number(evidence):
-    vague = Claim("vague", PARTS[0], "x", "1", None, lambda evidence: Finding(HOLDS, "surely", "Surely."))
+    vague = Claim("vague", PARTS[0], "x", "1", None, lambda evidence: ClaimFinding(HOLDS, "surely", "Surely."))
     with pytest.raises(FldpError, match="claim vague: what decides it must be a number, got 'surely'"):
         vague.verdict(evidence)
     with pytest.raises(FldpError, match="claim: the name must be free, got 'rr'"):
-        claim("rr", PARTS[0], "x", "1")(lambda evidence: Finding(HOLDS, "1", "1."))
+        claim("rr", PARTS[0], "x", "1")(lambda evidence: ClaimFinding(HOLDS, "1", "1."))
 
 
 # Other oracles, other verdicts

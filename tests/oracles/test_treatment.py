@@ -182,7 +182,7 @@ def test_the_shell(tmp_path):
 
 def invoked(*arguments):
     """Run a command in this process."""
-    for module in ("plan_commands", "privacy_commands"):
+    for module in ("plan", "privacy"):
         import_module(f"fldp.cli.{module}")
     done = CliRunner().invoke(app, arguments)
     if done.exception:

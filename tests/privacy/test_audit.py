@@ -18,7 +18,7 @@ from fldp.oracles import get, listed_names
 from fldp.privacy import choose_values, repeated
 from fldp.privacy.auditor.decision_tree import questions
 from fldp.privacy.auditor.declared_scores import declared
-from fldp.privacy.auditor.event_choice import TestedClaim, cut
+from fldp.privacy.auditor.event_choice import AuditedClaim, cut
 from fldp.privacy.auditor.events import families
 from fldp.privacy.auditor.independence import Pairing, random_pairs
 from fldp.privacy.auditor.outputs import OutputRows
@@ -178,7 +178,7 @@ def test_events_are_what_their_words_say():
 def test_the_cut_is_the_best_one():
     generator = np.random.default_rng(5)
     mine, theirs = generator.integers(3, 20, 400) * 1.0, generator.integers(0, 17, 400) * 1.0
-    claim = TestedClaim(0.5, 0.9)
+    claim = AuditedClaim(0.5, 0.9)
     ratio, place = cut(mine, theirs, claim, 2.0)
     tried = {
         c: (wilson((mine >= c).sum(), 400, 2.0)[0] - 0.1) / wilson((theirs >= c).sum(), 400, 2.0)[1] for c in range(20)

@@ -554,7 +554,7 @@ def test_the_shell(tmp_path):
 def test_every_conclusion_is_a_sentence():
     for claim in ("every value is", "all masks are", "no two values are", "reports have"):
         odd = fldp.Findings(
-            fldp.RR(1.0), 10, "reports", (binomial_tests.TestFinding("t", f"{claim} so", "here: 3", 1e-9),), 0.001
+            fldp.RR(1.0), 10, "reports", (binomial_tests.IntegrityFinding("t", f"{claim} so", "here: 3", 1e-9),), 0.001
         )
         words = integrity.conclusion(odd)
         assert words.startswith(f"These 10 reports cannot all be honest. In honest ones {claim} so; here: here: 3.")

@@ -60,7 +60,7 @@ def test_everybody_is_asked_once():
 
 def test_reports_too_large_for_memory_are_made_in_parts(monkeypatch):
     whole = fldp.heavy_hitters(ZIPF, epsilon=5.0, k=4, oracle="oue", bits=6, rng=7)
-    monkeypatch.setattr(sys.modules["fldp.heavy_hitters"], "_REPORT_BYTES", 1000)
+    monkeypatch.setattr(sys.modules["fldp.search.heavy_hitters"], "_REPORT_BYTES", 1000)
     assert seen(fldp.heavy_hitters(ZIPF, epsilon=5.0, k=4, oracle="oue", bits=6, rng=7)) == seen(whole)
 
 

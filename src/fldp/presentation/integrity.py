@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 
 from fldp.presentation import tables
-from fldp.privacy.honesty import Findings, Recovered, TestFinding
+from fldp.privacy.honesty import Findings, IntegrityFinding, Recovered
 from fldp.wire.batch import describe
 
 Label = Callable[[int], str]
@@ -50,10 +50,10 @@ def conclusion(found: Findings, label: Label = str) -> str:
     )
 
 
-def seen(one: TestFinding, label: Label = str) -> str:
+def seen(one: IntegrityFinding, label: Label = str) -> str:
     """Return the worst that a test saw, with the labels of the values that it is about.
 
-    >>> seen(TestFinding("pairs", "", "values 0 and 2: 9 more than by chance", 0.1, (0, 2)), "abc".__getitem__)
+    >>> seen(IntegrityFinding("pairs", "", "values 0 and 2: 9 more than by chance", 0.1, (0, 2)), "abc".__getitem__)
     'values 0 and 2: 9 more than by chance (a and c)'
     """
     return one.worst + (f" ({' and '.join(map(label, one.values))})" if one.values and label is not str else "")

@@ -71,7 +71,7 @@ def request(server, survey, method, path, token=None, extra=None):
         "/v1/versions/{id}/merge": {"content": wire.encode_tally(tally, survey.version)},
     }
     named = "doomed" if method == "DELETE" or path.endswith("/close") else survey.name
-    where = path.replace("{name}", named).replace("{id}", survey.version).replace("{file}", "page.css")
+    where = path.replace("{name}", named).replace("{id}", survey.version).replace("{file}", "shared/page.css")
     queries = {
         ("DELETE", "/v1/surveys/{name}"): {"all": "true"},
         **{

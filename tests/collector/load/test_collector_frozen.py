@@ -222,10 +222,11 @@ def test_the_server_ends_the_session_of_a_collector_that_is_frozen(pair, url):
 ROUND = """
 import os, signal, sys
 from dataclasses import replace
-from fldp.collector import postgres, postgres_schema
-from fldp.collector.database import Database
-postgres_schema.ROUND_OF_FOLDING = replace(postgres_schema.ROUND_OF_FOLDING, idle=1000)
-with postgres.PostgresStore(Database(sys.argv[1])).folding() as mine:
+from fldp.collector.config.database_url import Database
+from fldp.collector.storage.postgres import schema
+from fldp.collector.storage.postgres.store import PostgresStore
+schema.ROUND_OF_FOLDING = replace(schema.ROUND_OF_FOLDING, idle=1000)
+with PostgresStore(Database(sys.argv[1])).folding() as mine:
     assert mine
     os.kill(os.getpid(), signal.SIGSTOP)
 """

@@ -157,8 +157,8 @@ def test_a_successor_that_cannot_be_published_leaves_the_round_open(store, monke
     def fail(connection, new):
         raise RuntimeError("the power goes")
 
-    where = "sqlite_writes.publish" if isinstance(store, SqliteStore) else "postgres._publish"
-    monkeypatch.setattr(f"fldp.collector.{where}", fail)
+    where = "sqlite.writes.publish" if isinstance(store, SqliteStore) else "postgres.store._publish"
+    monkeypatch.setattr(f"fldp.collector.storage.{where}", fail)
     with pytest.raises(RuntimeError):
         store.succeed(number, successor)
     monkeypatch.undo()

@@ -24,9 +24,9 @@ class GroupCommitter:
     counted. At most ``most_waiting`` wait. Only the event loop touches it.
 
     >>> import fldp
-    >>> from fldp.collector.storage.protocol import Verdict
+    >>> from fldp.collector.storage.protocol import Admitted
     >>> async def count() -> int:
-    ...     admit = lambda batch: [SubmissionResult(Verdict.ACCEPTED, each.n) for each in batch]
+    ...     admit = lambda batch: [SubmissionResult(Admitted.ACCEPTED, each.n) for each in batch]
     ...     writer = GroupCommitter(admit, most_waiting=10)
     ...     outcome = await writer.write(Submission(1, b"key", b"body", fldp.RR(epsilon=1.0).privatize([1, 0])))
     ...     writer.stop()

@@ -18,7 +18,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.auditor.declared_scores import Supports, declared
-from fldp.privacy.auditor.event_choice import TestedClaim
+from fldp.privacy.auditor.event_choice import AuditedClaim
 from fldp.privacy.auditor.judge import CALLS, AuditSamples, Finding, Progress, judge
 from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
@@ -41,7 +41,7 @@ class Audit:
     (True, True)
     """
 
-    claim: TestedClaim
+    claim: AuditedClaim
     confidence: float
     samples: int
     values: tuple[Any, ...]
@@ -184,7 +184,7 @@ def repeated(enrol: Callable[[Any], Callable[[], Any]], times: int) -> Callable[
 
 def _claim(
     epsilon: float | None, eta: Any, oracle: FrequencyOracle | None, values: Sequence[Any] | None
-) -> TestedClaim:
+) -> AuditedClaim:
     if epsilon is None and oracle is None:
         raise ParameterError("audit: say what is claimed: epsilon (and eta), or the oracle")
     said = positive("audit", "epsilon", oracle.epsilon if epsilon is None and oracle else epsilon)
@@ -192,7 +192,7 @@ def _claim(
     share = positive("audit", "eta", float(promised) if eta is None else eta)
     if share > 1:
         raise fail("audit", "eta", "a number above 0 and at most 1", eta)
-    return TestedClaim(said, share)
+    return AuditedClaim(said, share)
 
 
 def _are_plain(oracle: FrequencyOracle, values: Sequence[Any] | None) -> bool:

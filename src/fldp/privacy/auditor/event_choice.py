@@ -13,10 +13,10 @@ from fldp.privacy.auditor.events import Counts, Event, EventFamily, event
 
 
 @dataclass(frozen=True)
-class TestedClaim:
+class AuditedClaim:
     """What is tested: ``P(S) - e^epsilon P'(S) <= 1 - eta`` for every event S and every two values.
 
-    >>> claim = TestedClaim(1.0, 0.5)
+    >>> claim = AuditedClaim(1.0, 0.5)
     >>> round(claim.excess(0.9, 0.1), 3), round(claim.certified(0.9, 0.1), 3)
     (0.128, 1.386)
     """
@@ -62,7 +62,7 @@ def best(choices: Iterable[EventChoice]) -> EventChoice | None:
 
 
 def from_parts(
-    parts: Sequence[EventFamily], counts: Sequence[Counts], trials: int, claim: TestedClaim, z: float
+    parts: Sequence[EventFamily], counts: Sequence[Counts], trials: int, claim: AuditedClaim, z: float
 ) -> Iterator[EventChoice]:
     """Yield for every part and every two values the best event; ``counts`` has a row for each value."""
     for part, found in zip(parts, counts, strict=True):
@@ -74,10 +74,10 @@ def from_parts(
                 yield EventChoice(float(ratios[k]), one, two, event(part, k, negated))
 
 
-def cut(mine: Floats, theirs: Floats, claim: TestedClaim, z: float) -> tuple[float, float]:
+def cut(mine: Floats, theirs: Floats, claim: AuditedClaim, z: float) -> tuple[float, float]:
     """Return what scores of at least ``c`` certify, and the best ``c``.
 
-    >>> ratio, c = cut(np.repeat([0.0, 1.0], [20, 80]), np.repeat([0.0, 1.0], [80, 20]), TestedClaim(1.0), 0.0)
+    >>> ratio, c = cut(np.repeat([0.0, 1.0], [20, 80]), np.repeat([0.0, 1.0], [80, 20]), AuditedClaim(1.0), 0.0)
     >>> round(ratio, 3), c
     (4.0, 1.0)
     """

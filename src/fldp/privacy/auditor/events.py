@@ -54,7 +54,7 @@ class EventFamily(Protocol):
 def event(part: EventFamily, k: int, negated: bool = False) -> Event:
     """Return one event of a part, or its opposite.
 
-    >>> rows = Rows.of([3, 1, 3], 3)
+    >>> rows = OutputRows.of([3, 1, 3], 3)
     >>> found = event(Outputs(rows), 0, negated=True)
     >>> found.words, found.holds(rows)
     ('not: the output = 3', array([False,  True, False]))
@@ -67,7 +67,7 @@ def event(part: EventFamily, k: int, negated: bool = False) -> Event:
 def families(learn: OutputRows) -> dict[str, list[EventFamily]]:
     """Return the parts of every family that the rows have something to count for.
 
-    >>> sorted(families(Rows.of([(3, 1), (2, 5)], 2)))
+    >>> sorted(families(OutputRows.of([(3, 1), (2, 5)], 2)))
     ['order', 'parities', 'positions']
     """
     widths = _widths(learn)

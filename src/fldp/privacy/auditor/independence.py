@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.binomial_bounds import wilson
-from fldp.privacy.auditor.event_choice import TestedClaim
+from fldp.privacy.auditor.event_choice import AuditedClaim
 from fldp.privacy.auditor.events import Marks
 from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
 
-NULL = TestedClaim(0.0, 1.0)
+NULL = AuditedClaim(0.0, 1.0)
 _LAGS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256)
 _MAX_COLUMNS = 32
 

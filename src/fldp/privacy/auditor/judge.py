@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fldp.numerics.binomial_bounds import lower_bound, upper_bound
-from fldp.privacy.auditor.event_choice import EventChoice, TestedClaim, best, from_parts
+from fldp.privacy.auditor.event_choice import AuditedClaim, EventChoice, best, from_parts
 from fldp.privacy.auditor.events import Counts, EventFamily, families
 from fldp.privacy.auditor.independence import NULL, Suspicion, random_pairs, suspicions
 from fldp.privacy.auditor.learned_events import Lesson, learned, supported
@@ -79,7 +79,7 @@ class AuditSamples:
 
 
 def judge(
-    evidence: Sequence[AuditSamples], claim: TestedClaim, error: float, stream: Stream, progress: Progress
+    evidence: Sequence[AuditSamples], claim: AuditedClaim, error: float, stream: Stream, progress: Progress
 ) -> list[Finding]:
     """Return the worst event of every family that there is anything to count for.
 
@@ -95,7 +95,7 @@ def judge(
 
 
 def _choices(
-    evidence: Sequence[AuditSamples], claim: TestedClaim, z: float, progress: Progress
+    evidence: Sequence[AuditSamples], claim: AuditedClaim, z: float, progress: Progress
 ) -> dict[str, EventChoice]:
     """Choose the event to test in each family."""
     learn = [each.learn for each in evidence]
@@ -134,7 +134,7 @@ def _counted(parts: Sequence[EventFamily], rows: Sequence[OutputRows]) -> list[C
 
 
 def _tested(
-    family: str, choice: EventChoice, evidence: Sequence[AuditSamples], claim: TestedClaim, error: float
+    family: str, choice: EventChoice, evidence: Sequence[AuditSamples], claim: AuditedClaim, error: float
 ) -> Finding:
     mine, theirs = evidence[choice.value], evidence[choice.other]
     hits, others = choice.event.count(mine.test), choice.event.count(theirs.test)
@@ -157,7 +157,7 @@ def _finding(
     values: tuple[Any, Any],
     words: str,
     counts: tuple[int, int, int, int],
-    claim: TestedClaim,
+    claim: AuditedClaim,
     error: float,
 ) -> Finding:
     hits, trials, other_hits, other_trials = counts

@@ -8,7 +8,7 @@ import numpy as np
 
 from fldp.numerics.types import Floats
 from fldp.privacy.auditor.decision_tree import grow, questions
-from fldp.privacy.auditor.event_choice import EventChoice, TestedClaim, cut
+from fldp.privacy.auditor.event_choice import AuditedClaim, EventChoice, cut
 from fldp.privacy.auditor.events import BitEvents, Counts, Event, EventFamily, Members, Numbers, Outputs
 from fldp.privacy.auditor.outputs import OutputRows
 
@@ -45,21 +45,21 @@ class Lesson:
     held_out: Sequence[OutputRows]
 
 
-def learned(lesson: Lesson, claim: TestedClaim, z: float) -> Iterator[list[EventChoice]]:
+def learned(lesson: Lesson, claim: AuditedClaim, z: float) -> Iterator[list[EventChoice]]:
     """Yield for every two values the best class by each learned score, in both directions."""
     for one, two in combinations(range(len(lesson.train)), 2):
         both = (_directions(score, one, two, lesson.held_out, claim, z) for score in _scores(lesson, one, two))
         yield list(chain.from_iterable(both))
 
 
-def supported(learn: Sequence[OutputRows], claim: TestedClaim, z: float) -> Iterator[EventChoice]:
+def supported(learn: Sequence[OutputRows], claim: AuditedClaim, z: float) -> Iterator[EventChoice]:
     """Yield the best class by the supports that rows carry, for every two values in both directions."""
     for one, two in combinations(range(len(learn)), 2):
         yield from _directions(by_support(one, two), one, two, learn, claim, z)
 
 
 def _directions(
-    score: Score, one: int, two: int, rows: Sequence[OutputRows], claim: TestedClaim, z: float
+    score: Score, one: int, two: int, rows: Sequence[OutputRows], claim: AuditedClaim, z: float
 ) -> Iterator[EventChoice]:
     mine, theirs = score.of(rows[one]), score.of(rows[two])
     ratio, least = cut(mine, theirs, claim, z)
@@ -95,7 +95,7 @@ def by_support(one: int, two: int) -> Score:
 def by_output(part: Outputs, counts: Counts) -> Score:
     """Score an output by how often each value gave it; one that was not seen twice says nothing.
 
-    >>> rows = Rows.of([7, 7, 7, 8, 8, 9], 6)
+    >>> rows = OutputRows.of([7, 7, 7, 8, 8, 9], 6)
     >>> part = Outputs(rows)
     >>> by_output(part, np.array([[3, 0], [0, 2]])).of(rows).round(1)
     array([ 1.9,  1.9,  1.9, -1.6, -1.6,  0. ])

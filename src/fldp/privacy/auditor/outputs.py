@@ -45,7 +45,7 @@ class Column:
 class OutputRows:
     """Outputs as unsigned numbers, the first axis outputs; ``supports`` tells how much each speaks for each value.
 
-    >>> rows = Rows.of([(3, 1), (2, 5)], 2)
+    >>> rows = OutputRows.of([(3, 1), (2, 5)], 2)
     >>> [column.name for column in rows.columns], rows.numbers.tolist()
     (['length', 'number 0', 'number 1'], [[2, 3, 1], [2, 2, 5]])
     """

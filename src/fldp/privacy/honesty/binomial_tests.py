@@ -21,7 +21,7 @@ _STEPS = 200  # of a bisection
 
 
 @dataclass(frozen=True)
-class TestFinding:
+class IntegrityFinding:
     """The worst that one test saw: what honest reports do, what these did, and how often chance does that.
 
     ``p_value`` is that of the whole test: how often honest reports, of whatever values, look as odd as this anywhere in
@@ -41,7 +41,7 @@ class TestFinding:
 
 def judge(
     test: str, claim: str, counts: Any, trials: Any, low: Any, high: Any, name: Callable[[int], str] | None = None
-) -> TestFinding:
+) -> IntegrityFinding:
     """Find the cell that fits worst; ``low`` and ``high`` bound the probability of each trial.
 
     Cells without a name are values.
@@ -53,7 +53,9 @@ def judge(
     count, of, least, most = int(hits[cell]), int(n[cell]), float(low[cell]), float(high[cell])
     p_value = min(1.0, 2 * hits.size * tail(count, of, least, most))  # each cell has two tails
     what, about = (f"value {cell}", (cell,)) if name is None else (name(cell), ())
-    return TestFinding(test, claim, f"{what}: {count:,} of {of:,}, {_expected(count, of, least, most)}", p_value, about)
+    return IntegrityFinding(
+        test, claim, f"{what}: {count:,} of {of:,}, {_expected(count, of, least, most)}", p_value, about
+    )
 
 
 def _expected(count: int, trials: int, low: float, high: float) -> str:
@@ -97,7 +99,7 @@ def tail(count: int, trials: int, low: float, high: float) -> float:
     return incomplete_beta(high, count, trials - count + 1) if count > trials * high else 1.0
 
 
-def judge_total(test: str, claim: str, total: int, parts: list[tuple[int, float]]) -> TestFinding:
+def judge_total(test: str, claim: str, total: int, parts: list[tuple[int, float]]) -> IntegrityFinding:
     """Judge the number of successes among independent trials of known probabilities, given as (trials, probability).
 
     The tail of such a sum has no short formula; the bound of Chernoff is taken for it, which is never too small.
@@ -107,10 +109,12 @@ def judge_total(test: str, claim: str, total: int, parts: list[tuple[int, float]
     """
     mean = sum(trials * share for trials, share in parts)
     p_value = min(1.0, 2 * math.exp(_log_tail(total, parts, 1.0 if total > mean else -1.0)))
-    return TestFinding(test, claim, f"in all: {total:,}, {_plain(mean)} expected", p_value)
+    return IntegrityFinding(test, claim, f"in all: {total:,}, {_plain(mean)} expected", p_value)
 
 
-def judge_sum(test: str, claim: str, total: float, n: int, variance: float, most: tuple[float, float]) -> TestFinding:
+def judge_sum(
+    test: str, claim: str, total: float, n: int, variance: float, most: tuple[float, float]
+) -> IntegrityFinding:
     """Judge a sum of ``n`` independent terms of mean 1, each of at most this variance.
 
     ``most`` is how far a term can be above its mean, and how far below it.
@@ -120,7 +124,7 @@ def judge_sum(test: str, claim: str, total: float, n: int, variance: float, most
     """
     above = total > n
     p_value = min(1.0, 2 * math.exp(float(bennett(abs(total - n), n, variance, most[0] if above else most[1]))))
-    return TestFinding(test, claim, f"in all: {_plain(total)}, {_plain(n)} expected", p_value)
+    return IntegrityFinding(test, claim, f"in all: {_plain(total)}, {_plain(n)} expected", p_value)
 
 
 def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:

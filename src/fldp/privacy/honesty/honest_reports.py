@@ -22,21 +22,21 @@ from fldp.oracles.plain.unary import UnaryOracle
 from fldp.oracles.strings.count_mean_sketch import SketchOracle
 from fldp.oracles.strings.rappor import RAPPOR
 from fldp.oracles.unequal.utility import OTHER, UtilityOracle
-from fldp.privacy.honesty.binomial_tests import TestFinding, judge, judge_sum, judge_total
+from fldp.privacy.honesty.binomial_tests import IntegrityFinding, judge, judge_sum, judge_total
 
 SUPPORTS = "every value is supported at least as often as by noise alone, and at most as often as if all held it"
 UNUSED = "what stands for no value gets nothing but noise"
 
 
 @singledispatch
-def of_tally(oracle: Oracle, tally: Tally) -> Iterator[TestFinding]:
+def of_tally(oracle: Oracle, tally: Tally) -> Iterator[IntegrityFinding]:
     """Yield what a tally shows."""
     del oracle, tally
     yield from ()
 
 
 @singledispatch
-def of_reports(oracle: Oracle, data: Array) -> Iterator[TestFinding]:
+def of_reports(oracle: Oracle, data: Array) -> Iterator[IntegrityFinding]:
     """Yield what the reports show beyond their tally."""
     del oracle, data
     yield from ()
@@ -46,21 +46,21 @@ def of_reports(oracle: Oracle, data: Array) -> Iterator[TestFinding]:
 
 
 @of_tally.register(PureOracle)
-def _pure(oracle: PureOracle, tally: Tally) -> Iterator[TestFinding]:
+def _pure(oracle: PureOracle, tally: Tally) -> Iterator[IntegrityFinding]:
     """GRR, SS, and any other whose tally counts the supports of each value."""
     if tally.state.shape == (oracle.domain_size,):
         yield _supports(tally.state, tally.n, float(oracle.q), float(oracle.p))
 
 
 @of_tally.register(UnevenOracle)
-def _uneven(oracle: UnevenOracle, tally: Tally) -> Iterator[TestFinding]:
+def _uneven(oracle: UnevenOracle, tally: Tally) -> Iterator[IntegrityFinding]:
     """Every value has bounds of its own."""
     high, low, _ = oracle.chances
     yield _supports(tally.state, tally.n, low, high)
 
 
 @of_tally.register(UtilityOracle)
-def _naming(oracle: UtilityOracle, tally: Tally) -> Iterator[TestFinding]:
+def _naming(oracle: UtilityOracle, tally: Tally) -> Iterator[IntegrityFinding]:
     """A report names at most one value that is not sensitive, and only if its sender holds it."""
     yield from _uneven(oracle, tally)
     named = np.array([tally.state[oracle.kind_of == OTHER].sum()])
@@ -69,18 +69,18 @@ def _naming(oracle: UtilityOracle, tally: Tally) -> Iterator[TestFinding]:
 
 
 @of_tally.register(IDUE)
-def _levels(oracle: IDUE, tally: Tally) -> Iterator[TestFinding]:
+def _levels(oracle: IDUE, tally: Tally) -> Iterator[IntegrityFinding]:
     yield from _uneven(oracle, tally)
     yield _sum(oracle, tally)
 
 
 @of_tally.register(URAPPOR)
-def _bits_and_names(oracle: URAPPOR, tally: Tally) -> Iterator[TestFinding]:
+def _bits_and_names(oracle: URAPPOR, tally: Tally) -> Iterator[IntegrityFinding]:
     yield from _naming(oracle, tally)
     yield _sum(oracle, tally)
 
 
-def _sum(oracle: UnevenOracle, tally: Tally) -> TestFinding:
+def _sum(oracle: UnevenOracle, tally: Tally) -> IntegrityFinding:
     """Judge what a report adds to all estimates: 1 in the mean. Given the value, supports are independent."""
     p, q, gap = oracle.chances
     noise, held = q * (1 - q) / gap**2, p * (1 - p) / gap**2
@@ -90,13 +90,13 @@ def _sum(oracle: UnevenOracle, tally: Tally) -> TestFinding:
     return judge_sum("total", claim, float(oracle.decode(tally).sum()), tally.n, variance, most)
 
 
-def _supports(counts: NDArray[np.int64], n: int, low: float | Floats, high: float | Floats) -> TestFinding:
+def _supports(counts: NDArray[np.int64], n: int, low: float | Floats, high: float | Floats) -> IntegrityFinding:
     return judge("supports", SUPPORTS, counts, n, low, high)
 
 
 @of_tally.register(UnaryOracle)
 @of_tally.register(OLH)
-def _independent(oracle: PureOracle, tally: Tally) -> Iterator[TestFinding]:
+def _independent(oracle: PureOracle, tally: Tally) -> Iterator[IntegrityFinding]:
     """Supports of one report are independent, so all of them together have a known law (OLH: with an ideal hash)."""
     p, q = float(oracle.p), float(oracle.q)
     yield _supports(tally.state, tally.n, q, p)
@@ -105,7 +105,7 @@ def _independent(oracle: PureOracle, tally: Tally) -> Iterator[TestFinding]:
 
 
 @of_reports.register(UnaryOracle)
-def _weights(oracle: UnaryOracle, data: Array) -> Iterator[TestFinding]:
+def _weights(oracle: UnaryOracle, data: Array) -> Iterator[IntegrityFinding]:
     counts = np.bincount(np.bitwise_count(data).sum(axis=1), minlength=oracle.domain_size + 1)
     law = weight_law(oracle.domain_size, float(oracle.p), float(oracle.q))
     yield judge("weights", "reports have as many set bits as noise gives them", counts, len(data), law, law, _weight)
@@ -132,7 +132,7 @@ def weight_law(size: int, p: float, q: float) -> Floats:
 
 
 @of_reports.register(OLH)
-def _seeds(oracle: OLH, data: Array) -> Iterator[TestFinding]:
+def _seeds(oracle: OLH, data: Array) -> Iterator[IntegrityFinding]:
     octets = np.ascontiguousarray(data["seed"]).astype("<u8").view(np.uint8).reshape(-1, 8)
     counts = np.concatenate([np.bincount(column, minlength=256) for column in octets.T])
     place = lambda cell: f"byte {cell // 256} is {cell % 256}"  # noqa: E731
@@ -143,18 +143,18 @@ def _seeds(oracle: OLH, data: Array) -> Iterator[TestFinding]:
     yield judge("symbols", "all symbols are equally frequent", symbols, len(data), share, share, "symbol {}".format)
 
 
-def _repeated(seeds: Array) -> TestFinding:
+def _repeated(seeds: Array) -> IntegrityFinding:
     """Judge the most frequent seed: ``k`` of ``n`` being the same has at most ``comb(n, k) 2^(-64 (k-1))`` chances."""
     found, counts = np.unique(seeds, return_counts=True)
     most, n = int(counts.max(initial=0)), len(seeds)
     chance = math.lgamma(n + 1) - math.lgamma(most + 1) - math.lgamma(n - most + 1) - 64 * (most - 1) * math.log(2)
     worst = f"seed {found[counts.argmax()]:#018x}: {most:,} of {n:,}" if most > 1 else f"none of {n:,}"
     p_value = math.exp(min(0.0, chance)) if most > 1 else 1.0
-    return TestFinding("repeats", "no hash seed comes twice", worst, p_value)
+    return IntegrityFinding("repeats", "no hash seed comes twice", worst, p_value)
 
 
 @of_tally.register(FWR)
-def _agreements(oracle: FWR, tally: Tally) -> Iterator[TestFinding]:
+def _agreements(oracle: FWR, tally: Tally) -> Iterator[IntegrityFinding]:
     """Count for every item, used or not, with how many reports it agrees: in the leak, and then in the symbol."""
     K, g, n = 1 << oracle.leaks, 1 << oracle.bits, tally.n
     used = np.zeros(oracle.rows, np.bool_)
@@ -177,7 +177,7 @@ def _rows(
     trials: NDArray[np.int64],
     used: NDArray[np.bool_],
     bounds: tuple[float, float],
-) -> Iterator[TestFinding]:
+) -> Iterator[IntegrityFinding]:
     """Judge the items of values by both bounds, and the others by that of noise alone."""
     low, high = bounds
     name = "item {}".format
@@ -188,7 +188,7 @@ def _rows(
 
 
 @of_reports.register(FWR)
-def _masks(oracle: FWR, data: Array) -> Iterator[TestFinding]:
+def _masks(oracle: FWR, data: Array) -> Iterator[IntegrityFinding]:
     """Masks are uniform, and so are exclusive ors of two of them: each mask, and each parity of its bits."""
     columns = {f"mask {j}": data[f"mask{j}"] for j in range(oracle.masks)}
     both = {f"{a} ^ {b}": columns[a] ^ columns[b] for a, b in combinations(columns, 2)}
@@ -206,7 +206,7 @@ def _masks(oracle: FWR, data: Array) -> Iterator[TestFinding]:
 
 
 @of_tally.register(FHR)
-def _masks_and_orders(oracle: FHR, tally: Tally) -> Iterator[TestFinding]:
+def _masks_and_orders(oracle: FHR, tally: Tally) -> Iterator[IntegrityFinding]:
     """A mask is odd for its item and a fair coin for others; where it is odd, so is the order of the two positions."""
     D, n = oracle.rows.rows, tally.n
     used = np.arange(D) >= oracle.rows.first
@@ -222,7 +222,7 @@ def _masks_and_orders(oracle: FHR, tally: Tally) -> Iterator[TestFinding]:
 
 
 @of_reports.register(FHR)
-def _positions(oracle: FHR, data: Array) -> Iterator[TestFinding]:
+def _positions(oracle: FHR, data: Array) -> Iterator[IntegrityFinding]:
     D = oracle.rows.rows
     counts = np.concatenate([np.bincount(data[end], minlength=D) for end in ("plus", "minus")])
     low, high = (2 * float(share) / D for share in (oracle.coin.q, oracle.coin.p))
@@ -232,7 +232,7 @@ def _positions(oracle: FHR, data: Array) -> Iterator[TestFinding]:
 
 
 @of_tally.register(HR)
-def _halves(oracle: HR, tally: Tally) -> Iterator[TestFinding]:
+def _halves(oracle: HR, tally: Tally) -> Iterator[IntegrityFinding]:
     """A symbol is as frequent as for some value; so is the half of a block where a row is +1, used or not."""
     p, q = float(oracle.coin.p), float(oracle.coin.q)
     half = oracle.order // 2
@@ -249,7 +249,7 @@ def _halves(oracle: HR, tally: Tally) -> Iterator[TestFinding]:
 
 
 @of_tally.register(PGR)
-def _points(oracle: PGR, tally: Tally) -> Iterator[TestFinding]:
+def _points(oracle: PGR, tally: Tally) -> Iterator[IntegrityFinding]:
     p, q = float(oracle.coin.p), float(oracle.coin.q)
     claim = "every point is as frequent as for some value"
     yield judge("points", claim, tally.state, tally.n, q, p, "point {}".format)
@@ -261,7 +261,7 @@ def _points(oracle: PGR, tally: Tally) -> Iterator[TestFinding]:
 
 
 @of_tally.register(RAPPOR)
-def _filters(oracle: RAPPOR, tally: Tally) -> Iterator[TestFinding]:
+def _filters(oracle: RAPPOR, tally: Tally) -> Iterator[IntegrityFinding]:
     """Given what people keep, every bit is a coin of p or of q: also where the same people report day after day."""
     low, high = sorted((float(oracle.coins.p), float(oracle.coins.q)))
     people, bits = np.repeat(tally.state[:, 0], oracle.bits), tally.state[:, 1:].ravel()
@@ -270,7 +270,7 @@ def _filters(oracle: RAPPOR, tally: Tally) -> Iterator[TestFinding]:
     yield judge("bits", claim, bits, people, low, high, place)
 
 
-def judge_hashes(oracle: SketchOracle, tally: Tally) -> TestFinding:
+def judge_hashes(oracle: SketchOracle, tally: Tally) -> IntegrityFinding:
     """Judge which hash functions were drawn."""
     claim, share = "all hash functions are equally frequent", 1 / oracle.hashes
     return judge("hashes", claim, tally.state[:, 0], tally.n, share, share, "hash function {}".format)

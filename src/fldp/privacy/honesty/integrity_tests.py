@@ -10,7 +10,7 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import Listed
 from fldp.oracles.strings.count_mean_sketch import SketchOracle
 from fldp.oracles.unequal.utility import UtilityOracle
-from fldp.privacy.honesty.binomial_tests import TestFinding
+from fldp.privacy.honesty.binomial_tests import IntegrityFinding
 from fldp.privacy.honesty.honest_reports import judge_hashes, of_reports, of_tally, parts_of, pooled
 from fldp.privacy.honesty.pair_tests import judge_pairs
 from fldp.support.validation import fraction
@@ -36,7 +36,7 @@ class Findings:
     oracle: Oracle
     n: int
     source: str
-    findings: tuple[TestFinding, ...]
+    findings: tuple[IntegrityFinding, ...]
     false_alarm: float
 
     @property
@@ -50,7 +50,7 @@ class Findings:
         return not self.flagged
 
     @property
-    def flagged(self) -> tuple[TestFinding, ...]:
+    def flagged(self) -> tuple[IntegrityFinding, ...]:
         """The tests that honest reports would not fail."""
         return tuple(found for found in self.findings if found.p_value * len(self.findings) <= self.false_alarm)
 
@@ -96,7 +96,7 @@ def _as_sent(source: Reports | Tally) -> Reports | Tally:
     return Reports(base, source.data) if isinstance(source, Reports) else Tally(base, source.state, source.n)
 
 
-def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[TestFinding]:
+def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[IntegrityFinding]:
     if tally.n == 0:
         return
     if isinstance(oracle, Grouped):

@@ -21,7 +21,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 from fldp.oracles.plain.unary import UnaryOracle
-from fldp.privacy.honesty.binomial_tests import TestFinding, bennett
+from fldp.privacy.honesty.binomial_tests import IntegrityFinding, bennett
 
 MAX_VALUES = 128  # those with the largest estimates; what is promised holds for all pairs of all values
 _CELLS = 1 << 22
@@ -45,7 +45,7 @@ def pair_scores(oracle: Oracle, tally: Tally, data: Array | None, values: NDArra
     return None
 
 
-def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[TestFinding]:
+def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[IntegrityFinding]:
     """Yield what the worst pair shows, where the oracle has scores."""
     if not isinstance(oracle, FrequencyOracle) or pair_scores.dispatch(type(oracle)) is pair_scores.dispatch(Oracle):
         return
@@ -56,7 +56,7 @@ def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Te
     place = int(np.argmin(chances))
     one, two = scores.values[place // len(chances)], scores.values[place % len(chances)]
     excess = float(scores.sums.flat[place])
-    yield TestFinding(
+    yield IntegrityFinding(
         "pairs",
         "no two values are supported together more often than by chance",
         f"values {one} and {two}: {excess:,.0f} more than by chance",

@@ -129,7 +129,7 @@ CRASHES = {
 
 @pytest.mark.parametrize("event", CRASHES)
 def test_whatever_reaches_the_log_is_json(tmp_path, event):
-    code = f"from fldp.collector import logs\nlogs.configure(False)\n{CRASHES[event]}"
+    code = f"from fldp.collector.service import logs\nlogs.configure(False)\n{CRASHES[event]}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     (line,) = [json.loads(line) for line in done.stderr.splitlines()]
     assert event in line["event"]

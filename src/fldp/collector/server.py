@@ -54,6 +54,7 @@ def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began = l
             asyncio.run(_serve(collector, stopping, say, secret, began))
         finally:
             unfinished = collector.stop(stopping.left)
+        _ignore_signals()
         logs.log.info("stopped", extra={"dropped": stopping.dropped, "unfinished": unfinished})
     return unfinished
 
@@ -133,6 +134,12 @@ def _heed_signals(loop: asyncio.AbstractEventLoop, stopped: asyncio.Event) -> No
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
+
+
+def _ignore_signals() -> None:
+    """Let no late signal kill what has ended in order: Python restores default handlers as it exits, but not this."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
 
 
 async def _finish(collector: Collector, serving: "asyncio.Task[None]", stopping: _Stopping) -> None:

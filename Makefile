@@ -54,10 +54,10 @@ bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 
 figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures, a few minutes
 	@$(BIN)/fldp experiment paper --output docs
-	@$(BIN)/python -m fldp.experiments.figures.notions docs/images/notions.png
+	@$(BIN)/python -m fldp.experiments.paper.figures.notions docs/images/notions.png
 
 soak: $(READY) needs  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults, hostile, engines, model or timing for one
-	$(BIN)/python tests/soak.py $(PART)
+	PYTHONPATH=tests $(BIN)/python -m soak.soak $(PART)
 
 javascript: $(JS)  ## build the JavaScript client, and put it where the collector serves it from
 	@cd js && npm run --silent vendor
@@ -66,7 +66,7 @@ screenshots: $(READY) needs  ## the pictures of the pages in the documents
 	$(BIN)/python tools/screenshots.py
 
 vectors: $(READY)  ## write the test vectors anew
-	$(BIN)/python -m fldp.vectors vectors
+	$(BIN)/python -m fldp.conformance.vectors vectors
 
 constraints: $(READY)  ## pin the newest versions of everything
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \

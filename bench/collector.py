@@ -26,7 +26,7 @@ from served import EPSILON, VALUES, Served, collector, one_insert
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from postgres_server import PostgresServer
+from support.postgres_server import PostgresServer
 
 CONNECTIONS, BATCH, BATCH_CONNECTIONS = 64, 100_000, 8
 SMALL_BATCH = 1_000  # a hundred thousand INSERTs would take minutes

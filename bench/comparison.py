@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from fldp.errors import FldpError
-from fldp.experiments.data import zipf
-from fldp.needs import build
-from fldp.oracle import FrequencyOracle
+from fldp.estimation.expected_error import build
+from fldp.experiments.datasets.synthetic import zipf
 from fldp.oracles import listed_names
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from peers.counterparts import Counterpart, counterparts
 from peers.protocol import runs
 from sides import Population, Side

@@ -19,7 +19,7 @@ from rich.table import Table
 
 import fldp
 from command import Result, run, say
-from fldp.experiments.population import load
+from fldp.experiments.datasets.population import load
 from peers.environment import PURE_LDP
 
 EPSILONS, SEEDS, PEER_RUNS, TOP = (1.0, 2.0, 4.0), 10, 1, 20

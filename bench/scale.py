@@ -28,8 +28,9 @@ from rich.table import Table
 import fldp
 from command import machine, say
 from engines import opened
-from fldp import distributed, parquet
-from fldp.distributed.lake import Piece, find
+from fldp import distributed
+from fldp.distributed.lake.layout import Piece, find
+from fldp.wire import parquet
 from projection import projected
 from timing import clock
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.postprocess import METHODS
+from fldp.data.postprocess import METHODS
 
 Floats = NDArray[np.float64]
 

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from fldp.cli import main
-from fldp.collector.sqlite import SqliteStore
-from fldp.collector.store import Outcome, Submission, Verdict
+from fldp.collector.storage.protocol import Admitted, Submission, SubmissionResult
+from fldp.collector.storage.sqlite.store import SqliteStore
 
 
-def forget(store: SqliteStore, submissions: Sequence[Submission], day: str) -> list[Outcome]:
+def forget(store: SqliteStore, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
     """Say that all was counted."""
     del store, day
-    return [Outcome(Verdict.ACCEPTED, submission.n) for submission in submissions]
+    return [SubmissionResult(Admitted.ACCEPTED, submission.n) for submission in submissions]
 
 
 if __name__ == "__main__":

@@ -19,20 +19,20 @@ const options = {
   charset: "utf8",
 };
 const dist = join(here, "dist");
-const names = Object.keys(await import("./dist/shared.js"));
+const names = Object.keys(await import("./dist/bundle_shared.js"));
 
 /** What both files need is in the first one, as a list: the second takes it from there, and has no copy of it. */
 const shared = {
   name: "shared",
   setup({ onResolve, onLoad }) {
     const contents = `import { shared } from "./fldp.js"; export const [${names}] = shared;`;
-    onResolve({ filter: /^\.\/shared\.js$/ }, ({ path }) => ({ path, namespace: "shared" }));
+    onResolve({ filter: /^\.\/bundle_shared\.js$|\/bundle_shared\.js$/ }, ({ path }) => ({ path, namespace: "shared" }));
     onResolve({ filter: /^\.\/fldp\.js$/ }, ({ path }) => ({ path, external: true }));
     onLoad({ filter: /./, namespace: "shared" }, () => ({ contents, resolveDir: dist }));
   },
 };
 
-const contents = `export * from "./index.js"; import { ${names} } from "./shared.js"; export const shared = [${names}];`;
+const contents = `export * from "./index.js"; import { ${names} } from "./bundle_shared.js"; export const shared = [${names}];`;
 await build({ ...options, stdin: { contents, resolveDir: dist }, outfile: join(dist, "fldp.js") });
 await build({
   ...options,

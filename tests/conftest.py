@@ -8,7 +8,9 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))
+TESTS = str(Path(__file__).parent)
+sys.path.insert(0, TESTS)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (TESTS, os.environ.get("PYTHONPATH"))))  # of processes, too
 settings.register_profile("fldp", deadline=None, derandomize=True)  # a first example may load Numba
 settings.load_profile("fldp")
 
@@ -72,7 +74,7 @@ def pytest_xdist_make_scheduler(config, log):
 @pytest.fixture(autouse=True)
 def _interpreted_as_in_a_client():
     """A collector within this process makes all kernels run compiled from then on; the next test begins anew."""
-    from fldp import kernels
+    from fldp.numerics import kernels
 
     kernels._mode.always_compiled = False
 
@@ -81,7 +83,7 @@ def pytest_sessionstart(session):
     if not hasattr(session.config, "workerinput") and "PYTEST_XDIST_WORKER" not in os.environ:
         import numpy as np
 
-        import cases
+        from support import cases
 
         for _, oracle in (*cases.CASES.values(), *cases.STRING_CASES.values()):
             oracle.estimate(oracle.tally(oracle.privatize(np.zeros(2, np.int64))))

@@ -9,9 +9,9 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import numpy as np  # noqa: E402
 
-from browser import Visitor, chromium  # noqa: E402
-from collector_server import Server  # noqa: E402
 from fldp import wire  # noqa: E402
+from support.browser import Visitor, chromium  # noqa: E402
+from support.collector_server import Server  # noqa: E402
 
 SURVEY = {
     "name": "commute",

@@ -1,8 +1,8 @@
 /** Oracles that do not protect all values alike: for surveys that name sensitive values, budgets or a distance. */
-import { Exponential } from "./condensed.js";
-import { IDUE } from "./discriminative.js";
-import type { OracleClass } from "./oracle.js";
-import { URAPPOR, URR } from "./utility.js";
+import { Exponential } from "./oracles/unequal/exponential.js";
+import { IDUE } from "./oracles/unequal/idue.js";
+import type { OracleClass } from "./oracles/base/oracle.js";
+import { URAPPOR, URR } from "./oracles/unequal/utility.js";
 
 export { Exponential, IDUE, URAPPOR, URR };
 

@@ -13,7 +13,7 @@ import {
   memoryStore,
   participant,
 } from "../dist/index.js";
-import { explain } from "../../src/fldp/collector/static/explain.js";
+import { explain } from "../../src/fldp/collector/static/answer/explain.js";
 import { collector, specification, withoutWaiting } from "./collector.js";
 
 async function started(t) {

@@ -3,9 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fldp.base import Oracle
-from fldp.checks import CheckError, check_oracle
-from fldp.combine import Combined, combine
+from fldp.conformance.checks import CheckError, check_oracle
+from fldp.data.estimate import Comparison, Estimate, Total
+from fldp.data.postprocess import postprocess
+from fldp.data.reports import Reports, Tally
 from fldp.errors import (
     BudgetError,
     CollectorError,
@@ -15,10 +16,9 @@ from fldp.errors import (
     ParameterError,
     WireError,
 )
-from fldp.estimate import Comparison, Estimate, Total
-from fldp.heavy_hitters import heavy_hitters
-from fldp.hitters import HeavyHitters, Hitter
-from fldp.oracle import FrequencyOracle
+from fldp.estimation.combine import Combined, combine
+from fldp.estimation.planner import Plan, plan
+from fldp.estimation.simulate import simulate
 from fldp.oracles import (
     CMS,
     FHR,
@@ -40,9 +40,10 @@ from fldp.oracles import (
     Exponential,
     Grouped,
 )
-from fldp.participant import Answer, Participant
-from fldp.plan import Plan, plan
-from fldp.postprocess import postprocess
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.string_oracle import StringOracle
+from fldp.participant.participant import Answer, Participant
 from fldp.privacy import (
     CLDP,
     FLDP,
@@ -70,12 +71,11 @@ from fldp.privacy import (
     recover,
     verify,
 )
-from fldp.reports import Reports, Tally
-from fldp.search import Round, Search
-from fldp.simulate import simulate
-from fldp.stream import Stream
-from fldp.string_oracle import StringOracle
-from fldp.survey import Survey
+from fldp.randomness.stream import Stream
+from fldp.search.heavy_hitters import heavy_hitters
+from fldp.search.results import HeavyHitters, Hitter
+from fldp.search.rounds import Round, Search
+from fldp.survey.survey import Survey
 
 if TYPE_CHECKING:
     from fldp.client import AsyncClient, Client

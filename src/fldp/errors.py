@@ -9,7 +9,7 @@
     ├── MergeError             tallies or reports that do not belong together
     ├── BudgetError            an answer would cost more privacy than its owner allows
     ├── CollectorError         a collector refused, or could not be reached
-    └── CheckError             an oracle does not do what it says (fldp.checks)
+    └── CheckError             an oracle does not do what it says (fldp.conformance.checks)
 
 A message is one line and says who, what, the rule, and the value:
 ``GRR: epsilon must be a positive number, got -1.0``.

@@ -12,24 +12,16 @@ import fldp
 from fldp.errors import FldpError
 
 COMMANDS = (
-    "attack_commands",
-    "audit_commands",
-    "backup_commands",
-    "client_commands",
-    "commands",
-    "experiment_commands",
-    "export_commands",
-    "integrity_commands",
-    "plan_commands",
-    "poisoning_commands",
-    "privacy_commands",
-    "published_commands",
-    "results_commands",
-    "search_commands",
-    "serve_commands",
-    "survey_commands",
-    "tally_commands",
-    "token_commands",
+    "experiment",
+    "heavy_hitters",
+    "integrity",
+    "pipeline",
+    "plan",
+    "privacy",
+    "remote",
+    "serve",
+    "survey",
+    "token",
 )
 
 app = typer.Typer(

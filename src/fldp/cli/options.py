@@ -9,16 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from fldp.base import Oracle
+from fldp.data.estimate import Estimate
+from fldp.data.fingerprints import as_candidates
+from fldp.data.reports import Reports, Tally
 from fldp.errors import ParameterError
-from fldp.estimate import Estimate
-from fldp.oracle import FrequencyOracle
-from fldp.progress import progress as progress
-from fldp.reports import Reports, Tally
-from fldp.sources import read_candidates
-from fldp.string_oracle import StringOracle, listed
-from fldp.strings import as_candidates
-from fldp.survey import Survey
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.string_oracle import StringOracle, listed
+from fldp.support.progress import progress as progress
+from fldp.survey.survey import Survey
+from fldp.wire.cells import read_candidates
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _subject(survey: Path | None, oracle: str | None, **parameters: Any) -> Subj
 
 
 def _named(name: str, given: dict[str, Any]) -> Oracle:
-    from fldp.needs import required
+    from fldp.estimation.expected_error import required
     from fldp.oracles import get
 
     cls = get(name)

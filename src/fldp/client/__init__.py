@@ -8,13 +8,13 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fldp.client.address import Address, secret
-from fldp.client.exchange import Line, Patience
-from fldp.client.keys import derived_key
+from fldp.client.idempotency import derived_key
 from fldp.client.operations import Operations
 from fldp.client.replies import Published, Token
-from fldp.client.transport import AsyncTransport, BlockingTransport, Settings
-from fldp.client.uploads import Sent, Upload, upload
-from fldp.constraints import flag, integer, positive
+from fldp.client.retry import Line, Patience
+from fldp.client.transport import AsyncTransport, BlockingTransport, TransportSettings
+from fldp.client.uploading import Sent, Upload, upload
+from fldp.support.validation import flag, integer, positive
 
 if TYPE_CHECKING:
     import ssl
@@ -43,7 +43,7 @@ class _Connected(Operations):
         address = Address.of(url)
         self._allow_insecure = flag("Client", "allow_insecure", allow_insecure)
         token = secret("a token", token, address, allow_insecure)
-        settings = Settings(address, token, positive("Client", "timeout", timeout), tls)
+        settings = TransportSettings(address, token, positive("Client", "timeout", timeout), tls)
         often = Patience(integer(0, 1000)("Client", "retries", retries), positive("Client", "patience", patience))
         self._line = Line(self._transport(settings), address, often, token)
 

@@ -5,9 +5,9 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from fldp.constraints import fail
 from fldp.errors import ParameterError
-from fldp.origin import origin_of
+from fldp.support.validation import fail
+from fldp.support.web_origin import origin_of
 
 _URL = re.compile(r"(https?://[^/?#@\\\s]+)(/[A-Za-z0-9._~/-]*)?", re.IGNORECASE | re.ASCII)
 _SECRET = re.compile(r"[A-Za-z0-9._~+/=-]{1,512}", re.ASCII)

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 from fldp.errors import CollectorError
 
-MOST_JSON = 1 << 25  # bytes of an answer that is kept in memory
-MOST_SECONDS = 600.0  # for the whole of a request and such an answer, however slowly it drips
-LEAST_SPEED = 4096  # bytes a second of what is sent, and of an answer that is saved: these get more time
+MAX_JSON = 1 << 25  # bytes of an answer that is kept in memory
+MAX_SECONDS = 600.0  # for the whole of a request and such an answer, however slowly it drips
+MIN_SPEED = 4096  # bytes a second of what is sent, and of an answer that is saved: these get more time
 Query = Mapping[str, str]
 
 
@@ -35,7 +35,7 @@ class Request:
     repeatable: bool = True
     token: bool = True
     remembered: bool = False
-    most: int = MOST_JSON
+    most: int = MAX_JSON
     sink: Callable[[bytes | None], object] | None = None
 
 
@@ -68,7 +68,7 @@ class Receiver:
     def ends(self) -> float:
         """When the answer must be complete; nobody waits longer."""
         size = len(self._request.body) + (self._size if self._sink else 0)
-        return self._started + MOST_SECONDS + size / LEAST_SPEED
+        return self._started + MAX_SECONDS + size / MIN_SPEED
 
     @property
     def late(self) -> str:
@@ -79,7 +79,7 @@ class Receiver:
         """Take what comes before the first piece."""
         self._reply = Reply(status, {name.lower(): value for name, value in headers.items()})
         self._sink = self._request.sink if status == 200 else None
-        self._most = self._request.most if status < 400 else min(self._request.most, MOST_JSON)
+        self._most = self._request.most if status < 400 else min(self._request.most, MAX_JSON)
         if self._reply.headers.get("content-encoding", "identity") != "identity":
             raise CollectorError("the answer is compressed, which was not asked for", status=status)
         length = self._reply.headers.get("content-length", "0")

@@ -13,26 +13,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from fldp import parquet, wire
-from fldp.base import Oracle
-from fldp.client import calls, replies
+from fldp import wire
+from fldp.client import replies, requests
 from fldp.client.address import secret
-from fldp.client.calls import Day, version_of
-from fldp.client.exchange import Line
-from fldp.client.keys import checked_key
+from fldp.client.download import MAX_ESTIMATES, MAX_EXPORT, Saved, format_of
+from fldp.client.idempotency import checked_key
 from fldp.client.messages import Request, clean, parse, rows
 from fldp.client.replies import Published, Token
-from fldp.client.resuming import Run
-from fldp.client.saving import MOST_ESTIMATES, MOST_EXPORT, Saved, format_of
-from fldp.client.uploads import PIECE_BYTES, Piece, Progress, Sent, Upload, upload
-from fldp.constraints import fail, integer
-from fldp.distributed.lake import THERE, TOO_FEW, WRITTEN, Window, day_file
+from fldp.client.requests import Day, version_of
+from fldp.client.retry import Line
+from fldp.client.uploading import PIECE_BYTES, Progress, Run, Sent, Upload, UploadPart, upload
+from fldp.data.reports import Reports, Tally
+from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window, day_file
 from fldp.errors import CollectorError
-from fldp.files import written
-from fldp.participant import Answer, Confirm, Participant
-from fldp.participant_choice import Choice
-from fldp.reports import Reports, Tally
-from fldp.survey import Survey, SurveyError
+from fldp.oracles.base.oracle import Oracle
+from fldp.participant.choice import Choice
+from fldp.participant.participant import Answer, Confirm, Participant
+from fldp.support.atomic_files import written
+from fldp.support.validation import fail, integer
+from fldp.survey.survey import Survey, SurveyError
+from fldp.wire import parquet
 
 if TYPE_CHECKING:
     from fldp.client import AsyncClient, Client
@@ -41,7 +41,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Operation(Generic[P, T]):
+class ClientOperation(Generic[P, T]):
     """A coroutine of both clients: plain to call on the one, to be awaited on the other."""
 
     def __init__(self, method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> None:
@@ -66,40 +66,40 @@ class Operations:
     _line: Line
     _allow_insecure: bool
 
-    @Operation
+    @ClientOperation
     async def surveys(self) -> list[dict[str, Any]]:
         """List all surveys, newest first. Needs a token that may read."""
         return await self._line.ask(Request("GET", "/v1/surveys"), replies.listed)
 
-    @Operation
+    @ClientOperation
     async def survey(self, name: str, *, version: str | None = None) -> Published:
         """Return the newest open version of a survey, or another one; one that is not what it claims is refused."""
-        request = Request("GET", calls.named(name), calls.query(version=version), token=False)
+        request = Request("GET", requests.named(name), requests.query(version=version), token=False)
         return await self._line.ask(request, lambda reply: replies.verified(reply, name, version))
 
-    @Operation
+    @ClientOperation
     async def create(self, survey: Survey) -> dict[str, Any]:
         """Publish a survey; publishing the same one again changes nothing. Needs an admin token."""
         if not isinstance(survey, Survey):
             raise fail("Client", "survey", "a Survey", survey)
-        request = calls.post_json("/v1/surveys", survey.canonical, repeatable=True)
+        request = requests.post_json("/v1/surveys", survey.canonical, repeatable=True)
         return await self._line.ask(request, lambda reply: replies.created(reply, survey))
 
-    @Operation
+    @ClientOperation
     async def close(self, name: str, *, version: str | None = None) -> dict[str, Any]:
         """Close all versions of a survey, or one. Needs an admin token."""
-        request = Request("POST", calls.named(name, "/close"), calls.query(version=version))
+        request = Request("POST", requests.named(name, "/close"), requests.query(version=version))
         return await self._line.ask(request, lambda reply: replies.closed(reply, name, version))
 
-    @Operation
+    @ClientOperation
     async def delete(self, name: str, *, version: str | None = None, all: bool = False) -> None:  # noqa: A002
         """Delete one version of a survey, or all of them, with everything that was collected. Needs an admin token."""
         if (version is None) == (not all):
             raise fail("Client", "what is deleted", "version=, or all=True", (version, all))
-        request = Request("DELETE", calls.named(name), calls.query(version=version, all=all))
+        request = Request("DELETE", requests.named(name), requests.query(version=version, all=all))
         await self._line.ask(request, replies.done)
 
-    @Operation
+    @ClientOperation
     async def send(
         self,
         reports: Reports | bytes,
@@ -114,9 +114,9 @@ class Operations:
         ``key`` of your own (``fldp.client.derived_key``) and the same bytes; without one it is drawn at random.
         """
         count, body, version = _batch(reports, survey)
-        return await self._post(version, Piece(0, count, body, checked_key(key)), ticket)
+        return await self._post(version, UploadPart(0, count, body, checked_key(key)), ticket)
 
-    @Operation
+    @ClientOperation
     async def send_file(
         self,
         path: str | Path | Upload,
@@ -149,7 +149,7 @@ class Operations:
             await work(run.end)
             return Sent(path.total, sent, path.version, resumed)
 
-    @Operation
+    @ClientOperation
     async def answer(
         self,
         survey: str | Survey,
@@ -176,7 +176,7 @@ class Operations:
         name, wanted = _wanted(survey, version)
         own = Choice.of(label, labels=labels, otherwise=otherwise).labels  # the program's mistakes: nothing is asked
         self._checked_ticket(ticket)
-        request = Request("GET", calls.named(name), calls.query(version=wanted), token=False)
+        request = Request("GET", requests.named(name), requests.query(version=wanted), token=False)
         specification, offered, state = await self._line.ask(request, lambda r: replies.published(r, name, None))
         origin, work = self._line.address.origin, self._line.transport.work
         if wanted not in (None, offered):
@@ -189,10 +189,10 @@ class Operations:
             answer = await work(lambda: asked(labels=own, otherwise=otherwise, confirm=confirm, ticket=ticket))
         except SurveyError as error:
             raise CollectorError(f"{self._line.address}: the answer is not a survey: {clean(error)}") from None
-        await self._post(offered, Piece(0, 1, answer.report, answer.key), ticket, token=submit == "token")
+        await self._post(offered, UploadPart(0, 1, answer.report, answer.key), ticket, token=submit == "token")
         return answer
 
-    @Operation
+    @ClientOperation
     async def estimates(
         self,
         survey: Survey | str,
@@ -211,10 +211,10 @@ class Operations:
         Where the answers are strings, those of ``candidates``, by a ``method`` of the oracle; elsewhere, of all values.
         """
         asked = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
-        request = calls.estimating(survey, "json", candidates, method=method, **asked)
+        request = requests.estimating(survey, "json", candidates, method=method, **asked)
         return await self._line.ask(replace(request, remembered=candidates is None), replies.estimated)
 
-    @Operation
+    @ClientOperation
     async def tally(
         self,
         survey: Survey | str,
@@ -225,11 +225,11 @@ class Operations:
     ) -> Tally:
         """Return the tally of some UTC days or all; ``survey.estimate`` makes estimates of it."""
         known = survey.oracle if isinstance(survey, Survey) else oracle
-        asked = calls.query(since=since, until=until)
-        request = Request("GET", calls.of_version(survey, "tally"), asked, remembered=True, most=calls.MOST_TALLY)
+        asked = requests.query(since=since, until=until)
+        request = Request("GET", requests.of_version(survey, "tally"), asked, remembered=True, most=requests.MAX_TALLY)
         return await self._line.ask(request, lambda reply: replies.tally_of(reply, version_of(survey), known))
 
-    @Operation
+    @ClientOperation
     async def save_estimates(
         self,
         /,
@@ -246,10 +246,10 @@ class Operations:
         standard output.
         """
         form = format_of(path, format)
-        request = calls.estimating(survey, form, **asked)
-        return await self._saved(replace(request, most=MOST_ESTIMATES), path, form, progress)
+        request = requests.estimating(survey, form, **asked)
+        return await self._saved(replace(request, most=MAX_ESTIMATES), path, form, progress)
 
-    @Operation
+    @ClientOperation
     async def export(
         self,
         survey: Survey | str,
@@ -260,18 +260,18 @@ class Operations:
         progress: Progress = lambda _: None,
     ) -> int:
         """Save the raw reports of some UTC days or all as Parquet, and return how many bytes that took."""
-        request = Request("GET", calls.of_version(survey, "export"), calls.query(since=since, until=until))
-        return await self._saved(replace(request, most=MOST_EXPORT), path, "parquet", progress)
+        request = Request("GET", requests.of_version(survey, "export"), requests.query(since=since, until=until))
+        return await self._saved(replace(request, most=MAX_EXPORT), path, "parquet", progress)
 
-    @Operation
+    @ClientOperation
     async def days(self, survey: Survey | str) -> list[tuple[str, int | None]]:
         """Return the UTC days that have reports, and how many; None of those below the survey's minimum."""
         return await self._days(survey)
 
     async def _days(self, survey: Survey | str) -> list[tuple[str, int | None]]:
-        return await self._line.ask(Request("GET", calls.of_version(survey, "days")), replies.days)
+        return await self._line.ask(Request("GET", requests.of_version(survey, "days")), replies.days)
 
-    @Operation
+    @ClientOperation
     async def export_lake(
         self,
         survey: Survey | str,
@@ -296,9 +296,9 @@ class Operations:
             return TOO_FEW
         if parquet.count(path, version_of(survey)) == n:
             return THERE
-        request = Request("GET", calls.of_version(survey, "export"), calls.query(since=day, until=day))
+        request = Request("GET", requests.of_version(survey, "export"), requests.query(since=day, until=day))
         try:
-            await self._saved(replace(request, most=MOST_EXPORT), path, "parquet", progress, folders=True)
+            await self._saved(replace(request, most=MAX_EXPORT), path, "parquet", progress, folders=True)
         except CollectorError as error:
             if error.kind is None or not error.kind.endswith("too-few"):  # with merged tallies there were enough
                 raise
@@ -313,42 +313,42 @@ class Operations:
             await self._line.ask(replace(request, sink=saved), lambda _: saved.check())
         return saved.size
 
-    @Operation
+    @ClientOperation
     async def merge(self, tally: Tally, survey: Survey | str, *, key: str | None = None, day: Day | None = None) -> int:
         """Add a tally of another collector, filed under a UTC day, and return how many reports it brought.
 
         As with ``send``, a ``key`` of your own makes it safe to call again. Needs an admin token.
         """
-        body, where = wire.encode_tally(tally, version_of(survey)), calls.of_version(survey, "merge")
-        request = calls.post_bytes(where, body, checked_key(key), query=calls.query(day=day))
+        body, where = wire.encode_tally(tally, version_of(survey)), requests.of_version(survey, "merge")
+        request = requests.post_bytes(where, body, checked_key(key), query=requests.query(day=day))
         return await self._line.ask(request, lambda reply: replies.accepted(reply, tally.n))
 
-    @Operation
+    @ClientOperation
     async def tickets(self, survey: Survey | str, count: int) -> list[str]:
         """Make single-use tickets for a survey that takes them. Needs an admin token."""
         wanted = integer(1, 100_000)("Client", "count", count)
-        request = calls.post_json(calls.of_version(survey, "tickets"), {"count": wanted}, repeatable=False)
+        request = requests.post_json(requests.of_version(survey, "tickets"), {"count": wanted}, repeatable=False)
         return await self._line.ask(request, lambda reply: replies.tickets(reply, wanted))
 
-    @Operation
+    @ClientOperation
     async def tokens(self) -> list[Token]:
         """List all tokens, without their texts. Needs an admin token."""
         return await self._line.ask(
             Request("GET", "/v1/tokens"), lambda reply: list(map(replies.token_of, rows(parse(reply))))
         )
 
-    @Operation
+    @ClientOperation
     async def create_token(self, scope: str, *, survey: str | None = None, expires: str | None = None) -> Token:
         """Make a token that may ``admin``, ``read`` or ``send``, of one survey or all. Needs an admin token."""
         wanted = {"scope": scope, "survey": survey, "expires": expires}
         given = {name: value for name, value in wanted.items() if value is not None}
-        request = calls.post_json("/v1/tokens", given, repeatable=False)
+        request = requests.post_json("/v1/tokens", given, repeatable=False)
         return await self._line.ask(request, lambda reply: replies.created_token(reply, scope, survey))
 
-    @Operation
+    @ClientOperation
     async def revoke_token(self, token_id: str) -> None:
         """Make a token worthless; twice is as good as once. Needs an admin token."""
-        await self._line.ask(Request("DELETE", calls.of_token(token_id)), replies.done)
+        await self._line.ask(Request("DELETE", requests.of_token(token_id)), replies.done)
 
     def _answerable(self, name: str, state: str, submit: str, ticket: str | None) -> None:
         """Refuse a survey that would refuse the answer, before anything is spent on it."""
@@ -362,10 +362,10 @@ class Operations:
         if got:
             raise CollectorError(f"{self._line.address}: survey {name} must be one that takes an answer now, got {got}")
 
-    async def _post(self, version: str, piece: Piece, ticket: str | None, *, token: bool = True) -> int:
+    async def _post(self, version: str, piece: UploadPart, ticket: str | None, *, token: bool = True) -> int:
         self._checked_ticket(ticket)
-        where = calls.of_version(version, "reports")
-        request = calls.post_bytes(where, piece.body, piece.key, headers=calls.ticketed(ticket), token=token)
+        where = requests.of_version(version, "reports")
+        request = requests.post_bytes(where, piece.body, piece.key, headers=requests.ticketed(ticket), token=token)
         return await self._line.ask(request, lambda reply: replies.accepted(reply, piece.count))
 
     def _checked_ticket(self, ticket: str | None) -> None:

@@ -5,12 +5,12 @@ from datetime import date
 from typing import Any
 
 from fldp import wire
-from fldp.base import Oracle
 from fldp.client.address import presentable
 from fldp.client.messages import Reply, clean, fields, parse, rows
+from fldp.data.reports import Tally
 from fldp.errors import CollectorError, FldpError, WireError
-from fldp.reports import Tally
-from fldp.survey import Survey
+from fldp.oracles.base.oracle import Oracle
+from fldp.survey.survey import Survey
 
 STATES = ("open", "closed", "scheduled")
 

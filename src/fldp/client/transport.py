@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fldp.client.address import Address
+from fldp.client.deadline import Sockets, Watch
 from fldp.client.messages import Receiver, Reply, Request, UnreachableError, clean
-from fldp.client.watch import Sockets, Watch
 from fldp.errors import CollectorError, FldpError
-from fldp.extras import load
+from fldp.support.optional_imports import load
 
 if TYPE_CHECKING:
     import ssl
@@ -28,7 +28,7 @@ def _trusting_nobody() -> "ssl.SSLContext":
 
 
 @dataclass(frozen=True)
-class Settings:
+class TransportSettings:
     """Where to, with which secret, and how long to wait."""
 
     address: Address
@@ -114,7 +114,7 @@ def _reason(error: BaseException) -> str:
 class BlockingTransport:
     """Coroutines that never wait: everything in them blocks."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: TransportSettings) -> None:
         httpx = load("httpx", "client")
         self._settings = settings
         self._http = settings.made(httpx.Client, httpx.HTTPTransport)
@@ -146,7 +146,7 @@ class BlockingTransport:
 class AsyncTransport:
     """Coroutines that wait without blocking."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: TransportSettings) -> None:
         httpx = load("httpx", "client")
         self._settings = settings
         self._http = settings.made(httpx.AsyncClient, httpx.AsyncHTTPTransport)

@@ -9,19 +9,10 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from fldp.collector import (
-    answer_routes,
-    compare_routes,
-    integrity_routes,
-    other_routes,
-    page_routes,
-    plan_routes,
-    report_routes,
-    survey_routes,
-)
-from fldp.collector.access import require, token_of
-from fldp.collector.collector import Collector
-from fldp.collector.gate import Gate
+from fldp.collector.http.access import require, token_of
+from fldp.collector.http.middleware import Gate
+from fldp.collector.routes import compare, estimates, integrity, pages, plan, reports, surveys, tokens_and_health
+from fldp.collector.service.collector import Collector
 
 Handler = Callable[[Collector, Request, Any], Awaitable[Response]]
 
@@ -37,33 +28,33 @@ class Operation:
 
 
 OPERATIONS = (
-    Operation("GET", "/healthz", "public", other_routes.healthz),
-    Operation("GET", "/readyz", "public", other_routes.readyz),
-    Operation("GET", "/metrics", "own", other_routes.metrics),
-    Operation("GET", "/openapi.json", "public", other_routes.document),
-    Operation("POST", "/v1/surveys", "admin", survey_routes.create),
-    Operation("GET", "/v1/surveys", "read", survey_routes.index),
-    Operation("POST", "/v1/plan", "admin", plan_routes.plan),
-    Operation("GET", "/v1/surveys/{name}", "public", survey_routes.show),
-    Operation("DELETE", "/v1/surveys/{name}", "admin", survey_routes.delete),
-    Operation("POST", "/v1/surveys/{name}/close", "admin", survey_routes.close),
-    Operation("POST", "/v1/versions/{id}/reports", "own", report_routes.send),
-    Operation("GET", "/v1/versions/{id}/estimates", "read", answer_routes.estimates),
-    Operation("POST", "/v1/versions/{id}/estimates", "read", answer_routes.estimates_among),
-    Operation("GET", "/v1/versions/{id}/tally", "read", answer_routes.tally),
-    Operation("GET", "/v1/versions/{id}/days", "read", answer_routes.days),
-    Operation("GET", "/v1/versions/{id}/compare", "read", compare_routes.compare),
-    Operation("POST", "/v1/versions/{id}/compare", "read", compare_routes.compare_among),
-    Operation("GET", "/v1/versions/{id}/integrity", "read", integrity_routes.honesty),
-    Operation("GET", "/v1/versions/{id}/export", "read", answer_routes.export),
-    Operation("POST", "/v1/versions/{id}/merge", "admin", report_routes.merge),
-    Operation("POST", "/v1/versions/{id}/tickets", "admin", survey_routes.tickets),
-    Operation("GET", "/v1/tokens", "admin", other_routes.tokens),
-    Operation("POST", "/v1/tokens", "admin", other_routes.create_token),
-    Operation("DELETE", "/v1/tokens/{id}", "admin", other_routes.revoke_token),
-    Operation("GET", "/", "public", page_routes.dashboard),
-    Operation("GET", "/s/{name}", "public", page_routes.answer),
-    Operation("GET", "/static/{file}", "public", page_routes.static),
+    Operation("GET", "/healthz", "public", tokens_and_health.healthz),
+    Operation("GET", "/readyz", "public", tokens_and_health.readyz),
+    Operation("GET", "/metrics", "own", tokens_and_health.metrics),
+    Operation("GET", "/openapi.json", "public", tokens_and_health.document),
+    Operation("POST", "/v1/surveys", "admin", surveys.create),
+    Operation("GET", "/v1/surveys", "read", surveys.index),
+    Operation("POST", "/v1/plan", "admin", plan.plan),
+    Operation("GET", "/v1/surveys/{name}", "public", surveys.show),
+    Operation("DELETE", "/v1/surveys/{name}", "admin", surveys.delete),
+    Operation("POST", "/v1/surveys/{name}/close", "admin", surveys.close),
+    Operation("POST", "/v1/versions/{id}/reports", "own", reports.send),
+    Operation("GET", "/v1/versions/{id}/estimates", "read", estimates.estimates),
+    Operation("POST", "/v1/versions/{id}/estimates", "read", estimates.estimates_among),
+    Operation("GET", "/v1/versions/{id}/tally", "read", estimates.tally),
+    Operation("GET", "/v1/versions/{id}/days", "read", estimates.days),
+    Operation("GET", "/v1/versions/{id}/compare", "read", compare.compare),
+    Operation("POST", "/v1/versions/{id}/compare", "read", compare.compare_among),
+    Operation("GET", "/v1/versions/{id}/integrity", "read", integrity.honesty),
+    Operation("GET", "/v1/versions/{id}/export", "read", estimates.export),
+    Operation("POST", "/v1/versions/{id}/merge", "admin", reports.merge),
+    Operation("POST", "/v1/versions/{id}/tickets", "admin", surveys.tickets),
+    Operation("GET", "/v1/tokens", "admin", tokens_and_health.tokens),
+    Operation("POST", "/v1/tokens", "admin", tokens_and_health.create_token),
+    Operation("DELETE", "/v1/tokens/{id}", "admin", tokens_and_health.revoke_token),
+    Operation("GET", "/", "public", pages.dashboard),
+    Operation("GET", "/s/{name}", "public", pages.answer),
+    Operation("GET", "/static/{file}", "public", pages.static),
 )
 
 
@@ -81,7 +72,7 @@ def _busiest_first(path: str) -> tuple[bool, str]:
 def _route(collector: Collector, path: str) -> Route:
     """Return one route for a path, whatever its methods, so that another method is told which there are."""
     methods = {operation.method: operation for operation in OPERATIONS if operation.path == path}
-    return Route(path, _Endpoint(collector, path, methods), methods=list(methods))
+    return Route(path.replace("{file}", "{file:path}"), _Endpoint(collector, path, methods), methods=list(methods))
 
 
 class _Endpoint:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.client import Client
-from fldp.collector.clock import day, system
+from fldp.collector.config.clock import day, system
+from fldp.collector.config.settings import Settings
 from fldp.collector.server import Say, run
-from fldp.collector.settings import Settings
 from fldp.errors import FldpError, ParameterError
-from fldp.survey import Survey
+from fldp.survey.survey import Survey
 
 A_SECOND = 40  # people
 HISTORY = 14  # days

@@ -20,14 +20,14 @@ from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
-from fldp.collector import auth, logs
 from fldp.collector.app import create_app
-from fldp.collector.clock import Clock, system
-from fldp.collector.collector import Collector
-from fldp.collector.settings import Settings
-from fldp.collector.sqlite_file import FILE
-from fldp.collector.store import StoreError
-from fldp.collector.stores import serve_store
+from fldp.collector.config.clock import Clock, system
+from fldp.collector.config.settings import Settings
+from fldp.collector.service import logs, tokens
+from fldp.collector.service.collector import Collector
+from fldp.collector.storage.open_store import serve_store
+from fldp.collector.storage.protocol import StoreError
+from fldp.collector.storage.sqlite.file import FILE
 
 Say = Callable[[str], None]
 Began = Callable[[str, str | None], None]  # told the address, and the admin token if one was made
@@ -47,13 +47,14 @@ def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began = l
     settings = replace(settings, host=_bindable(settings.host, settings.port))
     with _alone(settings.data) if settings.database is None else nullcontext():
         store = serve_store(settings)
-        secret = None if auth.has_admin(store, clock()) else auth.create_token(store, clock(), "admin")[0]
+        secret = None if tokens.has_admin(store, clock()) else tokens.create_token(store, clock(), "admin")[0]
         collector = Collector(settings, store, clock)
         stopping = _Stopping(settings.stop_seconds)
         try:
             asyncio.run(_serve(collector, stopping, say, secret, began))
         finally:
             unfinished = collector.stop(stopping.left)
+        _ignore_signals()
         logs.log.info("stopped", extra={"dropped": stopping.dropped, "unfinished": unfinished})
     return unfinished
 
@@ -133,6 +134,12 @@ def _heed_signals(loop: asyncio.AbstractEventLoop, stopped: asyncio.Event) -> No
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
+
+
+def _ignore_signals() -> None:
+    """Let no late signal kill what has ended in order: Python restores default handlers as it exits, but not this."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
 
 
 async def _finish(collector: Collector, serving: "asyncio.Task[None]", stopping: _Stopping) -> None:

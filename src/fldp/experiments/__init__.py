@@ -7,13 +7,15 @@
 [1.0, 1.0]
 """
 
-from fldp.experiments import corpora, counted, data
-from fldp.experiments.choices import Contender, Source
-from fldp.experiments.metrics import metric
-from fldp.experiments.population import Population, dataset
-from fldp.experiments.run import run
-from fldp.experiments.spec import EXTENDED, PAPER, Specification
-from fldp.experiments.table import Table
+from fldp.experiments.datasets import from_files as counted
+from fldp.experiments.datasets import public_corpora as corpora
+from fldp.experiments.datasets import synthetic as data
+from fldp.experiments.datasets.population import Population, dataset
+from fldp.experiments.runner.contenders import Contender, Source
+from fldp.experiments.runner.metrics import metric
+from fldp.experiments.runner.run import run
+from fldp.experiments.runner.specification import EXTENDED, PAPER, Specification
+from fldp.experiments.runner.table import Table
 
 __all__ = [
     "EXTENDED",

@@ -2,25 +2,25 @@
 
 from typing import TYPE_CHECKING, TypeVar
 
-from fldp.base import Oracle
 from fldp.errors import ParameterError
-from fldp.oracle import FrequencyOracle
-from fldp.oracles.condensed import Exponential
-from fldp.oracles.discriminative import IDUE
-from fldp.oracles.fhr import FHR
-from fldp.oracles.fwr import FWR, HRR
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.string_oracle import StringOracle
+from fldp.oracles.flexible.fhr import FHR
+from fldp.oracles.flexible.fwr import FWR, HRR
 from fldp.oracles.grouped import Grouped
-from fldp.oracles.grr import GRR, RR
-from fldp.oracles.hadamard import HR
-from fldp.oracles.hashing import OLH
-from fldp.oracles.projective import PGR
-from fldp.oracles.rappor import RAPPOR
-from fldp.oracles.sketch import CMS, HCMS
-from fldp.oracles.subset import SS
-from fldp.oracles.unary import OUE, SUE
-from fldp.oracles.urappor import URAPPOR
-from fldp.oracles.urr import URR
-from fldp.string_oracle import StringOracle
+from fldp.oracles.plain.grr import GRR, RR
+from fldp.oracles.plain.hadamard_response import HR
+from fldp.oracles.plain.olh import OLH
+from fldp.oracles.plain.pgr import PGR
+from fldp.oracles.plain.subset_selection import SS
+from fldp.oracles.plain.unary import OUE, SUE
+from fldp.oracles.strings.count_mean_sketch import CMS, HCMS
+from fldp.oracles.strings.rappor import RAPPOR
+from fldp.oracles.unequal.exponential import Exponential
+from fldp.oracles.unequal.idue import IDUE
+from fldp.oracles.unequal.urappor import URAPPOR
+from fldp.oracles.unequal.urr import URR
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -10,24 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.constraints import fail, flag, integer, positive
+from fldp.data.packing import as_columns, from_columns, pack_columns, unpack_columns
+from fldp.data.reports import Array, Tally
+from fldp.data.values import Values
 from fldp.errors import ParameterError
-from fldp.oracle import MOST_VALUES, Floats, FrequencyOracle, Law
-from fldp.oracles.fwr import HRR
-from fldp.oracles.grr import GRR, RR
-from fldp.oracles.hadamard import HR
-from fldp.oracles.projective import PGR
-from fldp.oracles.single import Single
-from fldp.oracles.subset import SS
-from fldp.oracles.unary import OUE, SUE
-from fldp.packing import as_columns, from_columns, pack_columns, unpack_columns
-from fldp.profile import Band, Profile
-from fldp.reports import Array, Tally
-from fldp.stream import Words
-from fldp.values import Values
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle, Law
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.flexible.fwr import HRR
+from fldp.oracles.plain.grr import GRR, RR
+from fldp.oracles.plain.hadamard_response import HR
+from fldp.oracles.plain.pgr import PGR
+from fldp.oracles.plain.single_value import Single
+from fldp.oracles.plain.subset_selection import SS
+from fldp.oracles.plain.unary import OUE, SUE
+from fldp.randomness.stream import Words
+from fldp.support.validation import fail, flag, integer, positive
 
 BASES: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (GRR, HR, HRR, OUE, PGR, RR, SS, SUE)}
-MOST_GROUPS = 256  # so that a group is one byte, and the list of them fits into the header of a batch
+MAX_GROUPS = 256  # so that a group is one byte, and the list of them fits into the header of a batch
 
 Numbers = NDArray[np.integer[Any]]
 
@@ -42,12 +43,12 @@ def _base(owner: str, name: str, value: Any) -> str:
 
 def sizes(owner: str, name: str, value: Any) -> tuple[int, ...]:
     """Accept the sizes of groups."""
-    rule = f"a list of 2 to {MOST_GROUPS} sizes of groups, at most {MOST_VALUES} values in all"
+    rule = f"a list of 2 to {MAX_GROUPS} sizes of groups, at most {MAX_VALUES} values in all"
     given = value.tolist() if isinstance(value, np.ndarray) else value
-    if not isinstance(given, list | tuple) or not 2 <= len(given) <= MOST_GROUPS:
+    if not isinstance(given, list | tuple) or not 2 <= len(given) <= MAX_GROUPS:
         raise fail(owner, name, rule, value)
-    sizes = tuple(integer(1, MOST_VALUES)(owner, f"a size in {name}", size) for size in given)
-    if sum(sizes) > MOST_VALUES:
+    sizes = tuple(integer(1, MAX_VALUES)(owner, f"a size in {name}", size) for size in given)
+    if sum(sizes) > MAX_VALUES:
         raise fail(owner, name, rule, value)
     return sizes
 
@@ -83,7 +84,7 @@ class Grouped(FrequencyOracle):
     name = "grouped"
     params = {  # noqa: RUF012
         "epsilon": positive,
-        "domain_size": integer(0, MOST_VALUES),
+        "domain_size": integer(0, MAX_VALUES),
         "base": _base,
         "groups": sizes,
         "allow_exposure": flag,

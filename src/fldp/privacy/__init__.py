@@ -1,14 +1,14 @@
 """What a report gives away: promises, verifier, auditor, attackers, the card; and what a person has given away."""
 
-from fldp.privacy.attack import Averaging, Guess, averaging, bayes
-from fldp.privacy.audit import Audit, Finding, audit, choose_values, repeated
-from fldp.privacy.card import Card, card
-from fldp.privacy.elimination import Repeats, eliminate, remaining, repeats
-from fldp.privacy.integrity import Findings, Recovered, integrity, recover
-from fldp.privacy.limits import Limit, Limits, Spent
+from fldp.participant.limits import Limit, Limits, Spent
+from fldp.privacy.auditor import Audit, Finding, audit, choose_values, repeated
+from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
+from fldp.privacy.elimination_attack import Repeats, eliminate, remaining, repeats
+from fldp.privacy.honesty import Findings, Recovered, integrity, recover
 from fldp.privacy.notions import CLDP, FLDP, IDLDP, LDP, PLDP, ULDP, ApproximateLDP, GroupedLDP, Notion
 from fldp.privacy.poisoning import gain, leverage, poison
-from fldp.privacy.verify import Judgement, Verification, Witness, verify
+from fldp.privacy.privacy_card import Card, card
+from fldp.privacy.verifier import Judgement, Verification, Witness, verify
 
 __all__ = [
     "CLDP",

@@ -1,10 +1,8 @@
 """Laws: the conditional probabilities that a verifier looks at, from an oracle, a table or a function."""
 
 import csv
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
@@ -12,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from fldp.constraints import show
 from fldp.errors import DomainError, ParameterError
-from fldp.oracle import FrequencyOracle, Law
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
+from fldp.support.exact_numbers import exact
+from fldp.support.validation import show
 
-_MOST_WORK = 1 << 24
-_MOST_TEXT, _MOST_EXPONENT = 1000, 1000
+_MAX_WORK = 1 << 24
 _ROUNDING = Fraction(1, 10**9)
 
 
@@ -49,8 +47,8 @@ def laws_of(subject: Any, domain_size: int | None) -> Laws:
     if len(rows) < 2:
         raise ParameterError(f"verify: a law must be of at least 2 values, got {len(rows)}")
     laws = [[_checked(value, row)] for value, row in enumerate(rows)]
-    if len(laws) * sum(len(law) for (law,) in laws) > _MOST_WORK:
-        rule = f"values times probabilities of at most {_MOST_WORK:,}"
+    if len(laws) * sum(len(law) for (law,) in laws) > _MAX_WORK:
+        rule = f"values times probabilities of at most {_MAX_WORK:,}"
         raise ParameterError(f"verify: a law must have {rule}, got one of {len(laws):,} values that has more")
     return Laws([None], laws)
 
@@ -75,7 +73,7 @@ def _of_family(oracles: Sequence[FrequencyOracle]) -> Laws:
 
 
 def _of_function(law: Callable[[int], Any], domain_size: int | None) -> list[Any]:
-    if isinstance(domain_size, bool) or not isinstance(domain_size, Integral) or not 2 <= domain_size <= _MOST_WORK:
+    if isinstance(domain_size, bool) or not isinstance(domain_size, Integral) or not 2 <= domain_size <= _MAX_WORK:
         raise ParameterError(f"verify: a function needs domain_size, its number of values, got {domain_size!r}")
     return [_plain(law(value)) for value in range(int(domain_size))]
 
@@ -107,21 +105,6 @@ def _checked(value: int, row: Any) -> Law:
     if abs(total - 1) > _ROUNDING:
         raise DomainError(f"verify: the probabilities of value {value} must add up to 1, got {float(total):.9g}")
     return _support({report: share / total for report, share in law.items()})
-
-
-def exact(number: Any) -> Fraction:
-    """Return a number as it is, a text such as ``1/3`` or ``1e-6`` included; one of absurd length is a ValueError.
-
-    >>> exact("1/3"), exact(0.5)
-    (Fraction(1, 3), Fraction(1, 2))
-    """
-    if isinstance(number, np.generic):
-        number = number.item()
-    if isinstance(number, str | Decimal):
-        power = re.search(r"[eE][+-]?(\d+)", str(number))
-        if len(str(number)) > _MOST_TEXT or (power and int(power[1]) > _MOST_EXPONENT):
-            raise ValueError
-    return Fraction(number)
 
 
 def _share(value: int, report: Any, share: Any) -> Fraction:

@@ -7,14 +7,14 @@ from functools import cached_property
 from itertools import permutations
 from typing import Any
 
-from fldp.constraints import fail
 from fldp.errors import ParameterError
-from fldp.oracle import FrequencyOracle
-from fldp.privacy.notion import Notion, Pair, bounded_epsilon
-from fldp.profile import Curve, Profile, delta_curve
-from fldp.thresholds import exp_lower, log_upper
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.profile import Curve, Profile, delta_curve
+from fldp.privacy.notions.base import Notion, Pair, bounded_epsilon
+from fldp.randomness.coins import exp_lower, log_upper
+from fldp.support.validation import fail
 
-_MOST_SAMPLED = 1 << 10  # values, of which all pairs are looked at
+_MAX_SAMPLED = 1 << 10  # values, of which all pairs are looked at
 
 Report = tuple[Any, Any]  # its public part, and its outcome
 Left = Sequence[tuple[Collection[int], Report | None]]
@@ -180,8 +180,8 @@ class Verification:
         sampled = list[int]()
         for start, stop in notion.ranges(self.domain_size):
             sampled += self.oracle.sample_values(start, stop)
-            if len(sampled) > _MOST_SAMPLED:
-                raise ParameterError(f"verify: {notion} is judged on at most {_MOST_SAMPLED} values of such a law")
+            if len(sampled) > _MAX_SAMPLED:
+                raise ParameterError(f"verify: {notion} is judged on at most {_MAX_SAMPLED} values of such a law")
         yield from permutations(sampled, 2)
 
     @property

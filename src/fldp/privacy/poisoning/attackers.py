@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from fldp.base import Oracle
-from fldp.constraints import fail, integer, one_of
+from fldp.data.reports import Reports
+from fldp.data.values import as_values, shown
 from fldp.errors import DomainError
-from fldp.oracle import FrequencyOracle
-from fldp.privacy.poisoning import bits, hashes, numbered, parities, symbols  # noqa: F401 (each joins ``strategy``)
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.string_oracle import Listed, listed
+from fldp.privacy.poisoning import bit_reports, composite_reports, hash_reports, parity_reports, symbol_reports  # noqa: F401 (each joins ``strategy``)
 from fldp.privacy.poisoning.strategy import Targets, strategy
-from fldp.reports import Reports
-from fldp.stream import Stream
-from fldp.string_oracle import Listed, listed
-from fldp.values import as_values, shown
+from fldp.randomness.stream import Stream
+from fldp.support.validation import fail, integer, one_of
 
 ATTACKS = ("maximal-gain", "random-item", "random-report")
 
@@ -32,8 +32,8 @@ def poison(
 
     ``"maximal-gain"`` sends what adds most to the estimates of the targets, ``"random-item"`` the honest report of a
     target, ``"random-report"`` any report. With ``tickets``, masks and hash seeds are not theirs to choose (see
-    ``fldp.derived``); where a report has neither, that changes nothing. An oracle over strings is given among the
-    candidates that estimates are asked for, and targets are some of these.
+    ``fldp.oracles.base.ticket_words``); where a report has neither, that changes nothing. An oracle over strings is
+    given among the candidates that estimates are asked for, and targets are some of these.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=100)

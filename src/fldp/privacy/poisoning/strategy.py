@@ -16,14 +16,14 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.base import Floats, Oracle
+from fldp.data.fingerprints import Fingerprints
+from fldp.data.reports import Array
 from fldp.errors import ParameterError
-from fldp.oracle import FrequencyOracle
-from fldp.oracles.pure import PureOracle
-from fldp.oracles.uneven import UnevenOracle
-from fldp.reports import Array
-from fldp.string_oracle import Listed, StringOracle
-from fldp.strings import Fingerprints
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.string_oracle import Listed, StringOracle
+from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 
 Targets = NDArray[np.int64]
 Generator = np.random.Generator

@@ -1,0 +1,197 @@
+/** Oracle: parameters and nothing else. It says how random words become a report, and what a report tells. */
+import type { Derive } from "./ticket_words.js";
+import { fail } from "../../support/errors.js";
+import type { Charge, Row } from "../../participant/ledger.js";
+import { randomWords } from "../../randomness/random.js";
+
+/** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
+export const MAX_VALUES = 1 << 20;
+
+export const MAX_LISTED = 2 ** 31 - 1; // values of any list
+const MAX_POWER = 1 << 16;
+
+/** A value: its number, or the fingerprint of a string, which is wider than 53 bits. */
+export type Value = number | bigint;
+
+/** Tells how likely a report is under a value. An oracle takes one kind of values only, as a method may. */
+export type Likely = { of(value: Value): number }["of"];
+
+/** A report as the numbers that it consists of; those wider than 53 bits are bigints. */
+export type Report = readonly (number | bigint)[];
+
+/** Parameters as JSON has them. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** What a parameter must be, and what it is where it is not given. */
+export interface Rule {
+  readonly rule: string;
+  readonly initial?: unknown;
+  readonly check: (value: unknown) => boolean;
+}
+
+/** What a round of a search adds to an oracle: how many values it has, what a string is among them, who was asked. */
+export interface Round {
+  readonly size: number;
+  read(text: string): Value;
+  /** What is hashed as the set of labels, the same in all rounds. */
+  readonly set: unknown;
+  /** Say that the person was asked before. */
+  before(rows: readonly Row[], row: Charge): string[];
+}
+
+/** A class of oracles. */
+export interface OracleClass {
+  readonly id: string;
+  readonly rules: Readonly<Record<string, Rule>>;
+  new (fields: Fields): Oracle;
+}
+
+/** Accept a finite number above zero. */
+export const positive: Rule = {
+  rule: "a positive number",
+  check: (value) => typeof value === "number" && value > 0 && value < Infinity,
+};
+
+/** Accept true or false. */
+export const flag: Rule = { rule: "true or false", initial: false, check: (value) => typeof value === "boolean" };
+
+/** Accept an integer of a range. */
+export function integer(low: number, high: number, initial?: unknown): Rule {
+  const check = (value: unknown) => Number.isInteger(value) && low <= (value as number) && (value as number) <= high;
+  return { rule: `an integer from ${low} to ${high}`, initial, check };
+}
+
+/** Accept 1, 2, 4, ... of a range. */
+export function powerOfTwo(low: number, initial: number): Rule {
+  const { check } = integer(low, MAX_POWER);
+  const good = (value: unknown) => check(value) && !((value as number) & ((value as number) - 1));
+  return { rule: `a power of two from ${low} to ${MAX_POWER}`, initial, check: good };
+}
+
+/** A frequency oracle on the side of those who answer. */
+export abstract class Oracle {
+  declare static readonly id: string;
+  static readonly rules: Readonly<Record<string, Rule>> = { epsilon: positive, domain_size: integer(2, MAX_VALUES) };
+
+  /** The identifier on the wire. */
+  declare readonly name: string;
+  /** The least share of one value's reports that any other value can also produce; 1 is ordinary LDP. */
+  eta = 1;
+  /** The least number of values that a single report leaves possible. */
+  declare anonymity: number;
+  /** The parameters, those at their default too. */
+  readonly settings: Record<string, unknown> = {};
+
+  constructor(fields: Fields) {
+    const { id, rules } = new.target as unknown as OracleClass;
+    this.name = id;
+    const odd = Object.keys(fields).find((key) => fields[key] !== undefined && !Object.hasOwn(rules, key));
+    if (odd !== undefined) throw fail(this.name, "a parameter", `one of ${Object.keys(rules)}`, odd);
+    for (const [key, { rule, check, initial }] of Object.entries(rules)) {
+      const { [key]: value = initial } = fields;
+      if (!check(value)) throw fail(this.name, key, rule, value);
+      this.settings[key] = value;
+    }
+    this.anonymity = this.domainSize;
+  }
+
+  /** The bound on the logarithm of the ratio of probabilities. */
+  get epsilon(): number {
+    return this.settings.epsilon as number;
+  }
+
+  /** The number of values; where they are strings, more than any list can have. */
+  get domainSize(): number {
+    return (this.settings.domain_size as number) ?? MAX_LISTED;
+  }
+
+  /** Where an answer is kept and reported anew: the epsilon of all reports together that are made of it. */
+  declare readonly lastingEpsilon?: number;
+
+  /** Where it asks a round of a search: see `Round`. */
+  declare readonly set?: unknown;
+  before?(rows: readonly Row[], row: Charge): string[];
+
+  /** Draw what is kept of a value, where reports of it may differ. It is never to be sent. */
+  keep?(value: Value): Report;
+
+  /** Draw a report of what is kept. */
+  respond?(kept: Report): Report;
+
+  /** The number of random words that a report takes, always. */
+  abstract readonly words: number;
+
+  /** Rules of collecting that only this oracle can keep, and what they say where they are given. */
+  rarely: Fields = {};
+
+  /** How to draw where a ticket decides what is public in a report; only plain LDP with such a part has it. */
+  declare derive?: Derive;
+
+  /** The number of bits that each number of a report takes on the wire. */
+  abstract readonly widths: readonly number[];
+
+  /** Return the report of a value: a pure function of it and of the words. `draw` takes random ones. */
+  abstract perturb(value: Value, words: DataView): Report;
+
+  /** Tell whether this oracle can produce a report, whose numbers have the right widths already. */
+  check(_report: Report): boolean {
+    return true;
+  }
+
+  /** Return how likely a report is under a value, up to a factor; exactly 0 where a value cannot produce it. */
+  abstract likely(report: Report): Likely;
+
+  /** Return the value that a text without a label stands for; something else if it stands for none. */
+  read(text: string): Value | Promise<Value> {
+    return String(Number(text)) === text ? Number(text) : -1;
+  }
+
+  /** Tell whether this is a value. */
+  holds(value: Value): boolean {
+    return integer(0, this.domainSize - 1).check(value);
+  }
+
+  /** Name and parameters as JSON; those at their default are left out. */
+  get description(): Fields {
+    const { rules } = this.constructor as unknown as OracleClass;
+    const given = Object.entries(this.settings).filter(([key, value]) => value !== rules[key].initial);
+    return { name: this.name, ...Object.fromEntries(given) };
+  }
+
+  /** The number of bits of a report. */
+  get reportBits(): number {
+    return this.widths.reduce((sum, width) => sum + width, 0);
+  }
+
+  /** Draw a report of a value, with randomness from WebCrypto. */
+  draw(value: Value, _version?: string, _ticket?: string): Report {
+    // Only its type is shown: a program that mixes up labels and values would have the answer in its log.
+    if (!this.holds(value)) throw fail(this.name, "a value", "one of its domain", typeof value);
+    return this.perturb(value, randomWords(this.words));
+  }
+}
+
+/** Refuse a domain where a single report can give a value away, unless that was allowed; drop an idle permission. */
+export function settleExposure({ name, anonymity, settings, domainSize }: Oracle): void {
+  if (anonymity >= 2) settings.allow_exposure = false;
+  else if (!settings.allow_exposure) {
+    throw fail(name, "domain_size", "larger, or allow_exposure", domainSize);
+  }
+}
+
+/** Return a word. */
+export function wordOf(words: DataView, position: number): bigint {
+  return words.getBigUint64(8 * position, true);
+}
+
+/** Return how many bits a number has: the length of it in binary. */
+export function bitLength(number: number): number {
+  return 32 - Math.clz32(number);
+}
+
+/** Return the parity of the set bits of a number below 2^31. */
+export function parity(bits: number): number {
+  let odd = 0;
+  for (let left = bits; left; left &= left - 1) odd ^= 1;
+  return odd;
+}

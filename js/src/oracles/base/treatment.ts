@@ -1,0 +1,34 @@
+/** Treatment: parameters that make values differ in the protection that they have; as `fldp/treatment.py` has them. */
+import type { Rule } from "./oracle.js";
+import { Oracle, integer } from "../../bundle_shared.js";
+
+/** A value and its budget. */
+export type Budget = readonly [number, number];
+
+const { check: isValue } = integer(0, Infinity); // those that a domain does not have are refused by the oracle
+const isBudget = (pair: unknown): boolean =>
+  Array.isArray(pair) && pair.length === 2 && isValue(pair[0]) && Oracle.rules.epsilon.check(pair[1]);
+
+/** Accept a list that names values, none of them twice; so many that it fits into the header of a batch. */
+function listOf(most: number, what: string, isGood: (each: unknown) => boolean): Rule {
+  const check = (given: unknown): boolean =>
+    Array.isArray(given) &&
+    given.length >= 1 &&
+    given.length <= most &&
+    given.every(isGood) &&
+    new Set(given.map(named)).size === given.length;
+  return { rule: `a list of 1 to ${most} ${what}`, check };
+}
+
+const named = (each: number | Budget): number => (typeof each === "number" ? each : each[0]);
+
+/** The values that are sensitive. */
+export const sensitive = listOf(256, "different values", isValue);
+
+/** The values that have a budget of their own, each with it. */
+export const budgets = listOf(100, "pairs of a value and its budget, all of different values", isBudget);
+
+/** Put what a list says into the order of the values. */
+export function inOrder<T extends number | Budget>(list: unknown): readonly T[] {
+  return [...(list as T[])].sort((a, b) => named(a) - named(b));
+}

@@ -1,0 +1,53 @@
+/** Which point of `F_2^r` stands for which value of FWR: the same map as `fldp/scatter.py`, and its bias. */
+import { bitLength } from "../base/oracle.js";
+
+const SEEDS =
+  "0000000000000003030300000000000049030c042900000000000000000000660899246604660499000c000e000e840e0e08087b07102b" +
+  "000000000000000023c40542054b2f4b2323010134010101ad01b5070707b50722073cc007034b03038b034b0303df0f44052f2f070a02" +
+  "0717170504051c0206000000000000000009096f3d6f1b6fd9ad04043444254434a304a3da9bdadada8b9b09090904048b048b8b8b428b" +
+  "002f2f2f0044000044444444441aa91aea2f969696259696424242dddddddd97dd97970697007c002000426c025a1d69003a3e02020231" +
+  "0416041616ae0a0c480a480c1a00000c05083e080a00006300020000000000000000";
+
+/** Return the map of values to items on a domain. */
+export function scatter(domainSize: number): (value: number) => number {
+  const bits = bitLength(domainSize - 1);
+  const size = 1 << bits;
+  if (domainSize === size) return (value) => value;
+  const seed = domainSize < 256 ? parseInt(SEEDS.slice(2 * domainSize - 4, 2 * domainSize - 2), 16) : 0;
+  const constants = BigInt.asUintN(64, 0x9e3779b97f4a7c15n * BigInt(2 * seed + 1));
+  const part = (shift: bigint): number => Number((constants >> shift) % BigInt(size));
+  const rounds = [0n, 16n, 32n].map((shift) => [part(shift) | 1, part(shift + 8n)]);
+  return (value) => {
+    let item = value;
+    for (const [factor, offset] of rounds) {
+      item = (item * factor + offset) % size; // below 2^41, so exact
+      item ^= item >> ((bits + 1) >> 1);
+    }
+    return item;
+  };
+}
+
+/** Return the largest difference between the two sides of any hyperplane, where both have values. */
+function largestBias(domainSize: number): number {
+  const size = 1 << bitLength(domainSize - 1);
+  if (domainSize === size) return 0;
+  const used = new Int32Array(size);
+  const item = scatter(domainSize);
+  for (let value = 0; value < domainSize; value++) used[item(value)] = 1;
+  for (let step = 1; step < size; step *= 2) {
+    for (let k = 0; k < size; k++) {
+      if (!(k & step)) [used[k], used[k + step]] = [used[k] + used[k + step], used[k] - used[k + step]];
+    }
+  }
+  return used.slice(1).reduce((most, sum) => (Math.abs(sum) < domainSize ? Math.max(most, Math.abs(sum)) : most), 0);
+}
+
+/** Return a lower bound of the number of values that any leak of so many parities leaves possible. */
+export function leftBy(domainSize: number, leaks: number): number {
+  const bias = leaks ? largestBias(domainSize) : 0;
+  let least = domainSize;
+  for (let parts = 2; parts <= 1 << leaks; parts *= 2) {
+    least = Math.min(least, Math.ceil((domainSize - (parts - 1) * bias) / parts));
+  }
+  return Math.max(1, least);
+}

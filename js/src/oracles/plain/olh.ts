@@ -1,0 +1,61 @@
+/** Local hashing: hash the value to a few symbols, then respond on those. */
+import { type SymbolCoin, quotient, respond, symbolCoin } from "../../randomness/coins.js";
+import { deriving } from "../base/ticket_words.js";
+import { ONE, expLower } from "../../randomness/exp_lower.js";
+import { type Fields, Oracle, type Report, type Value, bitLength, wordOf } from "../base/oracle.js";
+
+const MAX_SYMBOLS = 2n ** 32n - 1n;
+const low = (number: bigint): bigint => BigInt.asUintN(64, number);
+
+/** Return output number `value` of SplitMix64 started at the seed. */
+export function keyedHash(seed: bigint, value: Value): bigint {
+  let z = low(seed + (BigInt(value) + 1n) * 0x9e3779b97f4a7c15n);
+  z = low((z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
+  z = low((z ^ (z >> 27n)) * 0x94d049bb133111ebn);
+  return z ^ (z >> 31n);
+}
+
+/** Hash a value under a seed to a number below `symbols`. */
+export function hashed(seed: bigint, value: Value, symbols: number): number {
+  return Number((keyedHash(seed, value) * BigInt(symbols)) >> 64n);
+}
+
+/** Return the number of symbols `g` that minimises `(E + g - 1)^2 / (g - 1)`: one of the neighbours of `E + 1`. */
+function bestSymbols(epsilon: number): number {
+  const power = expLower(Math.min(epsilon, 64));
+  let g = power / ONE + 1n;
+  g = g < MAX_SYMBOLS - 1n ? g : MAX_SYMBOLS - 1n; // E is at least 1, so it is at least 2
+  const [here, next] = [power + (g - 1n) * ONE, power + g * ONE];
+  return Number(next * next * (g - 1n) < here * here * g ? g + 1n : g);
+}
+
+/** Optimised local hashing: a public random hash to `g` symbols, then randomized response among those. */
+export class OLH extends Oracle {
+  static override readonly id = "olh";
+  readonly words = 2;
+  declare readonly widths: readonly number[];
+  declare private readonly symbols: number;
+  declare private readonly coin: SymbolCoin;
+
+  constructor(fields: Fields) {
+    super(fields);
+    this.symbols = bestSymbols(this.epsilon);
+    this.coin = symbolCoin(this.name, this.epsilon, this.symbols);
+    this.widths = [64, bitLength(this.symbols - 1)];
+    this.derive = deriving(this, 1);
+  }
+
+  override perturb(value: number, words: DataView): Report {
+    const seed = wordOf(words, 0);
+    return [seed, respond(hashed(seed, value, this.symbols), wordOf(words, 1), this.coin)];
+  }
+
+  override check([, symbol]: Report): boolean {
+    return symbol < this.symbols;
+  }
+
+  override likely([seed, symbol]: Report): (value: number) => number {
+    const less = quotient(this.coin.other, this.coin.keep);
+    return (value) => (hashed(seed as bigint, value, this.symbols) === symbol ? 1 : less);
+  }
+}

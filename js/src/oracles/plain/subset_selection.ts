@@ -1,0 +1,65 @@
+/** Subset selection: report a set of values that is a little more likely to hold the true one. */
+import { SCALE, quotient, subsetCoin } from "../../randomness/coins.js";
+import { ONE, expLower } from "../../randomness/exp_lower.js";
+import { type Fields, Oracle, type Report, bitLength, wordOf } from "../base/oracle.js";
+
+/** Return `(e^eps-1)^2 q (1-q)/(p-q)^2` as numerator and denominator, up to a common factor. */
+function rareVariance(power: bigint, size: bigint, domainSize: bigint): [bigint, bigint] {
+  const rest = domainSize - size;
+  const weight = size * power + rest * ONE;
+  return [(weight - power) * ((rest - 1n) * weight + size * power), size * rest * rest];
+}
+
+/** Return the size of the sets: the neighbour of `d/(e^eps+1)` with the smaller variance. */
+function bestSize(epsilon: number, domainSize: bigint): bigint {
+  const power = expLower(Math.min(epsilon, 64));
+  const low = (domainSize * ONE) / (power + ONE) || 1n;
+  if (domainSize - low < 2n) return low;
+  const [a, b] = rareVariance(power, low, domainSize);
+  const [c, d] = rareVariance(power, low + 1n, domainSize);
+  return c * b < a * d ? low + 1n : low;
+}
+
+/** Subset selection: a set of `w` values, sorted, that holds the true one with `w e^eps/(w e^eps + d - w)`. */
+export class SS extends Oracle {
+  static override readonly id = "ss";
+  declare readonly words: number;
+  declare readonly widths: readonly number[];
+  declare private readonly size: number;
+  declare private readonly coin: bigint;
+
+  constructor(fields: Fields) {
+    super(fields);
+    const domainSize = BigInt(this.domainSize);
+    const size = bestSize(this.epsilon, domainSize);
+    this.coin = subsetCoin(this.name, this.epsilon, size, domainSize);
+    this.size = Number(size);
+    this.words = 1 + this.size;
+    this.widths = Array<number>(this.size).fill(bitLength(this.domainSize - 1));
+  }
+
+  /** Word 0 tells whether the value is named; the others are drawn by the algorithm of Floyd, a word each. */
+  override perturb(value: number, words: DataView): Report {
+    const named = wordOf(words, 0) < this.coin;
+    const members = this.size - Number(named);
+    const chosen = new Set<number>(named ? [value] : []);
+    const other = (number: number): number => number + Number(number >= value);
+    for (let k = 1; k <= members; k++) {
+      const bound = this.domainSize - 1 - members + k;
+      const drawn = other(Number((wordOf(words, k) * BigInt(bound)) >> 64n));
+      chosen.add(chosen.has(drawn) ? other(bound - 1) : drawn);
+    }
+    return Array.from(Uint32Array.from(chosen).sort()); // the order in which they were drawn would tell the true one
+  }
+
+  override check(report: Report): boolean {
+    return report.every((value, k) => value < this.domainSize && (k === 0 || value > report[k - 1]));
+  }
+
+  override likely(report: Report): (value: number) => number {
+    const inside = this.coin * BigInt(this.domainSize - this.size);
+    const less = quotient((SCALE - this.coin) * BigInt(this.size), inside);
+    const named = new Set(report);
+    return (value) => (named.has(value) ? 1 : less);
+  }
+}

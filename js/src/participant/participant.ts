@@ -1,0 +1,237 @@
+/**
+ * Participant: the person's side. Answers once, remembers the answer, repeats it, and keeps to the person's limits.
+ *
+ * An answer is drawn at random, so a second one to the same question tells more than the first. A participant never
+ * draws twice for one version of a survey and one origin. What it drew is stored before anybody sees it, so nobody can
+ * draw again until it pleases. The true value is never stored.
+ *
+ * Whether it answers never depends on the answer by a rule that the collector chooses. An answer that a survey lacks is
+ * drawn as `otherwise`, or else as a label drawn at random: a refusal would tell the collector the answer.
+ */
+import { type FullLimits, type Limits, type Spent, fullLimits, together } from "./limits.js";
+import { type Bytes, bytesOf, hex, identifier, unhex } from "../support/canonical_json.js";
+import { BudgetError, DomainError, fail } from "../support/errors.js";
+import {
+  type Charge,
+  type Drawn,
+  type Refusals,
+  type Row,
+  answers,
+  change,
+  checkOf,
+  concerns,
+  countRefusal,
+  intact,
+  noticesOf,
+  readLedger,
+  refusals,
+} from "./ledger.js";
+import type { Report, Value } from "../oracles/base/oracle.js";
+import { randomBytes, uniform } from "../randomness/random.js";
+import type { Store } from "./store.js";
+import type { Survey } from "../survey/survey.js";
+import { encode } from "../wire/encode.js";
+
+/** Asks the person whether to go on, given what they must know. */
+export type Confirm = (notices: readonly string[]) => boolean | Promise<boolean>;
+
+/** What a participant works with. */
+export interface Keeping {
+  /** Where answers are kept. */
+  readonly store: Store;
+  /** The person's own limits; no survey can change them. */
+  readonly limits?: Limits;
+  /**
+   * The labels that the program was written for, never taken from the survey. A survey with others is refused, whatever
+   * the answer is, and an answer outside of them is a `DomainError`.
+   */
+  readonly labels?: readonly string[];
+  /** The label that stands for an answer that the survey, or `labels`, lack. */
+  readonly otherwise?: string;
+}
+
+/** What belongs to one answer. */
+export interface Sending {
+  readonly confirm?: Confirm;
+  /** For surveys that take reports with a single-use ticket. An answer belongs to the ticket that it was drawn with. */
+  readonly ticket?: string;
+}
+
+/** An answer that was drawn and stored. */
+export interface Answer {
+  /** What is sent, byte for byte: one report, of this version of the survey. `explain` says what it tells. */
+  readonly batch: Bytes;
+  /** The idempotency key that it is sent under. */
+  readonly key: string;
+  /** `drawn`: kept here; `queued`: to be sent when the collector can be reached; `sent`: acknowledged. */
+  readonly state: Row["state"];
+  /** Whether it was drawn earlier and cost nothing now. Then the label may have been another one. */
+  readonly repeated: boolean;
+  /** What the person confirmed. */
+  readonly notices: readonly string[];
+  /** What all answers on this topic give away to this origin, together. */
+  readonly spent: Spent;
+}
+
+/** Return the time in UTC, so many characters of it: 10 are the day, 19 go down to the second. */
+const clock = (size: number): string => new Date().toISOString().slice(0, size);
+
+/** Say that a survey takes no answers now, so that nothing is spent on one that will not count. */
+function closed({ name, state, collect: { opens, closes } }: Survey): string[] {
+  const now = `${clock(19)}Z`;
+  const open = state === "open" && (!opens || now >= opens) && (!closes || now < closes);
+  return open ? [] : [`survey ${name} must be open now, got ${state}`];
+}
+
+/** Answers one survey for one person. It draws and keeps; a `Respondent` also sends. */
+export class Participant {
+  declare readonly survey: Survey;
+  declare readonly limits: FullLimits;
+  declare protected readonly store: Store;
+  declare private readonly own: ReadonlySet<unknown> | undefined;
+  declare private readonly otherwise: string | undefined;
+
+  constructor(survey: Survey, { store, limits, labels, otherwise }: Keeping) {
+    this.survey = survey;
+    this.limits = fullLimits(limits);
+    this.store = store;
+    this.own = labels && new Set(labels);
+    this.otherwise = otherwise;
+    const texts = [...(labels ?? []), ...(otherwise === undefined ? [] : [otherwise])];
+    if (!texts.every(this.allows, this)) throw fail("participant", "otherwise", "one of labels, all texts", texts);
+  }
+
+  /** Tell whether the program itself lets a text be an answer. No survey has a part in that. */
+  private allows(text: unknown): boolean {
+    return bytesOf(text) !== null && (this.own?.has(text) ?? true);
+  }
+
+  /** Return the value that is perturbed for an answer: by the same steps for all of them. */
+  private async value(texts: readonly string[]): Promise<Value> {
+    const { survey } = this;
+    let value: Value = uniform(survey.oracle.domainSize);
+    for (const text of texts) {
+      const found = await survey.find(text);
+      value = survey.oracle.holds(found) ? found : value;
+    }
+    return value;
+  }
+
+  /**
+   * Draw the answer to the survey and store it, or find the one that was stored, whatever the label is now. Nothing is
+   * sent. Once this is done the answer is spent: it is the one that will ever be given.
+   *
+   * What the person must know first (few labels, or others than the last time) is given to `confirm`; if that is not
+   * true, or there is nobody to ask, the survey is refused. A refusal is a `BudgetError` and costs nothing.
+   */
+  async prepare(label: string, sending: Sending = {}): Promise<Answer> {
+    const texts = [this.otherwise, label].filter(this.allows, this) as string[];
+    if (!texts.length) throw new DomainError("participant: the label must be a text, one of labels (not shown)");
+    try {
+      return await this.answered(texts, sending);
+    } catch (error) {
+      if (error instanceof BudgetError) await countRefusal(this.store, this.survey.origin);
+      throw error;
+    }
+  }
+
+  private async answered(texts: readonly string[], { confirm, ticket }: Sending): Promise<Answer> {
+    const { survey } = this;
+    const value = await this.value(texts);
+    const blank = await this.blank();
+    let notices: readonly string[] = [];
+    for (let agreed: readonly string[] = []; ; agreed = notices) {
+      const repeated = await change<boolean | null>(this.store, async (rows) => {
+        if (rows.some(answers(survey))) return (notices = []), [null, true];
+        notices = this.examined(rows, blank);
+        if (!notices.every((notice) => agreed.includes(notice))) return [null, null];
+        const basis = survey.collect.repeat && survey.oracle.keep?.(value);
+        return [{ answers: [...rows, { ...blank, ...(await this.drawn(basis, value, ticket)) }] }, false];
+      });
+      if (repeated !== null) {
+        const answer = (await this.recall()) as Answer;
+        return { ...answer, repeated: repeated && answer.repeated, notices };
+      }
+      const said = `participant: survey ${survey.name} must be confirmed (${notices.join("; ")})`;
+      if (!confirm) throw new BudgetError(`${said}, got nobody`);
+      if ((await confirm(notices)) !== true) throw new BudgetError(`${said}, got a no`); // a person takes time
+    }
+  }
+
+  /**
+   * Return the answer that was given before, or null. Where there may be one each day, and it is another day, it is a
+   * new report, made of what was kept.
+   */
+  async recall(): Promise<Answer | null> {
+    let repeated = true;
+    const row = await change<Row | undefined>(this.store, async (rows) => {
+      const found = rows.find(answers(this.survey));
+      const { basis, last = "" } = found ? await intact(found) : {};
+      repeated = !basis || last >= clock(10) || closed(this.survey).length > 0;
+      if (repeated) return [null, found];
+      const row = { ...(found as Row), ...(await this.drawn(basis)), ticket: undefined };
+      return [{ answers: rows.map((other) => (other === found ? row : other)) }, row];
+    });
+    if (!row) return null;
+    const { key, batch, state } = row;
+    return { batch: unhex(batch), key, state, repeated, notices: [], spent: await this.spent() };
+  }
+
+  /** Draw a report of a value, or of what was kept, and return what is stored of it. */
+  private async drawn(basis: Report | undefined | "", value: Value = 0, ticket?: string): Promise<Drawn> {
+    const { oracle, version } = this.survey;
+    const report = (basis && oracle.respond?.(basis)) || (await oracle.draw(value, version, ticket));
+    const key = hex(randomBytes(32)); // not computed from the report: many people send the same one
+    const batch = hex(await encode(oracle, [report], version));
+    const check = await checkOf(key, batch, basis || []);
+    return { key, batch, check, state: "drawn", ...(basis && { basis, last: clock(10) }) };
+  }
+
+  /** Return what all answers on this topic give away to this origin, together. */
+  async spent(): Promise<Spent> {
+    return together((await this.rows()).filter(concerns(this.survey)));
+  }
+
+  /** Return all answers in the store, in their order. */
+  async rows(): Promise<readonly Row[]> {
+    return readLedger(await this.store.read()).answers;
+  }
+
+  /** Return how often surveys were refused, by origin: one that asks again and again is up to something. */
+  async refusals(): Promise<Refusals> {
+    return readLedger(await this.store.read()).refusals ?? {};
+  }
+
+  /** Return what the answer would cost, to whom, over which labels. */
+  private async blank(): Promise<Charge> {
+    const { origin, path, name, topic, version, oracle, labels, domain, collect } = this.survey;
+    const { eta, domainSize: size } = oracle;
+    const epsilon = (collect.repeat && oracle.lastingEpsilon) || oracle.epsilon;
+    const values = labels ? { labels: [...labels].sort() } : domain ? { domain } : { domain_size: size };
+    const set = await identifier(oracle.set ?? values);
+    return { origin, path, name, topic, version, epsilon, eta, labels: set, size, day: clock(10) };
+  }
+
+  /** Say that a survey has other labels than the program expects. */
+  private mismatch({ name, labels }: Survey): string[] {
+    const { own } = this;
+    const all = new Set<unknown>([...(own ?? []), ...(labels ?? [])]).size;
+    if (!own || (all === own.size && all === labels?.length)) return [];
+    return [`survey ${name} must have the ${own.size} labels that the program expects, got others`];
+  }
+
+  /** Refuse what the limits do not cover, and return what the person has to confirm. Never by the answer. */
+  private examined(rows: readonly Row[], row: Charge): string[] {
+    const { minAnonymity: least } = this.limits;
+    const { anonymity: left, before } = this.survey.oracle;
+    const reasons = [
+      ...closed(this.survey),
+      ...this.mismatch(this.survey),
+      ...(before?.(rows, row) ?? []),
+      ...(left < least ? [`a report must leave at least ${least} values possible, got ${left}`] : []),
+      ...refusals(rows, row, this.limits),
+    ];
+    if (reasons.length) throw new BudgetError(`participant: ${reasons.join("; ")}`);
+    return noticesOf(rows, row, this.limits);
+  }
+}

@@ -1,0 +1,53 @@
+/** Search: the round of a search for frequent strings that a survey asks, as in `fldp/search.py`. */
+import { bytesOf, utf8 } from "../support/canonical_json.js";
+import { fail } from "../support/errors.js";
+import { related } from "../participant/ledger.js";
+import { type Fields, type Round, bitLength, integer } from "../oracles/base/oracle.js";
+
+const MAX_STEP = 18;
+
+const binary = (number: number, width: number): string => number.toString(2).padStart(width, "0");
+
+/**
+ * Return the code of a string, a text of 0 and 1 that no other string's code begins: a symbol for each byte of the
+ * alphabet, an escape before other bytes, and one for the end; in truncated binary, as `fldp/prefix_code.py` has it.
+ */
+function codeOf(alphabet: string, bytes: Uint8Array): string {
+  const letters = [...new Set(utf8(alphabet))];
+  const last = letters.length + 1;
+  const width = bitLength(last);
+  const short = (1 << width) - last - 1;
+  const symbol = (n: number): string => (n < short ? binary(n, width - 1) : binary(n + short, width));
+  const write = (byte: number): string => {
+    const place = letters.indexOf(byte) + 1;
+    return place ? symbol(place) : symbol(last) + binary(byte, 8);
+  };
+  return Array.from(bytes, write).join("") + symbol(0);
+}
+
+/** Return the round that the specification of a survey asks: what to give to `load` if searches are to be answered. */
+export function search({ name, search: table, domain }: Fields): Round {
+  const { round: _, found: __, step, prefixes, ...same } = Object(table);
+  const good = Array.isArray(prefixes) && /^[01,]*$/.test(prefixes.join()) && integer(0, MAX_STEP).check(step);
+  if (!good || domain !== "strings") throw fail("survey", "search", "a round of one, over strings", table);
+  const none = prefixes.length << step;
+  return {
+    size: none + 1,
+    set: { search: same },
+    /** The value of a string: which prefix it has and the bits after it, or the last value if it has none. */
+    read(text) {
+      const bytes = bytesOf(text);
+      const code = bytes ? codeOf(same.alphabet, bytes) : "";
+      const compare = (found: number, bits: string, k: number): number => (code.startsWith(bits) ? k : found);
+      const place = prefixes.reduce(compare, -1); // all of them: it must take the same time for every string
+      if (!bytes || place < 0) return bytes ? none : -1;
+      const more = code.slice(prefixes[place].length).slice(0, step).padEnd(step, "0");
+      return (place << step) | parseInt(more || "0", 2);
+    },
+    /** A search asks everybody once, in one of its rounds, whatever the limits. */
+    before(rows, row) {
+      const found = rows.find((other) => related(row)(other) && other.labels === row.labels);
+      return found ? [`search ${name} must be answered in one round only, got one answered on ${found.day}`] : [];
+    },
+  };
+}

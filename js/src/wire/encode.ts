@@ -1,0 +1,55 @@
+/** Wire: batches of reports as bytes, as `docs/wire.md` of the project specifies. `reading.ts` is the way back. */
+import { type Bytes, dumps, sha256, utf8 } from "../support/canonical_json.js";
+import { fail } from "../support/errors.js";
+import type { Fields, Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
+import { pack } from "../data/packing.js";
+
+/** What a batch begins with: FLDP, format 1, kind 1 for reports. */
+export const START = [70, 76, 68, 80, 1, 1];
+/** The number of bytes of a check. */
+export const CHECK = 8;
+const CHUNK_BYTES = 1 << 22;
+
+/** Return the most reports that one chunk holds. */
+export const chunkSize = (oracle: Oracle): number => Math.max(8, Math.floor(CHUNK_BYTES / oracle.reportBits) * 8);
+
+/** Return the text of a header. */
+export const headerText = (oracle: Oracle, survey?: string | null): string =>
+  dumps({ oracle: oracle.description, ...(survey && { survey }) });
+
+/** Return a number as little-endian bytes. */
+const little = (value: number, size: number): number[] =>
+  Array.from({ length: size }, (_, k) => Math.floor(value / 256 ** k) % 256);
+
+/** Return everything so far, some more, and a check of all of it. */
+async function checked(start: ArrayLike<number>, ...parts: readonly ArrayLike<number>[]): Promise<Bytes> {
+  const all = [start, ...parts];
+  const made = new Uint8Array(all.reduce((sum, part) => sum + part.length, CHECK));
+  let place = 0;
+  for (const part of all) {
+    made.set(part, place);
+    place += part.length;
+  }
+  made.set((await sha256(made.slice(0, place))).subarray(0, CHECK), place);
+  return made;
+}
+
+/** Return a batch of reports as bytes; `survey` is the version that they answer. */
+export async function encode(oracle: Oracle, reports: readonly Report[], survey?: string): Promise<Bytes> {
+  const header = utf8(headerText(oracle, survey));
+  let made: ArrayLike<number> = [...START, ...little(header.length, 2), ...header];
+  const whole = reports.length - (reports.length % 8); // only a chunk at the end may stop within a byte
+  for (let start = 0, end; start < reports.length; start = end) {
+    end = start < whole ? Math.min(start + chunkSize(oracle), whole) : reports.length;
+    made = await checked(made, little(end - start, 4), pack(oracle.widths, reports.slice(start, end)));
+  }
+  return checked(made, little(0, 4), little(reports.length, 8));
+}
+
+/** Make an oracle from its description: one of those that are offered. */
+export function build(fields: unknown, oracles: readonly OracleClass[]): Oracle {
+  const { name, ...parameters } = Object(fields) as Fields;
+  const Kind = oracles.find(({ id }) => id === name);
+  if (!Kind) throw fail("oracle", "name", `one of ${oracles.map(({ id }) => id)}`, name);
+  return new Kind(parameters);
+}

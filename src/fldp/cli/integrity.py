@@ -1,0 +1,134 @@
+"""The command that asks whether reports look honest."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from fldp.cli import app
+from fldp.cli.options import Candidates, Subject, note, progress, takes_oracle
+from fldp.cli.pipeline import AsJson, size_of
+from fldp.errors import ParameterError
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.support.validation import integer, one_of
+from fldp.survey.survey import Survey
+from fldp.wire import files
+
+
+@app.command()
+@takes_oracle
+def integrity(
+    file: Annotated[str, typer.Argument(help="Reports, or a tally; - is standard input.")] = "-",
+    false_alarm: Annotated[
+        float, typer.Option(help="Honest reports are called dishonest with this probability at most.")
+    ] = 0.001,
+    recover: Annotated[bool, typer.Option("--recover", help="Also estimate without the fakes that show.")] = False,
+    as_json: AsJson = False,
+    subject: Subject | None = None,
+) -> None:
+    """Test whether reports look as honest ones do, whatever the data; exit code 1 if they do not."""
+    from fldp import privacy
+    from fldp.presentation import integrity as integrity_view
+    from fldp.presentation import tables
+
+    oracle, version = (subject.oracle, subject.version) if subject else (None, None)
+    with progress("reading", size_of([file])) as advance:
+        source = files.source(file, oracle, version, advance)
+    with progress("testing", None):
+        found = privacy.integrity(source, false_alarm=false_alarm)
+        made = privacy.recover(source, found) if recover else None
+    survey = subject.survey if subject else None
+    label = survey.label if survey else str
+    if made is not None and survey is not None:
+        made = replace(made, labels=survey.labels)
+    if as_json:
+        more = {} if made is None else {"recovered": integrity_view.recovery_facts(made)}
+        typer.echo(json.dumps(integrity_view.facts(found, label) | more, ensure_ascii=False, indent=1))
+    else:
+        tables.show(integrity_view.findings_table(found, label), *integrity_view.notes(found, label))
+        if made is not None:
+            tables.show("", tables.estimate_table(made, 0.95, 20), *integrity_view.recovery_notes(made))
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+_EPSILON, _DOMAIN, _TARGETS = 1.0, 64, 5
+
+
+@app.command()
+@takes_oracle
+def poisoning(
+    epsilon: Annotated[float | None, typer.Option(help="Its epsilon, or that of all oracles: 1 unless given.")] = None,
+    domain: Annotated[int | None, typer.Option(help="Its values, or those of all oracles: 64 unless given.")] = None,
+    targets: Annotated[
+        int | None, typer.Option(help="How many values the fakes promote, drawn: 5 unless given.")
+    ] = None,
+    target: Annotated[list[str] | None, typer.Option(help="Promote this value instead; may be given again.")] = None,
+    users: Annotated[int, typer.Option(help="How many users there are, fakes included.")] = 50_000,
+    share: Annotated[float, typer.Option(help="The share of fakes.")] = 0.05,
+    candidates: Candidates = None,
+    seed: Annotated[int, typer.Option(help="The seed of the simulation.")] = 0,
+    as_json: AsJson = False,
+    plot: Annotated[Path | None, typer.Option(help="Save a picture of the gains, as PNG or SVG by its name.")] = None,
+    subject: Subject | None = None,
+) -> None:
+    """Measure what fake users achieve on an oracle, or on every one, and which tests see them."""
+    from fldp.presentation import poisoning as poisoning_view
+    from fldp.presentation import tables
+    from fldp.privacy.honesty.attack_study import outcomes
+
+    if plot is not None:
+        one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
+    about = _named(subject, candidates)
+    oracles = [about.listed] if about else _every(epsilon, domain)
+    survey = (about or Subject(oracles[0])).as_survey
+    chosen = _chosen(survey, oracles[0].domain_size, targets, target, seed)
+    names = [survey.label(value) for value in chosen]
+    with progress("attacking", 4 * len(oracles)) as advance:
+        found = [
+            one
+            for oracle in oracles
+            for one in outcomes(oracle, np.array(chosen), users=users, share=share, rng=seed, progress=advance)
+        ]
+    if as_json:
+        typer.echo(poisoning_view.as_json(found, names if survey.labels else chosen))
+    else:
+        tables.show(poisoning_view.outcome_table(found), f"Targets: {', '.join(names)}.")
+    if plot is not None:
+        poisoning_view.save_picture(found, len(chosen), plot)
+        note(f"saved {plot}")
+
+
+def _named(subject: Subject | None, candidates: str | None) -> Subject | None:
+    if subject is None and candidates is not None:
+        raise ParameterError("fldp: --candidates needs --survey or --oracle")
+    return subject and subject.among(candidates)
+
+
+def _every(epsilon: float | None, domain: int | None) -> list[FrequencyOracle]:
+    from fldp.privacy.honesty.attack_study import oracles_for
+
+    made, refused = oracles_for(_EPSILON if epsilon is None else epsilon, _DOMAIN if domain is None else domain)
+    for why in refused:
+        note(f"left out: {why}")
+    return made
+
+
+def _chosen(survey: Survey, size: int, targets: int | None, target: list[str] | None, seed: int) -> list[int]:
+    """Return the values to promote: those that are named, or so many that are drawn."""
+    if not target:
+        count = min(_TARGETS, size) if targets is None else integer(1, size)("fldp", "--targets", targets)
+        return sorted(np.random.default_rng(seed).choice(size, count, replace=False).tolist())
+    if targets is not None:
+        raise ParameterError("fldp: give --targets or --target, not both")
+    return sorted({_value(survey, text) for text in target})
+
+
+def _value(survey: Survey, label: str) -> int:
+    value = survey.value(label)
+    if not isinstance(value, int):
+        raise ParameterError(f"fldp: --target must be one of the values, got {label!r}")
+    return value

@@ -1,0 +1,200 @@
+"""The commands about what a report gives away."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from fldp.cli import app
+from fldp.cli.options import Candidates, Subject, needed, note, progress, takes_oracle
+from fldp.cli.pipeline import AsJson
+from fldp.errors import ParameterError
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.exposure import exposure
+from fldp.privacy.auditor import CONFIDENCE, SAMPLES
+from fldp.support.validation import one_of
+
+
+@app.command()
+@takes_oracle
+def verify(
+    table: Annotated[
+        Path | None,
+        typer.Option(help="A law of your own: CSV, a row a value, probabilities such as 0.25 or 1/3."),
+    ] = None,
+    claim: Annotated[
+        str | None, typer.Option(help='What to check, such as "LDP(1)", "FLDP(1, 1/2)" or "ApproximateLDP(1, 1e-6)".')
+    ] = None,
+    at: Annotated[list[float] | None, typer.Option(help="Show the delta at this epsilon, too; repeatable.")] = None,
+    candidates: Candidates = None,
+    as_json: AsJson = False,
+    subject: Subject | None = None,
+) -> None:
+    """Check the privacy of an implemented law, exactly; exit code 1 if it is not what is declared or claimed."""
+    from fldp.presentation import tables
+    from fldp.privacy.laws import read_table
+    from fldp.privacy.notions import parse
+    from fldp.privacy.verifier import verifiable
+    from fldp.privacy.verifier import verify as check
+
+    if table is not None and subject is not None:
+        raise ParameterError("fldp: give --table, or an oracle, not both")
+    oracle = None if table is not None else needed(subject).among(candidates).chosen
+    notion = None if claim is None else parse(claim)
+    found = check(verifiable(oracle) if oracle is not None else read_table(table or Path()), notion=notion)
+    tables.show_facts(tables.verification_facts(found, oracle, at or ()), as_json)
+    if found.notion is not None and not found.holds:
+        raise typer.Exit(1)
+
+
+@app.command()
+@takes_oracle
+def card(
+    users: Annotated[int, typer.Option(help="How many people will answer.")],
+    output: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", help="Save it as .html, .png or .svg, by its name; repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of the simulated attacks.")] = None,
+    candidates: Candidates = None,
+    as_json: AsJson = False,
+    subject: Subject | None = None,
+) -> None:
+    """Print the card: what a report gives away, in plain words, and what the answers of all are good for."""
+    from fldp.presentation import card as card_view
+    from fldp.privacy.privacy_card import card as made_for
+
+    about = needed(subject).among(candidates)
+    for path in output or ():
+        card_view.check_ending(path)
+    with progress("attacking, %", 100) as advance:
+        shown = about.as_survey if about.survey else about.listed
+        made = made_for(shown, users=users, rng=seed, progress=lambda done: advance(100 * done))
+    typer.echo(card_view.as_json(made) if as_json else card_view.as_text(made), nl=False)
+    for path in output or ():
+        card_view.save_card(made, path)
+        note(f"saved {path}")
+
+
+@app.command()
+@takes_oracle
+def audit(
+    command: Annotated[
+        str | None,
+        typer.Option(help="A client to audit: called with a label and a count, it writes one batch of reports."),
+    ] = None,
+    samples: Annotated[int, typer.Option(help="How many reports of each value.")] = SAMPLES,
+    confidence: Annotated[
+        float, typer.Option(help="What is honest is accused in at most 1 minus this of all audits.")
+    ] = CONFIDENCE,
+    value: Annotated[list[str] | None, typer.Option(help="A label to compare; give two or more.")] = None,
+    candidates: Candidates = None,
+    timeout: Annotated[float, typer.Option(help="Seconds that one call of the command may take.")] = 60.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    subject: Subject | None = None,
+) -> None:
+    """Run an oracle, or a client of your own, many times; exit code 1 if its reports give away more than declared."""
+    from fldp.presentation import audit as audit_view
+    from fldp.presentation import tables
+    from fldp.privacy.auditor import audit as run
+    from fldp.privacy.auditor import values_of
+    from fldp.privacy.auditor.external_command import Command
+
+    about = needed(subject).among(candidates)
+    oracle, survey = about.listed, about.as_survey
+    values = [int(v) for v in survey.encode(value)] if value else values_of(oracle)
+    client: Command | FrequencyOracle = oracle
+    if command is not None:
+        client = Command(command, oracle, label=survey.label, survey=about.version, timeout=timeout)
+    with progress("auditing", 2 * samples * len(values)) as advance:
+        found = run(
+            client, oracle=oracle, values=values, samples=samples, confidence=confidence, progress=advance
+        )  # fmt: skip
+    if as_json:
+        typer.echo(audit_view.as_json(found, survey.label, oracle, command))
+    else:
+        table = audit_view.audit_table(found, survey.label)
+        tables.show(table, *audit_view.notes(found), exposure(oracle))
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+@app.command()
+@takes_oracle
+def attack(
+    repeats: Annotated[int, typer.Option(help="Up to how many reports of one value.")] = 64,
+    prior: Annotated[
+        str | None, typer.Option(help="Values that the attacker knows the population by, as for privatize.")
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="The column of the values, in CSV or Parquet.")] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="How many people to simulate; 2,000 unless given, fewer for large domains.")
+    ] = None,
+    candidates: Candidates = None,
+    seed: Annotated[int, typer.Option(help="The seed of the simulation.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
+    subject: Subject | None = None,
+) -> None:
+    """Attack: how often a guess is right after one report and after many, and when the value is known for certain."""
+    from fldp.presentation import attack as attack_view
+    from fldp.presentation import tables
+
+    _check(repeats, draws, prior, column)
+    if plot is not None:
+        one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
+    about = needed(subject).among(candidates)
+    known = None if prior is None else _population(about, prior, column)
+    found = _attacked(about, known, repeats, _affordable(about, repeats) if draws is None else draws, seed)
+    if as_json:
+        typer.echo(attack_view.as_json(found))
+    else:
+        tables.show_facts(attack_view.facts(found), as_json=False)
+        tables.show("", attack_view.averaging_table(found), attack_view.ADVICE)
+    if plot is not None:
+        attack_view.save_picture(found, plot)
+        note(f"saved {plot}")
+
+
+def _check(repeats: int, draws: int | None, prior: str | None, column: str | None) -> None:
+    """Refuse what the attacks would refuse, by the names of the options."""
+    from fldp.privacy.bayes_attack import draws_of, most_of
+
+    most_of("fldp", "--repeats", repeats)
+    if draws is not None:
+        draws_of("fldp", "--draws", draws)
+    if column is not None and prior is None:
+        raise ParameterError("fldp: --column needs --prior")
+
+
+def _attacked(about: Subject, prior: Any, most: int, draws: int, seed: int) -> Any:
+    from fldp.presentation.attack import AttackResults
+    from fldp.privacy.bayes_attack import averaging, bayes
+    from fldp.privacy.elimination_attack import repeats
+
+    oracle = about.listed
+    with progress("one report", draws) as advance:
+        guess = bayes(oracle, prior, draws=draws, rng=seed, progress=advance)
+    with progress("until known", draws) as advance:
+        ended = repeats(oracle, trials=draws, rng=seed, progress=advance)
+    with progress("many reports", draws * most) as advance:
+        return AttackResults(
+            guess, ended, averaging(oracle, prior, most=most, trials=draws, rng=seed, progress=advance)
+        )
+
+
+def _affordable(about: Subject, most: int) -> int:
+    """Return how many people can be simulated in a few seconds, at least 100."""
+    return min(2000, max(100, (1 << 28) // (about.listed.domain_size * max(1, most))))
+
+
+def _population(about: Subject, path: str, column: str | None) -> Any:
+    """Return how many hold each value in a file; unknown labels and missing values are left out."""
+    from fldp.wire.cells import Encoder, read_cells
+
+    encoder, counts = Encoder(about.as_survey.value, "drop"), np.zeros(about.listed.domain_size, np.int64)
+    for cells in read_cells(path, column):
+        counts += np.bincount(encoder.encode(cells), minlength=len(counts))
+    note(encoder.summary())
+    return counts

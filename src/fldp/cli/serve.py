@@ -1,0 +1,213 @@
+"""The commands that run a collector and look after its data."""
+
+import functools
+import inspect
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fldp.cli import app
+from fldp.cli.options import note
+from fldp.collector.config.settings import Settings, SettingsError, described, writable
+from fldp.errors import ParameterError
+
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="The folder of the collector's database; or FLDP_SERVE_DATA; by default this one."),
+]
+Url = Annotated[
+    str | None, typer.Option("--database", help="Its PostgreSQL database, instead; or FLDP_DATABASE.", metavar="URL")
+]
+Accept = Annotated[
+    bool,
+    typer.Option("--accept", help="Take the database as it is, although its witness saw later commits, then check it."),
+]
+
+
+def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command a flag for every setting; it gets those that were given as ``flags``."""
+    own = [found for found in inspect.signature(command).parameters.values() if found.name != "flags"]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    shared = [
+        inspect.Parameter(
+            name,
+            keyword,
+            default=None,
+            annotation=Annotated[
+                str | None, typer.Option(f"--{name.replace('_', '-')}", help=f"{about} [{default}]", show_default=False)
+            ],
+        )
+        for name, default, about in described()
+    ]
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> Any:
+        flags = {name: given.pop(name) for name, _, _ in described()}
+        return command(flags=flags, **given)
+
+    wrapped.__signature__ = inspect.Signature([found.replace(kind=keyword) for found in own] + shared)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {found.name: found.annotation for found in [*own, *shared]}
+    del wrapped.__wrapped__
+    return wrapped
+
+
+@app.command()
+@takes_settings
+def serve(
+    config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Check the settings, print them, and exit.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Have simulated people answer, and keep nothing.")] = False,
+    flags: dict[str, Any] | None = None,
+) -> None:
+    """Run a collector. Flags come before FLDP_... in the environment, and these before the file."""
+    try:
+        settings = Settings.load(flags or {}, os.environ, config)
+    except SettingsError as error:
+        for mistake in error.mistakes:
+            note(mistake)
+        raise typer.Exit(1 if check else 2) from None
+    folders = {"data": settings.data if settings.database is None else None, "lake": settings.lake}
+    needed = {name: folder for name, folder in folders.items() if folder is not None}
+    for name, folder in needed.items():
+        if not writable(folder) and (folder.exists() or not writable(folder.parent)):
+            note(f"serve: {name} must be a folder that can be written to, or made inside of one, got {str(folder)!r}")
+            raise typer.Exit(1 if check else 2)
+    if check:
+        for name, value in asdict(settings).items():
+            typer.echo(f"{name} = {value}")
+        return
+    server = _load("granian")
+    for folder in needed.values():
+        make_folder(folder)
+    if demo:
+        quiet = settings if (flags or {}).get("log") else replace(settings, log=False)
+        unfinished = _load_demo().serve(quiet, _say)
+    else:
+        unfinished = server.run(settings, _say)
+    if unfinished:
+        server.exit_now()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for nobody else, unless it is there. If the one above it is missing, nothing is built on a slip."""
+    with suppress(OSError):  # which is told by what is opened inside
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def _say(line: str) -> None:
+    typer.echo(f"fldp: {line}")
+
+
+def _load_demo() -> Any:
+    from fldp.support import optional_imports
+
+    optional_imports.load("httpx", "client")
+    return optional_imports.load("fldp.collector.live_demo", "collector")
+
+
+def _load(needed: str) -> Any:
+    from fldp.support import optional_imports
+
+    optional_imports.load("starlette", "collector")
+    optional_imports.load(needed, "collector")
+    return optional_imports.load("fldp.collector.server", "collector")
+
+
+def open_store(data: Path | None, database: str | None) -> Any:
+    """Open the store of a folder or a database; none is made."""
+    from fldp.collector.storage import open_store as stores
+
+    return stores.open_store(*chosen(data, database))
+
+
+def chosen(data: Path | None, database: str | None) -> tuple[Path, Any]:
+    """Return the folder, and the database if one is meant: a flag comes before the environment."""
+    if data is not None and database is not None:
+        raise ParameterError("fldp: give --data or --database, not both")
+    names = () if data is not None else ("FLDP_SERVE_DATA", "FLDP_DATABASE")
+    settings = Settings.load(
+        {"data": data, "database": database}, {name: os.environ[name] for name in names if name in os.environ}
+    )
+    return settings.data, settings.database
+
+
+@app.command()
+def fsck(data: Data = None, database: Url = None, accept: Accept = False) -> None:
+    """Count everything in a collector's database again, and compare; exit code 1 on any difference."""
+    from fldp.collector.storage.fsck import fsck as run
+
+    store = open_store(data, database)
+    try:
+        if accept:
+            store.accept()
+        good, bad = run(store)
+    finally:
+        store.close()
+    raise typer.Exit(show_findings(good, bad))
+
+
+def show_findings(good: list[str], bad: list[str]) -> int:
+    """Print what a check has found; return the exit code."""
+    for line in good:
+        typer.echo(f"good  {line}")
+    for line in bad:
+        typer.echo(f"BAD   {line}")
+    typer.echo("nothing is wrong" if not bad else f"{len(bad)} differences")
+    return 1 if bad else 0
+
+
+@app.command()
+def backup(
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; it must not be there yet.")],
+    data: Data = None,
+    database: Url = None,
+) -> None:
+    """Copy all of a collector's data, as it is at one moment, into one file. The collector may run meanwhile."""
+    from fldp.collector.storage import backup as archive
+
+    store = open_store(data, database)
+    try:
+        rows = archive.backup(store, output)
+    finally:
+        store.close()
+    note(f"{output}: {rows} rows")
+
+
+@app.command()
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A file that backup has written.")],
+    data: Data = None,
+    database: Url = None,
+) -> None:
+    """Make a collector's data from a backup, in a folder or database that has none, and count everything again."""
+    from fldp.collector.storage.fsck import fsck
+
+    store = _restored(source, *chosen(data, database))
+    try:
+        good, bad = fsck(store)
+    finally:
+        store.close()
+    raise typer.Exit(show_findings(good, bad))
+
+
+def _restored(source: Path, data: Path, database: Any) -> Any:
+    from fldp.collector.storage import backup as archive
+    from fldp.collector.storage import open_store as stores
+    from fldp.collector.storage.sqlite.file import FILE
+
+    if database is None:
+        make_folder(data)
+        archive.restore_file(source, data / FILE)
+        return stores.open_store(data)
+    store = stores.open_store(data, database, make=True)
+    try:
+        archive.restore(source, store)
+    except BaseException:
+        store.close()
+        raise
+    return store

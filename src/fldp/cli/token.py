@@ -1,0 +1,142 @@
+"""The commands about tokens: of a collector that runs (``--to``), or in its database (``--data``, ``--database``)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import typer
+
+from fldp.cli import app
+from fldp.cli.collector_options import CollectorOptions, InsecureHttp, TokenText, show_rows
+from fldp.cli.options import note
+from fldp.cli.serve import Data, Url, open_store
+from fldp.errors import FldpError, ParameterError
+
+if TYPE_CHECKING:
+    from fldp.client.replies import Token
+
+tokens = typer.Typer(help="Make, list and revoke the tokens of a collector.", no_args_is_help=True)
+app.add_typer(tokens, name="token")
+
+To = Annotated[str | None, typer.Option("--to", help="The collector's address, such as https://collector.example.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+COLUMNS = ("id", "scope", "survey", "created", "expires", "revoked")
+
+
+class _Keeper(Protocol):
+    """Whoever keeps the tokens: a client of the collector, or its database."""
+
+    def create_token(self, scope: str, *, survey: str | None, expires: str | None) -> "Token": ...
+
+    def tokens(self) -> "list[Token]": ...
+
+    def revoke_token(self, token_id: str) -> None: ...
+
+
+class _Stored:
+    """The tokens in a database, for those who may open it."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def create_token(self, scope: str, *, survey: str | None, expires: str | None) -> "Token":
+        from fldp.client.replies import Token
+        from fldp.collector.config import clock
+        from fldp.collector.service import tokens as auth
+        from fldp.support.validation import one_of
+
+        one_of(*auth.SCOPES)("token", "scope", scope)
+        until = None if expires is None else clock.parse_time(expires)
+        if expires is not None and (until is None or until <= clock.system()):
+            raise ParameterError(
+                f"token: expires must be a time to come such as 2030-01-01T00:00:00Z, got {expires!r:.60}"
+            )
+        if survey is not None and not auth.NAME.fullmatch(survey):
+            raise ParameterError(f"token: survey must be the name of a survey, got {survey!r:.60}")
+        secret, made = auth.create_token(self._store, clock.system(), scope, survey, until)
+        return Token(made.id, scope, survey, made.created, made.expires, token=secret)
+
+    def tokens(self) -> "list[Token]":
+        from fldp.client.replies import Token
+
+        return [Token(*(getattr(token, name) for name in COLUMNS)) for token in self._store.tokens()]
+
+    def revoke_token(self, token_id: str) -> None:
+        from fldp.collector.config import clock
+
+        if not self._store.revoke_token(token_id, clock.text(clock.system())):
+            raise FldpError(f"token: there is none of id {token_id!r:.60}")
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Where the tokens are."""
+
+    to: str | None
+    data: Path | None
+    database: str | None
+
+
+@contextmanager
+def _keeper(where: _Where, token: str | None, insecure_http: bool) -> Iterator[_Keeper]:
+    if where.to is not None and (where.data is not None or where.database is not None):
+        raise ParameterError("fldp: give --to, --data or --database, one of them")
+    if where.to is not None:
+        with CollectorOptions(where.to, token, insecure_http).connected() as client:
+            yield client
+        return
+    store = open_store(where.data, where.database)
+    try:
+        yield _Stored(store)
+    finally:
+        store.close()
+
+
+@tokens.command()
+def create(
+    scope: Annotated[str, typer.Argument(help="What it may do: admin, read or send.")],
+    to: To = None,
+    data: Data = None,
+    database: Url = None,
+    survey: Annotated[str | None, typer.Option(help="The name of the only survey that it is good for.")] = None,
+    expires: Annotated[str | None, typer.Option(help="Until when it is good, such as 2030-01-01T00:00:00Z.")] = None,
+    token: TokenText = None,
+    insecure_http: InsecureHttp = False,
+) -> None:
+    """Make a token, and print it: this once, and never again."""
+    with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
+        made = keeper.create_token(scope, survey=survey, expires=expires)
+    typer.echo(made.token)
+    note(f"token {made.id}: {made.scope}, survey {made.survey or 'any'}, expires {made.expires or 'never'}")
+
+
+@tokens.command("list")
+def list_(
+    to: To = None,
+    data: Data = None,
+    database: Url = None,
+    token: TokenText = None,
+    as_json: AsJson = False,
+    insecure_http: InsecureHttp = False,
+) -> None:
+    """List all tokens: never what they are, only what they are good for."""
+    with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
+        found = [asdict(made) for made in keeper.tokens()]
+    show_rows([{name: row[name] for name in COLUMNS} for row in found], COLUMNS, as_json)
+
+
+@tokens.command()
+def revoke(
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the token, as list shows it.")],
+    to: To = None,
+    data: Data = None,
+    database: Url = None,
+    token: TokenText = None,
+    insecure_http: InsecureHttp = False,
+) -> None:
+    """Revoke a token, from this moment on."""
+    with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
+        keeper.revoke_token(token_id)
+    note(f"token {token_id} is revoked")

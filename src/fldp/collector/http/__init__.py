@@ -1,0 +1,1 @@
+"""Around the routes: middleware, bodies, CORS, access, queries."""

@@ -1,0 +1,48 @@
+"""Access: from a request to the token behind it, and what that token is good for."""
+
+from starlette.requests import Request
+
+from fldp.collector.service import tokens
+from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.problems import Problem
+from fldp.collector.storage.protocol import StoredToken
+
+
+async def token_of(collector: Collector, request: Request) -> StoredToken:
+    """Return the token of a request, or refuse it."""
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    found = None
+    if scheme.lower() == "bearer" and len(secret) < 200:
+        found = await collector.quick(tokens.find_token, collector.store, secret.strip(), collector.clock())
+    if found is None:
+        raise Problem(401, "unauthorized", "a good token is needed", {"WWW-Authenticate": "Bearer"})
+    return found
+
+
+def require(token: StoredToken, scope: str) -> None:
+    """Refuse a token of another scope; an admin's is good for all."""
+    if token.scope not in ("admin", scope):
+        raise Problem(403, "forbidden", f"a token of scope {scope} or admin is needed")
+
+
+def permit(token: StoredToken | None, name: str | None) -> None:
+    """Refuse a token that is bound to another survey, or to any where the request is about no survey."""
+    if token is not None and token.survey is not None and token.survey != name:
+        raise Problem(403, "forbidden", "the token is good for another survey only")
+
+
+async def sender(collector: Collector, request: Request, published: PublishedSurvey) -> bytes | None:
+    """Check that this request may send reports; return the hash of its ticket where one is needed."""
+    submit = published.survey.collect["submit"]
+    if submit == "token":
+        token = await token_of(collector, request)
+        require(token, "send")
+        permit(token, published.entry.name)
+    if submit != "ticket":
+        return None
+    ticket = tokens.ticket_digest(request.headers.get("fldp-ticket", ""))
+    if ticket is None or not await collector.quick(collector.store.has_ticket, published.entry.number, ticket):
+        headers = {"WWW-Authenticate": "Fldp-Ticket"}
+        raise Problem(401, "ticket", "the header Fldp-Ticket must be a ticket of this survey", headers)
+    return ticket

@@ -1,0 +1,177 @@
+"""Bodies: read with a limit on their size, on the time they take, and on all of them together."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+
+from fldp.collector.service.collector import Budget, Collector, Slot
+from fldp.collector.service.problems import Problem
+
+JSON_BYTES, SURVEY_BYTES = 1 << 16, 1 << 24
+_MAX_DIGITS = 18  # of a length
+_KEY = re.compile(r"[A-Za-z0-9_-]{22,128}")
+
+
+@asynccontextmanager
+async def body_of(
+    collector: Collector, request: Request, most: int, budget: Budget | None = None
+) -> AsyncIterator[bytes]:
+    """Read a body; its bytes are accounted for until the block ends."""
+    length, budget = _claimed(request, most), budget or collector.buffered
+    slot: Slot = request.scope["fldp.slot"]
+    slot.leave()
+    body = await _read(collector, request, most, length, budget)
+    try:
+        slot.take()
+        yield body
+    finally:
+        budget.give(len(body))
+
+
+def _claimed(request: Request, most: int) -> int | None:
+    """Return the length that a body says it has; refuse at once one that says it is too large, or compressed."""
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", ""):
+        raise Problem(415, "encoding", "the body must not be compressed")
+    length = request.headers.get("content-length", "")
+    if not (length.isascii() and length.isdigit()):
+        return None
+    digits = length.lstrip("0") or "0"  # int() raises for thousands of digits, leading zeros among them
+    if len(digits) > _MAX_DIGITS or int(digits) > most:
+        raise _too_large(most)
+    return int(digits)
+
+
+def _too_large(most: int) -> Problem:
+    return Problem(413, "too-large", f"the body must have at most {most} bytes")
+
+
+async def _read(collector: Collector, request: Request, most: int, length: int | None, budget: Budget) -> bytes:
+    """Read a body as it comes, while it comes fast enough. Pieces are not kept as such: they may be tiny, and many."""
+    body = bytearray()
+    try:
+        async with patience(collector, collector.settings.body_seconds) as heard:
+            async for piece in request.stream():
+                if len(body) + len(piece) > most:
+                    raise _too_large(most)
+                budget.take(len(piece))
+                body += piece
+                if len(body) == length:
+                    break
+                heard()
+        return bytes(body)
+    except BaseException as error:
+        budget.give(len(body))
+        raise _broken(error) from None
+
+
+def _broken(error: BaseException) -> BaseException:
+    """Return what to answer when a body did not come as it should."""
+    match error:
+        case TimeoutError():
+            return Problem(408, "slow", "the body came too slowly", {"Connection": "close"})
+        case ClientDisconnect():
+            return Problem(400, "malformed", "the connection ended within the body")
+    return error
+
+
+def media_type(request: Request, wanted: str) -> None:
+    """Refuse a body that says it is something else."""
+    given = request.headers.get("content-type", wanted).partition(";")[0].strip().lower()
+    if given != wanted:
+        raise Problem(415, "media-type", f"the body must be {wanted}")
+
+
+async def json_of(collector: Collector, request: Request) -> dict[str, Any]:
+    """Read a small JSON object."""
+    media_type(request, "application/json")
+    async with body_of(collector, request, JSON_BYTES) as body:
+        try:
+            found = json.loads(body)
+        except (ValueError, RecursionError):
+            raise Problem(422, "malformed", "the body must be JSON") from None
+    if not isinstance(found, dict):
+        raise Problem(422, "malformed", "the body must be a JSON object")
+    return found
+
+
+def idempotency_key(request: Request) -> bytes:
+    """Return the key of a request."""
+    key = request.headers.get("idempotency-key", "")
+    if not _KEY.fullmatch(key):
+        rule = "22 to 128 characters of A-Z, a-z, 0-9, - and _, chosen at random"
+        raise Problem(400, "key", f"the header Idempotency-Key must be {rule}")
+    return key.encode()
+
+
+GRACE = 1.0
+_LATE = 0.25  # seconds
+
+
+class _Alarm:
+    """Calls a function when it is due. If the loop itself was late, it first sees what has come meanwhile."""
+
+    def __init__(self, action: Callable[[], None]) -> None:
+        self._loop, self._action = asyncio.get_running_loop(), action
+        self._handle: asyncio.TimerHandle | None = None
+
+    def set(self, due: float, *, last: bool = False) -> None:
+        self.cancel()
+        self._handle = self._loop.call_at(due, self._ring, due, last)
+
+    def cancel(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+
+    def _ring(self, due: float, last: bool) -> None:
+        # Timers run before what has arrived is read, so a loop that was held up would blame the client for it.
+        if self._loop.time() - due > _LATE and not last:
+            self.set(self._loop.time() + GRACE, last=True)
+        else:
+            self._action()
+
+
+@asynccontextmanager
+async def patience(collector: Collector, most: float) -> AsyncIterator[Callable[[], None]]:
+    """Wait ``idle_seconds``, and again so long each time that what this yields is called, but never more than ``most``.
+
+    ``TimeoutError`` ends the block when the client is too slow.
+    """
+    loop, idle, slow = asyncio.get_running_loop(), collector.settings.idle_seconds, collector.slow
+    start = loop.time()
+    end, held, refused = start + most, False, False
+
+    def expire() -> None:
+        if not limit.expired():
+            limit.reschedule(loop.time())
+
+    def overdue() -> None:
+        nonlocal held, refused
+        held, refused = slow.used < slow.most, slow.used >= slow.most
+        if held:
+            slow.take(1)
+        else:
+            expire()
+
+    def heard() -> None:
+        now = loop.time()
+        if now >= end:  # not to be put off again by the delay of a late loop
+            expire()
+        elif not refused:
+            expiry.set(min(end, now + idle))
+
+    grace, expiry = _Alarm(overdue), _Alarm(expire)
+    try:
+        async with asyncio.timeout(None) as limit:
+            grace.set(start + GRACE)
+            expiry.set(start + min(most, idle))
+            yield heard
+    finally:
+        grace.cancel()
+        expiry.cancel()
+        slow.give(held)

@@ -1,0 +1,54 @@
+"""Origins: which web pages may send reports, and read a survey. Those that the survey names, no others."""
+
+from collections.abc import Sequence
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Scope
+
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.problems import Problem
+
+_SENT = "content-type, idempotency-key, fldp-ticket, authorization"
+_MAX_AGE = "600"
+
+
+def allowed(scope: Scope) -> dict[str, str]:
+    """Return the headers that let a page read this answer, if its survey names the page's origin."""
+    origins = scope.get("fldp.origins")
+    if not origins:
+        return {}
+    origin = Headers(scope=scope).get("origin", "")
+    varies = {"Vary": "Origin"}
+    return varies | {"Access-Control-Allow-Origin": origin} if origin in origins else varies
+
+
+async def preflight(collector: Collector, scope: Scope) -> Response | None:
+    """Answer a browser that asks before it sends; None where nothing is allowed, as for any other wrong method."""
+    headers = Headers(scope=scope)
+    method = headers.get("access-control-request-method", "")
+    origins = await _origins(collector, scope["path"], method) if "origin" in headers else ()
+    if headers.get("origin", "") not in origins:
+        return None
+    scope["fldp.origins"], scope["fldp.route"] = origins, "preflight"
+    return Response(
+        status_code=204,
+        headers={
+            "Access-Control-Allow-Methods": method,
+            "Access-Control-Allow-Headers": _SENT,
+            "Access-Control-Max-Age": _MAX_AGE,
+        },
+    )
+
+
+async def _origins(collector: Collector, path: str, method: str) -> Sequence[str]:
+    """Return the origins of the survey that a request is about."""
+    try:
+        match path.split("/"), method:
+            case ["", "v1", "versions", version, "reports"], "POST":
+                return (await collector.catalog.terms(version)).origins
+            case ["", "v1", "surveys", name], "GET":
+                return (await collector.catalog.shown(name, collector.now))[1].origins
+    except Problem:
+        pass
+    return ()

@@ -1,0 +1,108 @@
+"""The pages, for people: files that come with the collector, and headers that let nothing in from elsewhere."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fldp.collector.http.query import parameters
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.problems import Problem, not_found
+
+KINDS = {"css": "text/css", "html": "text/html", "js": "text/javascript", "svg": "image/svg+xml"}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors "
+)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of the pages, as it is served."""
+
+    data: bytes
+    kind: str
+
+    @property
+    def tag(self) -> str:
+        """The entity tag."""
+        return f'"{hashlib.sha256(self.data).hexdigest()[:32]}"'
+
+
+@cache
+def files() -> dict[str, File]:
+    """Return all files by their paths, vendored ones included.
+
+    >>> files()["shared/page.css"].kind, files()["vendor/d3.js"].kind
+    ('text/css', 'text/javascript')
+    """
+    served: dict[str, File] = {}
+    _collect(resources.files("fldp.collector") / "static", "", served)
+    return served
+
+
+def _collect(folder: Traversable, prefix: str, served: dict[str, File]) -> None:
+    """Add the files of a folder and of the folders in it, by their paths."""
+    for entry in folder.iterdir():
+        kind = KINDS.get(entry.name.rpartition(".")[2])
+        if entry.is_dir():
+            _collect(entry, f"{prefix}{entry.name}/", served)
+        elif kind is not None:
+            served[prefix + entry.name] = File(entry.read_bytes(), kind)
+
+
+def policy(origins: Sequence[str]) -> str:
+    """Return the policy of a page that may be shown inside of pages of some origins.
+
+    >>> policy(["https://a.example"]).rpartition("; ")[2]
+    'frame-ancestors https://a.example'
+    """
+    return _POLICY + (" ".join(origins) or "'none'")
+
+
+def _page(name: str, origins: Sequence[str], status: int = 200) -> Response:
+    """Return a page. Pages of these origins can put it into a frame, and none can hold it as a window."""
+    headers = {
+        "Content-Security-Policy": policy(origins),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cache-Control": "no-cache",
+    }
+    return Response(files()[name].data, status, headers, media_type="text/html")
+
+
+async def static(collector: Collector, request: Request, token: None) -> Response:
+    """Return a file of the pages; a browser asks each time whether it has changed."""
+    del collector, token
+    parameters(request)
+    file = files().get(request.path_params["file"])
+    if file is None or file.kind == KINDS["html"]:
+        raise not_found("file")
+    headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
+    if request.headers.get("if-none-match") == file.tag:
+        return Response(status_code=304, headers=headers)
+    return Response(file.data, headers=headers, media_type=file.kind)
+
+
+async def dashboard(collector: Collector, request: Request, token: None) -> Response:
+    """Return the dashboard. It holds nothing; what it shows it fetches with the token that somebody enters."""
+    del collector, token
+    parameters(request)
+    return _page("dashboard/dashboard.html", [])
+
+
+async def answer(collector: Collector, request: Request, token: None) -> Response:
+    """Return the page on which a survey is answered. It is the same for all; what it asks it fetches itself."""
+    del token
+    try:
+        _, terms = await collector.catalog.shown(request.path_params["name"], collector.now)
+        origins, status = terms.origins, 200
+    except Problem as problem:
+        if problem.status != 404:
+            raise
+        origins, status = (), 404
+    return _page("answer/answer.html", origins, status)

@@ -1,0 +1,132 @@
+"""The routes that count: reports, and tallies of other collectors."""
+
+import hashlib
+import io
+from functools import partial
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from fldp import wire
+from fldp.collector.config.clock import parse_day
+from fldp.collector.http.access import permit, sender
+from fldp.collector.http.bodies import body_of, idempotency_key, media_type
+from fldp.collector.http.query import parameters
+from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.problems import Problem, bad_parameter
+from fldp.collector.storage.protocol import StoredToken, Submission
+from fldp.collector.storage.segments import in_order
+from fldp.data.reports import Reports, Tally
+from fldp.errors import WireError
+from fldp.oracles.base.ticket_words import fits
+from fldp.survey.survey import Survey
+
+BYTES = "application/octet-stream"
+_SMALL = 1024  # bytes of a body that is read sooner than it could be handed to a thread
+_MAX_MERGED, _MAX_EACH = 10**12, 1 << 12  # reports of a merged tally; what one of them can add to a number of it
+
+
+async def send(collector: Collector, request: Request, token: None) -> Response:
+    """Count a batch of reports, once."""
+    del token
+    parameters(request)
+    published = await collector.published(request.path_params["id"])
+    if published.survey.collect["submit"] == "ticket":  # a ticket belongs to a survey as it is stored
+        published = await collector.current(request.path_params["id"])
+    request.scope["fldp.origins"] = published.survey.collect["origins"]
+    ticket = await sender(collector, request, published)
+    key = idempotency_key(request)
+    media_type(request, BYTES)
+    collector.check_rate(published.entry.version)
+    async with body_of(collector, request, collector.settings.max_body) as body:
+        most = 1 if ticket else collector.settings.max_reports
+        work = partial(_read, published, key, body, most)
+        hashes, reports = work() if len(body) <= _SMALL else await collector.heavy(work)
+        if ticket and not len(reports):
+            raise Problem(422, "malformed", "a ticket is for one report, and the batch has none; it is not spent")
+        check_derived(published.survey, reports, request.headers.get("fldp-ticket", ""))
+        submission = Submission(
+            published.entry.number,
+            *hashes,
+            reports,
+            ticket=ticket,
+            closed=published.state(collector.now) != "open",
+        )
+        accepted = await collector.count(submission, published.entry.version)
+    return JSONResponse({"accepted": accepted})
+
+
+def check_derived(survey: Survey, reports: Reports, ticket: str) -> None:
+    """Refuse a report whose masks or seed are not those of its ticket, where the survey says that they must be."""
+    if survey.derives and not all(fits(survey.oracle, report, ticket, survey.version) for report in reports.data):
+        raise Problem(422, "not-derived", "the masks or the seed of the report must be those that its ticket decides")
+
+
+def _hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
+    """Return what is kept of a key, and of a body: the latter says nothing to those who do not know the key."""
+    mixed = hashlib.sha256(b"body\0" + kind + b"\0" + key + b"\0")
+    mixed.update(body)
+    return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
+
+
+def _read(published: PublishedSurvey, key: bytes, body: bytes, most: int) -> tuple[tuple[bytes, bytes], Reports]:
+    return _hashes(b"reports", key, body), _decoded(published, body, most)
+
+
+def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
+    """Read a batch, every report of it checked, and put it into an order that says nothing."""
+    oracle = published.survey.oracle
+    parts: list[Reports] = []
+    try:
+        reader = wire.Reader(io.BytesIO(body), oracle, published.entry.version)
+        for part in reader:
+            if reader.count > most:
+                raise Problem(413, "too-large", f"a batch must have at most {most} reports")
+            parts.append(part)
+    except WireError as error:
+        raise malformed(error) from None
+    empty = Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))
+    return in_order(parts[0] if len(parts) == 1 else Reports.concatenate([empty, *parts]))
+
+
+def malformed(error: WireError) -> Problem:
+    """Say what is wrong with bytes, and with which report if it is one."""
+    more: dict[str, Any] = {} if error.index is None else {"index": error.index}
+    return Problem(422, "malformed", str(error), **more)
+
+
+async def merge(collector: Collector, request: Request, token: StoredToken) -> Response:
+    """Count a tally of another collector, once."""
+    given = parameters(request, "day")
+    published = await collector.current(request.path_params["id"])
+    permit(token, published.entry.name)
+    day = _merge_day(given.get("day"), collector.today)
+    key = idempotency_key(request)
+    media_type(request, BYTES)
+    async with body_of(collector, request, collector.settings.max_body) as body:
+        tally = await collector.heavy(_tally, published, body)
+        hashes = await collector.heavy(_hashes, b"merge " + given.get("day", "").encode(), key, body)
+        submission = Submission(published.entry.number, *hashes, tally, day=day)
+        accepted = await collector.count(submission, published.entry.version)
+    return JSONResponse({"accepted": accepted})
+
+
+def _merge_day(given: str | None, today: str) -> str:
+    day = today if given is None else parse_day(given)
+    if day is None or day > today:
+        raise bad_parameter("day must be a day such as 2026-11-01, and not in the future")
+    return day
+
+
+def _tally(published: PublishedSurvey, body: bytes) -> Tally:
+    """Read a tally, with numbers so small that a thousand such tallies add up; a sum that is too large is refused."""
+    try:
+        tally = wire.decode_tally(body, published.survey.oracle, published.entry.version)
+    except WireError as error:
+        raise malformed(error) from None
+    if not 1 <= tally.n <= _MAX_MERGED or int(np.abs(tally.state).max()) > tally.n * _MAX_EACH:
+        raise Problem(422, "malformed", f"a tally must be of 1 to {_MAX_MERGED} reports, with numbers to match")
+    return tally

@@ -1,0 +1,94 @@
+"""The other routes: tokens, health, metrics, and the description of them all."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from fldp.collector.config.clock import parse_time
+from fldp.collector.config.proxies import is_local
+from fldp.collector.http.access import permit, require, token_of
+from fldp.collector.http.bodies import json_of
+from fldp.collector.http.query import parameters
+from fldp.collector.service import tokens as auth
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.problems import Problem, busy, not_found
+from fldp.collector.storage.protocol import StoredToken
+
+
+def token_facts(token: StoredToken) -> dict[str, Any]:
+    """Return what may be told of a token."""
+    return {name: getattr(token, name) for name in ("id", "scope", "survey", "created", "expires", "revoked")}
+
+
+async def tokens(collector: Collector, request: Request, token: StoredToken) -> Response:
+    """List all tokens, never the secrets."""
+    parameters(request)
+    permit(token, None)
+    return JSONResponse([token_facts(found) for found in await collector.quick(collector.store.tokens)])
+
+
+async def create_token(collector: Collector, request: Request, token: StoredToken) -> Response:
+    """Make a token; this is the only time that it is shown."""
+    parameters(request)
+    permit(token, None)
+    fields = await json_of(collector, request)
+    scope, survey, expires = (fields.pop(name, None) for name in ("scope", "survey", "expires"))
+    if fields:
+        raise Problem(422, "malformed", "the keys of a token are scope, survey and expires")
+    if scope not in auth.SCOPES:
+        raise Problem(422, "malformed", f"scope must be one of {', '.join(auth.SCOPES)}")
+    if survey is not None and not (isinstance(survey, str) and auth.NAME.fullmatch(survey)):
+        raise Problem(422, "malformed", "survey must be the name of a survey")
+    until = parse_time(expires) if isinstance(expires, str) else None
+    if expires is not None and (until is None or until <= collector.clock()):
+        raise Problem(422, "malformed", "expires must be a time to come, such as 2030-01-01T00:00:00Z")
+    secret, made = await collector.quick(auth.create_token, collector.store, collector.clock(), scope, survey, until)
+    return JSONResponse({"token": secret, **token_facts(made)}, 201)
+
+
+async def revoke_token(collector: Collector, request: Request, token: StoredToken) -> Response:
+    """Revoke a token, from this moment on."""
+    parameters(request)
+    permit(token, None)
+    if not await collector.quick(collector.store.revoke_token, request.path_params["id"], collector.now):
+        raise not_found("token")
+    return Response(status_code=204)
+
+
+async def healthz(collector: Collector, request: Request, token: None) -> Response:
+    """Say that the process answers."""
+    del collector, request, token
+    return JSONResponse({"status": "ok"})
+
+
+async def readyz(collector: Collector, request: Request, token: None) -> Response:
+    """Say whether reports can be written, by having written something, and whether they are folded."""
+    del request, token
+    if collector.stopping:
+        raise busy("the collector is stopping")
+    if not collector.alive:
+        raise busy("the collector must be started again")
+    if not await collector.readiness.is_ready():
+        raise busy("the store cannot be written")
+    return JSONResponse({"status": "ready"})
+
+
+async def metrics(collector: Collector, request: Request, token: None) -> Response:
+    """Return counters for Prometheus, to this machine or to a token."""
+    del token
+    parameters(request)
+    if not is_local(request.scope, collector.settings.trusted_proxies) or "authorization" in request.headers:
+        found = await token_of(collector, request)
+        require(found, "read")
+        permit(found, None)
+    gauges = await collector.quick(collector.gauges)
+    return PlainTextResponse(collector.metrics.render(gauges), media_type="text/plain; version=0.0.4")
+
+
+async def document(collector: Collector, request: Request, token: None) -> Response:
+    """Return the OpenAPI document."""
+    del collector, request, token
+    from fldp.collector.routes.openapi import DOCUMENT
+
+    return JSONResponse(DOCUMENT)

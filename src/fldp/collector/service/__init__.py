@@ -1,0 +1,1 @@
+"""What the collector does, without HTTP: group commit, compaction, tokens, searches, metrics."""

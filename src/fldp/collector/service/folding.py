@@ -1,0 +1,126 @@
+"""Folding: adds the tail of reports to the tallies of their days, in steps of bounded size."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from fldp.collector.storage.protocol import REPORTS, TALLY, CollectorStore, Fold, Segment
+from fldp.collector.storage.segments import MAX_BYTES, batches, kept, packed, total
+from fldp.errors import FldpError
+from fldp.oracles.base.oracle import Oracle
+from fldp.survey.survey import Survey
+
+STEP_BYTES = 4 * MAX_BYTES
+Find = Callable[[int], Survey | None]
+
+log = logging.getLogger("fldp.collector")
+
+
+def fold_day(store: CollectorStore, number: int, day: str, survey: Survey) -> int:
+    """Fold all that waits of a survey and day; return how many reports that were."""
+    folded = 0
+    while tail := store.tail(number, day, max(STEP_BYTES, _state_bytes(survey.oracle))):
+        step = fold_step(store, number, day, survey, tail)
+        if not store.fold(step):
+            break
+        folded += step.gained.n
+    return folded
+
+
+def _state_bytes(oracle: Oracle) -> int:
+    """A tally as large as that is rewritten at every step, so a step should be worth it."""
+    size = 8
+    for length in oracle.tally_shape:
+        size *= length
+    return size
+
+
+def fold_step(store: CollectorStore, number: int, day: str, survey: Survey, tail: list[Segment]) -> Fold:
+    """Work out one step. Nothing is changed yet, so this needs no lock."""
+    gained = total(survey.oracle, tail)
+    if survey.collect["retention"] == "tally":
+        return Fold(number, day, tuple(part.id for part in tail), (), gained)
+    replaced = [*tail, *_fitting(store, number, day, tail)]
+    return Fold(number, day, tuple(part.id for part in replaced), _merged(survey.oracle, replaced), gained)
+
+
+def _fitting(store: CollectorStore, number: int, day: str, tail: list[Segment]) -> list[Segment]:
+    """Return the folded segments that the tail is merged into: a part-filled one, and the merged tally."""
+    kinds = {part.kind for part in tail}
+    found = [part for part in store.room(number, day, MAX_BYTES // 2) if part.kind in kinds]
+    reports = [part for part in found if part.kind == REPORTS][:8]
+    return [*reports, *(part for part in found if part.kind == TALLY)]
+
+
+def _merged(oracle: Oracle, segments: list[Segment]) -> tuple[Segment, ...]:
+    """Return all reports in one order, and all merged tallies in one."""
+    tallies = [part for part in segments if part.kind == TALLY]
+    made = packed(list(batches(oracle, segments)))
+    return (*made, kept(total(oracle, tallies))) if tallies else tuple(made)
+
+
+class Folder:
+    """A thread that folds, ``pause`` seconds between two rounds, and completes deletions that were cut short.
+
+    ``then`` is what else is done in each round, by one collector at a time.
+    """
+
+    def __init__(
+        self, store: CollectorStore, find: Find, pause: float, then: Callable[[], None] = lambda: None
+    ) -> None:
+        self._store, self._find, self._pause, self._then = store, find, pause, then
+        self._stop = threading.Event()
+        self.folded = self.failures = 0
+        self._thread = threading.Thread(target=self._run, name="fldp-folder", daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether rounds are made."""
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        """End after the step that is being done."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        purged = False
+        while True:
+            try:
+                if not purged or self._store.deletions():  # at the start also what no deletion is known of
+                    self._store.purge()
+                    purged = True
+                with self._store.folding() as mine:
+                    if mine:
+                        self.round()
+            except Exception as error:
+                self._failed(error)
+            if self._stop.wait(self._pause):
+                return
+
+    def round(self) -> None:
+        """Fold every survey and day that has something to fold, and leave no trace of how it came."""
+        self._fold_all()
+        self._then()
+        self._store.scrub()
+
+    def _fold_all(self) -> None:
+        for number, day, _ in self._store.pending():
+            if self._stop.is_set():
+                return
+            try:
+                self._fold(number, day)
+            except Exception as error:  # one damaged day must not keep the others waiting
+                self._failed(error)
+
+    def _fold(self, number: int, day: str) -> None:
+        survey = self._find(number)
+        if survey is not None:
+            self.folded += fold_day(self._store, number, day, survey)
+
+    def _failed(self, error: Exception) -> None:
+        """Reports are safe where they are, and the next round tries again, whatever it was."""
+        self.failures += 1
+        expected = isinstance(error, FldpError)
+        log.error("folding failed", extra={"error": str(error)}, exc_info=None if expected else error)

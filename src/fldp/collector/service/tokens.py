@@ -1,0 +1,70 @@
+"""Who may do what: tokens and tickets, kept as hashes only."""
+
+import hashlib
+import hmac
+import re
+import secrets
+from datetime import datetime
+
+from fldp.collector.config.clock import text
+from fldp.collector.storage.protocol import CollectorStore, StoredToken
+
+NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")  # of a survey
+SCOPES = ("admin", "read", "send")
+_TOKEN = re.compile(r"fldp_(admin|read|send)_[A-Za-z0-9_-]{43}")
+_TICKET = re.compile(r"fldp_ticket_[A-Za-z0-9_-]{43}")
+
+
+def digest(secret: str) -> bytes:
+    """Return what is kept of a token or a ticket. It has 256 bits, so it needs neither salt nor a slow hash.
+
+    >>> len(digest("fldp_read_x"))
+    32
+    """
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def create_token(
+    store: CollectorStore, now: datetime, scope: str, survey: str | None = None, expires: datetime | None = None
+) -> tuple[str, StoredToken]:
+    """Make a token and keep its hash; this is the only time that it is seen."""
+    secret = f"fldp_{scope}_{secrets.token_urlsafe(32)}"
+    made = StoredToken(
+        secrets.token_hex(8), digest(secret), scope, survey, text(now), None if expires is None else text(expires)
+    )
+    store.add_token(made)
+    return secret, made
+
+
+def create_tickets(store: CollectorStore, survey: int, count: int) -> list[str] | None:
+    """Make single-use tickets and keep their hashes; None if the survey was deleted."""
+    tickets = [f"fldp_ticket_{secrets.token_urlsafe(32)}" for _ in range(count)]
+    return tickets if store.add_tickets(survey, [digest(ticket) for ticket in tickets]) else None
+
+
+def find_token(store: CollectorStore, secret: str, now: datetime) -> StoredToken | None:
+    """Return a token that is good now, or None."""
+    if not _TOKEN.fullmatch(secret):
+        return None
+    wanted = digest(secret)
+    found = store.find_token(wanted)
+    if found is None or not hmac.compare_digest(found.hash, wanted):
+        return None
+    expired = found.expires is not None and found.expires <= text(now)
+    return None if expired or found.revoked is not None else found
+
+
+def ticket_digest(ticket: str) -> bytes | None:
+    """Return the hash of something that looks like a ticket."""
+    return digest(ticket) if _TICKET.fullmatch(ticket) else None
+
+
+def has_admin(store: CollectorStore, now: datetime) -> bool:
+    """Tell whether there is a token that may do everything."""
+    return any(
+        token.scope == "admin"
+        and token.survey is None
+        and token.revoked is None
+        and (token.expires is None or token.expires > text(now))
+        for token in store.tokens()
+    )

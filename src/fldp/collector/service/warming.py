@@ -1,0 +1,45 @@
+"""Warming: the kernels that a survey's reports need are compiled before the first of them comes.
+
+A request must not wait for the compiler, nor the event loop for a request that does. So a thread warms each survey when
+it is first read: two reports go all the way that reports go. Numba compiles once for each type of array, and keeps the
+result on disk, so this takes milliseconds unless the installation is new.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from fldp.data.packing import pack, packed_size, unpack
+from fldp.data.reports import Reports
+from fldp.numerics.kernels import always_compile
+from fldp.oracles import RR
+from fldp.oracles.base.oracle import Oracle
+
+_Kind = tuple[type[Oracle], Any]
+_warmed: set[_Kind] = set()
+
+
+def start() -> None:
+    """Load Numba, and from then on run every kernel compiled, whoever asks for how little."""
+    warm(RR(epsilon=1.0))
+    always_compile()
+
+
+def warm(oracle: Oracle) -> None:
+    """Compile what decodes, checks, stores and counts the reports of an oracle, and of the oracles inside it."""
+    for inner in dict.fromkeys((oracle, *getattr(oracle, "members", ()))):
+        kind = type(inner), np.dtype(inner.report_dtype)
+        if kind not in _warmed and inner.report_bits:
+            _run(inner, 1)  # to the compiler, a column of a single row may be of another type
+            _run(inner, 2)
+            _warmed.add(kind)
+
+
+def _run(oracle: Oracle, users: int) -> None:
+    """Take reports of zeros all the way. They need not be possible ones: no number of theirs is out of range."""
+    data, _ = unpack(oracle, np.frombuffer(bytes(packed_size(oracle, users)), np.uint8), users)
+    oracle.check(data)
+    pack(oracle, data)
+    state = np.zeros(oracle.tally_shape, np.int64)
+    oracle.count(data, state)  # as Grouped has it; what is read-only is of another type, too
+    oracle.count(Reports.trusted(oracle, data).data, state)

@@ -1,0 +1,69 @@
+// The page in a frame on somebody else's page, the host, which must learn nothing of the answer or of what is typed.
+//
+// The frame has one height, and its content scrolls inside (frame.css). A browser that brings something into view also
+// scrolls the host, whose scroll position then tells where that was. So whatever takes the focus stands where neither the
+// answer nor the typed text can move it, and a field takes no text while the caret could be outside of the visible part.
+import { element } from "../shared/dom.js";
+
+const HEIGHT = 640; // CSS pixels: the height of the frame that embed.js makes
+const MAX_CUT = 4; // CSS pixels of a field that may be hidden; its padding is wider
+const THRESHOLDS = [0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.97, 0.98, 0.99, 1]; // shares in view at which the browser looks again
+const HOLD = 500; // milliseconds that a field must be in view again before it takes text
+
+export const isFramed = parent !== self;
+
+/** Lay the page out for its frame, and tell the host its height: once, and always the same one. */
+export function enterFrame(name) {
+  if (!isFramed) return;
+  document.documentElement.classList.add("framed");
+  parent.postMessage({ fldp: name, height: HEIGHT }, "*");
+}
+
+/** Go to the top and give a heading the focus. The host is not scrolled, and keeps the focus if it has it. */
+export function begin(heading) {
+  document.documentElement.scrollTop = document.body.scrollTop = 0;
+  if (!isFramed || document.hasFocus()) heading.focus({ preventScroll: true });
+}
+
+/** Bring an element into view by scrolling inside of the frame alone. */
+export function bringIntoView(target) {
+  if (!isFramed) return;
+  const covered = document.querySelector(".actions")?.offsetHeight ?? 0; // the buttons stand on the end of the frame
+  for (let box = target.parentElement; box !== document.documentElement; box = box.parentElement) {
+    const [inner, outer] = [target.getBoundingClientRect(), box.getBoundingClientRect()];
+    const bottom = outer.bottom - (box === document.body ? covered : 0);
+    if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top;
+    else if (inner.bottom > bottom) box.scrollTop += inner.bottom - bottom;
+  }
+}
+
+/** Tell whether a side of a field is out of view, within the frame or on the host. */
+function isCut({ boundingClientRect: whole, intersectionRect: seen }) {
+  const hidden = [seen.left - whole.left, seen.top - whole.top, whole.right - seen.right, whole.bottom - seen.bottom];
+  return seen.width === 0 || Math.max(...hidden) > MAX_CUT;
+}
+
+/**
+ * Let a field take text only while all of it is in view: with every key a browser scrolls the host to the caret, so that
+ * a host that hides a part of the field could follow it. Return the note that says so, for the page.
+ */
+export function guard(input) {
+  if (!isFramed) return null;
+  const note = element("p", { class: "small", role: "status", hidden: true }, "Scroll until this field is in full view. Then you can write in it.");
+  let timer = 0;
+  const look = (entries) => {
+    const cut = isCut(entries.at(-1));
+    clearTimeout(timer);
+    if (cut) input.readOnly = true;
+    else timer = setTimeout(() => ((input.readOnly = false), (note.hidden = true)), note.hidden ? 0 : HOLD);
+    if (cut) note.hidden = false;
+  };
+  input.readOnly = true;
+  input.addEventListener("keydown", (event) => {
+    if (!input.readOnly || event.key === "Tab") return;
+    event.preventDefault(); // some keys would scroll
+    input.scrollIntoView({ block: "nearest" });
+  });
+  new IntersectionObserver(look, { threshold: THRESHOLDS }).observe(input);
+  return note;
+}

@@ -1,0 +1,80 @@
+// What must be protected: every answer alike, or some of them in another way than the rest, which are named here.
+import { field, selected } from "../dashboard/controls.js";
+import { element } from "../shared/dom.js";
+import { eachAnswer, numberLine, tickLine } from "./each_answer.js";
+
+export const TREATMENTS = {
+  alike: "every answer alike",
+  sensitive: "only some answers",
+  budgets: "some answers more than others",
+  distance: "near answers more than far ones",
+};
+const DISTANCES = [
+  ["line", "in a row, as they are listed"],
+  ["ring", "in a ring: the last is beside the first"],
+];
+const WORDS = {
+  sensitive:
+    "No report says for certain that somebody gave a sensitive answer. The others are not hidden: with the oracles made for this, some reports name one for certain, and so say that it is no sensitive one. This is weaker than local differential privacy (ULDP).",
+  budgets:
+    "Two answers are hidden from each other by the smaller of their epsilons. One without an epsilon of its own has that of a report. So some answers are hidden less than others (ID-LDP).",
+  distance:
+    "Reports may tell two answers apart the better the further apart they are: then anybody can guess about where an answer lies (CLDP). EXPONENTIAL, which is made for this, is good at sums over neighbouring answers. The errors in the table are of single ones.",
+};
+
+/** Answers of which some are ticked. */
+function sensitive() {
+  const { node, put, entered } = eachAnswer("sensitive", "Sensitive answers", tickLine);
+  return { node, put, wanted: "Tick the sensitive answers.", declared: () => entered().map(([label]) => label) };
+}
+
+/** Answers of which some have an epsilon of their own, below that of all. */
+function budgets() {
+  const { node, box, put, entered } = eachAnswer("budgets", "Epsilon of single answers, smaller than that of a report", numberLine);
+
+  function check(labels, epsilon) {
+    put(labels);
+    for (const input of box.querySelectorAll("input")) {
+      input.placeholder = String(epsilon);
+      input.setCustomValidity(input.valueAsNumber >= epsilon ? `Less than the epsilon of a report, ${epsilon}.` : "");
+    }
+  }
+  return { node, put: check, wanted: "Enter an epsilon of its own for some answer.", declared: () => Object.fromEntries(entered()) };
+}
+
+/** Answers in a row or a ring. */
+function distance() {
+  const input = selected("distance", DISTANCES, "line");
+  const said = element("p", { class: "small", role: "status" });
+
+  function put({ length: size }, epsilon) {
+    const near = epsilon / (input.value === "ring" ? Math.floor(size / 2) : size - 1);
+    const text = near.toLocaleString("en-US", { maximumSignificantDigits: 3 });
+    said.textContent = size > 1 && epsilon > 0 ? `Epsilon of the two answers farthest apart: ${epsilon}. Of neighbours: ${text}.` : "";
+  }
+  return { node: element("div", {}, field("How the answers lie", input), said), put, wanted: "", declared: () => input.value };
+}
+
+/**
+ * Make the part in which answers are named. `put` tells it how they differ, the labels, and the epsilon of a report.
+ * `declared()` is what a survey says about it; `wanted()` what is to be done first, if anything.
+ */
+export function protection() {
+  const ways = { sensitive: sensitive(), budgets: budgets(), distance: distance() };
+  const words = element("p", { class: "small" });
+  const node = element("div", { class: "stack" }, words, Object.values(ways).map((way) => way.node));
+  let chosen = "alike";
+
+  function put(treatment, labels, epsilon) {
+    chosen = treatment;
+    node.hidden = !(treatment in ways);
+    words.textContent = WORDS[treatment] ?? "";
+    for (const [name, way] of Object.entries(ways)) {
+      way.node.hidden = name !== treatment;
+      way.put(name === treatment ? labels : [], epsilon);
+    }
+  }
+  const declared = () => (chosen in ways ? { [chosen]: ways[chosen].declared() } : {});
+  const wanted = () => (chosen in ways && Object.keys(ways[chosen].declared()).length === 0 ? ways[chosen].wanted : "");
+  return { node, put, declared, wanted };
+}

@@ -1,0 +1,155 @@
+// The fields of a new survey: what it asks, what is protected, and how it is collected. Those that do not apply are hidden.
+import { selected } from "../dashboard/controls.js";
+import { element } from "../shared/dom.js";
+import { protection, TREATMENTS } from "./protection.js";
+
+const ETAS = [
+  ["1", "plain LDP: a report rules out nothing"],
+  ["0.5", "1/2: a report may rule out answers"],
+  ["0.25", "1/4"],
+  ["0.125", "1/8"],
+];
+const KINDS = [
+  ["labels", "one of a list"],
+  ["strings", "any text"],
+  ["search", "any text: find what many answer"],
+];
+const REPEATS = [
+  ["once", "once"],
+  ["daily", "every day, of one answer"],
+];
+const SUBMIT = [
+  ["open", "everybody"],
+  ["ticket", "who has a ticket"],
+  ["token", "programs with a token"],
+];
+const RETENTION = [
+  ["raw", "the reports"],
+  ["tally", "their tally only"],
+];
+
+const input = (id, type, more = {}) => element("input", { id, type, autocomplete: "off", ...more });
+const amount = (id, value, more = {}) => input(id, "number", { min: 1, step: 1, value, required: true, ...more });
+const EPSILON = { min: 0.01, max: 20, step: "any" };
+
+/** Make the fields, by the parts of the form. */
+const parts = () => ({
+  "The question": {
+    name: input("name", "text", { required: true, pattern: "[a-z0-9]([a-z0-9_\\-]{0,62}[a-z0-9])?", spellcheck: "false" }),
+    question: input("question", "text", { required: true, maxlength: 2000 }),
+    description: input("description", "text", { maxlength: 2000 }),
+    kind: selected("kind", KINDS, "labels"),
+    labels: element("textarea", { id: "labels", rows: 8, required: true, spellcheck: "false" }),
+    k: amount("k", 20, { max: 4096 }),
+  },
+  Protection: {
+    treatment: selected("treatment", Object.entries(TREATMENTS), "alike"),
+    repeat: selected("repeat", REPEATS, "once"),
+    epsilon: amount("epsilon", 1, EPSILON),
+    lasting: amount("lasting", 2, EPSILON),
+    eta: selected("eta", ETAS, "1"),
+  },
+  "How it is collected": {
+    users: amount("users", 10000),
+    quota: amount("quota", 10000),
+    oracle: selected("oracle", [["", "the recommended one"]], ""),
+    minimum: amount("minimum", 100),
+    submit: selected("submit", SUBMIT, "open"),
+    derive: input("derive", "checkbox"),
+    retention: selected("retention", RETENTION, "raw"),
+    origins: input("origins", "text", { placeholder: "https://www.example.org", spellcheck: "false" }),
+  },
+});
+
+const WORDS = {
+  name: "Name, in the address",
+  question: "Question",
+  description: "Description, if any",
+  kind: "What people answer",
+  labels: "Answers, one on a line",
+  k: "How many texts to find",
+  treatment: "What must be protected",
+  repeat: "How often a person reports",
+  epsilon: "Epsilon of a report",
+  lasting: "Epsilon of all reports of a person",
+  eta: "Least eta",
+  users: "Reports that you expect",
+  quota: "Reports of a round",
+  oracle: "Oracle",
+  minimum: "Least reports to show anything",
+  submit: "Who may answer",
+  derive: "Tickets decide the public random words",
+  retention: "What is kept",
+  origins: "Origins of pages that may show it",
+};
+
+const HINTS = {
+  k: "People are asked in rounds, each person once. A round asks for longer beginnings of the texts that stood out in the one before. Everybody can see which beginnings go on.",
+  repeat: "Daily reports are made of noise that a device draws once and keeps. Reports of one person resemble each other, so that they can be linked.",
+  derive:
+    "Then nobody can choose a hash function or a mask that suits some answers, and so count for several people. But who keeps the tickets can tell which report was sent with which.",
+};
+
+const APPLIES = {
+  labels: ({ kind }) => kind === "labels",
+  k: ({ kind }) => kind === "search",
+  treatment: ({ kind }) => kind === "labels",
+  repeat: ({ kind }) => kind === "strings",
+  lasting: ({ kind, repeat }) => kind === "strings" && repeat === "daily",
+  eta: ({ kind, treatment }) => kind === "search" || (kind === "labels" && treatment === "alike"),
+  users: ({ kind }) => kind !== "search",
+  quota: ({ kind }) => kind === "search",
+  derive: ({ kind, repeat, submit }) => submit === "ticket" && (kind === "labels" || (kind === "strings" && repeat === "once")),
+};
+
+/** Make a field: its words, what is entered, and a hint if there is one. A box to tick stands before its words. */
+function fieldOf(name, control) {
+  const [words, hint] = [element("label", { for: name }, WORDS[name]), HINTS[name]];
+  if (hint) control.setAttribute("aria-describedby", `${name}-hint`);
+  const below = hint ? element("p", { id: `${name}-hint`, class: "small muted" }, hint) : null;
+  const isTicked = control.type === "checkbox";
+  return element("div", { class: isTicked ? "field ticked" : "field" }, isTicked ? [control, words] : [words, control], below);
+}
+
+const valueOf = ({ type, value, valueAsNumber, checked }) =>
+  ({ checkbox: checked, number: valueAsNumber, textarea: linesOf(value) })[type] ?? value.trim();
+
+const TWO = "Enter at least two answers. What the oracles would do for them is shown here.";
+const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+
+/**
+ * Make the fields. `read()` hides what does not apply and returns what the others say, in it `declared`, how answers
+ * differ, and `wanted`, what is to be entered first. `offer(options)` sets the oracles to choose from, and returns the
+ * one that is chosen: the same as before if it is there.
+ */
+export function surveyFields() {
+  const groups = parts();
+  const controls = Object.assign({}, ...Object.values(groups));
+  const fields = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, fieldOf(name, control)]));
+  const differing = protection();
+
+  function read() {
+    const found = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, valueOf(control)]));
+    for (const [name, applies] of Object.entries(APPLIES)) {
+      controls[name].disabled = !applies(found); // what is hidden is not required
+      fields[name].hidden = !applies(found);
+    }
+    const treatment = APPLIES.treatment(found) ? found.treatment : "alike";
+    differing.put(treatment, found.labels, found.epsilon);
+    const wanted = found.kind === "labels" && found.labels.length < 2 ? TWO : differing.wanted();
+    return { ...found, treatment, declared: differing.declared(), wanted, derive: found.derive && APPLIES.derive(found) };
+  }
+
+  function offer(options) {
+    const before = controls.oracle.value;
+    controls.oracle.replaceChildren(...options.map(([value, words]) => element("option", { value }, words)));
+    controls.oracle.value = options.some(([value]) => value === before) ? before : "";
+    return controls.oracle.value;
+  }
+
+  const nodes = Object.entries(groups).map(([words, group]) =>
+    element("fieldset", { class: "part" }, element("legend", {}, words), Object.keys(group).map((name) => fields[name])),
+  );
+  fields.treatment.after(differing.node);
+  return { nodes, read, offer };
+}

@@ -1,0 +1,1 @@
+"""Where the collector keeps reports: the store interface, SQLite, PostgreSQL, backup, fsck."""

@@ -1,0 +1,51 @@
+"""Checksums of rows: each row of some tables carries one, so that a changed bit is noticed wherever it is read."""
+
+import hashlib
+import struct
+from typing import Any
+
+from fldp.collector.storage.protocol import StoreError
+
+Row = tuple[Any, ...]
+
+_NUMBER = struct.Struct(">cq")
+
+
+def row_checksum(*fields: Any) -> int:
+    """Return 32 bits of SHA-256 over the fields of a row, each with its type and length.
+
+    The types matter: in a damaged SQLite file a blob may turn into a text of the same bytes. The migration of
+    PostgreSQL computes the same in SQL.
+
+    >>> row_checksum(1, b"key", b"body", 3), row_checksum(1, "key", b"body", 3)
+    (1455422777, 2644317414)
+    """
+    return int.from_bytes(hashlib.sha256(b"".join(map(_encoded, fields))).digest()[:4], "big")
+
+
+def _encoded(field: Any) -> bytes:
+    if isinstance(field, int):
+        return _NUMBER.pack(b"\1", field)
+    if isinstance(field, bytes):
+        return _NUMBER.pack(b"\3", len(field)) + field
+    if isinstance(field, str):
+        data = field.encode(errors="surrogatepass")
+        return _NUMBER.pack(b"\2", len(data)) + data
+    return b"\0" if field is None else b"\4" + repr(field).encode()  # the last is never written, only read from damage
+
+
+def with_checksum(row: Row) -> Row:
+    """Return a row with its checksum at the end."""
+    return (*row, row_checksum(*row))
+
+
+def is_intact(row: Row) -> bool:
+    """Tell whether a row that was read has the checksum that it ends with."""
+    return bool(row_checksum(*row[:-1]) == row[-1])
+
+
+def verified(table: str, row: Row) -> Row:
+    """Return a row without its checksum, or say that it is damaged."""
+    if not is_intact(row):
+        raise StoreError(f"store: a row of {table} is damaged; run fldp fsck")
+    return row[:-1]

@@ -1,0 +1,132 @@
+"""fsck: counts everything again and compares."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from itertools import groupby
+
+from fldp.collector.storage.checksums import is_intact
+from fldp.collector.storage.protocol import CollectorStore, Snapshot, StoredSurvey, StoreError
+from fldp.collector.storage.segments import sealed, stored_tally, total
+from fldp.collector.storage.tables import CHECKED
+from fldp.collector.storage.window import ALL
+from fldp.errors import FldpError
+from fldp.oracles.base.oracle import Oracle
+from fldp.survey.survey import Survey
+
+
+def fsck(store: CollectorStore) -> tuple[list[str], list[str]]:
+    """Return what was found right and what was found wrong, a line for each, all at one moment of the store."""
+    good: list[str] = []
+    bad: list[str] = []
+    try:
+        bad += [f"database: {line}" for line in store.objections()]
+        with store.snapshot() as snapshot:
+            bad += [f"database: {line}" for line in snapshot.damage()]
+            for table in CHECKED:
+                bad += [f"{table}: {line}" for line in _checked(snapshot, table)]
+            for entry in snapshot.entries():
+                wrong, n = check(snapshot, entry)
+                bad += [f"{_title(entry)}: {line}" for line in wrong]
+                good += [] if wrong else [f"{_title(entry)}: {n} reports, as acknowledged"]
+    except Exception as error:  # what is read from a damaged file can break any assumption
+        bad.append(_said(error))
+    return good, bad
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, FldpError) else f"cannot be read: {type(error).__name__}: {error}"
+
+
+def _title(entry: StoredSurvey) -> str:
+    return f"survey {entry.name}, version {entry.version[:16]}"
+
+
+def _checked(snapshot: Snapshot, table: str) -> Iterator[str]:
+    """Compare every row with its checksum, and all of them with what the store knows that there must be."""
+    count = damaged = total = 0
+    for row in snapshot.stored(table):
+        count += 1
+        damaged += not is_intact(row)
+        total += row[-1] if isinstance(row[-1], int) else 0
+    if damaged:
+        yield f"{damaged} of {count} rows are damaged"
+    expected = snapshot.totals(table)
+    if expected is not None and expected[0] != count:
+        yield f"{count} rows are stored, {expected[0]} were written"
+    elif expected is not None and expected[1] != total:
+        yield f"the {count} rows are not those that were written"
+
+
+def check(snapshot: Snapshot, entry: StoredSurvey) -> tuple[list[str], int]:
+    """Return what is wrong with a survey, and how many reports it has."""
+    try:
+        survey = Survey.from_dict(json.loads(entry.specification))
+    except Exception:
+        return ["the specification cannot be read"], 0
+    if survey.name != entry.name:
+        return [f"the specification is that of survey {survey.name}"], 0
+    try:
+        return _compared(snapshot, entry, survey)
+    except Exception as error:  # the other surveys can be checked all the same
+        return [_said(error)], 0
+
+
+def _compared(snapshot: Snapshot, entry: StoredSurvey, survey: Survey) -> tuple[list[str], int]:
+    if survey.version != entry.version:
+        return [f"the specification is that of version {survey.version[:16]}"], 0
+    wrong: list[str] = []
+    if survey.collect["retention"] == "raw":
+        wrong += _recount(snapshot, entry.number, survey.oracle)
+    else:
+        wrong += _forgotten(snapshot, entry.number)
+    wrong += _readable(snapshot, entry.number, survey.oracle)
+    n, acknowledged = snapshot.count(entry.number, ALL), snapshot.acknowledged(entry.number)
+    if n != acknowledged:
+        wrong.append(f"{n} reports are counted, {acknowledged} were acknowledged")
+    return wrong, n
+
+
+def _recount(snapshot: Snapshot, number: int, oracle: Oracle) -> Iterator[str]:
+    """Add up the folded reports of every day anew, and compare with the day's tally bit for bit.
+
+    What is kept of a day meanwhile is a hash: a tally may take megabytes, and there may be years of them.
+    """
+    counted: dict[str, tuple[int, bytes]] = {}
+    for day, parts in groupby(snapshot.segments(number, ALL, folded=True), key=lambda segment: segment.day):
+        try:
+            again = total(oracle, parts)
+            counted[day] = again.n, _hash(sealed(again.n, again.state))
+        except FldpError as error:
+            yield str(error)
+    for day, n, state in snapshot.tallies(number, ALL):
+        found, stored = counted.pop(day, (0, b""))
+        if found != n:
+            yield f"{day}: the tally is of {n} reports, {found} are stored that can be read"
+        elif stored != _hash(state):
+            yield f"{day}: the tally differs from that of the {n} stored reports"
+    for day, (found, _) in counted.items():
+        yield f"{day}: {found} folded reports have no tally"
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+def _forgotten(snapshot: Snapshot, number: int) -> Iterator[str]:
+    """Where reports are forgotten once they are added, none that were added may be left."""
+    for segment in snapshot.segments(number, ALL, folded=True):
+        yield f"{segment.day}: {segment.n} reports are kept that were to be forgotten"
+
+
+def _readable(snapshot: Snapshot, number: int, oracle: Oracle) -> Iterator[str]:
+    """Look at what cannot be recounted: tallies that are possible ones, and a tail that can be read."""
+    for day, n, state in snapshot.tallies(number, ALL):
+        try:
+            stored_tally(oracle, n, state)
+        except StoreError as error:
+            yield f"{day}: {error}"
+    try:
+        total(oracle, snapshot.segments(number, ALL, folded=False))
+    except FldpError as error:
+        yield str(error)

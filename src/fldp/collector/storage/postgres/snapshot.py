@@ -1,0 +1,106 @@
+"""A view of a PostgreSQL store at one moment: it lives in one read-only transaction."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from fldp.collector.storage.checksums import verified
+from fldp.collector.storage.postgres.schema import SCHEMA, Connection
+from fldp.collector.storage.protocol import REPORTS, Days, Segment, StoredSurvey
+from fldp.collector.storage.tables import COLUMNS, number_of, rows_of
+
+ENTRY = COLUMNS["surveys"]
+SEGMENT = f"id, {COLUMNS['segments']}"
+_AT_ONCE = 16  # rows of up to a MiB
+
+
+def segment(row: tuple[Any, ...]) -> Segment:
+    """Return a row of segments, or say that it is damaged."""
+    _, day, kind, n, _, data = verified("segments", row[1:])
+    return Segment(kind, n, data, row[0], day)
+
+
+class PostgresSnapshot:
+    """What is stored at one moment."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._cursors = 0
+
+    def _rows(self, query: str, values: tuple[Any, ...] = (), *, at_once: int = _AT_ONCE) -> Iterator[tuple[Any, ...]]:
+        """Yield rows as they are needed: all of them may be more than fits into memory."""
+        self._cursors += 1
+        with self._connection.cursor(f"rows{self._cursors}", binary=True) as cursor:
+            cursor.itersize = at_once
+            yield from cursor.execute(query, values)
+
+    def entries(self) -> list[StoredSurvey]:
+        return [StoredSurvey(*row) for row in self._rows(f"SELECT {ENTRY} FROM surveys ORDER BY number DESC")]  # noqa: S608
+
+    def has(self, survey: int) -> bool:
+        return self._connection.execute("SELECT 1 FROM surveys WHERE number = %s", (survey,)).fetchone() is not None
+
+    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
+        query = "SELECT day, n, state FROM tallies WHERE survey = %s AND day BETWEEN %s AND %s ORDER BY day"
+        for day, n, state in self._rows(query, (survey, *days)):
+            yield day, n, bytes(state)
+
+    def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
+        rows = self._rows(
+            f"SELECT {SEGMENT} FROM segments WHERE survey = %s AND folded = %s AND day BETWEEN %s AND %s"  # noqa: S608
+            " ORDER BY day, kind, n",
+            (survey, int(folded), *days),
+        )
+        return map(segment, rows)
+
+    def count(self, survey: int, days: Days) -> int:
+        folded = self._sum("n", "tallies WHERE survey = %s AND day BETWEEN %s AND %s", (survey, *days))
+        where = "segments WHERE survey = %s AND folded = 0 AND day BETWEEN %s AND %s"
+        return folded + self._sum("n", where, (survey, *days))
+
+    def days(self, survey: int) -> list[tuple[str, int]]:
+        rows = self._connection.execute(
+            "SELECT day, sum(n)::bigint FROM (SELECT day, n FROM tallies WHERE survey = %s UNION ALL"
+            " SELECT day, n FROM segments WHERE survey = %s AND folded = 0) AS counted GROUP BY day ORDER BY day",
+            (survey, survey),
+        )
+        return [(str(day), int(n)) for day, n in rows]
+
+    def count_reports(self, survey: int, days: Days) -> int:
+        where = "segments WHERE survey = %s AND folded IN (0, 1) AND day BETWEEN %s AND %s AND kind = %s"
+        return self._sum("n", where, (survey, *days, REPORTS))
+
+    def acknowledged(self, survey: int) -> int:
+        return self._sum("accepted", "keys WHERE survey = %s", (survey,))
+
+    def _sum(self, column: str, what: str, values: tuple[Any, ...]) -> int:
+        query = f"SELECT coalesce(sum({column}), 0)::bigint FROM {what}"  # noqa: S608
+        row = self._connection.execute(query, values).fetchone()
+        return int(row[0]) if row else 0
+
+    def amount(self, table: str) -> int:
+        row = self._connection.execute(number_of(table)).fetchone()
+        return int(row[0]) if row else 0
+
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        return self._rows(rows_of(table, "place"), at_once=_AT_ONCE if table == "segments" else 1000)
+
+    def stored(self, table: str) -> Iterator[tuple[Any, ...]]:
+        at_once = _AT_ONCE if table == "segments" else 1000
+        return self._rows(f"SELECT {COLUMNS[table]} FROM {table}", at_once=at_once)  # noqa: S608
+
+    def totals(self, table: str) -> tuple[int, int] | None:
+        """Return nothing: a sum in one row would have the commits of all collectors wait for each other."""
+        del table
+        return None
+
+    def last_number(self) -> int:
+        return self._sum("last_value", "surveys_number_seq WHERE is_called", ())
+
+    def damage(self) -> list[str]:
+        """Return indexes that are not good; damaged pages are noticed as everything is read."""
+        rows = self._connection.execute(
+            "SELECT relname FROM pg_index JOIN pg_class ON oid = indexrelid"
+            " WHERE relnamespace = to_regnamespace(%s) AND NOT (indisvalid AND indisready AND indislive)",
+            (SCHEMA,),
+        )
+        return [f"the index {row[0]} is not valid" for row in rows]

@@ -1,0 +1,174 @@
+"""What a PostgreSQL store does within a transaction: decide, write, fold, fill."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from psycopg.errors import DeadlockDetected, LockNotAvailable
+
+from fldp.collector.storage.admission import Admission, gained
+from fldp.collector.storage.checksums import row_checksum, with_checksum
+from fldp.collector.storage.postgres.schema import Connection, free_surveys, lock
+from fldp.collector.storage.protocol import REPORTS, Admitted, Fold, Segment, Submission, SubmissionResult
+from fldp.collector.storage.tables import COLUMNS
+
+
+class Overtaken(Exception):  # noqa: N818 - not a mistake
+    """Another collector committed one of our keys first."""
+
+
+class LockedError(Exception):
+    """Another collector holds a lock for longer than we wait."""
+
+
+_PROBE_BYTES = 1 << 14
+
+
+def rows(connection: Connection, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return all rows of a query."""
+    with connection.cursor(binary=True) as cursor:
+        return cursor.execute(query, values).fetchall()
+
+
+def commit(
+    connection: Connection, submissions: Sequence[Submission], day: str, *, hurried: bool = False
+) -> list[SubmissionResult]:
+    """Decide and write. Locks keep what was read true: surveys are neither closed nor deleted, tickets not spent.
+
+    In a hurry, surveys that somebody is closing or deleting are not waited for: what is sent to them is ``HELD``.
+    """
+    try:
+        return _commit(connection, submissions, day, hurried=hurried)
+    except (LockNotAvailable, DeadlockDetected):
+        raise LockedError from None
+
+
+def _commit(
+    connection: Connection, submissions: Sequence[Submission], day: str, *, hurried: bool
+) -> list[SubmissionResult]:
+    surveys = [new.survey for new in submissions]
+    free = free_surveys(connection, surveys) if hurried else _waited_for(connection, surveys)
+    found = rows(connection, "SELECT number, closed IS NOT NULL FROM surveys WHERE number = ANY(%s)", [surveys])
+    closed: dict[int, bool] = dict(found)
+    unspent = _unspent(
+        connection, [(new.survey, new.ticket) for new in submissions if new.ticket is not None and new.survey in free]
+    )
+    known = _known(connection, submissions)
+    admission = Admission(
+        lambda survey, key: known.get((survey, key)), closed.get, lambda survey, ticket: (survey, ticket) in unspent
+    )
+    outcomes = [admission.admit(new) if new.survey in free else SubmissionResult(Admitted.HELD) for new in submissions]
+    _write(connection, admission, day)
+    return outcomes
+
+
+def _waited_for(connection: Connection, surveys: Sequence[int]) -> set[int]:
+    lock(connection, *surveys, shared=True)
+    return set(surveys)
+
+
+def _unspent(connection: Connection, tickets: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
+    if not tickets:
+        return set()
+    found = rows(
+        connection,
+        "SELECT survey, ticket, spent FROM tickets WHERE (survey, ticket) IN"
+        " (SELECT * FROM unnest(%s::integer[], %b::bytea[])) ORDER BY survey, ticket FOR UPDATE",
+        [list(column) for column in zip(*tickets, strict=True)],
+    )
+    return {(survey, ticket) for survey, ticket, spent in found if not spent}
+
+
+def _known(connection: Connection, submissions: Sequence[Submission]) -> dict[tuple[int, bytes], tuple[bytes, int]]:
+    found = rows(
+        connection,
+        "SELECT survey, key, body, accepted FROM keys WHERE (survey, key) IN"
+        " (SELECT * FROM unnest(%s::integer[], %b::bytea[]))",
+        [[new.survey for new in submissions], [new.key for new in submissions]],
+    )
+    return {(survey, key): (body, accepted) for survey, key, body, accepted in found}
+
+
+def _write(connection: Connection, admission: Admission, day: str) -> None:
+    if keys := admission.keys:
+        done = connection.execute(
+            "INSERT INTO keys SELECT * FROM unnest(%s::integer[], %b::bytea[], %b::bytea[], %s::bigint[], %s::bigint[])"
+            " ON CONFLICT DO NOTHING",
+            [list(column) for column in zip(*map(with_checksum, keys), strict=True)],
+        )
+        if done.rowcount != len(keys):
+            raise Overtaken
+    if tickets := admission.tickets:
+        spent = [(survey, ticket, row_checksum(survey, ticket, 1)) for survey, ticket in tickets]
+        connection.execute(
+            "UPDATE tickets SET spent = 1, checksum = new.checksum"
+            " FROM unnest(%s::integer[], %b::bytea[], %s::bigint[]) AS new (survey, ticket, checksum)"
+            " WHERE tickets.survey = new.survey AND tickets.ticket = new.ticket",
+            [list(column) for column in zip(*spent, strict=True)],
+        )
+    _insert(connection, admission.segments(day), folded=False)
+
+
+def move_tickets(connection: Connection, survey: int, version: str) -> None:
+    """Give the tickets of a survey that are not spent to another one."""
+    ((target,),) = rows(connection, "SELECT number FROM surveys WHERE version = %s", [version])
+    unspent = "SELECT ticket FROM tickets WHERE survey = %s AND spent = 0 ORDER BY ticket FOR UPDATE"
+    tickets = [row[0] for row in rows(connection, unspent, [survey])]
+    connection.execute(
+        "UPDATE tickets SET survey = %s, checksum = new.checksum"
+        " FROM unnest(%b::bytea[], %s::bigint[]) AS new (ticket, checksum)"
+        " WHERE tickets.survey = %s AND tickets.ticket = new.ticket",
+        (target, tickets, [row_checksum(target, ticket, 0) for ticket in tickets], survey),
+    )
+
+
+def fold(connection: Connection, step: Fold) -> None:
+    """Do a step of folding; the lock on folding lets nobody else do one, that on the survey keeps it from going."""
+    if not rows(connection, "SELECT 1 FROM surveys WHERE number = %s", [step.survey]):
+        raise Overtaken
+    done = connection.execute(
+        "DELETE FROM segments WHERE id = ANY(%s) AND survey = %s AND day = %s",
+        (list(step.removed), step.survey, step.day),
+    )
+    if done.rowcount != len(step.removed):  # folded by another collector, or the survey was deleted
+        raise Overtaken
+    _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+    _gain(connection, step)
+
+
+def _insert(connection: Connection, parts: Sequence[tuple[int, str, Segment]], *, folded: bool) -> None:
+    """Add rows one by one: within a pipeline, as ``executemany`` has it, no limit of the server ends who freezes."""
+    for survey, day, part in parts:
+        connection.execute(
+            "INSERT INTO segments (survey, day, kind, n, folded, data, checksum) VALUES (%s, %s, %s, %s, %s, %b, %s)",
+            with_checksum((survey, day, part.kind, part.n, int(folded), part.data)),
+        )
+
+
+def probe(connection: Connection) -> None:
+    """Write something, and take it away again: rows of a survey that never is."""
+    _insert(connection, [(0, "", Segment(REPORTS, 0, bytes(_PROBE_BYTES)))], folded=False)
+    connection.execute("DELETE FROM segments WHERE survey = 0")
+
+
+def _gain(connection: Connection, step: Fold) -> None:
+    """Add to the tally of a day."""
+    where = [step.survey, step.day]
+    row = rows(connection, "SELECT n, state FROM tallies WHERE survey = %s AND day = %s", where)
+    n, state = gained((row[0][0], row[0][1]) if row else None, step.gained)
+    connection.execute(
+        "INSERT INTO tallies (survey, day, n, state) VALUES (%s, %s, %s, %b)"
+        " ON CONFLICT (survey, day) DO UPDATE SET n = excluded.n, state = excluded.state",
+        (*where, n, state),
+    )
+
+
+def fill(connection: Connection, table: str, given: Iterator[tuple[Any, ...]]) -> None:
+    """Copy rows into a table, as bytes of the types that its columns have."""
+    columns = COLUMNS[table]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {columns} FROM {table} LIMIT 0")  # noqa: S608
+        types = [column.type_code for column in cursor.description or ()]
+        with cursor.copy(f"COPY {table} ({columns}) FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types(types)
+            for row in given:
+                copy.write_row(row)

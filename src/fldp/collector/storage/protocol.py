@@ -1,0 +1,277 @@
+"""Store: what the collector asks of a database. ``sqlite`` and ``postgres`` are two of them.
+
+A store knows bytes and numbers. What they mean to an oracle is in ``segments``, ``windows`` and ``folding``.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from fldp.data.reports import Reports, Tally
+from fldp.errors import CollectorError
+
+REPORTS, TALLY = 1, 2
+
+
+class StoreError(CollectorError):
+    """The database did not do what it was asked; nothing of it was done."""
+
+
+@dataclass(frozen=True)
+class StoredSurvey:
+    """A published survey, as it is stored."""
+
+    number: int
+    version: str
+    name: str
+    specification: str
+    created: str
+    closed: str | None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A published survey without its specification, which may be megabytes long."""
+
+    number: int
+    version: str
+    name: str
+    closed: bool
+
+
+@dataclass(frozen=True)
+class StoredToken:
+    """What is known of a token; never the token."""
+
+    id: str
+    hash: bytes
+    scope: str
+    survey: str | None
+    created: str
+    expires: str | None = None
+    revoked: str | None = None
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Packed reports of one day, or the state of a merged tally."""
+
+    kind: int
+    n: int
+    data: bytes
+    id: int = 0
+    day: str = ""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one request wants to be counted: reports, or a tally from another collector.
+
+    ``closed`` says that the survey takes no reports now. A key that was acknowledged before is answered all the same.
+    """
+
+    survey: int
+    key: bytes
+    body: bytes
+    content: Reports | Tally
+    ticket: bytes | None = None
+    day: str | None = None
+    closed: bool = False
+
+    @property
+    def n(self) -> int:
+        """The number of reports."""
+        return self.content.n if isinstance(self.content, Tally) else len(self.content)
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes in memory."""
+        return self.content.state.nbytes if isinstance(self.content, Tally) else self.content.nbytes
+
+
+class Admitted(Enum):
+    """What became of a submission."""
+
+    ACCEPTED = "accepted"
+    REPEATED = "repeated"
+    CONFLICT = "conflict"
+    CLOSED = "closed"
+    SPENT = "spent"
+    GONE = "gone"
+    HELD = "held"  # another collector holds a lock on it: nothing is known of it yet
+
+
+@dataclass(frozen=True)
+class SubmissionResult:
+    """A verdict, with the number of reports that were accepted, now or when the key was first seen."""
+
+    verdict: Admitted
+    accepted: int = 0
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One step of folding: rows that go, rows that come in their place, and what the tally of the day gains."""
+
+    survey: int
+    day: str
+    removed: tuple[int, ...]
+    added: tuple[Segment, ...]
+    gained: Tally
+
+
+Days = tuple[str, str]  # the first and the last, both included
+
+
+class Snapshot(Protocol):
+    """All that is stored at one moment, however much is written meanwhile."""
+
+    def entries(self) -> list[StoredSurvey]:
+        """Return all surveys, the newest first."""
+
+    def has(self, survey: int) -> bool:
+        """Tell whether there is a survey of this number."""
+
+    def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
+        """Yield the day, number and stored state of every folded day."""
+
+    def segments(self, survey: int, days: Days, *, folded: bool) -> Iterator[Segment]:
+        """Yield the segments that are folded already, or those that are not, day by day."""
+
+    def count(self, survey: int, days: Days) -> int:
+        """Return how many reports there are, merged ones included. Cheap."""
+
+    def days(self, survey: int) -> list[tuple[str, int]]:
+        """Return the days that have reports, the first first, with how many there are, merged ones included. Cheap."""
+
+    def count_reports(self, survey: int, days: Days) -> int:
+        """Return how many reports are kept as they came. Cheap."""
+
+    def acknowledged(self, survey: int) -> int:
+        """Return the sum of all answers given."""
+
+    def amount(self, table: str) -> int:
+        """Return how many rows of a table belong to somebody."""
+
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield these rows, as ``tables`` says."""
+
+    def stored(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield all rows of a table, in no order, not checked; those that belong to nobody any more too."""
+
+    def totals(self, table: str) -> tuple[int, int] | None:
+        """Return how many rows a table must have, and what their checksums must add up to, if the store knows."""
+
+    def last_number(self) -> int:
+        """Return the largest number that a survey ever had, 0 if there was none."""
+
+    def damage(self) -> list[str]:
+        """Return what the database finds wrong with itself."""
+
+
+class CollectorStore(Protocol):
+    """A database of surveys, reports and tokens, safe to use from several threads."""
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Open a view of this moment."""
+
+    def publish(self, entry: StoredSurvey) -> tuple[StoredSurvey, bool]:
+        """Add a survey unless its version is there; return it as stored, and whether it is new."""
+
+    def find(self, version: str) -> StoredSurvey | None:
+        """Return a survey by its version."""
+
+    def find_number(self, number: int) -> StoredSurvey | None:
+        """Return a survey by its number."""
+
+    def named(self, name: str) -> list[StoredSurvey]:
+        """Return all versions of a survey, the newest first."""
+
+    def listing(self, version: str) -> Listing | None:
+        """Return a survey by its version, without its specification. Cheap, however long that is."""
+
+    def listings(self, name: str) -> list[Listing]:
+        """Return all versions of a survey, the newest first, without their specifications. Cheap, too."""
+
+    def counts(self) -> dict[int, int]:
+        """Return the number of reports of every survey that has any."""
+
+    def succeed(self, number: int, successor: StoredSurvey) -> bool:
+        """Close a survey and publish its successor, which gets the tickets that are not spent, in one transaction.
+
+        False, and nothing is done, if it is closed or gone already: so a survey has one successor at most.
+        """
+
+    def close_surveys(self, numbers: Sequence[int], now: str) -> None:
+        """Close surveys, except those that are closed."""
+
+    def delete_surveys(self, numbers: Sequence[int]) -> None:
+        """Delete surveys, so that nothing is left of them when this returns."""
+
+    def deletions(self) -> list[StoredSurvey]:
+        """Return the deletions that are not complete: number, version and name of what was deleted. Cheap."""
+
+    def purge(self) -> None:
+        """Delete what an interrupted deletion has left."""
+
+    def commit(self, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
+        """Count submissions. What is accepted is durable when this returns, all of it in one transaction if it can."""
+
+    def probe(self) -> None:
+        """Write something small, durably, that leaves nothing behind."""
+
+    def pending(self) -> list[tuple[int, str, int]]:
+        """Return the surveys and days that have reports to fold, and how many."""
+
+    def tail(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
+        """Return segments to fold next: at least one if there is any."""
+
+    def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
+        """Return folded segments that are small enough to take more, and the merged tally of the day."""
+
+    def folding(self) -> AbstractContextManager[bool]:
+        """Take the work of folding, if no other collector has it: twice would be right, but in vain."""
+
+    def fold(self, step: Fold) -> bool:
+        """Do a step of folding in one transaction; False if its rows are not there any more."""
+
+    def scrub(self) -> None:
+        """Leave no trace beside the tables of what was folded or deleted, as far as the database can just now."""
+
+    def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> bool:
+        """Add tickets, by their hashes; False, and none is added, if the survey was deleted."""
+
+    def has_ticket(self, survey: int, ticket: bytes) -> bool:
+        """Tell whether this ticket was issued, spent or not."""
+
+    def add_token(self, token: StoredToken) -> None:
+        """Add a token."""
+
+    def find_token(self, digest: bytes) -> StoredToken | None:
+        """Return what is known of a token by its hash."""
+
+    def tokens(self) -> list[StoredToken]:
+        """Return all tokens, the oldest first."""
+
+    def revoke_token(self, identifier: str, now: str) -> bool:
+        """Revoke a token; False if there is none of this identifier."""
+
+    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+        """Take over all that another store holds, in one transaction, if this one holds nothing."""
+
+    def objections(self) -> list[str]:
+        """Return what is known from outside of the database against it: commits that it has lost."""
+
+    def accept(self) -> None:
+        """Take the database as it is, whatever is known against it from outside."""
+
+    def inspect(self) -> list[str]:
+        """Return what is wrong with the database as a whole, before it is served; it takes less than ``fsck``."""
+
+    def size(self) -> int:
+        """Return the bytes that the database takes."""
+
+    def close(self) -> None:
+        """Let go of the database."""

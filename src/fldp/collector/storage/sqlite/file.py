@@ -1,0 +1,162 @@
+"""The SQLite file of a collector: how it is opened, made, and brought up to date."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fldp.collector.storage.checksums import row_checksum
+from fldp.collector.storage.migrations import steps
+from fldp.collector.storage.protocol import StoreError
+from fldp.collector.storage.tables import CHECKED, COLUMNS
+
+FILE = "fldp.db"
+_APPLICATION = 0x666C6463  # "fldc": SQLite keeps it in the file's header, so that other files are known as such
+_PATIENCE = 10.0  # seconds to wait for another process
+_SETTINGS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",  # a commit is on the disk when it returns
+    "PRAGMA fullfsync = ON",
+    "PRAGMA secure_delete = ON",  # what is deleted is overwritten
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA journal_size_limit = 67108864",
+)
+
+
+def migrations() -> list[str]:
+    """Return the steps that make the tables, in their order.
+
+    >>> len(migrations()) >= 1
+    True
+    """
+    return steps("sqlite")
+
+
+def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
+    """Open a file that is there."""
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    made = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    for setting in _SETTINGS if writes else ("PRAGMA query_only = ON",):
+        made.execute(setting)
+    return made
+
+
+def empty_log(connection: sqlite3.Connection) -> bool:
+    """Write the log into the file and cut it to nothing; False if somebody reads from it just now."""
+    connection.execute("PRAGMA busy_timeout = 0")  # commits must not wait for a long export
+    try:
+        return bool(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {round(1000 * _PATIENCE)}")
+
+
+def prepare(path: Path) -> None:
+    """Make the file if there is none, and its tables; refuse a file that is something else, or newer than this code."""
+    with plainly(path):
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        connection = connect(path, writes=False)
+        try:
+            _check_kind(path, connection)  # before anything is changed in it
+        finally:
+            connection.close()
+        connection = connect(path, writes=True)
+        try:
+            migrate(path, connection)
+        finally:
+            connection.close()
+
+
+def migrate(path: Path, connection: sqlite3.Connection) -> None:
+    """Do the steps that are missing, each with its number in one transaction."""
+    _check_kind(path, connection)
+    connection.create_function("row_checksum", -1, row_checksum, deterministic=True)
+    for number, step in enumerate(migrations(), 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if number > _pragma(connection, "user_version"):
+                _statements(connection, step)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def check(path: Path, connection: sqlite3.Connection) -> None:
+    """Refuse a file whose tables are not exactly those of this version of fldp."""
+    _check_kind(path, connection)
+    found, known = _pragma(connection, "user_version"), len(migrations())
+    if found != known:
+        raise StoreError(f"{path}: has schema {found}, this version of fldp reads {known}")
+
+
+def check_readable(path: Path, connection: sqlite3.Connection) -> None:
+    """Refuse a file that holds no tables of this or an older version of fldp."""
+    _check_kind(path, connection)
+    if _pragma(connection, "user_version") == 0:
+        raise StoreError(f"{path}: holds no tables of a collector")
+
+
+def add_checksums(connection: sqlite3.Connection) -> None:
+    """Have the tables of the first schema read as if each row had its checksum; the file itself is not changed."""
+    if _pragma(connection, "user_version") > 1:
+        return
+    connection.create_function("row_checksum", -1, row_checksum, deterministic=True)
+    for table in CHECKED:
+        columns = COLUMNS[table].removesuffix(", checksum")
+        rowid = "rowid AS rowid, " if table == "tokens" else ""
+        connection.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT {rowid}{columns}, row_checksum({columns}) AS checksum"  # noqa: S608
+            f" FROM main.{table}"
+        )
+
+
+def seal(path: Path) -> None:
+    """Make a file that needs no other beside it, to be read and not written any more."""
+    connection = connect(path, writes=True)
+    try:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    finally:
+        connection.close()
+
+
+def _check_kind(path: Path, connection: sqlite3.Connection) -> None:
+    kind, schema = _pragma(connection, "application_id"), _pragma(connection, "user_version")
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    if kind != _APPLICATION and (kind or schema or tables):
+        raise StoreError(f"{path}: is not a collector's database")
+    if schema > len(migrations()):
+        raise StoreError(f"{path}: has schema {schema}, this version of fldp knows up to {len(migrations())}")
+
+
+def _statements(connection: sqlite3.Connection, script: str) -> None:
+    """Run a script inside of the open transaction; ``executescript`` would commit it first."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            run_statement(connection, statement)
+            statement = ""
+
+
+def run_statement(connection: sqlite3.Connection, statement: str) -> None:
+    """Run one statement of a migration."""
+    connection.execute(statement)
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+@contextmanager
+def plainly(path: Path) -> Iterator[None]:
+    """Say in one line what SQLite, or the disk, said of a file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: {error}") from None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be opened: {error.strerror}") from None

@@ -1,0 +1,117 @@
+"""What a SQLite store does within a transaction: decide, write, fold, and count its commits."""
+
+import functools
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from fldp.collector.storage.admission import Admission, gained
+from fldp.collector.storage.checksums import row_checksum, with_checksum
+from fldp.collector.storage.protocol import Fold, Segment, StoredSurvey, StoreError, Submission, SubmissionResult
+from fldp.collector.storage.witness import Commit
+
+# The column lies behind the specification: only typeof() tells that it is NULL without reading all pages of that.
+IS_CLOSED = "typeof(closed) <> 'null'"
+
+
+class OutdatedStep(Exception):  # noqa: N818 - not a mistake
+    """The survey or a row of a fold step is gone."""
+
+
+def read_state(connection: sqlite3.Connection) -> Commit:
+    """Return how far a database is."""
+    return _state(connection.execute("SELECT * FROM state").fetchone())
+
+
+def _state(row: Any) -> Commit:
+    kinds = [bytes, int, bytes] + [int] * 8
+    if row is None or [type(value) for value in row] != kinds or (len(row[0]), len(row[2])) != (16, 16):
+        raise StoreError("store: the table state is damaged; run fldp fsck")
+    return Commit(*row[:3])
+
+
+def advance(connection: sqlite3.Connection) -> Commit:
+    """Count the transaction that is about to be committed, and digest what all of them have added up to."""
+    row = connection.execute("SELECT * FROM state").fetchone()
+    before = _state(row)
+    digest = hashlib.sha256(repr(row).encode()).digest()[:16]
+    connection.execute("UPDATE state SET commits = commits + 1, digest = ?", (digest,))
+    return Commit(before.identity, before.number + 1, digest)
+
+
+def publish(connection: sqlite3.Connection, new: StoredSurvey) -> int:
+    """Add a survey unless its version is there; return how many were added."""
+    return connection.execute(
+        "INSERT INTO surveys (version, name, specification, created) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (version) DO NOTHING",
+        (new.version, new.name, new.specification, new.created),
+    ).rowcount
+
+
+def move_tickets(connection: sqlite3.Connection, survey: int, version: str) -> None:
+    """Give the tickets of a survey that are not spent to another one."""
+    (target,) = connection.execute("SELECT number FROM surveys WHERE version = ?", (version,)).fetchone()
+    tickets = connection.execute("SELECT ticket FROM tickets WHERE survey = ? AND spent = 0", (survey,)).fetchall()
+    rows = [(target, row_checksum(target, ticket, 0), survey, ticket) for (ticket,) in tickets]
+    connection.executemany("UPDATE tickets SET survey = ?, checksum = ? WHERE survey = ? AND ticket = ?", rows)
+
+
+def _closed(connection: sqlite3.Connection, survey: int) -> bool | None:
+    row = connection.execute(f"SELECT {IS_CLOSED} FROM surveys WHERE number = ?", (survey,)).fetchone()  # noqa: S608
+    return None if row is None else bool(row[0])
+
+
+def commit(connection: sqlite3.Connection, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
+    """Decide on submissions, and write what is accepted."""
+    admission = _admission(connection)
+    outcomes = [admission.admit(submission) for submission in submissions]
+    connection.executemany("INSERT INTO keys VALUES (?, ?, ?, ?, ?)", map(with_checksum, admission.keys))
+    connection.executemany(
+        "UPDATE tickets SET spent = 1, checksum = ? WHERE survey = ? AND ticket = ?",
+        [(row_checksum(survey, ticket, 1), survey, ticket) for survey, ticket in admission.tickets],
+    )
+    _insert(connection, admission.segments(day), folded=False)
+    return outcomes
+
+
+def _admission(connection: sqlite3.Connection) -> Admission:
+    def known(survey: int, key: bytes) -> tuple[bytes, int] | None:
+        row = connection.execute("SELECT body, accepted FROM keys WHERE survey = ? AND key = ?", (survey, key))
+        return cast("tuple[bytes, int] | None", row.fetchone())
+
+    def unspent(survey: int, ticket: bytes) -> bool:
+        query = "SELECT 1 FROM tickets WHERE survey = ? AND ticket = ? AND spent = 0"
+        return connection.execute(query, (survey, ticket)).fetchone() is not None
+
+    return Admission(known, functools.cache(lambda survey: _closed(connection, survey)), unspent)
+
+
+def _insert(connection: sqlite3.Connection, parts: Iterable[tuple[int, str, Segment]], *, folded: bool) -> None:
+    rows = [with_checksum((survey, day, part.kind, part.n, int(folded), part.data)) for survey, day, part in parts]
+    connection.executemany(
+        "INSERT INTO segments (survey, day, kind, n, folded, data, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
+    )
+
+
+def fold(connection: sqlite3.Connection, step: Fold) -> None:
+    """Replace rows, if the survey and every one of its rows are still there; else leave everything as it is."""
+    if _closed(connection, step.survey) is None:
+        raise OutdatedStep
+    rows = [(row, step.survey, step.day) for row in step.removed]
+    done = connection.executemany("DELETE FROM segments WHERE id = ? AND survey = ? AND day = ?", rows)
+    if step.removed and done.rowcount != len(step.removed):
+        raise OutdatedStep
+    _insert(connection, [(step.survey, step.day, part) for part in step.added], folded=True)
+    _gain(connection, step)
+
+
+def _gain(connection: sqlite3.Connection, step: Fold) -> None:
+    """Add to the tally of a day."""
+    where = (step.survey, step.day)
+    row = connection.execute("SELECT n, state FROM tallies WHERE survey = ? AND day = ?", where).fetchone()
+    connection.execute(
+        "INSERT INTO tallies (survey, day, n, state) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (survey, day) DO UPDATE SET n = excluded.n, state = excluded.state",
+        (*where, *gained(row, step.gained)),
+    )

@@ -1,0 +1,392 @@
+"""Checks that every oracle must pass, ours or somebody's own.
+
+``check_oracle`` runs them all. Those that draw at random use fixed seeds; for a right oracle and a seed nobody
+chose, each of their tests would fail with a probability of about ``FALSE_ALARM``, by the normal approximation. What is
+exact is compared exactly, in rational arithmetic where it is a matter of privacy.
+"""
+
+import dataclasses
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import accumulate
+from math import lcm, sqrt
+from statistics import NormalDist
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array, Reports, Tally
+from fldp.errors import DomainError, FldpError, MergeError, ParameterError
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
+from fldp.privacy.verifier import shrink, verify
+from fldp.randomness.stream import Stream, Words
+
+FALSE_ALARM = 1e-9
+_LIMIT = NormalDist().inv_cdf(1 - FALSE_ALARM / 2)
+_RUNS, _USERS = 300, 1000
+_DRAWS, _PUBLIC_DRAWS, _BINS = 20_000, 5_000, 64
+_TOLERANCE = 1e-9
+
+
+class CheckError(FldpError, AssertionError):
+    """An oracle does not do what it says; the message names the check."""
+
+
+def check_oracle(oracle: FrequencyOracle, *, seed: int = 0) -> None:
+    """Run every check on an oracle; raise ``CheckError`` at the first that fails.
+
+    >>> import fldp
+    >>> check_oracle(fldp.GRR(epsilon=1.0, domain_size=5))
+    """
+    for check in CHECKS:
+        try:
+            check(oracle, seed)
+        except CheckError:
+            raise
+        except FldpError as error:
+            _fail(oracle, check.__name__, f"unexpected error: {error}")
+
+
+def _fail(oracle: FrequencyOracle, check: str, what: str) -> NoReturn:
+    raise CheckError(f"{check}: {oracle!r}: {what}")
+
+
+def _sample(oracle: FrequencyOracle, users: int, seed: int) -> tuple[NDArray[np.int64], Reports]:
+    values = np.random.default_rng(seed).integers(0, oracle.domain_size, users)
+    return values, oracle.privatize(values, rng=seed)
+
+
+def check_identity(oracle: FrequencyOracle, seed: int) -> None:
+    """Oracles, reports and tallies survive pickling; an oracle is its parameters."""
+    _, reports = _sample(oracle, 5, seed)
+    for thing in (oracle, reports, oracle.tally(reports)):
+        if pickle.loads(pickle.dumps(thing)) != thing:  # noqa: S301
+            _fail(oracle, "check_identity", f"{thing!r} changed by pickling")
+    if dataclasses.replace(oracle) != oracle or hash(dataclasses.replace(oracle)) != hash(oracle):
+        _fail(oracle, "check_identity", "a copy with the same parameters is another oracle")
+
+
+def check_reports(oracle: FrequencyOracle, seed: int) -> None:
+    """Reports have the declared form, are accepted as data from outside, and split and join again."""
+    _, reports = _sample(oracle, 50, seed)
+    if reports.data.dtype != oracle.report_dtype or reports.data.shape != (50, *oracle.report_shape):
+        _fail(oracle, "check_reports", f"reports are {reports.data.dtype} of shape {reports.data.shape}")
+    dtype = np.dtype(oracle.report_dtype)
+    if dtype.names and dtype.itemsize != sum(dtype[name].itemsize for name in dtype.names):
+        _fail(oracle, "check_reports", "a report has padding bytes in memory, in which anything may be sent")
+    try:
+        Reports(oracle, reports.data)
+    except DomainError as error:
+        _fail(oracle, "check_reports", f"its own reports are refused: {error}")
+    for row in reports.data:
+        public, outcome = oracle.outcome(row)
+        if not np.array_equal(oracle.report(outcome, public), row):
+            _fail(oracle, "check_reports", f"report(outcome(...)) does not give {row} back")
+
+
+def check_purity(oracle: FrequencyOracle, seed: int) -> None:
+    """A report depends on the value and its words alone, and takes no more words than declared."""
+    values, reports = _sample(oracle, 40, seed)
+    words = Stream(seed).words(40 * oracle.words).reshape(40, oracle.words)
+    for filling in (0, 255):
+        given, drawn = values.copy(), words.copy()
+        out = np.full(reports.nbytes, filling, np.uint8).view(oracle.report_dtype).reshape(reports.data.shape)
+        oracle.perturb(given, drawn, out)
+        if out.tobytes() != reports.data.tobytes():
+            _fail(oracle, "check_purity", "perturb gives another report for the same value and words")
+        if not (np.array_equal(given, values) and np.array_equal(drawn, words)):
+            _fail(oracle, "check_purity", "perturb changes its arguments")
+    _check_public(oracle, words)
+
+
+def _check_public(oracle: FrequencyOracle, words: Words) -> None:
+    """What a report publishes beside its outcome is the same whatever the value: it depends on the words alone."""
+    found = {
+        _public(oracle, words[:8], value) for value in sorted({0, 1, oracle.domain_size // 2, oracle.domain_size - 1})
+    }
+    if len(found) > 1:
+        _fail(oracle, "check_purity", "the public part of a report depends on the value")
+
+
+def _public(oracle: FrequencyOracle, words: Words, value: int) -> tuple[Any, ...]:
+    out = np.zeros((len(words), *oracle.report_shape), oracle.report_dtype)
+    oracle.perturb(np.full(len(words), value), words.copy(), out)
+    return tuple(oracle.outcome(row)[0] for row in out)
+
+
+def check_batches(oracle: FrequencyOracle, seed: int) -> None:
+    """One by one, in chunks, or all at once: the same stream gives the same reports."""
+    values, whole = _sample(oracle, 60, seed)
+    for sizes in ([1] * 60, [7] * 8 + [4]):
+        stream, ends = Stream(seed), list(accumulate(sizes))
+        parts = [oracle.privatize(values[end - size : end], rng=stream) for size, end in zip(sizes, ends, strict=True)]
+        if Reports.concatenate(parts) != whole:
+            _fail(oracle, "check_batches", f"chunks of {sizes[0]} differ from the whole")
+    if oracle.privatize(int(values[0]), rng=seed) != whole[0]:
+        _fail(oracle, "check_batches", "one value given as an integer differs from the batch")
+
+
+def check_merge(oracle: FrequencyOracle, seed: int) -> None:
+    """Tallies of parts add up to the tally of the whole, in any order; other oracles are refused."""
+    _, reports = _sample(oracle, 600, seed)
+    whole = oracle.tally(reports)
+    parts = [oracle.tally(reports[start : start + 111]) for start in range(0, 600, 111)]
+    if sum(parts) != whole or sum(reversed(parts)) != whole or whole + Tally.empty(oracle) != whole:
+        _fail(oracle, "check_merge", "the sum of the parts is not the whole")
+    backwards = Reports(oracle, np.ascontiguousarray(reports.data[::-1]))
+    if oracle.tally(backwards) != whole:
+        _fail(oracle, "check_merge", "the order of the reports matters")
+    try:
+        stranger = dataclasses.replace(oracle, epsilon=oracle.epsilon * 0.75)
+    except ParameterError:
+        stranger = dataclasses.replace(oracle, epsilon=oracle.epsilon * 1.25)
+    foreign = Tally.empty(stranger)
+    for action, thing in ((whole.__add__, foreign), (stranger.tally, reports), (stranger.estimate, whole)):
+        if not _raises(MergeError, action, thing):
+            _fail(oracle, "check_merge", "what belongs to another oracle is accepted")
+
+
+def check_input(oracle: FrequencyOracle, seed: int) -> None:
+    """What is not a value is refused, with an error of ours."""
+    del seed
+    bad: Iterable[Any] = (
+        -1,
+        oracle.domain_size,
+        1.0,
+        True,
+        None,
+        "0",
+        float("nan"),
+        [0, None],
+        [0, 2**70],
+        [],
+        [[0]],
+    )
+    for values in bad:
+        if not _raises(DomainError, oracle.privatize, values):
+            _fail(oracle, "check_input", f"{values!r} is accepted")
+    for epsilon in (0, -1.0, float("inf"), float("nan"), True, None, "1", 1e-300, 1e300):
+        if not _raises(ParameterError, partial(dataclasses.replace, oracle, epsilon=epsilon)):
+            _fail(oracle, "check_input", f"epsilon={epsilon!r} is accepted")
+
+
+def check_privacy(oracle: FrequencyOracle, seed: int) -> None:
+    """The implemented law keeps the declared epsilon, eta and anonymity, exactly."""
+    del seed
+    small = shrink(oracle)
+    found = verify(small)
+    if not found.holds:
+        _fail(
+            oracle,
+            "check_privacy",
+            f"{found.judgement}; declared epsilon {oracle.epsilon!r}, eta {oracle.eta}, anonymity {small.anonymity}; "
+            "found "
+            f"{found.epsilon!r}, {found.eta} (by mass {found.eta_mass}), {found.anonymity}; see {found.witness}",
+        )
+
+
+def check_law(oracle: FrequencyOracle, seed: int) -> None:
+    """Reports are drawn from the law: their ranks in it, spread at random within each outcome, are uniform."""
+    small = shrink(oracle)
+    for value in range(small.domain_size):
+        for public in small.publics():
+            if not _adds_up_to_one(small.law(value, public)):
+                _fail(oracle, "check_law", f"the probabilities of value {value} do not add up to 1")
+        for reports in _draws(small, value, seed):
+            starts, sizes = _intervals(oracle, small, value, reports)
+            places = starts + sizes * (Stream(seed).child("spread", value).words(len(reports)) / 2.0**64)
+            found = np.bincount(np.minimum(places * _BINS, _BINS - 1).astype(np.int64), minlength=_BINS)
+            statistic = float(((found - len(reports) / _BINS) ** 2).sum() * _BINS / len(reports))
+            if _chi_square_z(statistic, _BINS - 1) > _LIMIT:
+                why = f"reports of value {value} do not follow the law, chi-square {statistic:.0f}"
+                _fail(oracle, "check_law", why)
+
+
+def _adds_up_to_one(law: Law) -> bool:
+    """Add the probabilities exactly: over a common denominator, much faster than one fraction after the other."""
+    total = lcm(*(share.denominator for share in law.values()))
+    return sum(share.numerator * (total // share.denominator) for share in law.values()) == total
+
+
+def _draws(oracle: FrequencyOracle, value: int, seed: int) -> Iterator[Reports]:
+    """Yield batches of reports of a value: where a part of them is public, each batch with that part held fixed.
+
+    Which words make the public part is found by changing them one by one. The outcome has to follow its law for
+    every choice of them, or the public part would say something about the noise.
+    """
+    if next(iter(oracle.publics())) is None:
+        yield oracle.privatize(np.full(_DRAWS, value), rng=Stream(seed).child("check_law", value))
+        return
+    stream = Stream(seed).child("check_law", value)
+    for _ in range(3):
+        words = stream.words(_PUBLIC_DRAWS * oracle.words).reshape(_PUBLIC_DRAWS, oracle.words)
+        for column in range(oracle.words):
+            changed = words[:8].copy()
+            changed[:, column] = ~changed[:, column]
+            if _public(oracle, changed, value) != _public(oracle, words[:8], value):
+                words[:, column] = words[0, column]
+        data = np.zeros((_PUBLIC_DRAWS, *oracle.report_shape), oracle.report_dtype)
+        oracle.perturb(np.full(_PUBLIC_DRAWS, value), words, data)
+        yield Reports(oracle, data)
+
+
+def _intervals(oracle: FrequencyOracle, small: FrequencyOracle, value: int, reports: Reports) -> tuple[Floats, Floats]:
+    """Return for every report where in [0, 1) the law puts its outcome."""
+    flat = np.ascontiguousarray(reports.data).view(np.uint8).reshape(len(reports), -1)
+    texts = flat.view(f"S{flat.shape[1]}").reshape(-1)  # all as long, so equal if their bytes are; fast to sort
+    _, first, index = np.unique(texts, return_index=True, return_inverse=True)
+    laws: dict[Any, dict[Any, tuple[float, float]]] = {}
+    found = []
+    for row in reports.data[first]:
+        public, outcome = small.outcome(row)
+        if public not in laws:
+            laws[public] = _ranks(small, value, public)
+        if outcome not in laws[public]:
+            _fail(oracle, "check_law", f"value {value} gave {outcome}, which its law does not know")
+        found.append(laws[public][outcome])
+    starts, sizes = np.array(found)[index].T
+    return starts, sizes
+
+
+def _ranks(oracle: FrequencyOracle, value: int, public: Any) -> dict[Any, tuple[float, float]]:
+    """Return where in [0, 1) each outcome begins, the likely ones first, and its probability."""
+    shares = {outcome: float(share) for outcome, share in oracle.law(value, public).items()}
+    likely = sorted(shares, key=lambda outcome: shares[outcome], reverse=True)
+    starts = accumulate((shares[outcome] for outcome in likely), initial=0.0)
+    return {outcome: (start, shares[outcome]) for outcome, start in zip(likely, starts, strict=False)}
+
+
+def check_likelihoods(oracle: FrequencyOracle, seed: int) -> None:
+    """The likelihoods of every report are its probabilities under the law, up to a factor, and 0 where those are."""
+    del seed
+    small = shrink(oracle)
+    laws, data = _all_reports(small)
+    found, known = small.likelihoods(data), laws.T
+    if found.shape != known.shape or not ((found > 0) == (known > 0)).all():
+        _fail(oracle, "check_likelihoods", "other values are possible than those of the law")
+    error = np.abs(found / found.sum(axis=1, keepdims=True) - known / known.sum(axis=1, keepdims=True)).max(axis=1)
+    if not (error < _TOLERANCE).all():
+        worst = int(error.argmax())
+        why = f"report {data[worst]} has {found[worst]}, in proportion to {known[worst]} by the law"
+        _fail(oracle, "check_likelihoods", why)
+
+
+def check_moments(oracle: FrequencyOracle, seed: int) -> None:
+    """Over the law, the estimate from one report has exactly the declared mean, variance, and variance of a sum.
+
+    Where not all public randomness is enumerated, ``check_estimates`` has to do.
+    """
+    del seed
+    small = shrink(oracle)
+    if not small.publics_are_all:
+        return
+    laws, data = _all_reports(small)
+    reports = Reports(small, data)
+    tallies = [small.tally(report) for report in map(reports.__getitem__, range(len(reports)))]
+    for options in _all_options(small):
+        each = np.array([small.decode(tally, **options) for tally in tallies])
+        for value, share in enumerate(laws):
+            truth = np.eye(small.domain_size)[value]
+            declared = small.variance(1, truth, **options)
+            _compare(oracle, "mean", value, share @ each, truth)
+            _compare(oracle, "variance", value, share @ (each - truth) ** 2, declared)
+            members = np.arange(small.domain_size) % 3 != 1
+            error = each[:, members].sum(axis=1) - truth[members].sum()
+            total = declared[members].sum() + small.covariance_of_sum(1, truth, members, **options)
+            _compare(oracle, "variance of a sum", value, share @ error**2, total)
+
+
+def _all_reports(oracle: FrequencyOracle) -> tuple[Floats, Array]:
+    """Return the probability of every report, a row for each value, and the data of the reports."""
+    publics = list(oracle.publics())
+    found: dict[Any, Floats] = {}
+    for value in range(oracle.domain_size):
+        for public in publics:
+            for outcome, share in oracle.law(value, public).items():
+                row = found.setdefault((public, outcome), np.zeros(oracle.domain_size))
+                row[value] = float(share) / len(publics)
+    data = np.array([oracle.report(outcome, public) for public, outcome in found])
+    return np.array(list(found.values())).T, data
+
+
+def _compare(oracle: FrequencyOracle, what: str, value: int, found: Any, declared: Any) -> None:
+    scale = 1 + np.max(np.abs(declared)) + oracle.variance(1, 0.0)
+    if np.max(np.abs(found - declared)) > _TOLERANCE * scale:
+        _fail(oracle, "check_moments", f"the {what} for value {value} is {found}, declared {declared}")
+
+
+def _all_options(oracle: FrequencyOracle) -> list[dict[str, Any]]:
+    return [{}, *({"decoder": decoder} for decoder in oracle.decoders)]
+
+
+def check_estimates(oracle: FrequencyOracle, seed: int) -> None:
+    """Over many runs, estimates of all values, frequent and rare, have the declared mean and variance."""
+    size = oracle.domain_size
+    counts = np.zeros(size, np.int64)
+    frequent, rare = size - 1, 0
+    counts[frequent], counts[rare] = _USERS * 6 // 10, _USERS // 50
+    rest = _USERS - int(counts.sum())
+    counts += np.random.default_rng(seed).multinomial(rest, np.full(size, 1 / size))
+    values = np.tile(np.repeat(np.arange(size), counts), _RUNS)
+    reports = oracle.privatize(values, rng=Stream(seed).child("check_estimates"))
+    tallies = [oracle.tally(reports[run * _USERS : (run + 1) * _USERS]) for run in range(_RUNS)]
+    limit = NormalDist().inv_cdf(1 - FALSE_ALARM / (2 * size))
+    for options in _all_options(oracle):
+        found = np.array([oracle.estimate(tally, **options).counts for tally in tallies])
+        variance = np.asarray(oracle.variance(_USERS, counts, **options))
+        errors = (found - counts) / np.sqrt(np.where(variance > 0, variance, 1))
+        for value, error in enumerate(errors.T):
+            what = f"value {value} held by {counts[value]} of {_USERS}, {options or 'as it is'}"
+            if not variance[value] and error.any():
+                _fail(oracle, "check_estimates", f"wrong where no variance is declared: {what}")
+            _check_errors(oracle, what, error, limit)
+
+
+def _check_errors(oracle: FrequencyOracle, what: str, errors: Floats, limit: float) -> None:
+    """Test errors in declared standard errors: mean 0 by z, variance 1 by chi-square, for the kurtosis they show.
+
+    Where nearly all runs gave the same estimate, there is too little to test.
+    """
+    _, occurrences = np.unique(errors.round(9), return_counts=True)
+    if len(errors) - occurrences.max() < len(errors) // 3:
+        return
+    z = float(errors.mean()) * sqrt(len(errors))
+    if abs(z) > limit:
+        _fail(oracle, "check_estimates", f"biased by {z:.1f} standard errors: {what}")
+    spread = float((errors**2).mean())
+    kurtosis = max(3.0, float((errors**4).mean()) / max(spread, 1e-12) ** 2)
+    freedom = 2 * len(errors) / (kurtosis - 1)
+    if abs(_chi_square_z(spread * freedom, freedom)) > limit:
+        _fail(oracle, "check_estimates", f"variance {spread:.3f} times the declared one: {what}")
+
+
+def _chi_square_z(statistic: float, freedom: float) -> float:
+    """Return the normal score of a chi-square statistic (Wilson and Hilferty)."""
+    unit = 2 / (9 * freedom)
+    return float(((statistic / freedom) ** (1 / 3) - (1 - unit)) / sqrt(unit))
+
+
+def _raises(error: type[Exception], action: Callable[..., object], *arguments: Any) -> bool:
+    try:
+        action(*arguments)
+    except error:
+        return True
+    return False
+
+
+CHECKS: tuple[Callable[[FrequencyOracle, int], None], ...] = (
+    check_identity,
+    check_reports,
+    check_purity,
+    check_batches,
+    check_merge,
+    check_input,
+    check_privacy,
+    check_law,
+    check_likelihoods,
+    check_moments,
+    check_estimates,
+)

@@ -1,0 +1,290 @@
+"""Test vectors: what other implementations must give, and what they must refuse.
+
+``python -m fldp.conformance.vectors FOLDER`` writes them. They freeze how words become reports and reports become
+bytes.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fldp import wire
+from fldp.data.fingerprints import fingerprint
+from fldp.data.packing import pack
+from fldp.data.reports import Reports
+from fldp.oracles import (
+    CMS,
+    FHR,
+    FWR,
+    GRR,
+    HCMS,
+    HR,
+    HRR,
+    IDUE,
+    OLH,
+    OUE,
+    PGR,
+    RAPPOR,
+    RR,
+    SS,
+    SUE,
+    URAPPOR,
+    URR,
+    Exponential,
+    Grouped,
+)
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
+from fldp.randomness.stream import Stream
+from fldp.search.prefix_code import LIKELY
+from fldp.search.rounds import Search
+from fldp.support import canonical_json
+from fldp.support.atomic_files import written
+from fldp.survey.search_table import described
+
+CASES: dict[str, list[Oracle]] = {
+    "cms": [CMS(4.0, 4, 16), CMS(1.0, 512, 2), CMS(2.0, 1, 64), CMS(0.5, 2, 128, hash_seed=2**53 - 1)],
+    "hcms": [HCMS(4.0, 4, 16), HCMS(1.0, 512, 2), HCMS(2.0, 1, 64), HCMS(0.5, 2, 512, hash_seed=2**53 - 1)],
+    "rappor": [
+        RAPPOR(1.0, 2.0, 8, 2, 4),
+        RAPPOR(4.0, 4.0, 70, 1, 512),
+        RAPPOR(0.5, 8.0, 17, 3, 1, p=0.25),
+        RAPPOR.published(hash_seed=2**53 - 1),
+    ],
+    "rr": [RR(1.0), RR(0.1)],
+    "grr": [GRR(1.0, 5), GRR(3.0, 256), GRR(0.5, 1000)],
+    "sue": [SUE(1.0, 5), SUE(2.0, 65)],
+    "oue": [OUE(1.0, 5), OUE(1.0, 64), OUE(8.0, 9)],
+    "olh": [OLH(1.0, 100), OLH(4.0, 7)],
+    "ss": [SS(1.0, 10), SS(0.1, 2), SS(4.0, 7), SS(0.5, 65), SS(3.0, 1000)],
+    "hr": [HR(1.0, 5), HR(0.1, 2), HR(3.0, 255), HR(0.5, 1024), HR(3.0, 300, 16)],
+    "hrr": [HRR(1.0, 8), HRR(0.5, 1000)],
+    "fwr": [FWR(1.0, 8, 0.5), FWR(1.0, 1023), FWR(2.0, 100, 0.25), FWR(0.4, 600, 0.5, hash_bits=3)],  # type: ignore[arg-type]
+    "pgr": [PGR(1.0, 5), PGR(1.0, 1024), PGR(0.1, 40), PGR(2.0, 300), PGR(8.0, 257)],
+    "grouped": [
+        Grouped(1.0, base="grr", groups=(3, 5)),
+        Grouped(2.0, base="oue", groups=(2, 17, 4)),
+        Grouped(0.5, base="hrr", groups=(100, 1, 7), allow_exposure=True),
+        Grouped(1.0, base="ss", groups=(12, 3)),
+        Grouped(1.0, base="pgr", groups=(40, 2)),
+        Grouped(1.0, base="hr", groups=(9, 9)),
+    ],
+    "urr": [
+        URR(1.0, 5, sensitive=(1, 4)),
+        URR(0.5, 300, sensitive=(7,)),
+        URR(3.0, 1000, sensitive=tuple(range(0, 1000, 9))),
+    ],
+    "urappor": [
+        URAPPOR(1.0, 9, sensitive=(1, 4, 8)),
+        URAPPOR(4.0, 600, sensitive=(0, 1, 2, 3, 4, 5, 6, 599)),
+        URAPPOR(0.5, 80, sensitive=tuple(range(64))),
+    ],
+    "idue": [
+        IDUE(2.0, 5, budgets=((0, 0.5),)),
+        IDUE(4.0, 70, budgets=((3, 1.0), (64, 2.5), (69, 1.0))),
+        IDUE(1.5, 9, budgets=((8, 1.25),), balance=900),
+    ],
+    "exponential": [
+        Exponential(1.0, 5, distance="line"),
+        Exponential(4.0, 12, distance="ring"),
+        Exponential(8.0, 100, distance="line"),
+    ],
+    "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
+}
+SEARCH = "search"  # the file of rounds beside those of oracles
+SURVEY = canonical_json.identifier({"example": True})
+TEXTS = ("a", "b", "https://example.org/?q=1", "\u00fc", "u\u0308", "\U0001f600", "\0", " ", "x" * 1024)
+_FULL = ("sue", "oue", "olh", "hrr", "fwr", "hr", "idue", "cms", "hcms", "rappor")  # all bits that fit are a report
+_MAX_WORD = 2**64 - 1
+
+
+def some_values(oracle: Oracle, count: int) -> Any:
+    """Return so many values of an oracle: its first ones, over and over, or texts of every kind."""
+    if isinstance(oracle, FrequencyOracle):
+        return np.arange(count) % oracle.domain_size
+    return [TEXTS[k % len(TEXTS)] for k in range(count)]
+
+
+def good(oracle: Oracle) -> dict[str, Any]:
+    """Return reports of one oracle from given words, one by one, as a batch, and as a tally."""
+    values, words = zip(*_inputs(oracle), strict=True)
+    data = np.empty((len(values), *oracle.report_shape), oracle.report_dtype)
+    oracle.perturb(oracle.as_values(list(values)).astype(np.int64), np.array(words, np.uint64), data)
+    reports = Reports(oracle, data)
+    tally = oracle.tally(reports)
+    return {
+        "oracle": wire.describe(oracle),
+        "words": oracle.words,
+        "report_bits": oracle.report_bits,
+        "reports": [
+            {
+                "value": value,
+                **({"fingerprint": f"{fingerprint(value.encode()):016x}"} if isinstance(value, str) else {}),
+                "words": [f"{word:016x}" for word in row],
+                "packed": pack(oracle, data[k : k + 1]).tobytes().hex(),
+            }
+            for k, (value, row) in enumerate(zip(values, words, strict=True))
+        ],
+        "batch": wire.encode(reports).hex(),
+        "batch_for_survey": {"survey": SURVEY, "batch": wire.encode(reports[:1], SURVEY).hex()},
+        "tally": {"n": tally.n, "state": tally.state.tolist(), "bytes": wire.encode_tally(tally).hex()},
+    }
+
+
+def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
+    """Yield values with words at both ends, at the edge of the coin, and at random."""
+    values = _spread(oracle)
+    yield values[0], [0] * oracle.words
+    yield values[-1], [_MAX_WORD] * oracle.words
+    coin = getattr(getattr(oracle, "response", oracle), "coin", None)
+    for edge in (coin.keep - 1, coin.keep) if coin else ():
+        yield values[len(values) // 2], [edge % 2**64] * oracle.words
+    for value, threshold in _thresholds(oracle):
+        yield value, [threshold - 1] * oracle.words
+        yield value, [threshold] * oracle.words
+    stream = Stream(0).child("vectors", oracle.name, oracle.values_end)
+    for value in values:
+        yield value, stream.words(oracle.words).tolist()
+
+
+def _spread(oracle: Oracle) -> list[Any]:
+    """Return values from end to end."""
+    if isinstance(oracle, FrequencyOracle):
+        return [(oracle.domain_size - 1) * k // 6 for k in range(7)]
+    return list(TEXTS)
+
+
+def _thresholds(oracle: Oracle) -> Iterator[tuple[int, int]]:
+    """Yield values of different kinds, each with a threshold of its coin."""
+    match oracle:
+        case URR() | URAPPOR():
+            yield int(np.flatnonzero(oracle.kind_of)[0]), oracle.shown
+        case IDUE():
+            for value in oracle.sample_values(0, oracle.domain_size):
+                yield value, oracle.coins.true[oracle.kind_of[value]]
+        case Exponential():
+            for value in (0, oracle.domain_size // 2):
+                yield value, oracle.shares[value][0]
+
+
+def craft(fields: Any, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:
+    """Return a batch whose checks are right, whatever else is wrong with it."""
+    made = wire.MAGIC + bytes([wire.FORMAT, wire.REPORTS])
+    text = canonical_json.dumps(fields) if header is None else header
+    made += len(text).to_bytes(2, "little") + text
+    for count, packed in chunks:
+        made += count.to_bytes(4, "little") + packed
+        made += _check(made)
+    made += bytes(4) + total.to_bytes(8, "little")
+    return made + _check(made)
+
+
+def _check(made: bytes) -> bytes:
+    import hashlib
+
+    return hashlib.sha256(made).digest()[: wire.CHECK]
+
+
+def bad(oracle: Oracle) -> list[dict[str, str]]:
+    """Return batches that must be refused, with the reason."""
+    rejected = [*_damaged(oracle), *_dishonest(oracle), *_misnamed(oracle)]
+    return [{"why": why, "batch": data.hex()} for why, data in rejected]
+
+
+def _nine(oracle: Oracle) -> Reports:
+    return oracle.privatize(some_values(oracle, 9), rng=Stream(0).child("bad vectors", oracle.name))
+
+
+def _damaged(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
+    data = wire.encode(_nine(oracle))
+    for size in (0, 3, 7, 30, len(data) - 21, len(data) - 1):
+        yield f"cut after {size} bytes", data[:size]
+    yield "a byte too many", data + b"\0"
+    yield "the batch twice", data + data
+    for place in (0, 4, 5, 6, 20, len(data) - 40, len(data) - 10, len(data) - 1):
+        yield f"a bit flipped in byte {place}", data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :]
+    yield "a tally", wire.encode_tally(oracle.tally(_nine(oracle)))
+
+
+def _dishonest(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
+    fields, nine = {"oracle": wire.describe(oracle)}, _nine(oracle)
+    eight, one = pack(oracle, nine.data[:8]).tobytes(), pack(oracle, nine.data[8:]).tobytes()
+    yield "a total too large", craft(fields, [(8, eight), (1, one)], 10)
+    yield "a chunk left out", craft(fields, [(1, one)], 9)
+    yield "a chunk twice", craft(fields, [(8, eight), (8, eight)], 8)
+    yield "a chunk after one that ends within a byte", craft(fields, [(1, one), (8, eight)], 9)
+    yield "a chunk of more reports than bytes", craft(fields, [(16, eight)], 16)
+    yield "a chunk above the limit", craft(fields, [(2**32 - 8, eight)], 2**32 - 8)
+    padding = -oracle.report_bits % 8
+    if padding:
+        yield "padding that is not zero", craft(fields, [(1, one[:-1] + bytes([one[-1] | 0x80]))], 1)
+    worst = np.full(len(one), 255, np.uint8)
+    worst[-1] >>= padding
+    if oracle.name not in _FULL and oracle.values_end not in (2, 256):
+        yield "a report that no value gives", craft(fields, [(1, worst.tobytes())], 1)
+
+
+def _misnamed(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
+    named = wire.describe(oracle)
+    for why, fields in (
+        ("no oracle", {}),
+        ("an unknown oracle", {"oracle": {**named, "name": "nope"}}),
+        ("an unknown parameter", {"oracle": {**named, "zeta": 1}}),
+        ("no epsilon", {"oracle": {key: value for key, value in named.items() if key != "epsilon"}}),
+        ("a negative epsilon", {"oracle": {**named, "epsilon": -1}}),
+        ("an epsilon that is text", {"oracle": {**named, "epsilon": "1"}}),
+        ("a domain of one", {"oracle": {**named, "domain_size": 1}}),
+        ("a field nobody knows", {"oracle": named, "sender": "me"}),
+        ("a survey that is no version", {"oracle": named, "survey": "mine"}),
+        ("a list", [named]),
+    ):
+        yield f"a header with {why}", craft(fields, [], 0)
+    yield "a header with a blank in it", craft(None, [], 0, header=canonical_json.dumps({"oracle": named}) + b" ")
+    yield "a header that is not JSON", craft(None, [], 0, header=b"{")
+    yield "a header that is not UTF-8", craft(None, [], 0, header=b'{"oracle":"\xff"}')
+
+
+def rounds() -> Iterator[dict[str, Any]]:
+    """Yield rounds of searches, and the codes and values of strings in them."""
+    for alphabet in ("", "ab", LIKELY):
+        search = Search(epsilon=1.0, oracle="grr", alphabet=alphabet, k=2, bits=8)
+        whole = [search.code.encode(text.encode()) for text in TEXTS[:4]]
+        middle = search.later(2, (whole[3][:6], whole[0][:3]), 7)
+        last = search.later(5, (*whole[:2], whole[2][:12]), 0)
+        for question in (search.first, middle, last):
+            strings = [
+                {"string": text, "code": search.code.encode(text.encode())[:64], "value": question.value(text)}
+                for text in (*TEXTS, "ab", "abba", "http")
+            ]
+            yield {"search": described(question), "strings": strings}
+
+
+def files() -> dict[str, str]:
+    """Return the names and texts of all files of vectors."""
+    made = {f"{SEARCH}.json": _text(list(rounds()))}
+    for name, oracles in CASES.items():
+        made[f"{name}.json"] = _text([good(oracle) for oracle in oracles])
+        made[f"{name}_bad.json"] = _text(bad(oracles[0]))
+    return made
+
+
+def _text(cases: list[Any]) -> str:
+    """Write one case on a line, so that a change shows where it is."""
+    return "[\n" + ",\n".join(canonical_json.dumps(case).decode() for case in cases) + "\n]\n"
+
+
+def main(folder: str) -> None:
+    """Write all vectors into a folder."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, text in files().items():
+        json.loads(text)
+        with written(str(Path(folder) / name)) as file:
+            file.write(text.encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

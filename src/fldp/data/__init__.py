@@ -1,0 +1,1 @@
+"""The nouns of the flow: values, reports, tallies, estimates, and their post-processing."""

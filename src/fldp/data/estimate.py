@@ -1,0 +1,267 @@
+"""Estimate: counts with what is known about their error."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.projections import repaired
+from fldp.data.values import as_values
+from fldp.errors import MergeError
+from fldp.numerics.types import Floats
+from fldp.support.optional_imports import load
+from fldp.support.validation import fraction, integer
+
+if TYPE_CHECKING:
+    import pandas
+
+    from fldp.oracles.base.frequency_oracle import FrequencyOracle
+    from fldp.oracles.flexible.em import Convergence
+
+
+ROW = np.dtype([("value", "i8"), ("count", "f8"), ("stderr", "f8"), ("low", "f8"), ("high", "f8"), ("frequency", "f8")])
+
+
+def z_score(level: float) -> float:
+    """Return how many standard errors a two-sided normal interval of this level reaches to each side.
+
+    >>> round(z_score(0.95), 4)
+    1.96
+    """
+    return NormalDist().inv_cdf(0.5 + fraction("Estimate", "level", level) / 2)
+
+
+@dataclass(frozen=True)
+class Total:
+    """The estimated number of users in a set of values.
+
+    >>> Total(100.0, 10.0).interval(0.95)
+    (80.4..., 119.5...)
+    """
+
+    count: float
+    stderr: float
+    original: "Total | None" = None
+    n: int | None = None
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the two ends of a confidence interval; after post-processing, the unbiased one cut to [0, n]."""
+        if self.original is not None:
+            low, high = np.clip(self.original.interval(level), 0, self.n)
+            return float(low), float(high)
+        reach = z_score(level) * self.stderr
+        return self.count - reach, self.count + reach
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Estimated counts of all values, their standard errors, and the number of reports they come from.
+
+    The counts are unbiased, so those of rare values are often negative and do not add up to ``n`` exactly.
+    ``fldp.postprocess`` repairs that, at the price of a bias; the result keeps the unbiased estimate in ``original``.
+
+    A standard error is the root of the oracle's exact variance with the estimated count in the place of the
+    true one. It covers the noise of the mechanism over these users, not the sampling of users from a
+    larger population.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
+    >>> est = oracle.estimate(fldp.Tally(oracle, [500, 300, 200], 1000))
+    >>> est.counts.round(1), est.stderr.round(1)
+    (array([578.3, 284.3, 137.4]), array([17.2, 15.8, 15.1]))
+    >>> est.interval(0.95).round()
+    array([[545., 612.],
+           [253., 315.],
+           [108., 167.]])
+    >>> est.sum([0, 1])
+    Total(count=862.6..., stderr=15.0...)
+    """
+
+    oracle: "FrequencyOracle"
+    counts: Floats
+    stderr: Floats
+    n: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+    method: str = "unbiased"
+    original: "Estimate | None" = None
+    labels: Sequence[str] | None = None
+    convergence: "Convergence | None" = None
+    totals: tuple[int, ...] = ()  # exact, of oracle.runs; that of all users where no run is known
+    context: Mapping[str, Any] = field(default_factory=dict, repr=False)  # what else the variances depend on
+
+    def __post_init__(self) -> None:
+        if not self.totals:
+            object.__setattr__(self, "totals", (self.n,))
+
+    @property
+    def frequencies(self) -> Floats:
+        """The counts as shares of all users."""
+        return self.counts / self.n
+
+    @property
+    def biased(self) -> bool:
+        """Whether post-processing has made this estimate biased."""
+        return self.original is not None
+
+    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
+        """Return confidence intervals of the counts, one row of two ends per value.
+
+        Each interval covers its own true count with about this probability; with ``simultaneous`` all of them
+        do at once (Bonferroni). Of a post-processed estimate they are those of the unbiased one, cut to
+        what is possible: the processed counts have no error bars of their own.
+        """
+        if self.original is not None:
+            return np.clip(self.original.interval(level, simultaneous=simultaneous), 0, self.n)
+        miss = 1 - fraction("Estimate", "level", level)
+        reach = z_score(1 - miss / len(self.counts) if simultaneous else level) * self.stderr
+        return np.stack([self.counts - reach, self.counts + reach], axis=1)
+
+    @property
+    def p_values(self) -> Floats:
+        """How often chance alone would give an estimate as large to a value that nobody holds, each by itself."""
+        plain = self.original or self
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.array([math.erfc(z / math.sqrt(2)) / 2 for z in plain.counts / plain.stderr])
+
+    def found(self, level: float = 0.95) -> NDArray[np.bool_]:
+        """Tell which values anybody holds; with this probability, none is named that nobody does (Holm).
+
+        >>> import fldp
+        >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
+        >>> oracle.estimate(fldp.Tally(oracle, [560, 330, 110], 1000)).found()
+        array([ True,  True, False])
+        """
+        return _holm(self.p_values, 1 - fraction("Estimate", "level", level))
+
+    def table(self, level: float = 0.95) -> NDArray[Any]:
+        """Return all values in their order: value, count, stderr, low, high, frequency."""
+        rows = np.empty(len(self.counts), ROW)
+        rows["value"] = np.arange(len(rows))
+        rows["count"], rows["stderr"], rows["frequency"] = self.counts, self.stderr, self.frequencies
+        rows["low"], rows["high"] = self.interval(level).T
+        return rows
+
+    def top(self, k: int, level: float = 0.95) -> NDArray[Any]:
+        """Return the rows of the ``k`` largest estimates, largest first; ties go to the smaller value."""
+        integer(1, 2**31)("Estimate", "k", k)
+        return self.table(level)[np.argsort(-self.counts, kind="stable")[:k]]
+
+    def sum(self, values: Iterable[int]) -> Total:
+        """Estimate how many users hold any of these values, with the covariances of the estimates included.
+
+        What the tally knows exactly is not estimated: all values together, or a whole group of ``Grouped``.
+        """
+        values = list(values)
+        picked = as_values("Estimate", values, len(self.counts))
+        members = np.zeros(len(self.counts), np.bool_)
+        members[picked] = True
+        if self.original is not None:
+            plain = self.original.sum(values)
+            return Total(float(self.counts[members].sum()), plain.stderr, plain, self.n)
+        known = self._settle(members)
+        plugged = self._plausible()
+        given = {**self.options, **self.context}
+        own = float(np.sum(self.oracle.variances(plugged, self.totals, **given)[members]))
+        shared = self.oracle.covariance_of_sum(self.n, plugged, members, **given)
+        least = float(self.oracle.least_variances[members].max(initial=0.0))
+        return Total(known + float(self.counts[members].sum()), math.sqrt(max(least, own + shared)))
+
+    @property
+    def rest(self) -> Total:
+        """How many users hold none of the candidates: all users less the sum of the estimates.
+
+        >>> import fldp
+        >>> oracle = fldp.CMS(epsilon=8.0, hashes=16, width=64)
+        >>> found = oracle.estimate(oracle.privatize(["a"] * 700 + ["b"] * 300, rng=7), candidates=["a"])
+        >>> found.rest
+        Total(count=..., stderr=...)
+        """
+        total = self.sum(range(len(self.counts)))
+        return Total(self.n - total.count, total.stderr)
+
+    def _settle(self, members: NDArray[np.bool_]) -> int:
+        """Take the runs that are wholly among the members out of them, and return how many users they have."""
+        known = 0
+        for run, total in zip(self.oracle.runs, self.totals, strict=False):  # candidates have no run
+            if members[run].all():
+                members[run] = False
+                known += total
+        return known
+
+    def _plausible(self) -> Floats:
+        """Return counts to put into formulas of sums: not negative, and with the exact totals.
+
+        Cut to what is possible one by one, the counts of many rare values would add up to far more than n, and a
+        covariance computed from them would be far off.
+        """
+        return repaired(self, "norm-sub")
+
+    def compare(self, other: "Estimate") -> "Comparison":
+        """Compare the shares of all values with those of another, independent estimate over the same values.
+
+        The same people repeating a remembered answer are not independent: their noise is the same in both.
+
+        It is about the people who reported: only the noise counts as chance. If the question is about all who could
+        have reported, who did is chance, too: then ``share * (1 - share) / n`` of each adds to the variance.
+        """
+        if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):
+            size = len(other.counts) if isinstance(other, Estimate) else other
+            raise MergeError(f"Estimate: compare needs an estimate of {len(self.counts)} values, got {size!r}")
+        if not self.oracle.runs and self.labels != other.labels:
+            raise MergeError("Estimate: compare needs an estimate of the same candidates, got one of others")
+        one, two = self.original or self, other.original or other
+        return Comparison(
+            difference=two.frequencies - one.frequencies,
+            stderr=np.hypot(one.stderr / one.n, two.stderr / two.n),
+        )
+
+    def to_pandas(self, level: float = 0.95) -> "pandas.DataFrame":
+        """Return the table as a pandas DataFrame, with a column of labels where a survey gave them."""
+        frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(self.table(level))
+        if self.labels is not None:
+            frame.insert(1, "label", list(self.labels))
+        return frame
+
+    def __repr__(self) -> str:
+        what = "estimate" if not self.biased else f"{self.method} (biased) estimate"
+        return f"<{what} of {len(self.counts)} values from {self.n} reports of {self.oracle!r}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The change of every value's share from one estimate to another.
+
+    >>> Comparison(np.array([0.0, 0.05]), np.array([0.01, 0.01])).significant(0.99)
+    array([False,  True])
+    """
+
+    difference: Floats
+    stderr: Floats
+
+    @property
+    def z(self) -> Floats:
+        """The differences in units of their standard errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.difference == 0, 0.0, self.difference / self.stderr)
+
+    @property
+    def p_values(self) -> Floats:
+        """How often chance alone would give a difference as large, for each value by itself."""
+        return np.array([math.erfc(abs(z) / math.sqrt(2)) for z in self.z])
+
+    def significant(self, level: float = 0.95) -> NDArray[np.bool_]:
+        """Tell which values changed; with this probability, none is named that did not (Holm)."""
+        return _holm(self.p_values, 1 - fraction("Comparison", "level", level))
+
+
+def _holm(p_values: Floats, miss: float) -> NDArray[np.bool_]:
+    """Tell which hypotheses are refuted; with probability ``miss`` at most, any of them is true."""
+    order = np.argsort(p_values, kind="stable")
+    passed = p_values[order] <= miss / np.arange(len(p_values), 0, -1)
+    refuted = np.zeros(len(p_values), np.bool_)
+    refuted[order[: len(p_values) if passed.all() else int(np.argmin(passed))]] = True
+    return refuted

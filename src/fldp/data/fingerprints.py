@@ -1,0 +1,108 @@
+"""Strings as values: what may be handed in, and the fingerprint that stands for it inside an oracle.
+
+A string is its UTF-8 bytes, as they are: 1 to 1,024 of them. Nothing is normalised or cut, because the tables that
+normalise change with every version of Unicode, and a browser and a server would disagree about new characters. Whoever
+wants ``Example.org`` and ``example.org`` counted together makes them equal before.
+
+The *fingerprint* is a 63-bit integer of a public hash. It says nothing that the string does not, and it protects
+nothing: noise does that. Its only work is that two strings hardly ever share one: among a million the chance is 5e-8.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.values import discreet, shown
+from fldp.errors import DomainError
+
+MAX_BYTES = 1024
+MAX_CANDIDATES = 1_000_000
+FINGERPRINTS = 1 << 63
+
+Fingerprints = NDArray[np.int64]
+
+
+def utf8(string: Any) -> bytes | None:
+    r"""Return the bytes of a string, given as ``str`` or as ``bytes`` of UTF-8; None if it is not one that may be sent.
+
+    >>> utf8("ü"), utf8(b"\xff"), utf8(""), utf8("\ud800"), utf8(7)
+    (b'\xc3\xbc', None, None, None, None)
+    """
+    try:
+        made = string.encode() if isinstance(string, str) else bytes(string) if isinstance(string, bytes) else b""
+        made.decode()
+    except UnicodeError:
+        return None
+    return made if 0 < len(made) <= MAX_BYTES else None
+
+
+def fingerprint(data: bytes) -> int:
+    """Return the first 63 bits of the SHA-256 of bytes: its first eight bytes, little-endian, without the top bit.
+
+    >>> hex(fingerprint(b"abc"))
+    '0x6acf018fbf1678ba'
+    """
+    return int.from_bytes(hashlib.sha256(data).digest()[:8], "little") % FINGERPRINTS
+
+
+def fingerprints(owner: str, strings: Any, what: str = "values") -> Fingerprints:
+    """Turn one string, a list, an array or a Series of them into fingerprints.
+
+    >>> fingerprints("CMS", ["a", b"a"]).tolist()
+    [..., ...]
+    >>> fingerprints("CMS", "")
+    Traceback (most recent call last):
+    fldp.errors.DomainError: CMS: values must be strings of 1 to 1024 bytes of UTF-8, got a str (not shown)
+    """
+    items = _items(owner, strings, what)
+    made = np.empty(len(items), np.int64)
+    for position, item in enumerate(items):
+        data = utf8(item)
+        if data is None:
+            where = f" at position {position}" if len(items) > 1 else ""
+            said = discreet(item) if what == "values" else shown(item)
+            raise DomainError(f"{_rule(owner, what)}, got {said}{where}")
+        made[position] = fingerprint(data)
+    return made
+
+
+def _items(owner: str, strings: Any, what: str) -> list[Any]:
+    if isinstance(strings, str | bytes):
+        return [strings]
+    if isinstance(strings, dict | set | frozenset) or not isinstance(strings, Iterable):
+        raise DomainError(f"{_rule(owner, what)}, got {shown(strings)}")
+    if isinstance(strings, np.ndarray) and strings.ndim != 1:
+        raise DomainError(f"{owner}: {what} must be one string or a one-dimensional batch, got shape {strings.shape}")
+    items = list(strings)
+    if not items:
+        raise DomainError(f"{owner}: {what} must hold at least one string, got an empty batch")
+    return items
+
+
+def _rule(owner: str, what: str) -> str:
+    return f"{owner}: {what} must be strings of 1 to {MAX_BYTES} bytes of UTF-8"
+
+
+def as_candidates(owner: str, candidates: Any) -> tuple[str, ...]:
+    """Return the candidates of an estimate as text: at least one, none twice, no two of one fingerprint.
+
+    >>> as_candidates("CMS", ["firefox", b"chrome"])
+    ('firefox', 'chrome')
+    """
+    if isinstance(candidates, str | bytes):
+        raise DomainError(f"{owner}: candidates must be a list of strings, got {shown(candidates)}")
+    items = _items(owner, candidates, "candidates")
+    if len(items) > MAX_CANDIDATES:
+        raise DomainError(f"{owner}: candidates must be at most {MAX_CANDIDATES:,}, got {len(items):,}")
+    marks = fingerprints(owner, items, "candidates")
+    order = np.argsort(marks, kind="stable")
+    again = np.flatnonzero(np.diff(marks[order]) == 0)
+    if len(again):
+        first, second = sorted(order[again[0] : again[0] + 2].tolist())
+        raise DomainError(
+            f"{owner}: candidates must be all different, got {shown(items[first])} at positions {first} and {second}"
+        )
+    return tuple(item if isinstance(item, str) else item.decode() for item in items)

@@ -1,0 +1,136 @@
+"""Packing: numbers of given widths into a row of bits, and back.
+
+Bit ``k`` of the row is bit ``k % 8`` of byte ``k // 8``. Numbers follow each other without gaps, lowest bit first; what
+is left of the last byte is zero.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array, width_array
+from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
+
+if TYPE_CHECKING:
+    from fldp.oracles.base.oracle import Oracle
+
+_EIGHT, _BYTE = U64(8), U64(255)
+
+Bytes = NDArray[np.uint8]
+
+
+@Kernel
+def _pack(columns: Any, widths: Any, out: Any) -> None:
+    held, bits, end = ZERO, ZERO, 0  # bits not yet written, how many, and where they go
+    for i in range(columns.shape[0]):
+        for j in range(columns.shape[1]):
+            number, left = U64(columns[i, j]), U64(widths[j])
+            while left > ZERO:
+                step = min(left, _EIGHT)
+                held |= (number & ((ONE << step) - ONE)) << bits
+                number >>= step
+                bits += step
+                left -= step
+                if bits >= _EIGHT:
+                    out[end] = held & _BYTE
+                    end += 1
+                    held >>= _EIGHT
+                    bits -= _EIGHT
+    if bits > ZERO:
+        out[end] = held
+
+
+@Kernel
+def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
+    held, bits, end = ZERO, ZERO, 0
+    for i in range(columns.shape[0]):
+        for j in range(columns.shape[1]):
+            number, done, width = ZERO, ZERO, U64(widths[j])
+            while done < width:
+                step = min(width - done, _EIGHT)
+                if bits < step:
+                    held |= U64(packed[end]) << bits
+                    end += 1
+                    bits += _EIGHT
+                number |= (held & ((ONE << step) - ONE)) << done
+                held >>= step
+                bits -= step
+                done += step
+            columns[i, j] = number
+    return held
+
+
+def packed_size(oracle: "Oracle", count: int) -> int:
+    """Return the number of bytes of so many packed reports.
+
+    >>> import fldp
+    >>> packed_size(fldp.FHR(epsilon=1.0, domain_size=1023), 3)
+    8
+    """
+    return -(-oracle.report_bits * count // 8)
+
+
+def pack(oracle: "Oracle", data: Array) -> Bytes:
+    """Pack report data.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=16)
+    >>> pack(oracle, np.array([1, 2, 15], np.uint8)).tolist()
+    [33, 15]
+    """
+    return _packed(as_columns(data), oracle.field_widths)
+
+
+def unpack(oracle: "Oracle", packed: Bytes, count: int) -> tuple[Array, bool]:
+    """Return the data of so many reports, not yet checked, and whether the padding after them is zero.
+
+    >>> import fldp
+    >>> unpack(fldp.GRR(epsilon=1.0, domain_size=16), np.array([33, 15], np.uint8), 3)
+    (array([ 1,  2, 15], dtype=uint8), True)
+    """
+    if np.dtype(oracle.report_dtype).names:
+        columns, padded = _unpacked(packed, oracle.field_widths, count)
+        return from_columns(oracle, columns), padded
+    data, widths = np.empty((count, *oracle.report_shape), oracle.report_dtype), oracle.field_widths
+    rest = _unpack.over(count, len(widths))(packed, widths, data.reshape(count, -1))
+    return data, rest == 0
+
+
+def as_columns(data: Array) -> Array:
+    """Return the numbers of reports, a row for each report."""
+    if data.dtype.names:
+        return np.stack([data[name].astype(np.uint64) for name in data.dtype.names], axis=1)
+    return np.array(data).reshape(len(data), -1)
+
+
+def from_columns(oracle: "Oracle", columns: Array) -> Array:
+    """Return the reports that have these numbers: the inverse of ``as_columns``."""
+    data = np.empty((len(columns), *oracle.report_shape), oracle.report_dtype)
+    for k, name in enumerate(data.dtype.names or ()):
+        data[name] = columns[:, k]
+    if not data.dtype.names:
+        data.reshape(columns.shape)[...] = columns
+    return data
+
+
+def pack_columns(columns: Array, widths: tuple[int, ...]) -> Bytes:
+    """Pack rows of numbers of these widths."""
+    return _packed(columns, width_array(widths))
+
+
+def unpack_columns(packed: Bytes, widths: tuple[int, ...], count: int) -> tuple[Array, bool]:
+    """Return so many rows of numbers of these widths, and whether the padding after them is zero."""
+    return _unpacked(packed, width_array(widths), count)
+
+
+def _packed(columns: Array, widths: Bytes) -> Bytes:
+    out = np.zeros(-(-int(widths.sum()) * len(columns) // 8), np.uint8)
+    _pack.over(len(columns), len(widths))(columns, widths, out)
+    return out
+
+
+def _unpacked(packed: Bytes, widths: Bytes, count: int) -> tuple[Array, bool]:
+    columns = np.empty((count, len(widths)), np.uint64)
+    rest = _unpack.over(count, len(widths))(packed, widths, columns)
+    return columns, rest == 0

@@ -1,0 +1,27 @@
+"""Post-processing: make an estimate look like counts, at the price of a bias.
+
+Nothing here is done unless it is asked for, and the result keeps the unbiased estimate in ``original``.
+"""
+
+from dataclasses import replace
+
+from fldp.data.estimate import Estimate
+from fldp.data.projections import METHODS, repaired
+from fldp.support.validation import one_of
+
+
+def postprocess(estimate: Estimate, method: str) -> Estimate:
+    """Return a biased estimate made from an unbiased one: ``"clip"``, ``"norm-sub"`` or ``"simplex"``.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
+    >>> est = oracle.estimate(fldp.Tally(oracle, [70, 25, 5], 100))
+    >>> est.counts.round(1)
+    array([134. ,  10.5, -44.5])
+    >>> made = postprocess(est, "norm-sub")
+    >>> made.counts.round(1), made.biased, made.original is est
+    (array([100.,   0.,   0.]), True, True)
+    """
+    one_of(*METHODS)("postprocess", "method", method)
+    source = estimate.original or estimate
+    return replace(estimate, counts=repaired(source, method), method=method, original=source)

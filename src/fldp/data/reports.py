@@ -1,0 +1,170 @@
+"""Reports and Tally: what leaves the devices, and what the server keeps of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.errors import DomainError, MergeError
+from fldp.support.validation import integer
+
+if TYPE_CHECKING:
+    from fldp.oracles.base.oracle import Oracle
+
+Array = NDArray[Any]
+_MAX_COUNT = 1 << 62
+
+
+class Reports:
+    """A batch of reports of one oracle; the first axis is users.
+
+    ``Reports(oracle, data)`` checks that every report is one that the oracle can produce, so data from outside can
+    be put in as it came. The array is kept read-only.
+
+    >>> import fldp
+    >>> reports = fldp.GRR(epsilon=1.0, domain_size=5).privatize([0, 1, 2, 3], rng=7)
+    >>> len(reports), len(reports[1:3]), reports.nbytes
+    (4, 2, 4)
+    >>> len(Reports.concatenate([reports, reports]))
+    8
+    """
+
+    __slots__ = ("data", "oracle")
+
+    def __init__(self, oracle: "Oracle", data: Any) -> None:
+        self.oracle = oracle
+        try:
+            mine = np.array(data)  # a copy that nobody can change between the check and the use
+        except ValueError:
+            mine = np.array(None)
+        self.data = _read_only(oracle.check_data(mine))
+
+    @classmethod
+    def trusted(cls, oracle: "Oracle", data: Array) -> "Reports":
+        """Wrap data that this package made itself, without checking it again."""
+        made = object.__new__(cls)
+        made.oracle, made.data = oracle, _read_only(data)
+        return made
+
+    @classmethod
+    def concatenate(cls, parts: Iterable["Reports"]) -> "Reports":
+        """Join batches of the same oracle in their order."""
+        batches = list(parts)
+        if not batches:
+            raise DomainError("Reports: concatenate needs at least one batch, got none")
+        first = batches[0].oracle
+        for batch in batches:
+            _same(first, batch.oracle, "Reports")
+        return cls.trusted(first, np.concatenate([batch.data for batch in batches]))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the reports take in memory."""
+        return int(self.data.nbytes)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __getitem__(self, key: int | slice) -> "Reports":
+        if not isinstance(key, slice):
+            position = range(len(self))[key]
+            key = slice(position, position + 1)
+        return Reports.trusted(self.oracle, self.data[key])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reports):
+            return NotImplemented
+        return self.oracle == other.oracle and np.array_equal(self.data, other.data)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        return Reports, (self.oracle, np.array(self.data))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} reports of {self.oracle!r}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The sum of reports: integers only, so that merging is exact and the order never matters.
+
+    ``state`` has the shape ``oracle.tally_shape``; what it holds is the oracle's business.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
+    >>> tally = Tally(oracle, [5, 3, 2], 10) + Tally(oracle, [1, 0, 0], 1)
+    >>> tally.n, tally.state
+    (11, array([6, 3, 2]))
+    """
+
+    oracle: "Oracle"
+    state: NDArray[np.int64]
+    n: int
+
+    def __post_init__(self) -> None:
+        who = f"Tally of {self.oracle.title}"
+        object.__setattr__(self, "n", integer(0, _MAX_COUNT)(who, "n", self.n))
+        state = np.asarray(self.state)
+        if state.dtype.kind not in "iu" or state.shape != self.oracle.tally_shape:
+            raise DomainError(
+                f"{who}: state must be integers of shape {self.oracle.tally_shape}, "
+                f"got {state.dtype} of shape {state.shape}"
+            )
+        if state.size and (int(state.max()) > _MAX_COUNT or int(state.min()) < -_MAX_COUNT):
+            raise DomainError(f"{who}: state must be numbers of at most 2^62, got larger ones")
+        object.__setattr__(self, "state", _read_only(np.array(state, np.int64)))
+        if not self.oracle.check_state(self.state, self.n):
+            raise DomainError(f"{who}: state must be one that n reports can add up to, got one that {self.n} cannot")
+
+    @classmethod
+    def empty(cls, oracle: "Oracle") -> "Tally":
+        """Return the tally of no reports, which changes nothing when merged.
+
+        >>> import fldp
+        >>> Tally.empty(fldp.RR(epsilon=1.0)).state
+        array([0, 0])
+        """
+        return cls(oracle, np.zeros(oracle.tally_shape, np.int64), 0)
+
+    def __add__(self, other: object) -> "Tally":
+        if not isinstance(other, Tally):
+            return NotImplemented
+        _same(self.oracle, other.oracle, "Tally")
+        return Tally(self.oracle, self.state + other.state, self.n + other.n)
+
+    def __radd__(self, other: object) -> "Tally":
+        """Let ``sum()`` start from its 0."""
+        return self if other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return self.oracle == other.oracle and self.n == other.n and np.array_equal(self.state, other.state)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<tally of {self.n} reports of {self.oracle!r}>"
+
+
+def width_array(widths: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Return the widths of the numbers of a report as an array that nobody changes.
+
+    >>> width_array((3, 64))
+    array([ 3, 64], dtype=uint8)
+    """
+    return _read_only(np.array(widths, np.uint8))
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _same(one: "Oracle", other: "Oracle", who: str) -> None:
+    if one != other:
+        raise MergeError(f"{who}: both sides must be of the same oracle, got {one!r} and {other!r}")

@@ -1,0 +1,1 @@
+"""Where a lake is scanned: the cores of one machine, Dask, Spark."""

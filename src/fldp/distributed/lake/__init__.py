@@ -1,0 +1,1 @@
+"""A lake of Parquet files: storage, layout, scan, partial tallies."""

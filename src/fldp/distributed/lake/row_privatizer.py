@@ -1,0 +1,129 @@
+"""Rows: privatize a column of a DataFrame, each row with the noise of its own identifier.
+
+For simulation, and for the migration of data that was collected before. A report does not say whose it is, so the
+result holds the columns of reports and nothing else: no identifier, no index, and within a batch not even the order of
+the rows.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fldp.errors import DomainError
+from fldp.oracles.base.oracle import Oracle
+from fldp.randomness.row_words import RowWords, RunKey
+from fldp.support.optional_imports import load
+from fldp.survey.survey import Survey
+from fldp.wire import parquet
+from fldp.wire.batch import describe
+
+_BATCH = 1 << 16
+
+
+@dataclass(frozen=True)
+class Privatizer:
+    """What privatizes a batch of rows, wherever it runs."""
+
+    column: str
+    identifier: str
+    target: Oracle | Survey
+    key: RunKey
+
+    @property
+    def oracle(self) -> Oracle:
+        """The oracle that reports are of."""
+        return self.target.oracle if isinstance(self.target, Survey) else self.target
+
+    @property
+    def version(self) -> str | None:
+        """The version of the survey that reports are for."""
+        return self.target.version if isinstance(self.target, Survey) else None
+
+    @property
+    def schema(self) -> Any:
+        """The columns of the reports."""
+        return parquet.schema(self.oracle, self.version)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        return [self.identifier, self.column]
+
+    def check(self, frame: Any) -> None:
+        """Refuse parameters that are not what they must be."""
+        names = list(getattr(frame, "column_names", frame.columns))
+        for what, name in (("identifier", self.identifier), ("column", self.column)):
+            if names.count(name) != 1:
+                raise DomainError(f"privatize: {what} must name a column, got {name!r}")
+        if self.identifier == self.column:
+            raise DomainError(f"privatize: identifier must be another column than the values, got {self.column!r}")
+        if not isinstance(self.target, Oracle | Survey):
+            raise DomainError(f"privatize: oracle must be an oracle or a survey, got {type(self.target).__name__}")
+        if not isinstance(self.key, RunKey):
+            raise DomainError(f"privatize: run_key must be a RunKey, got {type(self.key).__name__}")
+
+    def batches(self, tables: Iterable[Any]) -> Iterator[Any]:
+        """Yield the reports of Arrow tables, or batches, in batches."""
+        for table in tables:
+            for start in range(0, table.num_rows, _BATCH):
+                yield self.batch(table.slice(start, _BATCH))
+
+    def batch(self, table: Any) -> Any:
+        """Return the reports of some rows, in an order that has nothing to do with theirs."""
+        values, bound = self._values(present(table, self.column))
+        identifiers = cells(self.identifier, present(table, self.identifier))
+        words = RowWords(self.key, self._question, identifiers, bound)
+        data = self.oracle.privatize(values, rng=words).data
+        return parquet.batch(self.schema, data[words.order()])
+
+    @property
+    def _question(self) -> dict[str, Any]:
+        return {"column": self.column, "oracle": describe(self.oracle), "survey": self.version}
+
+    def _values(self, column: Any) -> tuple[Any, list[bytes]]:
+        """Return values as the oracle takes them, and as they go into the noise."""
+        if isinstance(self.target, Survey):
+            values = self.target.encode(map(str, column.to_pylist()))
+            return values, cells(self.column, load("pyarrow", "parquet").array(values.tolist()))
+        return column.to_numpy(zero_copy_only=False), cells(self.column, column)
+
+
+def present(table: Any, name: str) -> Any:
+    """Return a column as one array, of which every row has something."""
+    column = table.column(name)
+    column = column.combine_chunks() if hasattr(column, "chunks") else column
+    if load("pyarrow.types", "parquet").is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if column.null_count:
+        row = column.is_null().index(True).as_py()
+        raise DomainError(f"privatize: column {name} must have something in every row, got nothing in row {row}")
+    return column
+
+
+def cells(name: str, column: Any) -> list[bytes]:
+    """Return cells as bytes, after a letter for their type: ``i12``, ``sann``, ``b`` and the bytes.
+
+    >>> import pyarrow
+    >>> cells("who", pyarrow.array(["ann", "1"])), cells("who", pyarrow.array([1]))
+    ([b'sann', b's1'], [b'i1'])
+    """
+    kinds = load("pyarrow.types", "parquet")
+    if kinds.is_integer(column.type):
+        return [b"i%d" % cell for cell in column.to_numpy().tolist()]
+    if kinds.is_string(column.type) or kinds.is_large_string(column.type):
+        return [b"s" + cell.encode() for cell in column.to_pylist()]
+    if kinds.is_binary(column.type) or kinds.is_large_binary(column.type) or kinds.is_fixed_size_binary(column.type):
+        return [b"b" + cell for cell in column.to_pylist()]
+    raise DomainError(f"privatize: column {name} must be of integers, text or bytes, got {column.type}")
+
+
+def refuse_missing(name: str, missing: int) -> None:
+    """Refuse rows of nobody."""
+    if missing:
+        raise DomainError(f"privatize: column {name} must have something in every row, got nothing in {missing}")
+
+
+def refuse_repeated(name: str, repeated: int) -> None:
+    """Refuse identifiers that were seen before; which ones is nobody's business."""
+    if repeated:
+        raise DomainError(f"privatize: identifier {name} must be another in every row, got {repeated} seen before")

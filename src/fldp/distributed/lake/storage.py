@@ -1,0 +1,180 @@
+"""Storage: where a lake lies. Folders and files of this machine, or of any other place through fsspec."""
+
+import glob
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from stat import S_ISDIR
+from typing import Any, Protocol
+
+from fldp.errors import FldpError
+from fldp.support.optional_imports import load
+
+_LOCAL = ("file://", "local://")
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """A file or a folder; ``identity`` is the same for two names of one thing."""
+
+    path: str
+    size: int
+    is_folder: bool
+    identity: object
+
+
+class Storage(Protocol):
+    """What finding the files of a lake asks of a place."""
+
+    def entries(self, source: str) -> list[FileEntry]:
+        """Return what a path or a pattern names."""
+
+    def inside(self, folder: FileEntry) -> list[FileEntry]:
+        """Return what lies in a folder, one level deep."""
+
+
+def storage_of(source: str) -> tuple[Storage, str]:
+    """Return the place that a source lies in, and its name there."""
+    for start in _LOCAL:
+        if source.startswith(start) and "::" not in source:
+            return Disk(), source.removeprefix(start)
+    return (Remote(), source) if is_url(source) else (Disk(), source)
+
+
+def is_url(source: str) -> bool:
+    """Tell whether a source is an address, not a path of this machine.
+
+    >>> is_url("s3://bucket/lake"), is_url("lake/day=2026-11-01")
+    (True, False)
+    """
+    return "://" in source
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Any]:
+    """Open a file of a lake for pyarrow. What goes wrong with the storage is an error of its own, not a bad file."""
+    if not is_url(path):
+        with _told(path), load("pyarrow", "parquet").OSFile(path) as file:
+            yield file
+        return
+    with _said(path):
+        files, name = load("fsspec.core", "lake").url_to_fs(path)  # an archive is closed with the last name of it
+        source = files.open(name, "rb")
+    with source:
+        yield _Watched(source, path)
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """Say in one line what the storage answered. An OSError of pyarrow without a number is about what a file holds."""
+    try:
+        yield
+    except FldpError:
+        raise
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise FldpError(f"{path}: cannot be read: {os.strerror(error.errno)}") from None
+
+
+class _Watched(io.RawIOBase):
+    """A remote file. Errors of every library for every kind of storage become one kind of ours."""
+
+    def __init__(self, file: Any, path: str) -> None:
+        self._file, self._path = file, path
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        with _said(self._path):
+            return int(self._file.tell())
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        with _said(self._path):
+            return int(self._file.seek(offset, whence))
+
+    def read(self, size: int = -1) -> bytes:
+        with _said(self._path):
+            return bytes(self._file.read(size))
+
+
+@contextmanager
+def _said(source: str) -> Iterator[None]:
+    """Turn whatever a library for remote storage raises into one line."""
+    try:
+        yield
+    except FldpError:
+        raise
+    except ImportError as error:  # fsspec knows the protocol, and names what to install for it
+        raise FldpError(f"{source}: cannot be read: {_line(error)}") from None
+    except FileNotFoundError:
+        raise FldpError(f"{source}: cannot be read: No such file or directory") from None
+    except Exception as error:
+        raise FldpError(f"{source}: cannot be read: {type(error).__name__}: {_line(error)}") from None
+
+
+def _line(error: Exception) -> str:
+    return (str(error).splitlines() or ["no reason given"])[0]
+
+
+class Disk:
+    """The files of this machine. Two names of one file, such as a link, have the same identity."""
+
+    def entries(self, source: str) -> list[FileEntry]:
+        if os.path.lexists(source) or not glob.has_magic(source):
+            return [self._entry(source)]
+        return [self._entry(path) for path in glob.glob(source, recursive=True)]
+
+    def inside(self, folder: FileEntry) -> list[FileEntry]:
+        try:
+            names = os.listdir(folder.path)
+        except OSError as error:
+            raise FldpError(f"{folder.path}: cannot be read: {error.strerror}") from None
+        return [self._entry(os.path.join(folder.path, name)) for name in names]
+
+    def _entry(self, path: str) -> FileEntry:
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            raise FldpError(f"{path}: cannot be read: {error.strerror}") from None
+        return FileEntry(path, status.st_size, S_ISDIR(status.st_mode), os.path.realpath(path))
+
+
+class Remote:
+    """Everything that fsspec reaches: s3, gs, abfs, http, ..., each by a library that the user installs."""
+
+    def entries(self, source: str) -> list[FileEntry]:
+        with _said(source):
+            files, name = load("fsspec.core", "lake").url_to_fs(source)
+            if glob.has_magic(name) and not files.exists(name):
+                return [_remote(source, files, found) for found in files.glob(name, detail=True).values()]
+            return [_remote(source, files, files.info(name))]
+
+    def inside(self, folder: FileEntry) -> list[FileEntry]:
+        with _said(folder.path):
+            files, name = load("fsspec.core", "lake").url_to_fs(folder.path)
+            found = files.ls(name, detail=True)
+            # some stores keep a nameless object that stands for the folder itself
+            return [_remote(folder.path, files, one) for one in found if one["name"].rstrip("/") != name.rstrip("/")]
+
+
+def _remote(source: str, files: Any, found: dict[str, Any]) -> FileEntry:
+    path, is_folder = _address(source, files, found["name"]), found["type"] == "directory"
+    size = 0 if is_folder else found["size"] if found.get("size") is not None else files.size(found["name"])
+    return FileEntry(path, int(size or 0), is_folder, path)
+
+
+def _address(source: str, files: Any, name: str) -> str:
+    """Return the address of a file that was found under another address, with the same wrappings around it."""
+    outer, chained, inner = source.partition("::")
+    if not chained:
+        return str(files.unstrip_protocol(name))
+    if "://" in outer:  # such as zip://name::s3://bucket/archive.zip
+        return f"{outer.partition('://')[0]}://{name}::{inner}"
+    return f"{outer}::{inner.partition('://')[0]}://{name.lstrip('/')}"

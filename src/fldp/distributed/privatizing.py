@@ -1,0 +1,59 @@
+"""Privatize a column of a frame, by the engine that the frame belongs to."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fldp.distributed.engines.frames import arrow_frame, engine_of, pandas_frame
+from fldp.distributed.lake.row_privatizer import Privatizer
+from fldp.errors import DomainError
+from fldp.oracles.base.oracle import Oracle
+from fldp.randomness.row_words import RunKey
+from fldp.survey.survey import Survey
+
+
+def privatize(
+    frame: Any,
+    column: str,
+    identifier: str,
+    oracle: Oracle | Survey,
+    *,
+    run_key: RunKey | None = None,
+    check_unique: bool = True,
+) -> Any:
+    """Privatize a column of a frame of pandas, pyarrow, Dask or Spark; return a frame of reports of the same kind.
+
+    ``identifier`` names the column that says who a row is about: integers, text or bytes. Integers of any width are
+    the same people; ``1`` and ``"1"`` are two, so a column must not change its type between runs. Each person must have
+    one row. Spark and Dask shuffle the identifiers once to see that; ``check_unique=False`` is for those who know it.
+
+    The noise derives from ``run_key``, the column's name, the oracle or survey, the identifier and the value. Without
+    a run key one is drawn and forgotten: **a second call is then a second report of the same people**. To go on with a
+    run that broke off, keep ``bytes(run_key)`` and give it again.
+
+    Frames of Spark and Dask are privatized when they are computed, as often as that happens, with the same result.
+
+    >>> import fldp, pyarrow
+    >>> people = pyarrow.table({"who": ["ann", "bob", "cy"], "browser": [2, 0, 2]})
+    >>> reports = privatize(people, "browser", "who", fldp.FHR(epsilon=1.0, domain_size=1023))
+    >>> reports.column_names, len(reports)
+    (['plus', 'minus'], 3)
+    """
+    task = Privatizer(column, identifier, oracle, RunKey() if run_key is None else run_key)
+    run = _engine(frame)
+    task.check(frame)
+    return run(frame, task, check_unique)
+
+
+def _engine(frame: Any) -> Callable[[Any, Privatizer, bool], Any]:
+    engine = engine_of(frame)
+    if engine == "dask":
+        from fldp.distributed.engines import dask
+
+        return dask.privatize
+    if engine == "spark":
+        from fldp.distributed.engines import spark
+
+        return spark.privatize
+    if engine is None:
+        raise DomainError(f"privatize: frame must be of pandas, pyarrow, Dask or Spark, got {type(frame).__name__}")
+    return arrow_frame if hasattr(frame, "column_names") else pandas_frame

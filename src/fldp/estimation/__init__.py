@@ -1,0 +1,1 @@
+"""Planning and combining: expected errors, the planner, simulation, combined estimates."""

@@ -1,0 +1,136 @@
+"""combine: one estimate from the tallies of users who chose different budgets, or different oracles."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fldp.data.estimate import Estimate, Total
+from fldp.data.reports import Reports, Tally
+from fldp.errors import DomainError, MergeError
+from fldp.numerics.types import Floats
+from fldp.support.validation import fail, one_of
+
+
+@dataclass(frozen=True, eq=False)
+class Combined(Estimate):
+    """An estimate from several tallies: a weighted mean of the shares that they give, times all users.
+
+    ``parts`` are their estimates and ``weights`` what each share counts, fixed by the oracles and the numbers of users
+    before anything is counted, so they bias nothing. With ``"users"`` a tally counts as much as it has users: this is
+    the sum of the counts, which is right whoever chose which budget. With ``"variance"`` it counts by the inverse of
+    its variance, the least error that is possible. **That is right only if the choice of a budget has nothing to do
+    with the value**: if users are in a tally as by lot. (If it has, the choice itself tells something about the value.)
+    The standard errors take the lot into account: that by chance more holders of a value are in one tally than in
+    another.
+
+    >>> import fldp
+    >>> careful, bold = fldp.OUE(epsilon=0.5, domain_size=4), fldp.OUE(epsilon=2.0, domain_size=4)
+    >>> tallies = [fldp.simulate(oracle, [600, 300, 100, 0], rng=1) for oracle in (careful, bold)]
+    >>> fldp.combine(tallies).weights.round(3).tolist()
+    [0.044, 0.956]
+    """
+
+    parts: tuple[Estimate, ...] = field(default=(), kw_only=True)
+    weights: Floats = field(default_factory=lambda: np.ones(0), kw_only=True)
+
+    @property
+    def _factors(self) -> Floats:
+        """What a user of each tally counts: 1 where all count alike."""
+        return np.asarray(self.weights * self.n / [part.n for part in self.parts])
+
+    def sum(self, values: Iterable[int]) -> Total:
+        values = list(values)
+        if self.original is not None:
+            plain = self.original.sum(values)
+            chosen = sorted(set(values))
+            return Total(float(self.counts[chosen].sum()), plain.stderr, plain, self.n)
+        totals = [part.sum(values) for part in self.parts]
+        counts, errors = (np.array([getattr(total, name) for total in totals]) for name in ("count", "stderr"))
+        count = float(self._factors @ counts)
+        variance = float(self._factors**2 @ errors**2) + float(by_lot(count, self.n, self._lot))
+        return Total(count, variance**0.5)
+
+    @property
+    def _lot(self) -> float:
+        return _lot(self._factors, self.parts)
+
+    def __repr__(self) -> str:
+        what = "combined estimate" if not self.biased else f"combined {self.method} (biased) estimate"
+        return f"<{what} of {len(self.counts)} values from {self.n} reports of {len(self.parts)} oracles>"
+
+
+def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "variance") -> Combined:
+    """Combine tallies, or their unbiased estimates, over the same values: those of users with different budgets.
+
+    Estimates that have labels must have the same ones, in the same order.
+
+    ``weights`` is ``"variance"`` or ``"users"``; ``Combined`` says what each assumes. The variance of the count of a
+    value that ``c`` of ``n`` users hold is ``sum f_k^2 V_k + c (n-c)/(n (n-1)) sum n_k (f_k - 1)^2``, where tally ``k``
+    has ``n_k`` users and weight ``w_k``, ``f_k = w_k n/n_k``, and ``V_k`` is the variance of its own count.
+
+    >>> import fldp
+    >>> oracles = [fldp.GRR(epsilon=epsilon, domain_size=3) for epsilon in (1.0, 3.0)]
+    >>> tallies = [fldp.simulate(oracle, [600, 300, 100], rng=1) for oracle in oracles]
+    >>> combine(tallies)
+    <combined estimate of 3 values from 2000 reports of 2 oracles>
+    >>> combine(tallies, weights="users").counts.round().tolist()
+    [1275.0, 504.0, 221.0]
+    """
+    one_of("variance", "users")("combine", "weights", weights)
+    parts = tuple(map(_estimate, given))
+    if not parts:
+        raise DomainError("combine: at least one tally is needed, got none")
+    labels = _labels(parts)
+    chosen = _weights(parts, by_variance=weights == "variance")
+    users = [part.n for part in parts]
+    n = sum(users)
+    factors = chosen * n / users
+    counts = np.sum([factor * part.counts for factor, part in zip(factors, parts, strict=True)], axis=0)
+    noise = np.sum([(factor * part.stderr) ** 2 for factor, part in zip(factors, parts, strict=True)], axis=0)
+    stderr = np.sqrt(noise + by_lot(counts, n, _lot(factors, parts)))
+    return Combined(parts[0].oracle, counts, stderr, n, labels=labels, parts=parts, weights=chosen)
+
+
+def _estimate(given: Any) -> Estimate:
+    if isinstance(given, Tally | Reports):
+        return given.oracle.estimate(given)
+    if not isinstance(given, Estimate) or given.biased or isinstance(given, Combined):
+        raise fail("combine", "each part", "a tally, reports, or an unbiased estimate of one tally", given)
+    return given
+
+
+def _labels(parts: tuple[Estimate, ...]) -> tuple[str, ...] | None:
+    """Refuse what is not about the same values, and return their labels, if any part has them."""
+    sizes, runs = {part.oracle.domain_size for part in parts}, {len(part.oracle.runs) for part in parts}
+    if len(sizes) > 1 or len(runs) > 1 or max(runs) > 1:
+        raise MergeError(f"combine: tallies must be of oracles over the same ungrouped values, got {sorted(sizes)}")
+    found = list(dict.fromkeys(tuple(part.labels) for part in parts if part.labels is not None))
+    if len(found) > 1:
+        one, other = next(pair for pair in zip(*found[:2], strict=True) if pair[0] != pair[1])
+        raise MergeError(f"combine: tallies must be of the same labels, got {one!r} and {other!r}")
+    return found[0] if found else None
+
+
+def _weights(parts: tuple[Estimate, ...], *, by_variance: bool) -> Floats:
+    """Return the weights, which add up to 1: by users, or by the inverse variance of the share of a rare value."""
+    made = np.array([float(part.n) for part in parts])
+    if by_variance:
+        made /= [float(part.oracle.variance(1, 0.0, **part.options)) for part in parts]
+    return np.asarray(made / made.sum())
+
+
+def _lot(factors: Floats, parts: tuple[Estimate, ...]) -> float:
+    """Return what the lot adds to a variance, but for the count."""
+    return float((factors - 1) ** 2 @ [part.n for part in parts])
+
+
+def by_lot(count: Any, n: int, lot: float) -> Any:
+    """Return what the lot adds to the variance of a count: holders fall into the tallies without replacement.
+
+    >>> round(float(by_lot(50.0, 100, 10.0)), 3)
+    2.525
+    """
+    held = np.clip(count, 0, n)
+    return held * (n - held) / (n * max(n - 1, 1)) * lot

@@ -1,0 +1,277 @@
+"""Which oracle: what error to expect, what it costs, what it gives away; and the questions the other way round.
+
+All errors here are standard errors of an estimated *frequency*: of a count, divided by the number of users.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from fldp.data.estimate import z_score
+from fldp.errors import ParameterError
+from fldp.estimation.expected_error import (
+    build,
+    epsilon_needed,
+    least_where,
+    plain_epsilon,
+    required,
+    standard_error,
+    users_constraint,
+    users_needed,
+)
+from fldp.oracles import get_listed, listed_names
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.treatment import Treatment, treatment_of
+from fldp.oracles.exposure import exposure
+from fldp.support.exact_numbers import share_text
+from fldp.support.validation import fail, positive
+
+FREQUENT = 0.01  # the share of the users that hold the frequent item of the tables
+LEVEL = 0.95
+_CLOSE = 1.05
+
+
+@dataclass(frozen=True)
+class Row:
+    """What to expect of one oracle, decoded in one way, with so many users.
+
+    >>> import fldp
+    >>> row = Row(fldp.FHR(epsilon=1.0, domain_size=1023), "paper", users=1_000_000)
+    >>> round(row.error_rare, 5), round(row.detectable, 5), round(row.plain_epsilon, 2)
+    (0.00153, 0.003, 1.23)
+    """
+
+    oracle: FrequencyOracle
+    decoder: str | None
+    users: int
+
+    @property
+    def name(self) -> str:
+        """What to call it: the oracle's name, and the decoder's where it has several."""
+        return self.oracle.name if self.decoder is None else f"{self.oracle.name}, {self.decoder}"
+
+    @property
+    def is_default(self) -> bool:
+        """Whether this is how the oracle decodes unless told otherwise."""
+        return self.decoder in (None, *self.oracle.decoders[:1])
+
+    def error(self, frequency: float) -> float:
+        """Return the standard error of the estimated frequency of a value that has this frequency."""
+        return standard_error(self.oracle, self.users, frequency, self.decoder)
+
+    @property
+    def error_rare(self) -> float:
+        """The error of a value that nobody holds."""
+        return self.error(0.0)
+
+    @property
+    def error_frequent(self) -> float:
+        """The error of a value that 1 % of the users hold."""
+        return self.error(FREQUENT)
+
+    @property
+    def error_mean(self) -> float:
+        """The root mean squared error over all values, where all are equally frequent.
+
+        For most oracles it is that for any population: their variance is linear in the count, the same for every value.
+        """
+        options = {} if self.decoder is None else {"decoder": self.decoder}
+        return math.sqrt(self.oracle.mean_variance(self.users, **options)) / self.users
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest frequency distinguishable from zero at 95 %; None if there is none.
+
+        That is where a frequency is 1.96 standard errors: an estimate that comes out as expected has a 95 %
+        interval, two-sided as ``Estimate.interval`` gives it, that just leaves out zero.
+        """
+        z = z_score(LEVEL)
+        if z * self.error(1.0) > 1:
+            return None
+        return least_where(lambda frequency: z * self.error(frequency) <= frequency, 0.0, 1.0)
+
+    @property
+    def bits(self) -> int:
+        """The bits of a report on the wire."""
+        return self.oracle.report_bits
+
+    @property
+    def words(self) -> int:
+        """The random words that a client takes for a report."""
+        return self.oracle.words
+
+    @property
+    def server_work(self) -> str:
+        """How the work of the server grows."""
+        return self.oracle.server_work
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon of a report."""
+        return self.oracle.epsilon
+
+    @property
+    def eta(self) -> Fraction:
+        """The eta of a report."""
+        return self.oracle.eta
+
+    @property
+    def anonymity(self) -> int:
+        """The least number of values that a report leaves possible."""
+        return self.oracle.anonymity
+
+    @property
+    def plain_epsilon(self) -> float:
+        """The epsilon of plain LDP with the same error."""
+        return plain_epsilon(self.oracle, self.decoder)
+
+    def users_needed(self, error: float) -> int:
+        """Return the users needed for this error."""
+        return users_needed(self.oracle, error, self.decoder)
+
+    def epsilon_needed(self, error: float) -> float:
+        """Return the epsilon needed for this error."""
+        oracle = self.oracle
+        return epsilon_needed(
+            oracle.name,
+            domain_size=oracle.domain_size,
+            users=self.users,
+            error=error,
+            eta=oracle.eta,
+            decoder=self.decoder,
+            **treatment_of(oracle),
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The oracles that can answer a question, the least mean error first, and which one to take.
+
+    >>> import fldp
+    >>> plan = fldp.plan(domain_size=5, users=10_000, epsilon=2.0)
+    >>> plan.recommended.name, round(plan.recommended.error_mean, 4)
+    ('grr', 0.0059)
+    >>> plan.skipped["rr"]
+    'RR: domain_size must be an integer from 2 to 2, got 5'
+    """
+
+    domain_size: int
+    users: int
+    epsilon: float
+    eta: float
+    rows: tuple[Row, ...]
+    skipped: Mapping[str, str]
+    treatment: Treatment = field(default_factory=Treatment)
+
+    @property
+    def eligible(self) -> list[Row]:
+        """The rows whose eta is at least the one asked for, or that are made for how values differ."""
+        return [row for row in self.rows if row.eta >= self.eta or treatment_of(row.oracle)]
+
+    @property
+    def recommended(self) -> Row:
+        """The row with the least mean error among the eligible; of equal ones, that with the shortest reports."""
+        return self.eligible[0]
+
+    @property
+    def shortest(self) -> Row:
+        """The row with the shortest reports among the eligible whose error is within 5 % of the least."""
+        close = [row for row in self.eligible if row.error_mean <= _CLOSE * self.recommended.error_mean]
+        return min(close, key=lambda row: row.bits)
+
+    @property
+    def reason(self) -> str:
+        """Why this row, and what a report gives away."""
+        best = self.recommended
+        asked = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
+        if self.treatment.parameters:
+            asked = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
+        said = [f"{best.name} has the least mean error of all with {asked}; its eta is {share_text(best.eta)}."]
+        said.append(exposure(best.oracle))
+        if best.epsilon < self.epsilon:
+            said.append(
+                f"It protects all values alike, by epsilon {best.epsilon:g}: as much as those need that need most."
+            )
+        if best.eta < 1:
+            said.append(f"OUE, which is plain LDP, has the same error at epsilon {best.plain_epsilon:.2f}.")
+        shorter = self.shortest
+        if 2 * shorter.bits <= best.bits:
+            bits = f"{shorter.bits:,} bits a report instead of {best.bits:,}"
+            said.append(f"{shorter.name} is within {100 * (_CLOSE - 1):.0f} % of that error with {bits}.")
+        return " ".join(said)
+
+
+def plan(
+    *,
+    domain_size: int,
+    users: int,
+    epsilon: float,
+    eta: float | None = None,
+    sensitive: Any = None,
+    budgets: Any = None,
+    distance: str | None = None,
+) -> Plan:
+    """Return what every oracle would do for a question, and which one to take.
+
+    ``eta`` is the least that is acceptable; None stands for plain LDP only. An oracle that lets one choose takes
+    the least of ``eta`` and the halvings of 1 above it that it accepts. Those that accept none are in ``skipped``,
+    with the reason.
+
+    Values may differ in the protection that they need: ``sensitive`` lists those that are so, ``budgets`` those that
+    have one below ``epsilon``, ``distance`` names one between values. Then the oracles made for that are offered, too,
+    and all others with the largest epsilon at which they give that protection.
+
+    >>> import fldp
+    >>> fldp.plan(domain_size=100, users=10_000, epsilon=1.0, sensitive=[3, 7]).recommended.oracle
+    URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])
+    >>> fldp.plan(domain_size=1023, users=593_358, epsilon=1.0, eta=0.5).recommended.oracle
+    FWR(epsilon=1.0, domain_size=1023, eta=0.5)
+    """
+    users_constraint("plan", "users", users)
+    for name, value in (("domain_size", domain_size), ("epsilon", epsilon)):
+        FrequencyOracle.params[name]("plan", name, value)
+    treatment, least = Treatment(sensitive, budgets, distance), _share(1 if eta is None else eta)
+    treatment.check_domain(domain_size)
+    if treatment.parameters and least < 1:
+        raise fail("plan", "eta", f"left out where values differ by {next(iter(treatment.parameters))}", eta)
+    rows, skipped = [], {}
+    for name in sorted(listed_names(), key=lambda name: len(required(get_listed(name))) > 2):
+        try:
+            oracle = _suited(name, domain_size, epsilon, least, treatment)
+        except ParameterError as error:
+            skipped[name] = str(error)
+        else:
+            rows += [Row(oracle, decoder, users) for decoder in oracle.decoders or (None,)]
+    rows.sort(key=_rank)
+    made = Plan(domain_size, users, float(epsilon), float(least), tuple(rows), skipped, treatment)
+    if not made.eligible:
+        raise ParameterError(f"plan: no oracle takes this; for example {next(iter(skipped.values()))}")
+    return made
+
+
+def _rank(row: Row) -> tuple[float, int]:
+    """Order by error, then by bits; what is equal to six digits is equal, so that rounding does not choose."""
+    return float(f"{row.error_mean:.6g}"), row.bits
+
+
+def _share(eta: Any) -> Fraction:
+    if positive("plan", "eta", eta) > 1:
+        raise fail("plan", "eta", "at most 1", eta)
+    return Fraction(eta)
+
+
+def _suited(name: str, domain_size: int, epsilon: float, least: Fraction, treatment: Treatment) -> FrequencyOracle:
+    """Build an oracle with the least eta that it accepts; one that treats all values alike by what some need most."""
+    more = {key: value for key, value in treatment.parameters.items() if key in get_listed(name).params}
+    if not more:
+        epsilon = treatment.plain_epsilon(epsilon, domain_size)
+    halvings = [Fraction(1, 1 << k) for k in range(32) if Fraction(1, 1 << k) > least]
+    refusal = ParameterError(name)
+    for eta in (least, *reversed(halvings)):
+        try:
+            return build(name, domain_size, epsilon, eta, **more)
+        except ParameterError as error:
+            refusal = error
+    raise refusal

@@ -1,0 +1,75 @@
+"""simulate: the whole protocol from a histogram, without the users where the law of their tally is known."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Tally
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.string_oracle import listed
+from fldp.randomness.stream import Stream
+from fldp.support.validation import fail
+
+_CHUNK = 1 << 17
+
+
+def simulate(
+    oracle: Oracle,
+    counts: Any,
+    *,
+    rng: int | Stream | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Tally:
+    """Draw a tally of as many users as ``counts`` says hold each value.
+
+    RR, GRR, SUE, OUE and OLH have a joint law in closed form (that of OLH under ideal hashing), and a tally of a
+    billion users is drawn from it at once. Any other oracle privatizes every user, a chunk at a time; ``progress`` is
+    told how many are done. For experiments: the values are all in one place, so nobody is protected.
+
+    >>> import fldp
+    >>> oracle = fldp.OUE(epsilon=1.0, domain_size=4)
+    >>> simulate(oracle, [900_000_000, 99_000_000, 1_000_000, 0], rng=7).n
+    1000000000
+    """
+    oracle = listed("simulate", oracle)
+    histogram = _checked(oracle, counts)
+    stream = Stream.of(rng)
+    n = int(histogram.sum())
+    generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
+    state = oracle.draw_state(histogram, generator)
+    if state is not None:
+        return Tally(oracle, state, n)
+    total = Tally.empty(oracle)
+    for values in users(histogram):
+        total += oracle.tally(oracle.privatize(values, rng=stream))
+        if progress is not None:
+            progress(len(values))
+    return total
+
+
+def _checked(oracle: FrequencyOracle, counts: Any) -> NDArray[np.int64]:
+    histogram = np.asarray(counts)
+    good = histogram.dtype.kind in "iu" and histogram.shape == (oracle.domain_size,) and (histogram >= 0).all()
+    if not good:
+        rule = f"{oracle.domain_size} integers of at least 0, one for each value"
+        raise fail("simulate", "counts", rule, f"{histogram.dtype} of shape {histogram.shape}")
+    if not 0 < int(histogram.sum()) < 2**62:
+        raise fail("simulate", "counts", "those of at least one user and fewer than 2^62", int(histogram.sum()))
+    return histogram.astype(np.int64)
+
+
+def users(histogram: NDArray[np.int64], chunk: int = _CHUNK) -> Iterator[NDArray[np.int64]]:
+    """Yield the values of all users, in the order of the values, a chunk at a time.
+
+    >>> [part.tolist() for part in users(np.array([2, 0, 3]), 4)]
+    [[0, 0, 2, 2], [2]]
+    """
+    ends = np.cumsum(histogram)
+    for start in range(0, int(ends[-1]), chunk):
+        stop = min(start + chunk, int(ends[-1]))
+        first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
+        mine = np.clip(ends[first : last + 1], start, stop)
+        yield np.repeat(np.arange(first, last + 1), np.diff(mine, prepend=start))

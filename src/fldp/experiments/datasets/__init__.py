@@ -1,0 +1,1 @@
+"""Populations: synthetic ones, files, public corpora."""

@@ -1,0 +1,1 @@
+"""The paper, reproduced: evaluation, claims, figures, document."""

@@ -1,0 +1,1 @@
+"""An experiment as data, run into a table."""

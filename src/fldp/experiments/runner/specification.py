@@ -1,0 +1,154 @@
+"""An experiment as data: which populations, which oracles, how often, and what is measured. In Python or in TOML."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from fldp.data.projections import METHODS
+from fldp.errors import FldpError, ParameterError
+from fldp.experiments.datasets.from_files import ENDINGS
+from fldp.experiments.runner import metrics as known_metrics
+from fldp.experiments.runner.contenders import WHO, Contender, Source, choice, contender, pairs, plain, some, source
+from fldp.support.validation import fail, integer, positive
+
+_run, _seed, _k = integer(1, 1_000_000), integer(0, 2**63), integer(1, 2**31)
+
+
+@dataclass(frozen=True)
+class Specification:
+    """An experiment: every oracle, at every epsilon, on every dataset, so many runs of each.
+
+    Lists may be given for tuples, and names for sources and contenders. ``top`` are the k of the metrics over the top
+    k; ``postprocess`` is any of ``none``, ``clip``, ``norm-sub`` and ``simplex``, all of them from the same tally.
+
+    >>> made = Specification(datasets=["zipf"], oracles=["oue", Contender("fhr", decoders=("paper",))], epsilons=[1])
+    >>> made.epsilons, made.runs, made.metrics, made.cells
+    ((1.0,), 10, ('kld', 'se', 're', 'ncr'), 20)
+    """
+
+    datasets: tuple[Source, ...]
+    oracles: tuple[Contender, ...]
+    epsilons: tuple[float, ...]
+    top: tuple[int, ...] = (20, 50, 100)
+    runs: int = 10
+    seed: int = 0
+    postprocess: tuple[str, ...] = ("none",)
+    metrics: tuple[str, ...] = field(default=("kld", "se", "re", "ncr"))
+
+    def __post_init__(self) -> None:
+        checked = {
+            "datasets": some("datasets", self.datasets, source),
+            "oracles": some("oracles", self.oracles, contender),
+            "epsilons": some("epsilons", self.epsilons, positive),
+            "top": some("top", self.top, _k),
+            "runs": _run(WHO, "runs", self.runs),
+            "seed": _seed(WHO, "seed", self.seed),
+            "postprocess": some("postprocess", self.postprocess, choice(("none", *METHODS))),
+            "metrics": some("metrics", self.metrics, lambda *given: known_metrics.get(given[2]).name),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        _distinct("datasets", "labels", [source.label for source in self.datasets])
+        _distinct("oracles", "labels", [contender.label for contender in self.oracles])
+        _distinct("oracles", "parameters", [(contender.name, contender.parameters) for contender in self.oracles])
+
+    @property
+    def cells(self) -> int:
+        """The number of tallies to draw."""
+        return len(self.datasets) * len(self.oracles) * len(self.epsilons) * self.runs
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the experiment as JSON and TOML have it; ``from_dict`` is the inverse."""
+        return {
+            **{each.name: getattr(self, each.name) for each in fields(self)},
+            "datasets": [{"name": s.name, "label": s.label, **plain(s.parameters)} for s in self.datasets],
+            "oracles": [
+                {"name": c.name, "label": c.label, "decoders": list(c.decoders), **plain(c.parameters)}
+                for c in self.oracles
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, given: Any) -> "Specification":
+        """Make an experiment from what its TOML says.
+
+        >>> Specification.from_dict({"datasets": ["zipf"], "oracles": ["oue"], "epsilon": [1.0]})
+        Traceback (most recent call last):
+        fldp.errors.ParameterError: experiment: 'epsilon' is not one of datasets, oracles, epsilons, top, runs, ...
+        """
+        names = [each.name for each in fields(cls)]
+        if not isinstance(given, Mapping):
+            raise fail(WHO, "a specification", "a table of keys", given)
+        for key in given:
+            if key not in names:
+                raise ParameterError(f"{WHO}: {key!r} is not one of {', '.join(names)}")
+        for key in ("datasets", "oracles", "epsilons"):
+            if key not in given:
+                raise ParameterError(f"{WHO}: {key} is missing")
+        return cls(**given)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Specification":
+        """Read an experiment from a TOML file; files of values are looked for beside it."""
+        path = Path(path)
+        try:
+            given = tomllib.loads(path.read_text(encoding="utf-8"))
+            return cls.from_dict(_beside(path.parent, given))
+        except OSError as error:
+            raise FldpError(f"{path}: cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise FldpError(f"{path}: is not UTF-8 text") from None
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise FldpError(f"{path}: is not TOML: {error}") from None
+        except ParameterError as error:
+            raise ParameterError(f"{path}: {error}") from None
+
+
+def _distinct(what: str, part: str, given: list[Any]) -> None:
+    for position, entry in enumerate(given):
+        if entry in given[:position]:
+            raise fail(WHO, what, f"of different {part}", entry)
+
+
+def _beside(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """Return a specification whose paths start where its own file is."""
+    sources = given.get("datasets")
+    if not isinstance(sources, list):
+        return given
+    return {**given, "datasets": [_placed(folder, source) for source in sources]}
+
+
+def _placed(folder: Path, source: Any) -> Any:
+    if isinstance(source, str) and source.endswith(ENDINGS):
+        return {"name": "file", "path": str(folder / source)}
+    if isinstance(source, dict) and isinstance(source.get("path"), str):
+        return {**source, "path": str(folder / source["path"])}
+    return source
+
+
+EPSILONS = tuple(tenths / 10 for tenths in range(4, 21, 2))
+
+PAPER = Specification(
+    datasets=("zipf", "online", "brown"),  # type: ignore[arg-type]
+    oracles=(Contender("oue"), Contender("olh"), Contender("fhr", decoders=("paper",))),
+    epsilons=EPSILONS,
+)
+"""The paper's evaluation: three datasets, three oracles, epsilon from 0.4 to 2, the top 20, 50 and 100, ten runs."""
+
+EXTENDED = Specification(
+    datasets=PAPER.datasets,
+    oracles=(
+        Contender("oue"),
+        Contender("olh"),
+        Contender("fhr", decoders=("paper", "full")),
+        Contender("fwr", pairs({"eta": 0.5}), label="FWR, eta 1/2"),
+        Contender("fwr", label="FWR, eta 1"),
+        Contender("pgr"),
+    ),
+    epsilons=EPSILONS,
+)
+"""The same, and FHR with the full decoder, FWR at the same eta, and FWR at eta 1 and PGR as the best plain LDP."""
+
+BUILT_IN = {"paper": PAPER, "extended": EXTENDED}

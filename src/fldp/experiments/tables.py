@@ -1,0 +1,62 @@
+"""The datasets as people and machines see them; the verdicts on the paper, in short."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from fldp.experiments.datasets import population
+
+if TYPE_CHECKING:
+    from fldp.experiments.paper.claims import Verdict
+
+
+def facts_of(name: str) -> dict[str, Any]:
+    """Return what is known of a dataset; nothing is fetched for it.
+
+    >>> facts_of("zipf")["users"]
+    593358
+    """
+    dataset = population.get(name)
+    users, values = dataset.users, dataset.values
+    if (users is None or values is None) and not dataset.needed:
+        made = population.load(dataset.name)
+        users, values = made.n, made.domain_size
+    return {
+        "name": dataset.name,
+        "users": users,
+        "values": values,
+        "about": dataset.about,
+        "parameters": dataset.parameters,
+        "where": dataset.where() if dataset.where else None,
+    }
+
+
+def datasets_json() -> str:
+    """Return the datasets as JSON."""
+    return json.dumps({"datasets": [facts_of(name) for name in population.names()]}, ensure_ascii=False, indent=1)
+
+
+def datasets_table() -> Table:
+    """Return the datasets as a table."""
+    table = Table(title="Datasets, with their totals at the parameters they have by themselves", title_justify="left")
+    table.add_column("name")
+    for heading in ("users", "values"):
+        table.add_column(heading, justify="right")
+    table.add_column("what it is")
+    for facts in map(facts_of, population.names()):
+        totals = ("" if facts[name] is None else f"{facts[name]:,}" for name in ("users", "values"))
+        takes = f" Takes {', '.join(facts['parameters'])}." if facts["parameters"] else ""
+        where = f" {facts['where']}" if facts["where"] else ""
+        table.add_row(facts["name"], *totals, f"{facts['about']}{takes}{where}")
+    return table
+
+
+def verdicts_table(found: "list[Verdict]") -> Table:
+    """Return every claim with its verdict and the number that decides it."""
+    table = Table(title="The paper's claims", title_justify="left")
+    for heading in ("claim", "where", "verdict", "the number that decides"):
+        table.add_column(heading)
+    for verdict in found:
+        table.add_row(verdict.name, verdict.where, verdict.outcome.value, verdict.number)
+    return table

@@ -1,0 +1,1 @@
+"""Numbers without meaning: compiled kernels, the Walsh-Hadamard transform, projective geometry, binomial bounds."""

@@ -1,0 +1,215 @@
+"""Projective geometry over a prime field: points, which of them are orthogonal, and sums over all hyperplanes.
+
+A point is a vector of ``t`` digits modulo ``q``, not all zero, whose first digit other than zero is 1. Points are
+numbered in lexicographic order: point 0 is ``(0, ..., 0, 1)``, and point ``1 + q j + l`` is point ``j`` with its first
+digit, a zero, taken away and the digit ``l`` appended.
+
+Points ``u`` and ``v`` are *opposite* if ``v`` is orthogonal to ``u`` read backwards. That goes both ways. Reading
+backwards makes the last digit other than zero a 1, so that no client needs an inverse.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.numerics.kernels import Kernel
+from fldp.randomness.coins import exp_lower
+
+MAX_POINTS = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Space:
+    """The projective space of vectors of ``dimension`` digits modulo the prime ``order``.
+
+    Every point is opposite to the same number of points, its *set*; any two sets *meet* in the same number of points.
+
+    >>> space = Space(order=3, dimension=3)
+    >>> space.size, space.set_size, space.meet_size
+    (13, 4, 1)
+    """
+
+    order: int
+    dimension: int
+
+    @classmethod
+    def over(cls, order: int, least: int) -> "Space":
+        """Return the space of this order with the least dimension that has at least so many points.
+
+        >>> Space.over(3, 1000)
+        Space(order=3, dimension=7)
+        """
+        return next(space for space in (cls(order, dimension) for dimension in count(2)) if space.size >= least)
+
+    def points(self, digits: int) -> int:
+        """Return the number of points whose digits but the last ``digits`` are zero: the least number of the others."""
+        return int((self.order**digits - 1) // (self.order - 1))
+
+    @property
+    def size(self) -> int:
+        """The number of points."""
+        return self.points(self.dimension)
+
+    @property
+    def set_size(self) -> int:
+        """The number of points opposite to one."""
+        return self.points(self.dimension - 1)
+
+    @property
+    def rest_size(self) -> int:
+        """The number of all other points."""
+        return int(self.order ** (self.dimension - 1))
+
+    @property
+    def meet_size(self) -> int:
+        """The number of points opposite to both of two."""
+        return self.points(self.dimension - 2)
+
+    def rare_variance(self, E: Fraction) -> Fraction:
+        """Return ``(E-1)^2`` times the variance per user of the count of a rare value, where points are ``E`` to 1."""
+        total = E * self.set_size + self.rest_size
+        hit = (E - 1) * self.meet_size + self.set_size
+        return hit * (total - hit) / (self.set_size - self.meet_size) ** 2
+
+
+@lru_cache(maxsize=256)
+def best_space(epsilon: float, least: int) -> Space:
+    """Return the space of at least so many points in which a rare value has the least variance.
+
+    It is one of the spaces ``over`` any prime order that have at most ``64 * least + 64`` points, and fewer than 2^32.
+    In two dimensions the variance grows with the order, so all but the least such order can be passed over. Where
+    the points allow it, the order is near ``e^epsilon + 1``.
+
+    >>> best_space(1.0, 1024), best_space(0.1, 1024), best_space(8.0, 1024)
+    (Space(order=3, dimension=7), Space(order=2, dimension=11), Space(order=1031, dimension=2))
+    """
+    E, limit = exp_lower(epsilon), min(64 * least + 64, MAX_POINTS)
+    line = next(order for order in count(max(2, least - 1)) if is_prime(order))
+    orders = [order for order in range(2, isqrt(limit) + 1) if is_prime(order)]
+    spaces = [Space.over(order, least) for order in (*orders, line)]
+    return min((space for space in spaces if space.size <= limit), key=lambda s: (s.rare_variance(E), s.order))
+
+
+def is_prime(number: int) -> bool:
+    """Tell whether a number of at least 2 is prime.
+
+    >>> [number for number in range(2, 20) if is_prime(number)]
+    [2, 3, 5, 7, 11, 13, 17, 19]
+    """
+    return all(number % divisor for divisor in range(2, isqrt(number) + 1))
+
+
+def digits_of(points: NDArray[Any], space: Space) -> NDArray[np.uint64]:
+    """Return the digits of points, a row for each.
+
+    >>> digits_of(np.arange(4), Space(order=3, dimension=2)).tolist()
+    [[0, 1], [1, 0], [1, 1], [1, 2]]
+    """
+    left, made = points.astype(np.int64), np.zeros((len(points), space.dimension), np.uint64)
+    for place in reversed(range(space.dimension)):
+        made[:, place] = np.where(left > 0, (left - 1) % space.order, left == 0)
+        left = np.where(left > 0, (left - 1) // space.order, -1)  # -1: past the leading 1
+    return made
+
+
+def opposite(points: NDArray[Any], others: NDArray[Any], space: Space) -> NDArray[np.bool_]:
+    """Tell which points are opposite to which others, a row for each point. Work grows with the largest of the others.
+
+    Pre-condition: ``2 * order^2 < 2^64``, as in the best space of any domain.
+
+    >>> opposite(np.array([0, 2]), np.arange(4), Space(order=3, dimension=2))
+    array([[ True, False, False, False],
+           [False, False, False,  True]])
+    """
+    if len(others) == 0:
+        return np.zeros((len(points), 0), np.bool_)
+    parts = _sums_in_order(digits_of(points, space), int(others.max()) + 1, space)
+    return np.asarray(np.concatenate([part == 0 for part in parts], axis=1)[:, others])
+
+
+def _sums_in_order(digits: NDArray[np.uint64], wanted: int, space: Space) -> Iterator[NDArray[np.uint64]]:
+    """Yield the sums, modulo the order, of the products of digits with those of the points below ``wanted``, in order.
+
+    Points come in runs: a 1, then all numbers of so many digits. The sums of these are those of one digit less, for
+    every digit before them: so all of them take an addition each, not one for each of their digits.
+    """
+    order, done = np.uint64(space.order), 0
+    tails = np.zeros((len(digits), 1), np.uint64)
+    for length in range(space.dimension):
+        own = digits[:, length, None]  # the digit that meets the one in front of the tails
+        part = (own + tails[:, : wanted - done]) % order
+        done += part.shape[1]
+        yield part
+        if done == wanted:
+            return
+        fronts = np.arange(min(space.order, -(-(wanted - done) // tails.shape[1])), dtype=np.uint64)
+        tails = ((own * fronts)[:, :, None] + tails[:, None]).reshape(len(digits), -1) % order
+
+
+@Kernel
+def slide(given: Any, order: Any, done: Any, out: Any) -> None:
+    """Do one digit of a sum over lines: ``out[r, u, w, s] = sum over y of given[y, r, w, (s + u y) mod order]``.
+
+    ``w`` stands for the digits that were done before. The inner loops run over whole runs of memory.
+    """
+    rest = len(given) // (order * order * done)
+    for r in range(rest):
+        for u in range(order):
+            for y in range(order):
+                shift = (order - u * y % order) % order
+                for w in range(done):
+                    source = given[((y * rest + r) * done + w) * order :]
+                    target = out[((r * order + u) * done + w) * order :]
+                    for s in range(order - shift):
+                        target[s + shift] += source[s]
+                    for s in range(order - shift, order):
+                        target[s + shift - order] += source[s]
+
+
+def hyperplane_sums(weights: NDArray[Any], space: Space) -> NDArray[Any]:
+    """Return for every point the sum of the weights of the points opposite to it, in ``O(size * order * dimension)``.
+
+    A point with ``free`` digits after its first 1 meets only the first ``free + 1`` digits of others. So the weights of
+    those that differ in later digits are added up as the loop goes on, and points of later digits alone count for
+    all. Exact for integers.
+
+    >>> hyperplane_sums(np.array([1, 10, 100, 1000]), Space(order=3, dimension=2))
+    array([   1,   10, 1000,  100])
+    """
+    sums = np.empty_like(weights)
+    later = weights.dtype.type(0)
+    for free in reversed(range(space.dimension)):
+        sums[space.points(free) : space.points(free + 1)] = later + _graph_sums(weights, space, free)
+        later += weights[0]
+        weights = weights[1:].reshape(-1, space.order).sum(axis=1)
+    return sums
+
+
+def _graph_sums(weights: NDArray[Any], space: Space, free: int) -> NDArray[Any]:
+    """Return for each vector of ``free`` digits the sum over points whose last digit is minus its product with others.
+
+    Points whose first digit other than zero is further to the right meet fewer digits of the vector.
+    """
+    sums = np.zeros(1, weights.dtype)
+    for digits in range(1, free + 1):
+        block = weights[space.points(digits) : space.points(digits + 1)]
+        sums = np.repeat(sums, space.order) + _line_sums(block, space.order)
+    return sums
+
+
+def _line_sums(block: NDArray[Any], order: int) -> NDArray[Any]:
+    """Return the sums over the points with one place of the first 1: digit by digit, the last one negated."""
+    made = np.ascontiguousarray(block.reshape(-1, order)[:, -np.arange(order) % order]).reshape(-1)
+    done = 1
+    while done * order < len(made):
+        given, made = made, np.zeros_like(made)
+        slide.compiled(given, order, done, made)
+        done *= order
+    return made

@@ -1,0 +1,1 @@
+"""What oracles are made of: the interface, report layouts, support counts, privacy profiles."""

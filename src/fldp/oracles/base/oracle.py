@@ -1,0 +1,321 @@
+"""Oracle: what all oracles share, whatever their values are. Parameters and nothing else."""
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.estimate import Estimate
+from fldp.data.reports import Array, Reports, Tally, width_array
+from fldp.data.values import Values
+from fldp.errors import DomainError, MergeError, ParameterError
+from fldp.randomness.stream import Stream, Words
+from fldp.support.validation import Constraint, one_of
+
+Law = dict[Any, Fraction]
+
+
+@dataclass(frozen=True, repr=False)
+class Oracle(ABC):
+    """An oracle: privatizes values on the client, tallies reports on the server.
+
+    A concrete oracle is a frozen dataclass of its parameters. It declares ``name`` (its identifier on the wire,
+    never reused), ``params`` (a constraint for each parameter), the form of a report and of a tally, and the
+    methods ``perturb``, ``count``, ``check``, ``law``, ``outcome`` and ``report``. CONTRIBUTING shows how. What stands
+    below the line of dashes in this class is the same for all.
+
+    Inside of an oracle a value is an integer: its number where values can be listed (``FrequencyOracle``), its
+    fingerprint where they are strings (``StringOracle``). Those two know how to estimate.
+    """
+
+    epsilon: float
+
+    name: ClassVar[str]
+    params: ClassVar[Mapping[str, Constraint]]
+
+    decoders: ClassVar[tuple[str, ...]] = ()  # unbiased ways to decode the same reports, the default first
+    methods: ClassVar[tuple[str, ...]] = ("linear",)  # ways to estimate; all but the first are biased
+    refreshes: ClassVar[bool] = False  # whether a kept answer is reported anew each time, within ``lasting_epsilon``
+
+    @property
+    @abstractmethod
+    def report_dtype(self) -> Any:
+        """The NumPy type of a report in memory."""
+
+    @property
+    @abstractmethod
+    def words(self) -> int:
+        """The number of random words that one report takes, always."""
+
+    @property
+    @abstractmethod
+    def field_bits(self) -> tuple[int, ...]:
+        """The number of bits that each number of a report takes on the wire, in their order in memory."""
+
+    @property
+    @abstractmethod
+    def tally_shape(self) -> tuple[int, ...]:
+        """The shape of a tally's state."""
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> int:
+        """The number of different reports, given the public randomness."""
+
+    @abstractmethod
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        """Write the report of each value, a pure function of the value and its row of ``words``, into ``out``.
+
+        Pre-conditions: values are ``int64`` and in the domain, all three arrays are contiguous.
+        """
+
+    @abstractmethod
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        """Add reports into the state of a tally."""
+
+    @abstractmethod
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        """Tell for each report, of the right type and shape already, whether this oracle can produce it."""
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        """Tell whether the state of a tally can come from ``n`` reports, as far as its sums show."""
+        del state, n
+        return True
+
+    @abstractmethod
+    def law(self, value: int, public: Any = None) -> Law:
+        """Return the exact probability of every outcome that the code gives for a value.
+
+        Exact means the integers that the code compares with, as rationals. Where a report carries public
+        randomness (a hash seed), the law is conditional on ``public``. For small domains.
+        """
+
+    @abstractmethod
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        """Split one row of report data into its public randomness (or None) and its outcome, as in ``law``."""
+
+    @abstractmethod
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        """Return the row of report data that ``outcome`` splits: the inverse of ``outcome``."""
+
+    @property
+    @abstractmethod
+    def values_end(self) -> int:
+        """The number of values that there can be: as integers they are from 0 on and below it."""
+
+    @abstractmethod
+    def as_values(self, values: Any) -> Values:
+        """Return what a caller hands in as an array of integers, or say what is wrong with it."""
+
+    # ----------------------------------------------------------------------------------------------------------
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = self.params[field.name](self.title, field.name, getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
+
+    def __reduce__(self) -> Any:
+        """Pickle the parameters and nothing that was computed from them."""
+        return _rebuild, (type(self), {field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
+
+    def __repr__(self) -> str:
+        return f"{self.title}({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"
+
+    @property
+    def title(self) -> str:
+        """The name that messages use."""
+        return type(self).__name__
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that make this oracle what it is; those at their default are left out.
+
+        >>> import fldp
+        >>> fldp.GRR(epsilon=1.0, domain_size=5).parameters
+        {'epsilon': 1.0, 'domain_size': 5}
+        """
+        every = ((field, getattr(self, field.name)) for field in dataclasses.fields(self))
+        return {field.name: _plain(value) for field, value in every if value != field.default}
+
+    @property
+    def eta(self) -> Fraction:
+        """The least share of one value's reports that any other value can also produce; 1 is ordinary LDP."""
+        return Fraction(1)
+
+    @property
+    def lasting_epsilon(self) -> float:
+        """The epsilon of all reports together that are made of one kept answer."""
+        return self.epsilon
+
+    @property
+    def anonymity(self) -> int:
+        """The least number of values that a single report leaves possible."""
+        return self.values_end
+
+    @property
+    def promise(self) -> tuple[Any, ...]:
+        """What it promises, as data: the name of a notion of ``fldp.privacy`` and its parameters."""
+        return ("LDP", self.epsilon) if self.eta == 1 else ("FLDP", self.epsilon, self.eta)
+
+    @property
+    def plain_values(self) -> Sequence[int] | None:
+        """The values among which it is plain LDP, where it is not so among all, nor the same: for audits."""
+        return None
+
+    @property
+    def unprotected(self) -> str | None:
+        """What it does not protect as well as the rest, in words for anybody; None if there is no such thing."""
+        return None
+
+    @cached_property
+    def field_widths(self) -> NDArray[np.uint8]:
+        """``field_bits`` as an array, made once: a long report has hundreds of thousands of them."""
+        return width_array(self.field_bits)
+
+    @property
+    def report_bits(self) -> int:
+        """The number of bits of one report on the wire."""
+        return sum(self.field_bits)
+
+    @property
+    def server_work(self) -> str:
+        """How the work of tallying and estimating grows with ``n`` reports over ``d`` values."""
+        return "not stated"
+
+    @property
+    def report_shape(self) -> tuple[int, ...]:
+        """The shape of one report in memory."""
+        return ()
+
+    def privatize(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
+        """Perturb values, on the side of those who hold them: one value, a list, an array, a Series.
+
+        ``rng=None`` draws from the operating system. A seed makes the noise predictable: **experiments only**,
+        since whoever knows it can undo the noise.
+
+        >>> import fldp
+        >>> fldp.GRR(epsilon=1.0, domain_size=5).privatize([0, 1, 4])
+        <3 reports of GRR(epsilon=1.0, domain_size=5)>
+        """
+        checked = self.as_values(values)
+        data = np.empty((len(checked), *self.report_shape), self.report_dtype)
+        for part, words in Stream.of(rng).chunks(len(checked), self.words):
+            mine = checked[part].astype(np.int64)  # a copy that nobody can change between the check and the use
+            if mine.min() < 0 or mine.max() >= self.values_end:
+                raise DomainError(f"{self.title}: values changed while they were privatized")
+            self.perturb(mine, words, data[part])
+        return Reports.trusted(self, data)
+
+    def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
+        """Draw what people keep of their answers: the reports themselves, unless the oracle ``refreshes``."""
+        return self.privatize(values, rng=rng)
+
+    def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
+        """Return what is sent of answers that were kept: the same each time, unless the oracle ``refreshes``."""
+        del rng
+        return kept
+
+    def tally(self, reports: Any) -> Tally:
+        """Add reports up, on the server.
+
+        >>> import fldp
+        >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+        >>> oracle.tally(oracle.privatize([0, 1, 4])).n
+        3
+        """
+        if not isinstance(reports, Reports):
+            reports = Reports(self, reports)
+        if reports.oracle != self:
+            raise MergeError(f"{self.title}: reports must be of {self!r}, got {reports.oracle!r}")
+        state = np.zeros(self.tally_shape, np.int64)
+        if len(reports):
+            self.count(reports.data, state)
+        return Tally(self, state, len(reports))
+
+    def settled(self, tally: Any) -> Tally:
+        """Return the tally that an estimate is asked for, of this oracle and not empty; reports are added up."""
+        if isinstance(tally, Reports):
+            tally = self.tally(tally)
+        if not isinstance(tally, Tally):
+            raise DomainError(f"{self.title}: an estimate needs a tally or reports, got {type(tally).__name__}")
+        if tally.oracle != self:
+            raise MergeError(f"{self.title}: the tally must be of {self!r}, got {tally.oracle!r}")
+        if tally.n == 0:
+            raise DomainError(f"{self.title}: an estimate needs at least one report, got an empty tally")
+        return tally
+
+    @abstractmethod
+    def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
+        """Estimate how many users hold each value, with standard errors."""
+
+    @property
+    def public_words(self) -> int:
+        """How many of a report's words, the first ones, decide its public part and nothing else."""
+        return 0
+
+    def publics(self) -> Iterable[Any]:
+        """Return draws of the public randomness for the verifier to go through; None where there is none."""
+        return (None,)
+
+    @property
+    def publics_are_all(self) -> bool:
+        """Whether ``publics`` goes through all public randomness, every draw as likely as any other."""
+        return list(self.publics()) == [None]
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Refuse options of ``estimate`` that this oracle does not have."""
+        for name, value in options.items():
+            if name != "decoder" or not self.decoders:
+                raise ParameterError(f"{self.title}: estimate has no option {name!r}")
+            one_of(*self.decoders)(self.title, name, value)
+
+    def check_data(self, data: Any) -> Array:
+        """Return report data from outside as an array that is safe to tally, or say what is wrong with it."""
+        array = np.asarray(data)
+        dtype, wanted = np.dtype(self.report_dtype), ", ".join(map(str, ("users", *self.report_shape)))
+        if array.dtype != dtype or array.shape[1:] != self.report_shape or array.ndim == 0:
+            raise DomainError(
+                f"{self.title}: reports must be {dtype} of shape ({wanted}), got {array.dtype} of shape {array.shape}"
+            )
+        good = self.check(array)
+        if not good.all():
+            position = int(np.flatnonzero(~good)[0])
+            error = DomainError(
+                f"{self.title}: reports must be ones that {self!r} can produce, "
+                f"got {_one_line(array[position])} at position {position}"
+            )
+            error.index = position
+            raise error
+        return array
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON has it."""
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return float(value) if isinstance(value, Fraction) else value
+
+
+def _one_line(report: Any) -> str:
+    """Return the beginning of a report as text: NumPy breaks a wide one into lines."""
+    text = " ".join(str(report).split())
+    return text if len(text) <= 80 else f"{text[:76]} ..."
+
+
+def _rebuild(cls: type[Oracle], fields: dict[str, Any]) -> Oracle:
+    return cls(**fields)
+
+
+def symbol_dtype(count: int) -> np.dtype[Any]:
+    """Return the smallest unsigned type that holds the numbers below ``count``.
+
+    >>> symbol_dtype(256), symbol_dtype(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(count - 1)

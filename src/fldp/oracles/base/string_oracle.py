@@ -1,0 +1,313 @@
+"""StringOracle: oracles whose values are strings that nobody can list, and Listed: one of them among candidates.
+
+Inside, a string is its fingerprint (``fldp.data.fingerprints``), so kernels, laws and vectors are about integers as
+everywhere. Nobody can ask for the counts of all strings; an estimate is asked for candidates. Everything else that
+needs a list of values (attacks, the card, a simulation, the exact check of privacy) takes ``oracle.among(candidates)``,
+which is a ``FrequencyOracle`` over the numbers of the candidates.
+"""
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.estimate import Estimate
+from fldp.data.fingerprints import FINGERPRINTS, MAX_CANDIDATES, Fingerprints, as_candidates, fingerprints
+from fldp.data.reports import Array, Reports, Tally
+from fldp.data.values import Values
+from fldp.errors import DomainError, ParameterError
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Law, Oracle
+from fldp.oracles.base.profile import Profile
+from fldp.randomness.stream import Words
+from fldp.support.validation import fail, integer, one_of, positive
+
+_MAX_OUTCOMES = 1 << 17
+
+
+class Fit(NamedTuple):
+    """What a tally says about candidates: their counts, and what else their variances and covariances depend on.
+
+    ``context`` is handed to ``variance`` and ``covariance_of_sum`` as keywords, and kept in the estimate.
+    """
+
+    counts: Floats
+    context: Mapping[str, Any]
+
+
+@dataclass(frozen=True, repr=False)
+class StringOracle(Oracle):
+    """An oracle over strings: it estimates the counts of candidates, which are named when the estimate is asked for.
+
+    Beside what every ``Oracle`` declares, about fingerprints, it has ``fit``, ``variance``, ``covariance_of_sum``,
+    ``likelihoods`` and ``profile``.
+    """
+
+    @abstractmethod
+    def fit(self, tally: Tally, marks: Fingerprints, **options: Any) -> Fit:
+        """Return the counts of the strings with these fingerprints, and what their variances depend on."""
+
+    @abstractmethod
+    def variance(self, n: int, count: Any, **context: Any) -> Any:
+        """Return the variances of the estimated counts of candidates, given the counts of all of them.
+
+        The ``context`` is that of a fit, or the ``marks`` of the candidates alone. Without that of a fit, nobody holds
+        anything but the candidates. Of a single count, it is the largest
+        variance that it can have, whatever the others hold.
+        """
+
+    @abstractmethod
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Any) -> float:
+        """Return what the covariances add to the variance of a sum of estimates."""
+
+    @abstractmethod
+    def likelihoods(self, data: Array, marks: Fingerprints) -> Floats:
+        """Return how likely each report is under every fingerprint, a row for each, up to a factor for each row."""
+
+    @abstractmethod
+    def profile(self, mark: int, other: int) -> Profile:
+        """Return how the reports of a fingerprint look under another one, in closed form."""
+
+    # ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def values_end(self) -> int:
+        return FINGERPRINTS
+
+    def as_values(self, values: Any) -> Values:
+        return fingerprints(self.title, values)
+
+    def estimate(
+        self,
+        tally: Tally | Reports,
+        *,
+        candidates: Iterable[str | bytes] | None = None,
+        method: str = "linear",
+        **options: Any,
+    ) -> Estimate:
+        """Estimate how many users hold each candidate, with standard errors; what nobody asks for is not estimated.
+
+        >>> import fldp
+        >>> oracle = fldp.CMS(epsilon=4.0, hashes=16, width=64)
+        >>> reports = oracle.privatize(["https://a.example"] * 900 + ["https://b.example"] * 100)
+        >>> oracle.estimate(reports, candidates=["https://a.example", "https://c.example"])
+        <estimate of 2 values from 1000 reports of CMS(epsilon=4.0, hashes=16, width=64).among(2 candidates)>
+        """
+        one_of(*self.methods)(self.title, "method", method)
+        if candidates is None:
+            raise DomainError(f"{self.title}: an estimate needs the strings to be counted, got no candidates")
+        found = self.settled(tally)
+        self.check_options(options)
+        listed = self.among(candidates)
+        counts, context = self.fit(found, listed.marks, **options)
+        stderr = np.sqrt(listed.variances(counts, (found.n,), **context))
+        return Estimate(listed, counts, stderr, found.n, options, labels=listed.candidates, context=context)
+
+    def among(self, candidates: Iterable[str | bytes]) -> "Listed":
+        """Return this oracle over the numbers of candidates: for all that needs a list of values.
+
+        >>> import fldp
+        >>> oracle = fldp.CMS(epsilon=1.0, hashes=4, width=4).among(["a", "b", "c"])
+        >>> oracle, oracle.domain_size, fldp.verify(oracle).holds
+        (CMS(epsilon=1.0, hashes=4, width=4).among(3 candidates), 3, True)
+        """
+        return Listed(self.epsilon, base=self, candidates=as_candidates(self.title, candidates))
+
+    def resized(self, domain_size: int) -> "Listed":
+        """Return this oracle among a few strings, no two of which have the same law: for the verifier."""
+        found: dict[str, int] = {}
+        for text in map(str, range(8 * domain_size)):
+            mark = int(fingerprints(self.title, text)[0])
+            if len(found) < domain_size and all(self.profile(other, mark).ratio > 1 for other in found.values()):
+                found[text] = mark
+        return self.among(list(found))
+
+    def check_enumerable(self, mark: int = 0) -> None:
+        """Refuse to enumerate a law that is too large, or that of something that is not a fingerprint."""
+        integer(0, FINGERPRINTS - 1)(self.title, "value", mark)
+        if self.outcomes > _MAX_OUTCOMES:
+            raise ParameterError(
+                f"{self.title}: a law is enumerated for small reports only, "
+                f"got one of 2^{self.outcomes.bit_length() - 1} outcomes"
+            )
+
+
+def listed(who: str, oracle: Oracle) -> FrequencyOracle:
+    """Return an oracle whose values can be listed, or say that candidates are needed.
+
+    >>> import fldp
+    >>> listed("card", fldp.CMS(epsilon=1.0))
+    Traceback (most recent call last):
+    fldp.errors.ParameterError: card: CMS is for strings, so name candidates: oracle.among([...]), or --candidates FILE
+    """
+    if isinstance(oracle, FrequencyOracle):
+        return oracle
+    rule = "name candidates: oracle.among([...]), or --candidates FILE"
+    raise ParameterError(f"{who}: {oracle.title} is for strings, so {rule}")
+
+
+def _of_strings(owner: str, name: str, value: Any) -> StringOracle:
+    if not isinstance(value, StringOracle):
+        raise fail(owner, name, "an oracle over strings", value)
+    return value
+
+
+def _listed(owner: str, name: str, value: Any) -> tuple[str, ...]:
+    del name
+    return as_candidates(owner, value)
+
+
+@dataclass(frozen=True, repr=False)
+class Listed(FrequencyOracle):
+    """A string oracle among candidates: value ``v`` is candidate number ``v``. It is not offered by name.
+
+    Others may hold other strings, so no sum of counts is known exactly. On the wire it is the string oracle itself.
+    """
+
+    domain_size: int = 0  # that of the candidates
+    base: StringOracle = field(kw_only=True)
+    candidates: tuple[str, ...] = field(kw_only=True)
+
+    params = {  # noqa: RUF012
+        "epsilon": positive,
+        "domain_size": integer(0, MAX_CANDIDATES),
+        "base": _of_strings,
+        "candidates": _listed,
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.base.epsilon != self.epsilon:
+            object.__setattr__(self, "base", dataclasses.replace(self.base, epsilon=self.epsilon))
+        object.__setattr__(self, "domain_size", len(self.candidates))
+
+    @cached_property
+    def marks(self) -> Fingerprints:
+        """The fingerprints of the candidates."""
+        return fingerprints(self.title, self.candidates)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The identifier of the string oracle."""
+        return self.base.name
+
+    @property
+    def title(self) -> str:
+        return self.base.title
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.base.parameters
+
+    def __repr__(self) -> str:
+        return f"{self.base!r}.among({self.domain_size} candidates)"
+
+    @property
+    def eta(self) -> Fraction:
+        return self.base.eta
+
+    @property
+    def lasting_epsilon(self) -> float:
+        return self.base.lasting_epsilon
+
+    @property
+    def report_dtype(self) -> Any:
+        return self.base.report_dtype
+
+    @property
+    def report_shape(self) -> tuple[int, ...]:
+        return self.base.report_shape
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return self.base.field_bits
+
+    @property
+    def report_bits(self) -> int:
+        return self.base.report_bits
+
+    @property
+    def words(self) -> int:
+        return self.base.words
+
+    @property
+    def public_words(self) -> int:
+        return self.base.public_words
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return self.base.tally_shape
+
+    @property
+    def server_work(self) -> str:
+        return self.base.server_work
+
+    @property
+    def outcomes(self) -> int:
+        return self.base.outcomes
+
+    @property
+    def runs(self) -> tuple[slice, ...]:
+        return ()
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        self.base.perturb(self.marks[values], words, out)
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        self.base.count(data, state)
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        return self.base.check(data)
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        return self.base.check_state(state, n)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        return self.base.fit(tally, self.marks, **options).counts
+
+    def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
+        found = self.settled(tally)
+        return self.base.estimate(Tally(self.base, found.state, found.n), candidates=self.candidates, **options)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        return self.base.variance(n, count, **{"marks": self.marks, **options})
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        return self.base.covariance_of_sum(n, counts, members, **{"marks": self.marks, **options})
+
+    def likelihoods(self, data: Array) -> Floats:
+        return self.base.likelihoods(data, self.marks)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        self.check_enumerable(value)
+        return self.base.law(int(self.marks[value]), public)
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        return self.base.outcome(report)
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        return self.base.report(outcome, public)
+
+    def publics(self) -> Iterable[Any]:
+        return self.base.publics()
+
+    @property
+    def publics_are_all(self) -> bool:
+        return self.base.publics_are_all
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        return self.base.profile(int(self.marks[value]), int(self.marks[other]))
+
+    def sample_values(self, start: int, stop: int) -> list[int]:
+        """Any two may collide in other places, so a few more than two."""
+        return list(range(start, min(start + 8, stop)))
+
+    def resized(self, domain_size: int) -> "Listed":
+        return self.base.among(self.candidates[:domain_size])

@@ -1,0 +1,81 @@
+"""Tickets that decide what is public in a report, so that nobody can choose it.
+
+A hash seed, a hash function or a mask is drawn by the sender and published with the report. It says nothing about the
+value, and who chooses it to suit a set of values counts for several honest people (``fldp.privacy.poisoning``). Where a
+survey says ``derive = true``, the words that decide it come from the sender's single-use ticket instead of chance:
+
+    word k  =  bytes 8k to 8k+7, little-endian, of the blocks SHA-256("fldp public words 1", ticket, version, j)
+
+of which block ``j = 0, 1, ...`` hashes these four as text, with zero bytes between them. The collector computes them
+anew and refuses a report whose public part is another.
+
+That is sound for plain LDP alone, where epsilon holds whatever the public part is. With an eta below 1 the masks also
+choose *what is leaked*, and whoever makes tickets could choose them; so such surveys are refused.
+"""
+
+import hashlib
+
+import numpy as np
+
+from fldp.data.reports import Array, Reports
+from fldp.data.values import Values
+from fldp.oracles.base.oracle import Oracle
+from fldp.randomness.stream import Stream, Words
+from fldp.support.validation import fail
+
+DERIVABLE = "one of plain LDP whose reports have a public part: olh, hrr, hcms, or fwr with eta 1"
+_LABEL = "fldp public words 1"
+
+
+def can_derive(oracle: Oracle) -> bool:
+    """Tell whether the public part of reports may come from tickets: there is one, and epsilon holds whatever it is.
+
+    >>> import fldp
+    >>> [can_derive(oracle) for oracle in (fldp.OLH(1.0, 9), fldp.FWR(1.0, 9), fldp.FWR(1.0, 9, 0.5), fldp.OUE(1.0, 9))]
+    [True, True, False, False]
+    """
+    return oracle.public_words > 0 and oracle.eta == 1
+
+
+def public_words(ticket: str, version: str, count: int) -> Words:
+    """Return the words that a ticket decides, for one version of a survey.
+
+    >>> [hex(word) for word in public_words("fldp_ticket_x", "00", 2)]
+    ['0x5932a5ad5ecd0094', '0xcbee195201076fc2']
+    """
+    texts = ("\0".join((_LABEL, ticket, version, str(j))) for j in range(-(-count // 4)))
+    blocks = (hashlib.sha256(text.encode()).digest() for text in texts)
+    return np.frombuffer(b"".join(blocks), "<u8")[:count].astype(np.uint64)
+
+
+def privatize(oracle: Oracle, value: int | str, ticket: str, version: str) -> Reports:
+    """Perturb one value, its public part from the ticket and all else from the operating system.
+
+    >>> import fldp
+    >>> oracle = fldp.OLH(epsilon=1.0, domain_size=9)
+    >>> one, two = (privatize(oracle, value, "fldp_ticket_x", "00").data[0] for value in (3, 4))
+    >>> one["seed"] == two["seed"], fits(oracle, one, "fldp_ticket_x", "00"), fits(oracle, one, "fldp_ticket_y", "00")
+    (np.True_, True, False)
+    """
+    words, number = Stream().words(oracle.words), oracle.as_values([value]).astype(np.int64)
+    return Reports.trusted(oracle, _perturbed(_derivable(oracle), number, words, ticket, version))
+
+
+def fits(oracle: Oracle, report: Array, ticket: str, version: str) -> bool:
+    """Tell whether the public part of a report is the one that its ticket decides."""
+    words, any_number = np.zeros(oracle.words, np.uint64), np.zeros(1, np.int64)
+    like = _perturbed(_derivable(oracle), any_number, words, ticket, version)[0]
+    return bool(oracle.outcome(like)[0] == oracle.outcome(report)[0])
+
+
+def _perturbed(oracle: Oracle, number: Values, words: Words, ticket: str, version: str) -> Array:
+    words[: oracle.public_words] = public_words(ticket, version, oracle.public_words)
+    data = np.empty((1, *oracle.report_shape), oracle.report_dtype)
+    oracle.perturb(number, words[None], data)
+    return data
+
+
+def _derivable(oracle: Oracle) -> Oracle:
+    if not can_derive(oracle):
+        raise fail("derive", "the oracle", DERIVABLE, oracle)
+    return oracle

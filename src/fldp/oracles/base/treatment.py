@@ -1,0 +1,150 @@
+"""Treatment: what makes values differ in the protection that they need.
+
+Some are *sensitive* and the others are not; some have a *budget* of their own, smaller than that of all; or any two
+need the more protection the nearer they are, by a *distance*. Oracles, promises, surveys and plans name it alike.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fldp.oracles.base.frequency_oracle import MAX_VALUES
+from fldp.oracles.base.oracle import Oracle
+from fldp.support.validation import fail, integer, one_of, positive
+
+MAX_SENSITIVE, MAX_BUDGETS = 256, 100  # so that a list of them fits into the header of a batch
+
+Budgets = tuple[tuple[int, float], ...]
+
+
+def sensitive_values(owner: str, name: str, value: Any) -> tuple[int, ...]:
+    """Accept a set of values, in their order.
+
+    >>> sensitive_values("URR", "sensitive", [4, 0])
+    (0, 4)
+    """
+    given = value.tolist() if isinstance(value, np.ndarray) else value
+    rule = f"a list of 1 to {MAX_SENSITIVE} different values"
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        raise fail(owner, name, rule, value)
+    made = sorted(integer(0, MAX_VALUES - 1)(owner, f"a value in {name}", each) for each in given)
+    if not 1 <= len(made) == len(set(made)) <= MAX_SENSITIVE:
+        raise fail(owner, name, rule, value)
+    return tuple(made)
+
+
+def own_budgets(owner: str, name: str, value: Any) -> Budgets:
+    """Accept the values that have a budget of their own, each with it: a mapping, or a list of pairs.
+
+    >>> own_budgets("IDUE", "budgets", {3: 1, 0: 0.5})
+    ((0, 0.5), (3, 1.0))
+    """
+    rule = f"a list of 1 to {MAX_BUDGETS} pairs of a value and its budget, all of different values"
+    given = list(value.items()) if isinstance(value, Mapping) else value
+    if not isinstance(given, list | tuple) or not 1 <= len(given) <= MAX_BUDGETS:
+        raise fail(owner, name, rule, value)
+    made = dict(_budget(owner, name, rule, pair) for pair in given)
+    if len(made) < len(given):
+        raise fail(owner, name, rule, value)
+    return tuple(sorted(made.items()))
+
+
+def _budget(owner: str, name: str, rule: str, pair: Any) -> tuple[int, float]:
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        raise fail(owner, name, rule, pair)
+    which = integer(0, MAX_VALUES - 1)(owner, f"a value in {name}", pair[0])
+    return which, positive(owner, f"a budget in {name}", pair[1])
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far two values are from each other, and how far they can be. Neighbours are at distance 1.
+
+    Every distance is a number of steps between neighbours, so what holds for neighbours holds for all by as many steps.
+    ``is_even`` says that every value has as many others at each distance as any other value.
+    """
+
+    between: Callable[[int, int, int], int]
+    most: Callable[[int], int]
+    is_even: bool
+
+
+def _on_a_line(value: int, other: int, domain_size: int) -> int:
+    del domain_size
+    return abs(value - other)
+
+
+def _on_a_ring(value: int, other: int, domain_size: int) -> int:
+    apart = abs(value - other)
+    return min(apart, domain_size - apart)
+
+
+DISTANCES = {
+    "line": Distance(_on_a_line, lambda domain_size: domain_size - 1, is_even=False),
+    "ring": Distance(_on_a_ring, lambda domain_size: domain_size // 2, is_even=True),
+}
+distance_name = one_of(*DISTANCES)
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What a survey or a plan declares of its values: nothing, or one of three things.
+
+    >>> Treatment(sensitive=[3]).parameters, Treatment().parameters
+    ({'sensitive': (3,)}, {})
+    >>> Treatment(budgets={0: 0.5}).parameters
+    {'budgets': ((0, 0.5),)}
+    >>> Treatment(budgets={0: 0.5}).plain_epsilon(2.0, 8), Treatment(distance="line").plain_epsilon(2.0, 5)
+    (0.5, 0.5)
+    """
+
+    sensitive: Any = None
+    budgets: Any = None
+    distance: Any = None
+
+    def __post_init__(self) -> None:
+        if len(self._given) > 1:
+            raise fail("plan", " and ".join(self._given), "one thing, not several at once", self._given)
+        for name, check in _CHECKS.items():
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, check("plan", name, getattr(self, name)))
+
+    @property
+    def _given(self) -> list[str]:
+        return [name for name in _CHECKS if getattr(self, name) is not None]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What was declared, as the parameters that the oracles for it take."""
+        return {name: getattr(self, name) for name in self._given}
+
+    def check_domain(self, domain_size: int) -> None:
+        """Refuse values that a domain of this size does not have."""
+        named = [*(self.sensitive or ()), *(value for value, _ in self.budgets or ())]
+        if named and max(named) >= domain_size:
+            raise fail("plan", next(iter(self.parameters)), f"of values below {domain_size}", max(named))
+
+    def plain_epsilon(self, epsilon: float, domain_size: int) -> float:
+        """Return the largest epsilon at which plain LDP is enough: that of the two values that need most."""
+        if self.budgets is not None:
+            return float(min(epsilon, *(budget for _, budget in self.budgets)))
+        return epsilon if self.distance is None else epsilon / DISTANCES[self.distance].most(domain_size)
+
+
+def treatment_of(oracle: Oracle) -> dict[str, Any]:
+    """Return the parameters by which an oracle treats values differently; none for most.
+
+    >>> import fldp
+    >>> treatment_of(fldp.URR(epsilon=1.0, domain_size=5, sensitive=[3])), treatment_of(fldp.RR(epsilon=1.0))
+    ({'sensitive': (3,)}, {})
+    """
+    return {name: getattr(oracle, name) for name in _CHECKS if name in oracle.params}
+
+
+_CHECKS: dict[str, Callable[[str, str, Any], Any]] = {
+    "sensitive": sensitive_values,
+    "budgets": own_budgets,
+    "distance": distance_name,
+}

@@ -1,0 +1,25 @@
+"""What one report gives away for certain, in a sentence."""
+
+from fldp.oracles.base.oracle import Oracle
+
+
+def exposure(oracle: Oracle) -> str:
+    """Say in a sentence what one report gives away for certain.
+
+    >>> import fldp
+    >>> exposure(fldp.GRR(epsilon=1.0, domain_size=5))
+    'One report rules out no value for certain.'
+    """
+    if oracle.anonymity == oracle.values_end:
+        return " ".join(filter(None, ("One report rules out no value for certain.", oracle.unprotected)))
+    if oracle.unprotected is not None:
+        return f"{oracle.unprotected} That is weaker than epsilon-LDP."
+    if oracle.eta == 0:
+        return (
+            "Weak FLDP, eta 0: some values share no report, so one report tells them apart for certain. At least "
+            f"{oracle.anonymity:,} of {oracle.values_end:,} values remain possible, and epsilon protects only those."
+        )
+    return (
+        f"One report rules out values for certain, whatever epsilon is: at least {oracle.anonymity:,} "
+        f"of {oracle.values_end:,} remain possible. (epsilon, eta {oracle.eta})-FLDP is weaker than epsilon-LDP."
+    )

@@ -1,0 +1,1 @@
+"""Oracles under FLDP: FHR and FWR, on Hadamard rows."""

@@ -1,0 +1,249 @@
+"""FHR, the flexible Hadamard response of the paper, and the decoder that uses all of a report."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array, Tally
+from fldp.data.values import Values
+from fldp.numerics.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.flexible.fhr_items import Items
+from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
+from fldp.randomness.coins import SymbolCoin
+from fldp.randomness.stream import Words
+from fldp.support.validation import flag, one_of
+
+_HALF_WORD = U64(32)
+
+
+@Kernel
+def draw_pairs(values: Any, words: Any, first: Any, mask: Any, keep: Any, out: Any) -> None:
+    """Draw for each value one position where its row is +1 and one where it is -1, and swap them by a coin.
+
+    Word 0 holds a position ``i`` and a mask ``w``, word 1 the coin. Where ``parity(w & t)`` is even, the lowest bit of
+    ``t`` is flipped in ``w``, which makes it odd: a two-to-one map, so ``w`` is uniform over the odd masks. Then
+    ``i`` and ``i ^ w`` have opposite signs in row ``t``.
+    """
+    for k in range(len(values)):
+        item = U64(values[k]) + first
+        i = words[2 * k] & mask
+        w = (words[2 * k] >> _HALF_WORD) & mask
+        w ^= item & (~item + ONE) & (parity(w & item) - ONE)
+        swap = parity(i & item) ^ U64(words[2 * k + 1] >= keep)
+        flip = w & (~swap + ONE)
+        out[2 * k] = i ^ flip
+        out[2 * k + 1] = i ^ w ^ flip
+
+
+@Kernel
+def add_pairs(pairs: Any, mask: Any, signs: Any, masks: Any) -> None:
+    """Add each report into the vector of signs and take it from that of masks."""
+    for k in range(len(pairs) // 2):
+        plus, minus = U64(pairs[2 * k]) & mask, U64(pairs[2 * k + 1]) & mask
+        signs[plus] += 1
+        signs[minus] -= 1
+        masks[plus ^ minus] -= 1
+
+
+@Kernel
+def check_pairs(pairs: Any, mask: Any, good: Any) -> None:
+    """Tell for each pair whether its positions lie below a power of two, of which ``mask`` is one less, and differ."""
+    for k in range(len(good)):
+        plus, minus = U64(pairs[2 * k]), U64(pairs[2 * k + 1])
+        good[k] = ((plus | minus) <= mask) & (plus != minus)
+
+
+@dataclass(frozen=True, repr=False)
+class FHR(WalshOracle):
+    """Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix.
+
+    Value ``v`` is item ``t`` (see ``fldp.oracles.flexible.fhr_items``), ``H[t][i] = (-1)^popcount(t & i)``. The report
+    is the ordered pair (a position of +1, a position of -1), both uniform, swapped with probability ``1/(e^eps+1)``. It
+    is (eps, 1/2)-FLDP: a pair that two items can both produce has probabilities within ``e^eps``, and half of one
+    item's pairs are such.
+
+    **That is weaker than eps-LDP.** The mask ``w = plus ^ minus`` has ``parity(w & t) = 1`` without any noise, so each
+    report rules out about half of the domain with certainty, at every eps; ``anonymity`` is the least number of
+    values that remain. A dozen or so independent reports of one value determine it: answer once, and repeat that.
+
+    The server can decode the same reports in two ways. ``decoder="paper"`` uses the noisy signs,
+    ``decoder="full"`` (the default) also the noise-free masks, for a smaller error at no further cost in privacy.
+
+    ``items="paper"`` uses the paper's rows, ``t = v + 1``, instead of the spread ones. Where a single report can give
+    the value away, the constructor refuses, unless ``allow_exposure=True``.
+
+    Zhao et al.: FLDP: Flexible strategy for local differential privacy, arXiv 2203.14875.
+
+    >>> oracle = FHR(epsilon=1.0, domain_size=1023)
+    >>> oracle.eta, oracle.anonymity, oracle.report_bits
+    (Fraction(1, 2), 512, 20)
+    >>> tally = oracle.tally(oracle.privatize([5] * 1000, rng=7))
+    >>> paper, full = oracle.estimate(tally, decoder="paper"), oracle.estimate(tally)
+    >>> bool((full.stderr < paper.stderr).all())
+    True
+    """
+
+    items: str = "spread"
+    allow_exposure: bool = False
+
+    name = "fhr"
+    decoders = ("full", "paper")
+    params = {  # noqa: RUF012
+        **WalshOracle.params,
+        "items": one_of("spread", "paper"),
+        "allow_exposure": flag,
+    }
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin that keeps or swaps the pair."""
+        return SymbolCoin.build(self.title, self.epsilon, 2)
+
+    @cached_property
+    def rows(self) -> Items:
+        """The rows of the matrix that stand for the values."""
+        return Items.spread(self.domain_size) if self.items == "spread" else Items.paper(self.domain_size)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coin  # refuse a degenerate epsilon now
+        self.settle_exposure(f"items={self.items!r}")
+
+    @property
+    def eta(self) -> Fraction:
+        return Fraction(1, 2)
+
+    @property
+    def anonymity(self) -> int:
+        return self.rows.anonymity
+
+    @property
+    def words(self) -> int:
+        return 2
+
+    @cached_property
+    def report_dtype(self) -> Any:
+        position = symbol_dtype(self.rows.rows)
+        return np.dtype([("plus", position), ("minus", position)])
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return self.rows.bits, self.rows.bits
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (2, self.rows.rows)
+
+    @property
+    def server_work(self) -> str:
+        return "O(n + d log d)"
+
+    @property
+    def outcomes(self) -> int:
+        return self.rows.rows**2 // 2
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        first, mask = U64(self.rows.first), U64(self.rows.rows - 1)
+        draw_pairs.over(len(values))(values, words.reshape(-1), first, mask, U64(self.coin.keep), _positions(out))
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_pairs.compiled(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), state[0], state[1])
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        """Every pair of different positions is possible: each mask but 0 is odd for the item of some value."""
+        good = np.empty(len(data), np.bool_)
+        check_pairs.over(len(data))(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), good)
+        return good
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        """Each report adds 1 and -1 to the signs and takes 1 from a mask other than 0."""
+        signs, masks = state
+        bounded = bool((np.abs(signs) <= n).all() and (masks <= 0).all())
+        return bounded and int(masks[0]) == 0 and int(signs.sum()) == 0 and int(masks.sum()) == -n
+
+    @cached_property
+    def noise(self) -> Noise:
+        c = float(1 / (2 * self.coin.p - 1))
+        return Noise(leak=1.0, response=c * c / 2, own=c * c - 1)
+
+    def parts(self, tally: Tally) -> tuple[Floats | float, Floats]:
+        signs, masks = tally.state
+        used = slice(self.rows.first, self.rows.first + self.domain_size)
+        response = walsh_hadamard(signs)[used] / float(2 * (2 * self.coin.p - 1))
+        return walsh_hadamard(masks)[used].astype(np.float64), response
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
+
+        How many ordered pairs of members have each XOR is an autocorrelation: two transforms.
+        """
+        del n
+        weight = self.weight(**options)
+        if weight == 1:
+            return 0.0
+        rows, first = self.rows.rows, self.rows.first
+        marks = np.zeros(rows, np.int64)
+        marks[first : first + self.domain_size] = members
+        held = xor_pairs(marks)[first : first + self.domain_size] @ counts
+        return -((1 - weight) ** 2) * float(held)
+
+    @property
+    def walsh_order(self) -> int:
+        return self.rows.rows
+
+    @property
+    def value_items(self) -> NDArray[np.uint64]:
+        return np.arange(self.rows.first, self.rows.first + self.domain_size, dtype=np.uint64)
+
+    def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
+        """A report is as likely under item t as ``1 - H[t][w] + (2p-1) (H[t][plus] - H[t][minus])``."""
+        plus, minus = data["plus"].astype(np.uint64), data["minus"].astype(np.uint64)
+        sure = float(2 * self.coin.p - 1)
+        return np.stack([plus ^ minus, plus, minus], axis=1), np.tile([-1.0, sure, -sure], (len(data), 1))
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """Half of the pairs have the same sign under the other item; in the rest all orders are equally frequent."""
+        del value, other
+        pairs, quarter = self.rows.rows**2, (self.coin.p / 4, self.coin.q / 4)
+        shared = [Band(pairs // 16, a, b) for a in quarter for b in quarter]
+        return Profile.of([*shared, Band(pairs // 4, Fraction(1, 2), Fraction(0))], pairs // 2)
+
+    def leak(self, data: Array) -> tuple[Array, Array]:
+        masks = (data["plus"] ^ data["minus"])[:, None]
+        return masks, np.ones(masks.shape, np.uint8)
+
+    def agreement(self, data: Array, items: Array) -> Floats:
+        """The first position is one of +1 with probability p."""
+        return np.where(np.bitwise_count(data["plus"][:, None] & items) & 1, float(self.coin.q / self.coin.p), 1.0)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        item, rows = value + self.rows.first, self.rows.rows
+        pairs = rows * rows // 4
+        sign = [(item & i).bit_count() & 1 for i in range(rows)]
+        return {
+            (plus, minus): (self.coin.q if sign[plus] else self.coin.p) / pairs
+            for plus in range(rows)
+            for minus in range(rows)
+            if sign[plus] != sign[minus]
+        }
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        return None, (int(report["plus"]), int(report["minus"]))
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        del public
+        return np.array(outcome, self.report_dtype)
+
+
+def _positions(data: Array) -> Array:
+    """View contiguous records of two positions as one row of positions."""
+    return data.view(data.dtype["plus"])

@@ -1,0 +1,336 @@
+"""FWR, flexible Walsh response: parities of the item under public masks, some as they are, some through a coin."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array, Tally
+from fldp.data.values import Values
+from fldp.numerics.kernels import U64, walsh_hadamard
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.flexible import fwr_items
+from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gray_code
+from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
+from fldp.randomness.coins import SymbolCoin, exp_lower
+from fldp.randomness.stream import Stream, Words
+from fldp.support.validation import fail, flag, integer, maybe
+
+MAX_HASH_BITS, MAX_MASKS = 8, 12
+MAX_SCATTERED = 1 << 22  # how many values a report leaves is found by going through all of them
+_MAX_PUBLICS = 1 << 12
+_MAX_CELLS = 1 << 20  # of a table of reports and values
+
+
+def halving(owner: str, name: str, value: Any) -> Fraction:
+    """Accept 1, 1/2, 1/4 and so on, as a fraction.
+
+    >>> halving("FWR", "eta", 0.25)
+    Fraction(1, 4)
+    >>> halving("FWR", "eta", 0.3)
+    Traceback (most recent call last):
+    fldp.errors.ParameterError: FWR: eta must be 1, 1/2, 1/4, ... (the nearest are 1/2 and 1/4), got 0.3
+    """
+    try:
+        share = Fraction(value) if not isinstance(value, bool | str) else Fraction(0)
+    except (TypeError, ValueError, OverflowError):
+        share = Fraction(0)
+    if not Fraction(1, 1 << MAX_MASKS) <= share <= 1:
+        raise fail(owner, name, f"1, 1/2, 1/4, ... down to 1/{1 << MAX_MASKS}", value)
+    above = Fraction(1)
+    while above / 2 >= share:
+        above /= 2
+    if share != above:
+        raise fail(owner, name, f"1, 1/2, 1/4, ... (the nearest are {above} and {above / 2})", value)
+    return share
+
+
+def best_hash_bits(epsilon: float) -> int:
+    """Return the ``m`` whose ``g = 2^m`` symbols minimise ``(e^eps+g-1)^2/(g-1)``, the smaller of two equals.
+
+    >>> [best_hash_bits(epsilon) for epsilon in (0.4, 1.0, 2.0, 3.0)]
+    [1, 2, 3, 4]
+    """
+    power = exp_lower(min(epsilon, 64.0))
+    return min(range(1, MAX_HASH_BITS + 1), key=lambda m: (power + 2**m - 1) ** 2 / (2**m - 1))
+
+
+@dataclass(frozen=True, repr=False)
+class FWR(WalshOracle):
+    """Flexible Walsh response: ``k`` parities of the item as they are, ``m`` through randomized response.
+
+    ``k + m`` masks are drawn at random and published. The parities of the value's item (see
+    ``fldp.oracles.flexible.fwr_items``) under the first ``k`` are the *leak*; those under the others form one of ``g =
+    2^m`` symbols, which goes through generalised randomized response with eps. That is exactly (eps, eta = 2^-k)-FLDP:
+    two values share the reports whose leak is the same for both, and among those only the coin tells them apart.
+
+    ``eta=1`` (the default) is ordinary eps-LDP with an error close to OUE's from short reports. **A smaller eta is
+    weaker than LDP**: each report rules out all but about a share eta of the domain with certainty; ``anonymity``
+    bounds what remains. ``hash_bits`` is ``m``, the best for eps unless given.
+
+    >>> oracle = FWR(epsilon=1.0, domain_size=1023, eta=0.5)
+    >>> oracle.leaks, oracle.bits, oracle.anonymity, oracle.report_bits
+    (1, 2, 511, 33)
+    >>> round(oracle.variance(1, 0), 3), round(FWR(epsilon=1.0, domain_size=1023).variance(1, 0), 2)
+    (0.649, 3.69)
+    """
+
+    eta: Fraction = Fraction(1)
+    hash_bits: int | None = None
+    allow_exposure: bool = False
+
+    name = "fwr"
+    params = {  # noqa: RUF012
+        **WalshOracle.params,
+        "eta": halving,
+        "hash_bits": maybe(integer(1, MAX_HASH_BITS)),
+        "allow_exposure": flag,
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.hash_bits == best_hash_bits(self.epsilon) and type(self) is FWR:
+            object.__setattr__(self, "hash_bits", None)  # the same oracle, said or not
+        _ = self.coin  # refuse a degenerate epsilon now
+        if self.masks > MAX_MASKS:
+            raise fail(
+                self.title, "eta", f"at least 1/{1 << (MAX_MASKS - self.bits)} with {self.bits} hash bits", self.eta
+            )
+        if self.leaks and self.domain_size > MAX_SCATTERED and self.domain_size != self.rows:
+            rule = f"at most {MAX_SCATTERED}, or a power of two, where eta is below 1"
+            raise fail(self.title, "domain_size", rule, self.domain_size)
+        self.settle_exposure(f"eta {self.eta}")
+
+    @cached_property
+    def leaks(self) -> int:
+        """The number ``k`` of parities that are sent as they are."""
+        return self.eta.denominator.bit_length() - 1
+
+    @cached_property
+    def bits(self) -> int:
+        """The number ``m`` of parities that go through the coin."""
+        return self.hash_bits or best_hash_bits(self.epsilon)
+
+    @cached_property
+    def masks(self) -> int:
+        """The number of masks of a report."""
+        return self.leaks + self.bits
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin among the symbols."""
+        return SymbolCoin.build(self.title, self.epsilon, 1 << self.bits)
+
+    @property
+    def rows(self) -> int:
+        """The order ``D`` of the transform."""
+        return 1 << fwr_items.bits_of(self.domain_size)
+
+    @cached_property
+    def items(self) -> NDArray[np.uint64]:
+        """The item of every value."""
+        return fwr_items.scatter(np.arange(self.domain_size), self.domain_size)
+
+    @property
+    def anonymity(self) -> int:
+        return fwr_items.anonymity(self.domain_size, self.leaks)
+
+    @property
+    def words(self) -> int:
+        return (self.masks + 1) // 2 + 1
+
+    @property
+    def public_words(self) -> int:
+        return self.words - 1
+
+    @cached_property
+    def report_dtype(self) -> Any:
+        number = symbol_dtype(max(self.rows, 1 << self.masks))
+        return np.dtype([*((f"mask{j}", number) for j in range(self.masks)), ("bits", number)])
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return (fwr_items.bits_of(self.domain_size),) * self.masks + (self.masks,)
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (2 if self.leaks else 1, self.rows)
+
+    @property
+    def server_work(self) -> str:
+        return f"O({1 << self.masks} n + d log d)"
+
+    @property
+    def outcomes(self) -> int:
+        return 1 << self.masks
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        items = fwr_items.scatter(values, self.domain_size)
+        draw_parities.over(len(values))(
+            items, words.reshape(-1), self.masks, U64(self.leaks), U64(self.rows - 1),
+            U64(self.coin.keep), U64(self.coin.other), _numbers(out),
+        )  # fmt: skip
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        products = np.arange(1 << self.masks)
+        offsets = np.where(products >> self.leaks, state.size - self.rows, 0).astype(np.uint64)
+        rows = _numbers(np.ascontiguousarray(data))
+        add_characters.compiled(
+            rows, U64(self.masks), gray_code(self.masks), offsets, U64(self.rows - 1), state.reshape(-1)
+        )
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        """Masks lie in the space, and where leaked masks cancel out, so do their parities."""
+        good = np.asarray(data["bits"] < 1 << self.masks)
+        masks = [data[f"mask{j}"] for j in range(self.masks)]
+        for mask in masks:
+            good &= mask < self.rows
+        for chosen in product((0, 1), repeat=self.leaks):
+            place, sign = np.zeros(len(data), np.int64), np.zeros(len(data), np.int64)
+            for j in np.flatnonzero(chosen).tolist():
+                place ^= masks[j]
+                sign ^= data["bits"] >> j & 1
+            good &= (place != 0) | (sign == 0)
+        if self.allow_exposure:  # then there may be equations that no value solves
+            places, step = np.flatnonzero(good), max(1, _MAX_CELLS // self.domain_size)
+            for part in (places[start : start + step] for start in range(0, len(places), step)):
+                good[part] = (self.likelihoods(data[part]) > 0).any(axis=1)
+        return good
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        """Each report adds a sign for every product of parities."""
+        every = [(1 << self.leaks) - 1, (1 << self.masks) - (1 << self.leaks)][-len(state) :]
+        return all(
+            bool((np.abs(part) <= n * count).all()) and (int(part.sum()) - n * count) % 2 == 0
+            for part, count in zip(state, every, strict=True)
+        )
+
+    @cached_property
+    def noise(self) -> Noise:
+        K, g, p = 1 << self.leaks, 1 << self.bits, self.coin.p
+        gap = p - Fraction(1, g)
+        return Noise(
+            leak=1 / (K - 1) if K > 1 else float("inf"),
+            response=float(Fraction(g - 1, g * g) / gap**2 / K),
+            own=float(p * (1 - p) / gap**2),
+        )
+
+    def parts(self, tally: Tally) -> tuple[Floats | float, Floats]:
+        K, g = 1 << self.leaks, 1 << self.bits
+        response = walsh_hadamard(tally.state[-1])[self.items] / float(K * g * (self.coin.p - Fraction(1, g)))
+        return (walsh_hadamard(tally.state[0])[self.items] / (K - 1) if K > 1 else 0.0), response
+
+    @property
+    def walsh_order(self) -> int:
+        return self.rows
+
+    @property
+    def value_items(self) -> NDArray[np.uint64]:
+        return self.items
+
+    def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
+        """A product of leaked parities counts in full, one with others in it as much as the coin is sure."""
+        masks = np.stack([data[f"mask{j}"].astype(np.uint64) for j in range(self.masks)], axis=1)
+        chosen = np.arange(1, 1 << self.masks)
+        positions = np.zeros((len(data), len(chosen)), np.uint64)
+        for j in range(self.masks):
+            positions ^= masks[:, j : j + 1] * (chosen >> j & 1).astype(np.uint64)
+        odd = np.bitwise_count(data["bits"].astype(np.int64)[:, None] & chosen) & 1
+        size = np.where(chosen >> self.leaks, float(self.coin.p - self.coin.q), 1.0)
+        return positions, size * (1.0 - 2.0 * odd)
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """Over all masks, two items agree in the leak with probability eta, and in the symbol with probability 1/g."""
+        del value, other
+        K, g, p, q = 1 << self.leaks, 1 << self.bits, self.coin.p, self.coin.q
+        cells = self.rows**self.masks // (K * g)  # masks for each way in which the parities of two items differ
+        ways = ((1, p, p), (g - 1, p, q), (g - 1, q, p), ((g - 1) ** 2, q, q))
+        each = Fraction(1, K * g)
+        bands = [Band(cells * count, each * count * a, each * count * b) for count, a, b in ways]
+        bands.append(Band(cells * (K - 1) * g * g, 1 - Fraction(1, K), Fraction(0)))
+        return Profile.of(bands, self.rows**self.masks * g)
+
+    def _parities(self, data: Array, first: int, last: int) -> tuple[Array, Array]:
+        """Return some masks and the parities that are reported under them."""
+        number = data.dtype["bits"]
+        masks = np.empty((len(data), last - first), number)
+        for j in range(first, last):
+            masks[:, j - first] = data[f"mask{j}"]
+        return masks, (data["bits"][:, None] >> np.arange(first, last, dtype=number) & 1).astype(np.uint8)
+
+    def leak(self, data: Array) -> tuple[Array, Array]:
+        return self._parities(data, 0, self.leaks)
+
+    def agreement(self, data: Array, items: Array) -> Floats:
+        """The symbol of the other parities is the item's own, or each other one."""
+        wrong = np.zeros((len(data), len(items)), np.uint8)
+        for mask, bit in zip(*(part.T for part in self._parities(data, self.leaks, self.masks)), strict=True):
+            wrong |= np.bitwise_count(mask[:, None] & items) & 1 ^ bit[:, None]
+        return np.where(wrong, float(self.coin.q / self.coin.p), 1.0)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        if public is None:
+            raise fail(self.title, "public", "the masks that the law is conditional on", public)
+        self.check_enumerable(value)
+        item = int(self.items[value])
+        true = sum(((item & mask).bit_count() & 1) << j for j, mask in enumerate(public))
+        leaks, p, q = self.leaks, self.coin.p, self.coin.q
+        leak = true & ((1 << leaks) - 1)
+        return {symbol << leaks | leak: p if symbol == true >> leaks else q for symbol in range(1 << self.bits)}
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        *masks, bits = map(int, report.item())
+        return tuple(masks), bits
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        return np.array((*public, outcome), self.report_dtype)
+
+    def publics(self) -> Iterable[tuple[int, ...]]:
+        """All masks, where they are few; else all of the leak, on which eta depends, with some of the response."""
+        if self.publics_are_all:
+            return product(range(self.rows), repeat=self.masks)
+        drawn = (Stream(0).words(4 * self.masks) % U64(self.rows)).reshape(4, self.masks).tolist()
+        if self.rows**self.leaks > _MAX_PUBLICS:
+            return [tuple(row) for row in drawn]
+        leaked = product(range(self.rows), repeat=self.leaks)
+        return [(*leak, *row[self.leaks :]) for leak, row in product(leaked, drawn)]
+
+    @property
+    def publics_are_all(self) -> bool:
+        return bool(self.rows**self.masks <= _MAX_PUBLICS)
+
+
+@dataclass(frozen=True, repr=False)
+class HRR(FWR):
+    """Hadamard randomized response: one parity under a public mask, through a coin. FWR with eta 1 and one hash bit.
+
+    Cormode, Kulkarni, Srivastava: Answering range queries under local differential privacy, VLDB 2019, describe it so.
+
+    >>> HRR(epsilon=1.0, domain_size=1000).report_bits
+    11
+    """
+
+    hash_bits: int | None = 1
+
+    name = "hrr"
+    params = {  # noqa: RUF012
+        **FWR.params,
+        "eta": lambda owner, name, value: halving(owner, name, value) if value == 1 else _only(owner, name, value),
+        "hash_bits": integer(1, 1),
+    }
+
+
+def _only(owner: str, name: str, value: Any) -> Any:
+    raise fail(owner, name, "1; FWR has others", value)
+
+
+def _numbers(data: Array) -> Array:
+    """View contiguous records of numbers of one type as one row of numbers."""
+    return data.view(data.dtype["bits"])

@@ -1,0 +1,1 @@
+"""Oracles under plain LDP."""

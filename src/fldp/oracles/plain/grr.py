@@ -1,0 +1,114 @@
+"""Randomized response: report the value itself, or another one."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array
+from fldp.data.values import Values
+from fldp.numerics.kernels import ONE, U64, Kernel
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.base.symbol_reports import NamedOracle
+from fldp.randomness.coins import SymbolCoin
+from fldp.randomness.stream import Words
+from fldp.support.validation import integer, positive
+
+
+@Kernel
+def respond(symbols: Any, coins: Any, keep: Any, other: Any, out: Any) -> None:
+    """Keep each symbol where its coin is below ``keep``; else each other symbol has ``other`` coins of its own.
+
+    The steps are the same either way: how long they take does not tell whether the symbol was kept.
+    """
+    for i in range(len(symbols)):
+        symbol, changed = U64(symbols[i]), U64(coins[i] >= keep)
+        another = changed * (coins[i] - keep) // other
+        out[i] = (ONE - changed) * symbol + changed * (another + U64(another >= symbol))
+
+
+@dataclass(frozen=True, repr=False)
+class GRR(NamedOracle, PureOracle):
+    """Generalised randomized response: the true value with probability ``p``, each other one with ``q``.
+
+    ``p = e^eps/(e^eps+d-1)``, ``q = 1/(e^eps+d-1)``. It is eps-LDP because ``p/q = e^eps``. Best where the domain is
+    small against ``e^eps``.
+
+    Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy, ICML 2016.
+
+    >>> oracle = GRR(epsilon=1.0, domain_size=5)
+    >>> oracle.estimate(oracle.tally(oracle.privatize([0] * 900 + [3] * 100, rng=7))).counts.round()
+    array([...])
+    """
+
+    name = "grr"
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin."""
+        return SymbolCoin.build(self.title, self.epsilon, self.domain_size)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coin  # refuse a degenerate epsilon now
+
+    @property
+    def p(self) -> Fraction:
+        return self.coin.p
+
+    @property
+    def q(self) -> Fraction:
+        return self.coin.q
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        respond.over(len(values))(values, words[:, 0], U64(self.coin.keep), U64(self.coin.other), out)
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Two different symbols exclude each other in a report, so their supports have covariance -pq or -q^2."""
+        del options
+        p, q, size = self.p, self.q, int(members.sum())
+        inside = float(counts[members].sum())
+        held = inside * float(2 * (size - 1) * p * q + (size - 1) * (size - 2) * q * q)
+        unheld = (n - inside) * float(size * (size - 1) * q * q)
+        return -(held + unheld) / float((p - q) ** 2)
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """With probability p - q a report is the value itself, else it is uniform over all values."""
+        true = generator.binomial(counts, float(self.p - self.q))
+        rest = int(counts.sum() - true.sum())
+        return np.asarray(true + generator.multinomial(rest, np.full(self.domain_size, 1 / self.domain_size)))
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        del value, other
+        p, q, rest = self.p, self.q, self.domain_size - 2
+        return Profile.of([Band(1, p, q), Band(1, q, p), Band(rest, rest * q, rest * q)], self.domain_size)
+
+    def likelihoods(self, data: Array) -> Floats:
+        return np.where(data[:, None] == np.arange(self.domain_size), 1.0, float(self.q / self.p))
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        return {symbol: self.p if symbol == value else self.q for symbol in range(self.domain_size)}
+
+
+@dataclass(frozen=True, repr=False)
+class RR(GRR):
+    """Randomized response on two values: the true one with ``p = e^eps/(e^eps+1)``, else the *opposite* one.
+
+    Warner: Randomized response, JASA 1965.
+
+    >>> RR(epsilon=1.0).privatize([0, 1, 1])
+    <3 reports of RR(epsilon=1.0)>
+    """
+
+    domain_size: int = 2
+
+    name = "rr"
+    params = {"epsilon": positive, "domain_size": integer(2, 2)}  # noqa: RUF012

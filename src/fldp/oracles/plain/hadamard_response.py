@@ -1,0 +1,236 @@
+"""Hadamard response: report a position where the value's row of a Hadamard matrix is probably +1."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array, Tally
+from fldp.data.values import Values
+from fldp.numerics.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law, symbol_dtype
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.symbol_reports import add_symbols
+from fldp.oracles.plain.grr import respond
+from fldp.randomness.coins import SymbolCoin
+from fldp.randomness.stream import Words
+from fldp.support.validation import fail, integer
+
+MAX_BLOCKS = 1 << 16
+
+
+def power_of_two(owner: str, name: str, value: Any) -> int:
+    """Accept 1, 2, 4, ..., as many blocks as there may be."""
+    number = integer(1, MAX_BLOCKS)(owner, name, value)
+    if number & (number - 1):
+        raise fail(owner, name, "a power of two", value)
+    return int(number)
+
+
+@Kernel
+def draw_positions(values: Any, words: Any, halves: Any, shift: Any, bits: Any, out: Any) -> None:
+    """Draw for each value a symbol of its half.
+
+    Word 0 holds a position. Half ``2 j`` is where the row of the value is +1 in block ``j``, half ``2 j + 1`` where it
+    is -1. Where the position has the wrong sign, the lowest bit of the row's number is flipped in it, which gives it
+    the right one: a two-to-one map, so it is uniform over its half.
+    """
+    mask = (ONE << bits) - ONE
+    for k in range(len(values)):
+        row = (U64(values[k]) >> shift) + ONE
+        position = words[2 * k] & mask
+        half = U64(halves[k])
+        wrong = parity(position & row) ^ (half & ONE)
+        out[k] = (half >> ONE) << bits | (position ^ (row & (~row + ONE) & (~wrong + ONE)))
+
+
+@dataclass(frozen=True, repr=False)
+class HR(FrequencyOracle):
+    """Hadamard response: a symbol from the half of the value's block where its row is +1, or from another half.
+
+    Value ``v`` is in block ``v mod blocks``, and has there row ``v // blocks + 1`` of the matrix
+    ``H[i][j] = (-1)^popcount(i & j)``, whose order is the least power of two above these rows. A row splits every block
+    into two halves of one size. The report is uniform over the own half with probability ``p``, and over each other one
+    with ``q``, ``p/q = e^eps``. So a symbol is at most ``e^eps`` times as likely under one value as under another, and
+    it is eps-LDP.
+
+    With one block the variance is ``((e^eps+1)/(e^eps-1))^2`` per user, which is best for a small eps; for a large one,
+    take about ``e^eps`` blocks. Each report of a value in another block adds ``2q/(p-q)^2``, of another value in the
+    same block ``(p+q)/(p-q)^2``, of its own ``(p+q)/(p-q)^2 - 1``. Of a single count, ``variance`` does not know the
+    block: it is the largest that it can be, with all users in one block. A transform for each block decodes all values.
+
+    Acharya, Sun, Zhang: Hadamard response: estimating distributions privately, efficiently, and with little
+    communication, AISTATS 2019.
+
+    >>> oracle = HR(epsilon=1.0, domain_size=1023)
+    >>> oracle.symbols, oracle.report_bits
+    (1024, 10)
+    >>> oracle.privatize([1, 2, 3])
+    <3 reports of HR(epsilon=1.0, domain_size=1023)>
+    >>> even = np.full(1024, 1 / 1024)
+    >>> [round(float(HR(5.0, 1024, blocks=k).variance(1, even)[0]), 3) for k in (1, 128)]
+    [1.026, 0.058]
+    """
+
+    blocks: int = 1
+
+    name = "hr"
+    params = {**FrequencyOracle.params, "blocks": power_of_two}  # noqa: RUF012
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin that chooses the half."""
+        return SymbolCoin.build(self.title, self.epsilon, 2 * self.blocks)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.blocks > self.domain_size:
+            raise fail(self.title, "blocks", f"at most domain_size, {self.domain_size}", self.blocks)
+        _ = self.coin  # refuse a degenerate epsilon now
+
+    @property
+    def _shift(self) -> int:
+        """The binary logarithm of the number of blocks."""
+        return self.blocks.bit_length() - 1
+
+    @property
+    def _bits(self) -> int:
+        """The binary logarithm of the order of the matrix."""
+        return (-(-self.domain_size // self.blocks)).bit_length()
+
+    @property
+    def order(self) -> int:
+        """The order of the matrix: the number of symbols of a block."""
+        return 1 << self._bits
+
+    @property
+    def symbols(self) -> int:
+        """The number of symbols."""
+        return self.blocks << self._bits
+
+    @property
+    def words(self) -> int:
+        return 2
+
+    @property
+    def report_dtype(self) -> Any:
+        return symbol_dtype(self.symbols)
+
+    @property
+    def server_work(self) -> str:
+        return "O(n + d log d)"
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return (self._shift + self._bits,)
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (self.symbols,)
+
+    @property
+    def outcomes(self) -> int:
+        return self.symbols
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        halves = np.empty(len(values), np.int64)
+        own = (values & (self.blocks - 1)) << 1
+        respond.over(len(values))(own, words[:, 1], U64(self.coin.keep), U64(self.coin.other), halves)
+        draw_positions.over(len(values))(values, words.reshape(-1), halves, U64(self._shift), U64(self._bits), out)
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_symbols.compiled(np.ascontiguousarray(data), state)
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        return np.asarray(data < self.symbols)
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        return bool((state >= 0).all()) and int(state.sum()) == n
+
+    def to_rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
+        """Put a number of every value to its row: a line for each block."""
+        rows = np.zeros((self.blocks, 1 << self._bits), np.int64)
+        values = np.arange(self.domain_size)
+        rows[values & (self.blocks - 1), (values >> self._shift) + 1] = marks
+        return rows
+
+    def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Take the number of every value from its row: the inverse of ``to_rows``."""
+        return np.asarray(rows[:, 1:].T.reshape(-1)[: self.domain_size])
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        """A value's supports less the other reports in its block are what the transform gives; ``p - q`` of its own."""
+        del options
+        signs = np.array([walsh_hadamard(line) for line in tally.state.reshape(self.blocks, -1)])
+        return np.asarray(self.from_rows(signs) / float(self.coin.p - self.coin.q), np.float64)
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        del options
+        blocks = np.arange(self.domain_size) & (self.blocks - 1)
+        inside = np.bincount(blocks, counts) if self.blocks > 1 else np.array([totals[0]], np.float64)
+        own, near = np.clip(counts, 0, totals[0]), np.clip(inside, 0, totals[0])[blocks]
+        return np.asarray(self._variance(totals[0], own, near))
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        counts = np.asarray(count, np.float64)
+        if counts.shape == (self.domain_size,):
+            return self.variances(counts, (n,), **options)
+        return self._variance(n, count, n)
+
+    def _variance(self, n: int, count: Any, inside: Any) -> Any:
+        """Return the variance for a value that ``count`` users hold, ``inside`` of them all being in its block."""
+        p, q = self.coin.p, self.coin.q
+        near, far = float((p + q) / (p - q) ** 2), float(2 * q / (p - q) ** 2)
+        return np.maximum(inside, count) * (near - far) + n * far - count
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Estimates of rows s and t of one block have covariance 1/(p-q) times the count of its row s^t.
+
+        The product of two rows is the row s^t, and the mean of that sign is ``p - q`` for its own value, else 0. A
+        report is in one block, so estimates in different ones have none.
+        """
+        del n, options
+        pairs = np.array([xor_pairs(line) for line in self.to_rows(members)])
+        return float(self.from_rows(pairs) @ counts) / float(self.coin.p - self.coin.q)
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """Two rows of a block have every pair of signs in a quarter of its positions; other blocks are all alike."""
+        p, q, half, rest = self.coin.p, self.coin.q, 1 << self._bits >> 1, 2 * self.blocks - 2
+        bands = [Band(rest * half, rest * q, rest * q)]  # in the halves that are neither's own
+        if (value ^ other) & (self.blocks - 1):
+            bands += [Band(half, p, q), Band(half, q, p)]
+        else:
+            bands += [Band(half // 2, a / 2, b / 2) for a in (p, q) for b in (p, q)]
+        return Profile.of(bands, self.symbols)
+
+    def sample_values(self, start: int, stop: int) -> list[int]:
+        return [value for value in dict.fromkeys((start, start + 1, start + self.blocks)) if value < stop]
+
+    def likelihoods(self, data: Array) -> Floats:
+        values = np.arange(self.domain_size)
+        blocks, rows = values & (self.blocks - 1), (values >> self._shift) + 1
+        inside = (data >> self._bits)[:, None] == blocks
+        agree = np.bitwise_count(data[:, None] & rows.astype(data.dtype)) & 1 == 0
+        return np.where(inside & agree, 1.0, float(self.coin.q / self.coin.p))
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        block, row = value & (self.blocks - 1), (value >> self._shift) + 1
+        size = Fraction(1 << self._bits, 2)
+        inside, outside = self.coin.p / size, self.coin.q / size
+        return {
+            symbol: inside if symbol >> self._bits == block and not (symbol & row).bit_count() & 1 else outside
+            for symbol in range(self.symbols)
+        }
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        return None, int(report)
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        del public
+        return np.array(outcome, self.report_dtype)

@@ -1,0 +1,168 @@
+"""Local hashing: hash the value to a few symbols, then respond on those."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array
+from fldp.data.values import Values
+from fldp.numerics.kernels import U64, Kernel, keyed_hash, multiply_high
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
+from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.plain.grr import respond
+from fldp.randomness.coins import SymbolCoin, exp_lower
+from fldp.randomness.stream import Stream, Words
+from fldp.support.validation import fail
+
+_MAX_SYMBOLS = 2**32 - 1
+_CHUNK = 1 << 16
+
+
+@Kernel
+def hash_symbols(values: Any, seeds: Any, symbols: Any, out: Any) -> None:
+    """Hash each value under its own seed to a number below ``symbols``."""
+    for i in range(len(values)):
+        out[i] = multiply_high(keyed_hash(seeds[i], U64(values[i])), symbols)
+
+
+@Kernel
+def add_supports(seeds: Any, lows: Any, widths: Any, state: Any) -> None:
+    """Count for every value the reports whose symbol it hashes to: those with ``low <= hash < low + width``."""
+    for i in range(len(seeds)):
+        seed, low, width = seeds[i], lows[i], widths[i]
+        for v in range(len(state)):
+            state[v] += np.int64(keyed_hash(seed, U64(v)) - low < width)
+
+
+def best_symbols(epsilon: float) -> int:
+    """Return the number of symbols ``g >= 2`` that minimises ``(e^eps+g-1)^2/((e^eps-1)^2 (g-1))``: near ``e^eps+1``.
+
+    The derivative vanishes at ``g = e^eps + 1``, and the function is convex, so it is one of the two neighbours. Ties
+    go to the smaller.
+
+    >>> best_symbols(1.0), best_symbols(0.01), best_symbols(4.0)
+    (4, 2, 56)
+    """
+    power = exp_lower(epsilon)
+    low = max(2, min(int(power) + 1, _MAX_SYMBOLS - 1))
+    return min((low, low + 1), key=lambda g: (power + g - 1) ** 2 / (g - 1))
+
+
+@dataclass(frozen=True, repr=False)
+class OLH(PureOracle):
+    """Optimised local hashing: a public random hash to ``g`` symbols, then randomized response among those.
+
+    ``p = e^eps/(e^eps+g-1)``, ``q = 1/g``. Given the seed, which says nothing about the value, the report is
+    randomized response, so it is eps-LDP whatever the hash. The hash (``fldp.numerics.kernels.keyed_hash``, made a
+    symbol by multiply-high) has to be good for accuracy only.
+
+    Wang, Blocki, Li, Jha: Locally differentially private protocols for frequency estimation, USENIX Security 2017.
+
+    >>> oracle = OLH(epsilon=1.0, domain_size=1000)
+    >>> oracle.symbols
+    4
+    >>> oracle.privatize([1, 2, 3])
+    <3 reports of OLH(epsilon=1.0, domain_size=1000)>
+    """
+
+    name = "olh"
+
+    @cached_property
+    def symbols(self) -> int:
+        """The size ``g`` of the hashed domain."""
+        return best_symbols(min(self.epsilon, 64.0))
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin."""
+        return SymbolCoin.build(self.title, self.epsilon, self.symbols)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coin  # refuse a degenerate epsilon now
+
+    @property
+    def p(self) -> Fraction:
+        return self.coin.p
+
+    @property
+    def q(self) -> Fraction:
+        """The share of seeds under which another value hashes to the reported symbol, up to 2^-64."""
+        return Fraction(1, self.symbols)
+
+    @property
+    def words(self) -> int:
+        return 2
+
+    @property
+    def public_words(self) -> int:
+        return 1
+
+    @cached_property
+    def report_dtype(self) -> Any:
+        return np.dtype([("seed", np.uint64), ("symbol", symbol_dtype(self.symbols))])
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return 64, (self.symbols - 1).bit_length()
+
+    @property
+    def server_work(self) -> str:
+        return "O(n d)"
+
+    @property
+    def outcomes(self) -> int:
+        return self.symbols
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        seeds, hashed = np.ascontiguousarray(words[:, 0]), np.empty(len(values), np.uint64)
+        hash_symbols.over(len(values))(values, seeds, U64(self.symbols), hashed)
+        respond.over(len(values))(hashed, words[:, 1], U64(self.coin.keep), U64(self.coin.other), hashed)
+        out["seed"], out["symbol"] = seeds, hashed
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        for start in range(0, len(data), _CHUNK):
+            part = data[start : start + _CHUNK]
+            symbol = part["symbol"].astype(np.uint64)
+            low = self._least_hash(symbol)
+            width = self._least_hash(symbol + U64(1)) - low
+            add_supports.compiled(np.ascontiguousarray(part["seed"]), low, width, state)
+
+    def _least_hash(self, symbol: Words) -> Words:
+        """Return ``ceil(symbol * 2^64 / g)`` modulo ``2^64``, the least hash that multiply-high makes this symbol."""
+        whole, rest = divmod(2**64, self.symbols)
+        return symbol * U64(whole) + (symbol * U64(rest) + U64(self.symbols - 1)) // U64(self.symbols)
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        return np.asarray(data["symbol"] < self.symbols)
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """Under ideal hashing other values are supported independently, whatever the report says of its own."""
+        return self.draw_supports(counts, generator)
+
+    def likelihoods(self, data: Array) -> Floats:
+        hashes = keyed_hash(data["seed"][:, None], np.arange(self.domain_size, dtype=np.uint64))
+        symbols = multiply_high(hashes, U64(self.symbols))
+        return np.where(symbols == data["symbol"][:, None], 1.0, float(self.coin.q / self.coin.p))
+
+    def law(self, value: int, public: Any = None) -> Law:
+        self.check_enumerable(value)
+        if public is None:
+            raise fail(self.title, "public", "the seed that the law is conditional on", public)
+        hashed = int(multiply_high(keyed_hash(U64(public), U64(value)), U64(self.symbols)))
+        return {symbol: self.coin.p if symbol == hashed else self.coin.q for symbol in range(self.symbols)}
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        return int(report["seed"]), int(report["symbol"])
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        return np.array((public, outcome), self.report_dtype)
+
+    def publics(self) -> Iterable[int]:
+        return map(int, Stream(0).words(16))

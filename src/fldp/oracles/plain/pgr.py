@@ -1,0 +1,232 @@
+"""Projective geometry response: a point of a finite geometry, more often one that is opposite to the value's own."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array, Tally
+from fldp.data.values import Values
+from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
+from fldp.numerics.projective_geometry import Space, best_space, hyperplane_sums, opposite
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.base.symbol_reports import add_symbols
+from fldp.randomness.coins import SetCoin
+from fldp.randomness.stream import Words
+
+# The kernels below do the same steps for every value and every word: how long they take says nothing about either.
+# ``U64(condition)`` is 1 or 0, and what must not count is multiplied by 0.
+
+
+@Kernel
+def opposite_digit(point: Any, tail: Any, top: Any, order: Any, digits: Any) -> Any:
+    """Return the digit that makes ``point``, once it is appended, opposite to 1 followed by the digits of ``tail``.
+
+    ``tail`` is below ``top``, a power of ``order``. Its first digit meets the last one of the point, and so on; the
+    appended digit meets the 1. No point has more than ``digits`` digits.
+    """
+    product = ZERO
+    for _ in range(digits):
+        more = U64(point > ZERO)
+        top -= more * (top - top // order)
+        product = (product + more * ((point - more) % order) * (tail // top)) % order
+        tail -= more * (tail - tail % top)
+        point = (point - more) // order
+    last = top // order
+    product += tail // (last + U64(last == ZERO))
+    return (order - product % order) % order
+
+
+@Kernel
+def point_inside(rank: Any, tail: Any, top: Any, width: Any, order: Any, digits: Any) -> Any:
+    """Return point number ``rank`` of those opposite to a value with ``width = order^b``, ``b`` its leading zeros.
+
+    Points of ``b`` digits are all opposite. In others, the digit before the last ``b`` follows from those before it.
+    """
+    first = (width - ONE) // (order - ONE)
+    longer = U64(rank >= first)
+    beyond = longer * (rank - first)
+    high, low = beyond // width, beyond % width
+    digit = opposite_digit(high, tail, top, order, digits)
+    return (ONE - longer) * rank + longer * (first + (ONE + high * order + digit) * width + low)
+
+
+@Kernel
+def point_outside(rank: Any, tail: Any, top: Any, width: Any, order: Any, digits: Any) -> Any:
+    """Return point number ``rank`` of those that are not opposite: the same digit is any but the one that follows."""
+    first = (width - ONE) // (order - ONE)
+    high, low = rank // width, rank % width
+    longer = U64(high > ZERO)
+    digit, above = (high - longer) % (order - ONE), (high - longer) // (order - ONE)
+    digit += U64(digit >= opposite_digit(above, tail, top, order, digits))
+    return first + longer * (ONE + above * order + digit) * width + low
+
+
+@Kernel
+def draw_points(
+    values: Any, words: Any, order: Any, digits: Any, rest: Any, own: Any, other: Any, keep: Any, out: Any
+) -> None:
+    """Draw a point for each value: each one opposite has ``own`` words, each of the ``rest`` has ``other``."""
+    for i in range(len(values)):
+        tail, top = U64(values[i]), ONE  # the digits of the value after its leading 1, and their number as a power
+        for _ in range(digits):
+            more = U64(tail >= top)
+            tail -= more * top
+            top += more * (top * order - top)
+        width = rest // top
+        kept = U64(words[i] < keep)
+        inside = point_inside(kept * words[i] // own, tail, top, width, order, digits)
+        outside = point_outside((ONE - kept) * (words[i] - keep) // other, tail, top, width, order, digits)
+        out[i] = kept * inside + (ONE - kept) * outside
+
+
+@dataclass(frozen=True, repr=False)
+class PGR(PureOracle):
+    """Projective geometry response: a point, with ``e^eps`` to 1 for those opposite to the point of the value.
+
+    The points are those of the projective space of ``t`` digits modulo a prime near ``e^eps + 1``
+    (``fldp.numerics.projective_geometry``); value ``v`` is point ``v``. A report supports the values that it is
+    opposite to. Of the ``K`` points ``c`` are opposite to a value, and ``m`` to any two, so ``p = e^eps c / Z`` and ``q
+    = ((e^eps - 1) m + c) / Z`` with ``Z = (e^eps - 1) c + K``. It is eps-LDP because under every value every point has
+    one of the same two probabilities, which are at most ``e^eps`` to 1.
+
+    The error is near that of OUE and the report about as short as one value. The server counts points and does one
+    transform of the ``K`` counts for all values at once.
+
+    Feldman, Nelson, Nguyen, Talwar: Private frequency estimation via projective geometry, ICML 2022.
+
+    >>> oracle = PGR(epsilon=1.0, domain_size=1023)
+    >>> oracle.space, oracle.space.size, oracle.report_bits
+    (Space(order=3, dimension=7), 1093, 11)
+    >>> oracle.privatize([1, 2, 3])
+    <3 reports of PGR(epsilon=1.0, domain_size=1023)>
+    """
+
+    name = "pgr"
+
+    @cached_property
+    def space(self) -> Space:
+        """The space of the points."""
+        return best_space(min(self.epsilon, 64.0), self.domain_size)
+
+    @cached_property
+    def coin(self) -> SetCoin:
+        """The realised coin."""
+        return SetCoin.build(self.title, self.epsilon, self.space.set_size, self.space.rest_size)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coin  # refuse a degenerate epsilon now
+
+    @property
+    def p(self) -> Fraction:
+        return self.coin.p * self.space.set_size
+
+    @property
+    def q(self) -> Fraction:
+        shared = self.space.meet_size
+        return self.coin.p * shared + self.coin.q * (self.space.set_size - shared)
+
+    @property
+    def words(self) -> int:
+        return 1
+
+    @property
+    def report_dtype(self) -> Any:
+        return symbol_dtype(self.space.size)
+
+    @property
+    def server_work(self) -> str:
+        return "O(n + d e^eps log d)"
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return ((self.space.size - 1).bit_length(),)
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return (self.space.size,)
+
+    @property
+    def outcomes(self) -> int:
+        return self.space.size
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        order, rest, digits = U64(self.space.order), U64(self.space.rest_size), self.space.dimension
+        own, other, keep = U64(self.coin.own), U64(self.coin.other), U64(self.coin.keep)
+        draw_points.over(len(values))(values, words[:, 0], order, digits, rest, own, other, keep, out)
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_symbols.compiled(np.ascontiguousarray(data), state)
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        return np.asarray(data < self.space.size)
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        return super().check_state(state, n) and int(state.sum()) == n
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        supports = hyperplane_sums(tally.state, self.space)[: self.domain_size]
+        return np.asarray((supports - tally.n * float(self.q)) / float(self.p - self.q))
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """The sum has its variance less those of its parts. Users beyond the counts are taken for average outsiders."""
+        del options
+        p, q = self.p, self.q
+        each = float(members.sum() * q * (1 - q)) + members * float(p * (1 - p) - q * (1 - q))
+        extra = self._variance_of_supports(members) - each
+        usual = float(extra[~members].mean() if not members.all() else extra.mean())
+        return float(n * usual + counts @ (extra - usual)) / float((p - q) ** 2)
+
+    def _variance_of_supports(self, members: NDArray[np.bool_]) -> Floats:
+        """Return for every value the variance of the number of members that a report of it supports.
+
+        That number depends on the point alone: one transform. Its square, summed over the points opposite to a value,
+        is another. In how many points three sets meet depends on whether the values are on a line, so there is no
+        shorter formula. The numbers are centred before they are squared, so that little cancels.
+        """
+        marks = np.zeros(self.space.size)
+        marks[: self.domain_size] = members
+        supported = hyperplane_sums(marks, self.space)
+        centre = supported.mean()
+        squares = (supported - centre) ** 2
+        inside = hyperplane_sums(squares, self.space)[: self.domain_size]
+        mean = members.sum() * float(self.q) + members * float(self.p - self.q) - centre
+        return np.asarray(
+            inside * float(self.coin.p - self.coin.q) + squares.sum() * float(self.coin.q) - mean**2, np.float64
+        )
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """The sets of any two values meet in equally many points."""
+        del value, other
+        p, q, both = self.coin.p, self.coin.q, self.space.meet_size
+        one = self.space.set_size - both
+        neither = self.space.size - both - 2 * one
+        sizes = ((both, p, p), (one, p, q), (one, q, p), (neither, q, q))
+        return Profile.of((Band(count, count * a, count * b) for count, a, b in sizes), self.space.size)
+
+    def likelihoods(self, data: Array) -> Floats:
+        inside = opposite(data, np.arange(self.domain_size), self.space)
+        return np.where(inside, 1.0, float(self.coin.q / self.coin.p))
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        marks = np.zeros(self.space.size, np.int64)
+        marks[value] = 1
+        opposite = hyperplane_sums(marks, self.space).tolist()
+        return {point: self.coin.p if inside else self.coin.q for point, inside in enumerate(opposite)}
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        return None, int(report)
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        del public
+        return np.array(outcome, self.report_dtype)

@@ -1,0 +1,230 @@
+"""Unary encodings: one bit per value, each thrown by itself."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array
+from fldp.data.values import Values
+from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
+from fldp.numerics.types import Floats
+from fldp.oracles.base.bit_reports import LANES, add_bits
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.support_counts import PureOracle
+from fldp.randomness.coins import UnaryCoins
+from fldp.randomness.stream import Words
+
+_SIX, _SIXTY_THREE = U64(6), U64(63)
+_THREE, _SEVEN, _BYTE = U64(3), U64(7), U64(255)
+_ALL = U64(2**64 - 1)
+
+
+@Kernel
+def settle_bit(row: Any, value: Any, is_one: Any, out: Any) -> None:
+    """Set the bit of the true value in a row of words, and write the row as bytes."""
+    place = value & _SIXTY_THREE
+    row[value >> _SIX] = row[value >> _SIX] & ~(ONE << place) | (U64(is_one) << place)
+    for j in range(len(out)):
+        byte = U64(j)
+        out[j] = (row[byte >> _THREE] >> ((byte & _SEVEN) << _THREE)) & _BYTE
+
+
+@Kernel
+def below(words: Any, planes: Any, threshold: Any, row: Any) -> None:
+    """Write which of the 64 numbers of every block are below a threshold.
+
+    Word ``k * blocks + b`` holds bit ``k`` of the numbers of block ``b``. From the lowest plane up, a number is below
+    the threshold if its bit is below the threshold's, or the same and it was below so far.
+    """
+    blocks = len(row)
+    row[:] = ZERO
+    for k in range(planes):
+        plane = words[k * blocks : (k + 1) * blocks]
+        if (threshold >> U64(k)) & ONE:
+            for b in range(blocks):
+                row[b] |= ~plane[b]
+        else:
+            for b in range(blocks):
+                row[b] &= ~plane[b]
+
+
+@Kernel
+def throw(values: Any, words: Any, planes: Any, true: Any, other: Any, last: Any, out: Any) -> None:
+    """Throw 64 coins at a time by comparing bit planes with a threshold, then the true bit by word 0.
+
+    A bit is 1 where its number is below ``other``.
+    """
+    blocks = (words.shape[1] - 1) // planes
+    row = np.empty(blocks, np.uint64)
+    for i in range(len(values)):
+        below(words[i, 1:], planes, other, row)
+        row[blocks - 1] &= last
+        settle_bit(row, U64(values[i]), words[i, 0] < true, out[i])
+
+
+@Kernel
+def throw_each(values: Any, words: Any, masks: Any, true: Any, out: Any) -> None:
+    """Throw 64 coins at a time, each with a threshold of its own, then the true bit by a word of its own.
+
+    As ``throw``, but bit ``j`` of ``masks[k, b]`` is bit ``k`` of the threshold of number ``j`` of block ``b``.
+    """
+    planes, blocks = masks.shape
+    row = np.empty(blocks, np.uint64)
+    for i in range(len(values)):
+        row[:] = ZERO
+        for k in range(planes):
+            for b in range(blocks):
+                low = ~words[i, 1 + k * blocks + b]
+                row[b] = (low & (row[b] | masks[k, b])) | (row[b] & masks[k, b])
+        settle_bit(row, U64(values[i]), words[i, 0] < true[values[i]], out[i])
+
+
+@dataclass(frozen=True, repr=False)
+class BitRows(FrequencyOracle):
+    """What all unary encodings share: bits packed into bytes, value ``v`` in bit ``v % 8`` of byte ``v // 8``."""
+
+    @property
+    def report_dtype(self) -> Any:
+        return np.dtype(np.uint8)
+
+    @property
+    def report_shape(self) -> tuple[int, ...]:
+        return (-(-self.domain_size // 8),)
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        whole, rest = divmod(self.domain_size, 8)
+        return (8,) * whole + (rest,) * (rest > 0)
+
+    @property
+    def report_bits(self) -> int:
+        return self.domain_size
+
+    @property
+    def server_work(self) -> str:
+        return "O(n d)"
+
+    @property
+    def outcomes(self) -> int:
+        return 1 << self.domain_size
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_bits.compiled(np.ascontiguousarray(data), LANES, state)
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        padding = 0xFF << (self.domain_size % 8 or 8) & 0xFF
+        return np.asarray(data[:, -1] & padding == 0)
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        return None, int.from_bytes(report.tobytes(), "little")
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        del public
+        return np.frombuffer(outcome.to_bytes(*self.report_shape, "little"), np.uint8)
+
+
+@dataclass(frozen=True, repr=False)
+class UnaryOracle(BitRows, PureOracle):
+    """What SUE and OUE share: one coin for the true bit, and one for every other."""
+
+    @property
+    @abstractmethod
+    def coins(self) -> UnaryCoins:
+        """The realised coins."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coins  # refuse a degenerate epsilon now
+
+    @property
+    def p(self) -> Fraction:
+        return self.coins.p
+
+    @property
+    def q(self) -> Fraction:
+        return self.coins.q
+
+    @property
+    def words(self) -> int:
+        return 1 + self.coins.planes * -(-self.domain_size // 64)
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        coins = self.coins
+        last = _ALL >> U64(-self.domain_size % 64)
+        throw.over(len(values))(
+            values, words, coins.planes, U64(coins.true_threshold), U64(coins.other_threshold), last, out
+        )
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        return self.draw_supports(counts, generator)
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """By the bits of the two values; all others have the same probability under both."""
+        del value, other
+        each = 1 << (self.domain_size - 2)
+        own, rest = (self.p, 1 - self.p), (self.q, 1 - self.q)
+        bands = (Band(each, own[a] * rest[b], rest[a] * own[b]) for a in (0, 1) for b in (0, 1))
+        return Profile.of(bands, self.outcomes)
+
+    def likelihoods(self, data: Array) -> Floats:
+        """Values differ in their own bit alone, by the product of both ratios."""
+        bits = np.unpackbits(data, axis=1, count=self.domain_size, bitorder="little")
+        return np.where(bits, 1.0, float(1 / self.coins.ratio))
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        made = {}
+        for bits in range(self.outcomes):
+            own = (bits >> value) & 1
+            others = bits.bit_count() - own
+            made[bits] = (self.p if own else 1 - self.p) * (
+                self.q**others * (1 - self.q) ** (self.domain_size - 1 - others)
+            )
+        return made
+
+
+@dataclass(frozen=True, repr=False)
+class SUE(UnaryOracle):
+    """Symmetric unary encoding, the core of basic RAPPOR: every bit is flipped alike.
+
+    ``p = e^(eps/2)/(e^(eps/2)+1)``, ``q = 1 - p``. Two values differ in two bits, so the ratio of a report's
+    probabilities is at most ``p (1-q) / (q (1-p)) = e^eps``.
+
+    Erlingsson, Pihur, Korolova: RAPPOR, CCS 2014.
+
+    >>> SUE(epsilon=1.0, domain_size=1024).privatize([0, 1]).nbytes
+    256
+    """
+
+    name = "sue"
+
+    @cached_property
+    def coins(self) -> UnaryCoins:
+        return UnaryCoins.build(self.title, self.epsilon, symmetric=True)
+
+
+@dataclass(frozen=True, repr=False)
+class OUE(UnaryOracle):
+    """Optimised unary encoding: the true bit is a fair coin, and the others are rarely 1.
+
+    ``p = 1/2``, ``q = 1/(e^eps+1)``: of all pairs with ``p (1-q) / (q (1-p)) = e^eps`` the one with the least
+    variance for rare values, ``4 e^eps/(e^eps-1)^2`` per user.
+
+    Wang, Blocki, Li, Jha: Locally differentially private protocols for frequency estimation, USENIX Security 2017.
+
+    >>> OUE(epsilon=1.0, domain_size=1024).privatize([0, 1]).nbytes
+    256
+    """
+
+    name = "oue"
+
+    @cached_property
+    def coins(self) -> UnaryCoins:
+        return UnaryCoins.build(self.title, self.epsilon, symmetric=False)

@@ -1,0 +1,1 @@
+"""Oracles over strings: CMS, HCMS, RAPPOR."""

@@ -1,0 +1,184 @@
+"""Bloom filters of many people, decoded against a list of candidates by least squares.
+
+A tally gives, for bit ``i`` of cohort ``j``, an unbiased estimate ``t_ij`` of how many of its ``N_j`` people have that
+bit set. Every person is in each of ``m`` cohorts with probability ``1/m``. A candidate sets known bits, any other value
+sets a bit with probability ``b = 1 - (1 - 1/k)^h`` over the choice of the hash functions. So with ``n_v`` holders of
+candidate ``v``, and ``n`` people in all,
+
+    E[t_ij - b N_j] = sum over v of n_v/m (B_ijv - b)
+
+exactly if all people hold candidates, and over the choice of the hash functions if not. That is a linear model with one
+equation for every bit of every cohort. Its solution by ordinary least squares is linear in the reports, so its mean and
+its variance are known exactly. ``docs/rappor.md`` has the derivations.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.errors import DomainError
+from fldp.numerics.types import Floats
+
+MAX_FITTED = 4096  # candidates of one fit: its matrices grow with the square of their number
+_SINGULAR = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class CohortCounts:
+    """What reports say: the debiased count of every bit of every cohort, and the number of people in each cohort."""
+
+    bits: Floats
+    sizes: Floats
+
+    def __getitem__(self, cohorts: slice) -> "CohortCounts":
+        return CohortCounts(self.bits[cohorts], self.sizes[cohorts])
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The bits of candidates: ``positions`` has one for every cohort, candidate and hash function.
+
+    ``cohorts`` is the number of all cohorts, of which these may be some. ``own`` and ``other`` are the variances that
+    the noise of a report gives to a debiased bit which is set, and to one which is not.
+    """
+
+    positions: NDArray[np.int16]
+    bits: int
+    cohorts: int
+    own: float
+    other: float
+
+    @property
+    def equations(self) -> int:
+        """The number of bits of all cohorts."""
+        return len(self.positions) * self.bits
+
+    @property
+    def hashes(self) -> int:
+        """The number of hash functions."""
+        return int(self.positions.shape[2])
+
+    @property
+    def candidates(self) -> int:
+        """The number of candidates."""
+        return int(self.positions.shape[1])
+
+    @property
+    def base(self) -> float:
+        """The probability that a value sets a given bit, over the choice of the hash functions."""
+        return float(1 - (1 - 1 / self.bits) ** self.hashes)
+
+    def __iter__(self) -> Iterator[Floats]:
+        """Yield for every cohort the coefficients of its equations, a row for each candidate."""
+        for positions in self.positions:
+            marks = np.zeros((len(positions), self.bits))
+            np.put_along_axis(marks, positions.astype(np.intp), 1.0, axis=1)
+            yield (marks - self.base) / self.cohorts
+
+
+@dataclass(frozen=True, eq=False)
+class Solver:
+    """Least squares on a design: ``inverse`` is that of its normal equations."""
+
+    design: Design
+    inverse: Floats
+
+    @classmethod
+    def of(cls, owner: str, design: Design) -> "Solver":
+        """Prepare to solve; refuse candidates that are too many, or that cannot be told apart."""
+        most = min(design.equations - 1, MAX_FITTED)
+        if design.candidates > most:
+            raise DomainError(
+                f"{owner}: candidates must be at most {most:,} to be fitted together, got {design.candidates:,}; "
+                "take method='select' or fewer"
+            )
+        normal = np.zeros((design.candidates, design.candidates))
+        for rows in design:
+            normal += rows @ rows.T
+        return cls(design, _inverted(owner, normal))
+
+    def solve(self, evidence: CohortCounts) -> Floats:
+        """Return the counts of the candidates."""
+        right, base = np.zeros(self.design.candidates), self.design.base
+        for rows, bits, size in zip(self.design, evidence.bits, evidence.sizes, strict=True):
+            right += rows @ (bits - base * size)
+        return np.asarray(self.inverse @ right)
+
+    def influence(self, combination: Floats) -> Iterator[Floats]:
+        """Yield for every cohort what each of its debiased bits adds to a linear combination of the counts."""
+        weights = combination @ self.inverse
+        return (weights @ rows for rows in self.design)
+
+    def variances(self, n: int, counts: Floats, combinations: Floats | None = None) -> Floats:
+        """Return the variances of linear combinations of the estimates, a row of coefficients for each, or of each.
+
+        Exact where counts are those of all people; those who hold none of the candidates count in the mean over the
+        hash functions.
+        """
+        own, strangers = self._alone if combinations is None else self._moments(combinations)
+        return np.asarray(own @ counts + strangers * (n - counts.sum()))
+
+    def largest_variance(self, n: int, count: float) -> float:
+        """Return the largest variance of a candidate that so many people hold, whatever the others hold."""
+        own, strangers = self._alone
+        others = own.copy()
+        np.fill_diagonal(others, strangers)
+        return float((np.diag(own) * count + others.max(axis=1) * (n - count)).max())
+
+    @cached_property
+    def _alone(self) -> tuple[Floats, Floats]:
+        return self._moments(np.eye(self.design.candidates))
+
+    def _moments(self, combinations: Floats) -> tuple[Floats, Floats]:
+        """Return what one report of every candidate adds to the variance of every combination, and one of a stranger.
+
+        A report of ``w`` in cohort ``j`` adds ``sum over i of g_i (bit_i - b)`` to an estimate, so its mean square is
+        that of the noise of the bits and that of ``sum over i of g_i (B_ijw - b)``. Its mean is ``w``'s coefficient.
+        """
+        design = self.design
+        base, more = design.base, design.own - design.other
+        own, strangers = np.zeros((len(combinations), design.candidates)), np.zeros(len(combinations))
+        weights = combinations @ self.inverse
+        for rows in design:
+            each, centred = weights @ rows, rows * design.cohorts
+            squares = (each**2).sum(axis=1)
+            own += more * (each**2 @ centred.T) + (each @ centred.T) ** 2
+            own += ((design.other + more * base) * squares)[:, None]
+            strangers += (design.other + more * base) * squares + self._collisions(each)
+        return own / design.cohorts - combinations**2, strangers / design.cohorts
+
+    def _collisions(self, each: Floats) -> Floats:
+        """Return the mean square of what the bits of a stranger add, over the hash functions."""
+        k, h, base = self.design.bits, self.design.hashes, self.design.base
+        together = 1 - 2 * (1 - 1 / k) ** h + (1 - 2 / k) ** h - base**2  # the covariance of two bits
+        squares = (each**2).sum(axis=1)
+        return np.asarray(base * (1 - base) * squares + together * (each.sum(axis=1) ** 2 - squares))
+
+    def dispersion(self, n: int, counts: Floats, evidence: CohortCounts) -> float:
+        """Return the mean square of what the equations leave, in units of what noise alone would leave; at least 1.
+
+        Far above 1, frequent values are missing from the list, or people have reported more than once.
+        """
+        design, total = self.design, 0.0
+        base, people = design.base, n / design.cohorts
+        for rows, bits, size in zip(design, evidence.bits, evidence.sizes, strict=True):
+            true = np.maximum(counts @ rows + base * people, 0)
+            noise = design.other * people + (design.own - design.other) * true
+            spread = (1 - 1 / design.cohorts) * (base**2 * people + (1 - 2 * base) * true)
+            left = bits - base * size - counts @ rows
+            total += float((left**2 / (noise + spread)).sum())
+        return max(1.0, total / (design.equations - design.candidates))
+
+
+def _inverted(owner: str, normal: Floats) -> Floats:
+    """Invert the normal equations, unless some candidates are sums of others as far as bits can tell."""
+    try:
+        pivots = np.diag(np.linalg.cholesky(normal)) ** 2 / np.diag(normal)
+    except np.linalg.LinAlgError:
+        pivots = np.zeros(1)
+    if pivots.min() < _SINGULAR:
+        raise DomainError(f"{owner}: candidates must set different bits, got some that cannot be told from others")
+    return np.asarray(np.linalg.inv(normal))

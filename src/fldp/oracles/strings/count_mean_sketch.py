@@ -1,0 +1,373 @@
+"""Count-mean sketches: hash the string to one of a few buckets, then respond on those, as on a small domain.
+
+A sketch has ``hashes`` public hash functions into ``width`` buckets, the same for all users. A user draws one of them,
+says which, and reports the bucket of the own string through an ordinary oracle over the buckets. The server keeps a
+tally of that oracle for every hash function. A candidate's buckets collect its own users and, by collision, a share
+``1/width`` of the others in the mean, which is taken off.
+
+**What is random.** Given the hash functions, the strings that collide with a candidate are fixed, and so is the error
+that they cause. The estimate is unbiased, and the variance is exact, over all three together: the noise, the users'
+choice of a hash function, and the hash functions, taken as ideal and drawn without regard to the strings
+(``hash_seed``). ``docs/strings.md`` derives both.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.fingerprints import Fingerprints
+from fldp.data.reports import Array, Tally
+from fldp.data.values import Values
+from fldp.errors import ParameterError
+from fldp.numerics.kernels import U64, Kernel, keyed_hash, multiply_high
+from fldp.numerics.types import Floats
+from fldp.oracles.base import bit_reports
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Law, symbol_dtype
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.string_oracle import Fit, StringOracle
+from fldp.oracles.flexible.fwr import HRR
+from fldp.oracles.plain.hadamard_response import power_of_two
+from fldp.oracles.plain.olh import hash_symbols
+from fldp.oracles.plain.unary import SUE
+from fldp.randomness.stream import Words
+from fldp.support.validation import fail, integer, positive
+
+MAX_SEED = 2**53 - 1  # what JSON and JavaScript hold exactly
+MAX_CELLS = 1 << 24
+_MAX_PUBLICS = 64
+
+
+@Kernel
+def buckets_of(mark: Any, seeds: Any, width: Any, out: Any) -> None:
+    """Hash one fingerprint under every seed to a bucket."""
+    for j in range(len(seeds)):
+        out[j] = multiply_high(keyed_hash(seeds[j], mark), width)
+
+
+@Kernel
+def gather(table: Any, seeds: Any, marks: Any, width: Any, out: Any) -> None:
+    """Add up, for every fingerprint, what the table holds in its bucket under every seed."""
+    for c in range(len(marks)):
+        mark, total = U64(marks[c]), 0.0
+        for j in range(len(seeds)):
+            total += table[j, multiply_high(keyed_hash(seeds[j], mark), width)]
+        out[c] = total
+
+
+@dataclass(frozen=True, repr=False)
+class SketchOracle(StringOracle):
+    """What CMS and HCMS share. The state of a tally has a row for each hash function: its reports, then their tally."""
+
+    hashes: int = 1024
+    width: int = 1024
+    hash_seed: int = 0
+
+    params = {  # noqa: RUF012
+        "epsilon": positive,
+        "hashes": power_of_two,
+        "width": power_of_two,
+        "hash_seed": integer(0, MAX_SEED),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.width < 2:
+            raise fail(self.title, "width", "at least 2", self.width)
+        if self.hashes * self.width > MAX_CELLS:
+            raise fail(self.title, "hashes", f"at most {MAX_CELLS} divided by width", self.hashes)
+        try:
+            _ = self.response  # refuse a degenerate epsilon now
+        except ParameterError as error:
+            raise ParameterError(f"{self.title}: {str(error).partition(': ')[2]}") from None
+
+    @property
+    @abstractmethod
+    def response(self) -> FrequencyOracle:
+        """The oracle over the buckets of one hash function."""
+
+    @abstractmethod
+    def join(self, rows: NDArray[np.int64], data: Array, out: Array) -> None:
+        """Write reports that name a hash function each, from reports over its buckets."""
+
+    @abstractmethod
+    def split(self, data: Array) -> tuple[NDArray[np.int64], Array]:
+        """Return the hash functions that reports name, and the reports over their buckets."""
+
+    @abstractmethod
+    def possible(self, counts: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell of each hash function whether so many reports can add up to these cells, as far as sums show."""
+
+    @cached_property
+    def seeds(self) -> Words:
+        """The seed of every hash function: output number ``j`` of SplitMix64 started at ``hash_seed``."""
+        with np.errstate(over="ignore"):
+            return np.asarray(keyed_hash(U64(self.hash_seed), np.arange(self.hashes, dtype=np.uint64)))
+
+    def buckets(self, mark: int) -> NDArray[np.int64]:
+        """Return the bucket of a fingerprint under every hash function.
+
+        >>> CMS(epsilon=1.0, hashes=4, width=8).buckets(7)
+        array([...])
+        """
+        out = np.empty(self.hashes, np.int64)
+        buckets_of.over(self.hashes)(U64(mark), self.seeds, U64(self.width), out)
+        return out
+
+    @property
+    def words(self) -> int:
+        return 1 + self.response.words
+
+    @property
+    def _hash_bits(self) -> int:
+        return self.hashes.bit_length() - 1
+
+    @property
+    def report_bits(self) -> int:
+        return self._hash_bits + self.response.report_bits
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return self.hashes, 1 + int(np.prod(self.response.tally_shape))
+
+    @property
+    def outcomes(self) -> int:
+        return self.response.outcomes
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        rows = (words[:, 0] & U64(self.hashes - 1)).astype(np.int64)
+        hashed = np.empty(len(values), np.int64)
+        hash_symbols.over(len(values))(values, self.seeds[rows], U64(self.width), hashed)
+        data = np.empty((len(values), *self.response.report_shape), self.response.report_dtype)
+        self.response.perturb(hashed, np.ascontiguousarray(words[:, 1:]), data)
+        self.join(rows, data, out)
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        rows, responses = self.split(data)
+        return np.asarray((rows < self.hashes) & self.response.check(responses))
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        counts = state[:, 0]
+        return bool(counts.min() >= 0 and int(counts.sum()) == n and self.possible(counts, state[:, 1:]).all())
+
+    def fit(self, tally: Tally, marks: Fingerprints, **options: Any) -> Fit:
+        del options
+        rows = ((row[0], row[1:].reshape(self.response.tally_shape)) for row in tally.state)
+        table = np.array([self.response.decode(Tally(self.response, part, count)) for count, part in rows])
+        sums, m = np.empty(len(marks)), self.width
+        gather.over(len(marks))(table, self.seeds, marks, U64(m), sums)
+        counts = (sums - tally.n / m) * (m / (m - 1))
+        return Fit(counts, {"squares": self._squares(tally.n, float((table**2).sum()))})
+
+    def _squares(self, n: int, found: float) -> float:
+        """Return the sum of the squared counts of all strings, estimated from the sum of the squared cells.
+
+        Every cell is unbiased for a share of its bucket's users. What its square has too much is the variance of the
+        cell, which is known; what a bucket's square has too much is collisions, ``1/m`` of all pairs in the mean.
+        """
+        k, m = self.hashes, self.width
+        own, other = self._noise
+        buckets = k * (found - n * (own + 1 + (m - 1) * other - 1 / k))
+        return float(np.clip((buckets - n**2 / m) * m / (m - 1), n, n**2))
+
+    @cached_property
+    def _noise(self) -> tuple[float, float]:
+        """The variances that one report adds to the estimates of its own bucket and of another one."""
+        return float(self.response.variance(1, 1.0)), float(self.response.variance(1, 0.0))
+
+    def variance(self, n: int, count: Any, *, squares: Any = None, **context: Any) -> Any:
+        """Noise of own users, noise and collisions of others, and what the collisions share: ``docs/strings.md``."""
+        del context
+        counts = np.asarray(count, np.float64)
+        if squares is None:
+            squares = np.sum(counts**2) if counts.ndim else counts**2 + (n - counts) ** 2
+        (own, other), k, m = self._noise, self.hashes, self.width
+        others, theirs = n - counts, np.maximum(squares - counts**2, 0)
+        collisions = (m - 1) / m**2 * (others + (theirs - others) / k)
+        inside = counts * own + others * (own + (m - 1) * other) / m + np.maximum(collisions, 0)
+        return (m / (m - 1)) ** 2 * inside
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Any) -> float:
+        """Candidates that share a bucket share its noise, and collide with each other."""
+        del context
+        (own, other), k, m = self._noise, self.hashes, self.width
+        size, total, squares = int(members.sum()), counts[members].sum(), (counts[members] ** 2).sum()
+        near = 2 * (size - 1) * total  # over ordered pairs, the users of the two
+        far = size * (size - 1) * n - near
+        noise = near * own / m + far * (own + (m - 1) * other) / m**2
+        both = (total**2 - squares) * (m - 1) / (k * m**2)
+        return float((m / (m - 1)) ** 2 * (noise + both))
+
+    def likelihoods(self, data: Array, marks: Fingerprints) -> Floats:
+        rows, responses = self.split(data)
+        places = np.array([self.buckets(int(mark)) for mark in marks]).T[rows]
+        return np.take_along_axis(self.response.likelihoods(responses), places, axis=1)
+
+    def profile(self, mark: int, other: int) -> Profile:
+        """Where the two collide, reports tell nothing; elsewhere they are those of two buckets."""
+        shared = int((self.buckets(mark) == self.buckets(other)).sum())
+        apart, inside = self.hashes - shared, self.response.profile(0, 1)
+        assert inside is not None
+        every = inside.reports
+        bands = [
+            Band(apart * band.count, band.mass * apart / self.hashes, band.other * apart / self.hashes)
+            for band in inside.bands
+        ]
+        bands.append(Band(shared * every, Fraction(shared, self.hashes), Fraction(shared, self.hashes)))
+        return Profile.of(bands, self.hashes * every)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        self.check_enumerable(value)
+        if public is None:
+            raise fail(self.title, "public", "the hash function that the law is conditional on", public)
+        row, drawn = public
+        return self.response.law(int(self.buckets(value)[row]), drawn)
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        rows, responses = self.split(report[None])
+        drawn, outcome = self.response.outcome(responses[0])
+        return (int(rows[0]), drawn), outcome
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        row, drawn = public
+        out = np.empty((1, *self.report_shape), self.report_dtype)
+        self.join(np.array([row]), self.response.report(outcome, drawn)[None], out)
+        return out[0]  # type: ignore[no-any-return]
+
+    def publics(self) -> Iterable[Any]:
+        return product(range(self._tried), self.response.publics())
+
+    @property
+    def _tried(self) -> int:
+        """How many of the hash functions the verifier goes through."""
+        return min(self.hashes, max(1, _MAX_PUBLICS // len(list(self.response.publics()))))
+
+    @property
+    def publics_are_all(self) -> bool:
+        return self.response.publics_are_all and self._tried == self.hashes
+
+
+@dataclass(frozen=True, repr=False)
+class CMS(SketchOracle):
+    """Private count-mean sketch: the bucket as a bit among ``width``, every bit flipped alike (``SUE``).
+
+    A bit is flipped with probability ``1/(e^(eps/2)+1)``. The hash function that a report names is drawn without regard
+    to the string, and given it, two strings differ in two bits or in none, so the report is eps-LDP. The state of a
+    tally is ``hashes`` rows of ``1 + width`` numbers: ``docs/strings.md`` says how to choose the two.
+
+    Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
+
+    >>> oracle = CMS(epsilon=4.0)
+    >>> oracle.report_bits, oracle.tally_shape
+    (1034, (1024, 1025))
+    >>> reports = oracle.privatize(["chrome"] * 9000 + ["firefox"] * 1000, rng=7)
+    >>> oracle.estimate(reports, candidates=["chrome", "firefox"]).counts.round(-3)
+    array([9000., 1000.])
+    """
+
+    name = "cms"
+
+    @cached_property
+    def response(self) -> FrequencyOracle:
+        return SUE(self.epsilon, self.width)
+
+    @property
+    def _header(self) -> int:
+        """The number of bytes that name the hash function."""
+        return bit_reports.header(self.hashes)
+
+    @property
+    def report_dtype(self) -> Any:
+        return np.dtype(np.uint8)
+
+    @property
+    def report_shape(self) -> tuple[int, ...]:
+        return (self._header + self.response.report_shape[0],)
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return bit_reports.widths(self._hash_bits) + self.response.field_bits
+
+    @property
+    def server_work(self) -> str:
+        return "O(n width), then O(hashes) for each candidate"
+
+    def join(self, rows: NDArray[np.int64], data: Array, out: Array) -> None:
+        bit_reports.join(rows, data, out)
+
+    def split(self, data: Array) -> tuple[NDArray[np.int64], Array]:
+        return bit_reports.split(data, self._header)
+
+    def possible(self, counts: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray((cells.min(axis=1) >= 0) & (cells.max(axis=1) <= counts))
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        bit_reports.add(*self.split(data), state)
+
+
+@dataclass(frozen=True, repr=False)
+class HCMS(SketchOracle):
+    """Hadamard count-mean sketch: one bit of the Hadamard transform of the bucket, through a coin (``HRR``).
+
+    A report names its hash function and a position, both drawn without regard to the string, and one bit, the parity
+    of bucket and position, which is flipped with probability ``1/(e^eps+1)``: eps-LDP. Reports are tiny; the error is
+    above that of CMS, a little for small eps, and for large eps it stays where that of one bit is.
+
+    Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
+
+    >>> oracle = HCMS(epsilon=4.0)
+    >>> oracle.report_bits, oracle.tally_shape
+    (21, (1024, 1025))
+    >>> reports = oracle.privatize(["chrome"] * 9000 + ["firefox"] * 1000, rng=7)
+    >>> oracle.estimate(reports, candidates=["chrome", "firefox"]).counts.round(-3)
+    array([9000., 1000.])
+    """
+
+    name = "hcms"
+
+    @cached_property
+    def response(self) -> FrequencyOracle:
+        return HRR(self.epsilon, self.width)
+
+    @property
+    def public_words(self) -> int:
+        """CMS has none: the best fake is worth the same under every hash function, so to give one gains nothing."""
+        return 1 + self.response.public_words
+
+    @cached_property
+    def report_dtype(self) -> Any:
+        number = np.dtype(self.response.report_dtype)["bits"]
+        return np.dtype([("hash", symbol_dtype(self.hashes)), ("position", number), ("bit", np.uint8)])
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return (self._hash_bits, *self.response.field_bits)
+
+    @property
+    def server_work(self) -> str:
+        return "O(n + hashes width log width), then O(hashes) for each candidate"
+
+    def join(self, rows: NDArray[np.int64], data: Array, out: Array) -> None:
+        out["hash"], out["position"], out["bit"] = rows, data["mask0"], data["bits"]
+
+    def split(self, data: Array) -> tuple[NDArray[np.int64], Array]:
+        made = np.empty(len(data), self.response.report_dtype)
+        made["mask0"], made["bits"] = data["position"], data["bit"]
+        return data["hash"].astype(np.int64), made
+
+    def possible(self, counts: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Every report adds a sign to one cell."""
+        spare = counts - np.abs(cells).sum(axis=1)
+        return np.asarray((spare >= 0) & (spare % 2 == 0))
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        rows = data["hash"].astype(np.int64)
+        np.add.at(state, (rows, 1 + data["position"].astype(np.int64)), 1 - 2 * data["bit"].astype(np.int64))
+        np.add.at(state[:, 0], rows, 1)

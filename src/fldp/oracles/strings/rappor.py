@@ -1,0 +1,320 @@
+"""RAPPOR: a Bloom filter of a string, perturbed once for good and once more for every report."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.fingerprints import Fingerprints
+from fldp.data.reports import Array, Reports, Tally
+from fldp.data.values import Values
+from fldp.errors import MergeError
+from fldp.numerics.kernels import U64, keyed_hash, multiply_high
+from fldp.numerics.types import Floats
+from fldp.oracles.base import bit_reports
+from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.plain.hadamard_response import power_of_two
+from fldp.oracles.strings.bloom_fit import FittedOracle
+from fldp.oracles.strings.bloom_model import CohortCounts, Design
+from fldp.oracles.strings.count_mean_sketch import MAX_SEED
+from fldp.oracles.strings.rappor_kernels import choose_bits, flip_filters
+from fldp.randomness.coins import log_upper
+from fldp.randomness.stream import Stream, Words
+from fldp.randomness.two_stage_coins import StageCoins
+from fldp.support.validation import fail, fraction, integer, maybe, positive
+
+_ALL = U64(2**64 - 1)
+_MAX_PUBLICS = 64
+
+
+@dataclass(frozen=True, repr=False)
+class RAPPOR(FittedOracle):
+    """A Bloom filter of a string, perturbed in two stages, of which the first is drawn once and kept.
+
+    Everybody is in one of ``cohorts`` at random, and says which. There ``hashes`` hash functions, others in each
+    cohort, set bits of a filter of ``bits`` bits. The *permanent* response flips every bit with probability ``f/2``; it
+    is drawn once. The *instantaneous* response reports a kept 1 as 1 with probability ``q`` and a kept 0 with
+    probability ``p``; it is drawn for every report. ``privatize`` draws both, for people who report once; ``keep`` and
+    ``respond`` are the two stages, and ``fldp.Participant`` keeps the first.
+
+    Two promises, both of plain LDP: one report keeps ``epsilon``, and all reports together that are drawn from one
+    permanent response keep ``epsilon_permanent``, however many they are. Both hold for what the code really draws
+    (``coins``): ``((1-f/2)/(f/2))^(2h) <= e^epsilon_permanent`` and ``(q*(1-p*)/(p*(1-q*)))^h <= e^epsilon``, with
+    ``p*`` and ``q*`` the probabilities that a bit of the filter which is 0 or 1 is reported as 1. ``p`` is that with
+    the least error unless it is given, and ``q`` follows. ``docs/rappor.md`` has the rest.
+
+    Erlingsson, Pihur, Korolova: RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014.
+
+    >>> oracle = RAPPOR(epsilon=1.0, epsilon_permanent=2.0)
+    >>> reports = oracle.privatize(["firefox"] * 7000 + ["chrome"] * 3000, rng=7)
+    >>> found = oracle.estimate(reports, candidates=["firefox", "chrome", "safari"])
+    >>> found.counts.round(), found.stderr.round(), found.rest
+    (...)
+    """
+
+    epsilon_permanent: float
+    bits: int = 128
+    hashes: int = 1
+    cohorts: int = 64
+    p: float | None = None
+    hash_seed: int = 0
+
+    name = "rappor"
+    params = {  # noqa: RUF012
+        "epsilon": positive,
+        "epsilon_permanent": positive,
+        "bits": integer(2, 4096),
+        "hashes": integer(1, 16),
+        "cohorts": power_of_two,
+        "p": maybe(fraction),
+        "hash_seed": integer(0, MAX_SEED),
+    }
+    refreshes = True
+
+    @classmethod
+    def published(cls, f: float = 0.5, p: float = 0.5, q: float = 0.75, *, hashes: int = 2, **others: Any) -> "RAPPOR":
+        """Return the oracle with the parameters of the paper, each realised to 20 bits or more.
+
+        >>> oracle = RAPPOR.published(f=0.5, p=0.5, q=0.75, hashes=2)
+        >>> round(oracle.epsilon, 4), round(oracle.epsilon_permanent, 4), round(float(oracle.coins.q), 5)
+        (1.0743, 4.3944, 0.75)
+        """
+        flip, zero, one = (int(fraction(cls.__name__, *each) * 2**53) for each in (("f", f), ("p", p), ("q", q)))
+        if one <= zero:
+            raise fail(cls.__name__, "q", f"above p, {p!r}", q)
+        coins = StageCoins(hashes, 53, flip // 2, zero, one)
+        return cls(log_upper(coins.ratio), log_upper(coins.lasting_ratio), hashes=hashes, p=p, **others)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coins  # refuse a degenerate epsilon now
+
+    @cached_property
+    def coins(self) -> StageCoins:
+        """The realised coins of both stages."""
+        return StageCoins.build(self.title, self.epsilon, self.epsilon_permanent, hashes=self.hashes, p=self.p)
+
+    @property
+    def lasting_epsilon(self) -> float:
+        return self.epsilon_permanent
+
+    @cached_property
+    def seeds(self) -> Words:
+        """The seeds of the hash functions, a row for each cohort: outputs of SplitMix64 started at ``hash_seed``."""
+        with np.errstate(over="ignore"):
+            made = keyed_hash(U64(self.hash_seed), np.arange(self.cohorts * self.hashes, dtype=np.uint64))
+        return np.asarray(made).reshape(self.cohorts, self.hashes)
+
+    def filters(self, marks: Fingerprints) -> NDArray[np.int16]:
+        """Return the bits that fingerprints set: one for every cohort, fingerprint and hash function.
+
+        >>> RAPPOR(epsilon=1.0, epsilon_permanent=2.0, hashes=2, cohorts=4).filters(np.array([7, 8])).shape
+        (4, 2, 2)
+        """
+        with np.errstate(over="ignore"):
+            hashed = keyed_hash(self.seeds[:, None, :], marks.astype(np.uint64)[None, :, None])
+            return np.asarray(multiply_high(hashed, U64(self.bits)).astype(np.int16))
+
+    @property
+    def _blocks(self) -> int:
+        return -(-self.bits // 64)
+
+    @property
+    def _last(self) -> np.uint64:
+        return _ALL >> U64(-self.bits % 64)
+
+    @property
+    def _header(self) -> int:
+        return bit_reports.header(self.cohorts)
+
+    @property
+    def keep_words(self) -> int:
+        """The number of random words that the permanent response takes, the first ones of a report."""
+        return 1 + self.coins.planes * self._blocks
+
+    @property
+    def words(self) -> int:
+        return self.keep_words + self.coins.planes * self._blocks
+
+    @property
+    def report_dtype(self) -> Any:
+        return np.dtype(np.uint8)
+
+    @property
+    def report_shape(self) -> tuple[int, ...]:
+        return (self._header + -(-self.bits // 8),)
+
+    @property
+    def field_bits(self) -> tuple[int, ...]:
+        return bit_reports.widths((self.cohorts - 1).bit_length()) + bit_reports.widths(self.bits)
+
+    @property
+    def server_work(self) -> str:
+        return "O(n bits), then O(cohorts bits c^2) for c candidates"
+
+    @property
+    def outcomes(self) -> int:
+        return 1 << self.bits
+
+    @property
+    def tally_shape(self) -> tuple[int, ...]:
+        return self.cohorts, 1 + self.bits
+
+    def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
+        """Draw the permanent responses, in the form of reports: they are to be kept, and never to be sent.
+
+        >>> oracle = RAPPOR(epsilon=1.0, epsilon_permanent=2.0)
+        >>> kept = oracle.keep(["firefox"])
+        >>> monday, tuesday = oracle.respond(kept), oracle.respond(kept)
+        """
+        marks = self.as_values(values)
+        data = np.empty((len(marks), *self.report_shape), self.report_dtype)
+        for part, words in Stream.of(rng).chunks(len(marks), self.keep_words):
+            self._keep(marks[part], words, data[part])
+        return Reports.trusted(self, data)
+
+    def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
+        if kept.oracle != self:
+            raise MergeError(f"{self.title}: what is kept must be of {self!r}, got {kept.oracle!r}")
+        data = np.empty_like(kept.data)
+        for part, words in Stream.of(rng).chunks(len(kept), self.words - self.keep_words):
+            self._respond(kept.data[part], words, data[part])
+        return Reports.trusted(self, data)
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        self._keep(values, words[:, : self.keep_words], out)
+        self._respond(out, words[:, self.keep_words :], out)
+
+    def _keep(self, values: Values, words: Words, out: Array) -> None:
+        """Write the cohort that word 0 draws, and the bits of the filter after the first stage."""
+        rows = (words[:, 0] & U64(self.cohorts - 1)).astype(np.int64)
+        made, coins = np.empty((len(values), self._blocks), np.uint64), self.coins
+        flip_filters.over(len(values))(
+            values, words[:, 1:], self.seeds[rows], U64(self.bits), coins.planes, U64(coins.flip), self._last, made
+        )
+        bit_reports.join(rows, self._as_bytes(made), out)
+
+    def _respond(self, kept: Array, words: Words, out: Array) -> None:
+        """Write the same cohort, and the bits after the second stage; ``out`` may be the same array."""
+        rows, bits = bit_reports.split(kept, self._header)
+        padded = np.zeros((len(kept), 8 * self._blocks), np.uint8)
+        padded[:, : bits.shape[1]] = bits
+        made, coins = padded.view("<u8"), self.coins
+        choose_bits.over(len(kept))(made, words, coins.planes, U64(coins.zero), U64(coins.one), self._last, made)
+        bit_reports.join(rows, self._as_bytes(made), out)
+
+    def _as_bytes(self, made: Words) -> Array:
+        return np.asarray(made.astype("<u8").view(np.uint8)[:, : -(-self.bits // 8)])
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        bit_reports.add(*bit_reports.split(data, self._header), state)
+
+    def check(self, data: Array) -> NDArray[np.bool_]:
+        rows, bits = bit_reports.split(data, self._header)
+        padding = 0xFF << (self.bits % 8 or 8) & 0xFF
+        return np.asarray((rows < self.cohorts) & (bits[:, -1] & padding == 0))
+
+    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+        people = state[:, :1]
+        return bool(int(people.sum()) == n and ((state >= 0) & (state <= people)).all())
+
+    def evidence(self, tally: Tally) -> CohortCounts:
+        p, q = self.coins.p_star, self.coins.q_star
+        people = tally.state[:, 0].astype(np.float64)
+        return CohortCounts((tally.state[:, 1:] - float(p) * people[:, None]) / float(q - p), people)
+
+    def design(self, marks: Fingerprints, *, cohorts: slice = slice(None)) -> Design:
+        p, q = self.coins.p_star, self.coins.q_star
+        own, other = float(q * (1 - q) / (q - p) ** 2), float(p * (1 - p) / (q - p) ** 2)
+        return Design(self.filters(marks)[cohorts], self.bits, self.cohorts, own, other)
+
+    def likelihoods(self, data: Array, marks: Fingerprints) -> Floats:
+        """Values differ in the bits that they set."""
+        rows, packed = bit_reports.split(data, self._header)
+        bits = np.unpackbits(packed, axis=1, count=self.bits, bitorder="little")
+        made = np.empty((len(data), len(marks)))
+        one, zero = (float(ratio) for ratio in self._odds)
+        for k, mark in enumerate(marks):
+            places = np.array([_pad(filter_, self.hashes) for filter_ in self._sets(int(mark))])[rows]
+            seen = np.where(np.take_along_axis(bits, np.maximum(places, 0), axis=1), one, zero)
+            made[:, k] = np.where(places >= 0, seen, 1.0).prod(axis=1)
+        return made
+
+    @property
+    def _odds(self) -> tuple[Fraction, Fraction]:
+        """How much more likely a bit is reported as 1, and as 0, if it is set."""
+        p, q = self.coins.p_star, self.coins.q_star
+        return q / p, (1 - q) / (1 - p)
+
+    def _sets(self, mark: int) -> list[frozenset[int]]:
+        """Return the bits that a fingerprint sets in each cohort."""
+        return [frozenset(row.tolist()) for row in self.filters(np.array([mark]))[:, 0]]
+
+    def profile(self, mark: int, other: int) -> Profile:
+        """By the bits that one of the two sets and the other does not; all others have the same law under both."""
+        pairs = zip(self._sets(mark), self._sets(other), strict=True)
+        kinds = Counter((len(mine - theirs), len(theirs - mine)) for mine, theirs in pairs)
+        bands = (band for (a, b), times in kinds.items() for band in self._bands(a, b, times))
+        return Profile.of(bands, self.cohorts * self.outcomes)
+
+    def _bands(self, mine: int, theirs: int, times: int) -> Iterable[Band]:
+        """Yield the reports by how many of the bits that only one sets are 1, in so many cohorts alike."""
+        p, q = self.coins.p_star, self.coins.q_star
+        for x, y in product(range(mine + 1), range(theirs + 1)):
+            ways, share = comb(mine, x) * comb(theirs, y), Fraction(times, self.cohorts)
+            one = _binomial(q, mine, x) * _binomial(p, theirs, y)
+            two = _binomial(p, mine, x) * _binomial(q, theirs, y)
+            yield Band(times * ways << (self.bits - mine - theirs), share * ways * one, share * ways * two)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        return self._law(value, public, self.coins.p_star, self.coins.q_star)
+
+    def keep_law(self, value: int, public: Any) -> Law:
+        """Return the exact law of what is kept, given the cohort."""
+        return self._law(value, public, self.coins.f / 2, 1 - self.coins.f / 2)
+
+    def _law(self, value: int, public: Any, zero: Fraction, one: Fraction) -> Law:
+        self.check_enumerable(value)
+        if public is None:
+            raise fail(self.title, "public", "the cohort that the law is conditional on", public)
+        mine = sum(1 << bit for bit in self._sets(value)[public])
+        size = mine.bit_count()
+        made = {}
+        for bits in range(self.outcomes):
+            inside, outside = (bits & mine).bit_count(), (bits & ~mine).bit_count()
+            made[bits] = _binomial(one, size, inside) * _binomial(zero, self.bits - size, outside)
+        return made
+
+    def outcome(self, report: Any) -> tuple[Any, Any]:
+        rows, bits = bit_reports.split(report[None], self._header)
+        return int(rows[0]), int.from_bytes(bits.tobytes(), "little")
+
+    def report(self, outcome: Any, public: Any = None) -> Array:
+        out = np.empty((1, *self.report_shape), np.uint8)
+        packed = np.frombuffer(outcome.to_bytes(-(-self.bits // 8), "little"), np.uint8)
+        bit_reports.join(np.array([public]), packed[None], out)
+        return out[0]  # type: ignore[no-any-return]
+
+    def publics(self) -> Iterable[int]:
+        return range(min(self.cohorts, _MAX_PUBLICS))
+
+    @property
+    def publics_are_all(self) -> bool:
+        return self.cohorts <= _MAX_PUBLICS
+
+
+def _binomial(share: Fraction, size: int, ones: int) -> Fraction:
+    """Return the probability of given bits of which so many are 1."""
+    return share**ones * (1 - share) ** (size - ones)
+
+
+def _pad(bits: frozenset[int], size: int) -> list[int]:
+    return [*sorted(bits), *[-1] * (size - len(bits))]

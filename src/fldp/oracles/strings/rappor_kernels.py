@@ -1,0 +1,44 @@
+"""Bloom filters in 64-bit blocks, and the two stages of noise on them: kernels."""
+
+from typing import Any
+
+import numpy as np
+
+from fldp.numerics.kernels import U64, Kernel, keyed_hash, multiply_high
+from fldp.oracles.plain.unary import below
+
+_SIX, _SIXTY_THREE = U64(6), U64(63)
+
+
+@Kernel
+def add_filter(value: Any, seeds: Any, bits: Any, row: Any) -> None:
+    """Flip in a row the bits of the Bloom filter of a value, each once."""
+    for a in range(len(seeds)):
+        place = multiply_high(keyed_hash(seeds[a], U64(value)), bits)
+        again = False
+        for b in range(a):
+            again |= multiply_high(keyed_hash(seeds[b], U64(value)), bits) == place
+        row[place >> _SIX] ^= U64(not again) << (place & _SIXTY_THREE)
+
+
+@Kernel
+def flip_filters(values: Any, words: Any, seeds: Any, bits: Any, planes: Any, flip: Any, last: Any, out: Any) -> None:
+    """Write the Bloom filter of each value in its cohort, with bits flipped by bit planes."""
+    row = np.empty(out.shape[1], np.uint64)
+    for i in range(len(values)):
+        below(words[i], planes, flip, row)
+        add_filter(values[i], seeds[i], bits, row)
+        row[len(row) - 1] &= last
+        out[i] = row
+
+
+@Kernel
+def choose_bits(kept: Any, words: Any, planes: Any, zero: Any, one: Any, last: Any, out: Any) -> None:
+    """Write for every bit whether its number is below the threshold of the bit that is kept."""
+    ones, zeros = np.empty(kept.shape[1], np.uint64), np.empty(kept.shape[1], np.uint64)
+    for i in range(len(kept)):
+        below(words[i], planes, one, ones)
+        below(words[i], planes, zero, zeros)
+        for b in range(kept.shape[1]):
+            out[i, b] = (kept[i, b] & ones[b]) | (~kept[i, b] & zeros[b])
+        out[i, kept.shape[1] - 1] &= last

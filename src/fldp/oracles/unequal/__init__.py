@@ -1,0 +1,1 @@
+"""Oracles that protect some values more than others: URR, URAPPOR, IDUE, Exponential."""

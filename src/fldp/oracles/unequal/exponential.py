@@ -1,0 +1,228 @@
+"""The exponential mechanism: report a value that is probably near to the true one."""
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array, Tally
+from fldp.data.values import Values
+from fldp.numerics.kernels import Kernel
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.symbol_reports import NamedOracle
+from fldp.oracles.base.treatment import DISTANCES, distance_name
+from fldp.randomness.coins import BITS, LOSS, degenerate, exp_lower
+from fldp.randomness.stream import Words
+from fldp.support.validation import integer, positive
+
+_SCALE, _FINE = 1 << BITS, 1 << 128
+_MAX_CONDITION = 1e9  # beyond it, rounding shows in the estimates
+MAX_NEAR = 512  # values: a report takes a row of the channel, and the channel is inverted
+
+
+@Kernel
+def choose(values: Any, coins: Any, ends: Any, out: Any) -> None:
+    """Choose the first symbol whose end, in the row of the value, lies above the coin; the last one has no end.
+
+    A binary search of as many steps for every value and coin: how long it takes says nothing about them.
+    """
+    size, first = ends.shape[1], 1
+    while 2 * first <= size:
+        first *= 2
+    for i in range(len(values)):
+        row, place, step = ends[values[i]], 0, first
+        while step > 0:
+            end = place + step
+            place += step * int((end <= size) & (row[min(end, size) - 1] <= coins[i]))
+            step //= 2
+        out[i] = place
+
+
+@dataclass(frozen=True, repr=False)
+class Exponential(NamedOracle):
+    """The exponential mechanism on a line or a ring of values: the nearer to the true value, the more likely.
+
+    A report is the value at distance ``k`` with a probability proportional to ``e^(-alpha k/2)``. The weights of two
+    values at distance ``k`` differ by at most ``e^(alpha k/2)``, and so do the sums of all their weights: alpha-CLDP,
+    near values are protected more than far ones. On a ring the sums are equal, and the weights are ``e^(-alpha k)``.
+
+    ``epsilon`` protects any two values: it is ``alpha`` times the largest distance, which is ``d - 1`` on a line and
+    ``d // 2`` on a ring. Estimates come from the inverse of the channel, the matrix of all these probabilities, and
+    are unbiased. Of a single count, ``variance`` is the largest that it can be, whoever holds the other values.
+
+    Gursoy, Tamersoy, Truex, Wei, Liu: Secure and utility-aware data collection with condensed local differential
+    privacy, TDSC 2019.
+
+    >>> oracle = Exponential(epsilon=4.0, domain_size=9, distance="line")
+    >>> oracle.alpha, oracle.channel[4].round(2).tolist()
+    (0.5, [0.07, 0.09, 0.11, 0.14, 0.18, 0.14, 0.11, 0.09, 0.07])
+    >>> oracle.privatize([0, 4, 8])
+    <3 reports of Exponential(epsilon=4.0, domain_size=9, distance='line')>
+    """
+
+    distance: str = field(kw_only=True)
+
+    name = "exponential"
+    params = {"epsilon": positive, "domain_size": integer(2, MAX_NEAR), "distance": distance_name}  # noqa: RUF012
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.epsilon < BITS or not self.condition <= _MAX_CONDITION:
+            raise degenerate(self.title, self.epsilon)
+
+    @property
+    def alpha(self) -> float:
+        """The epsilon between neighbours."""
+        return self.epsilon / DISTANCES[self.distance].most(self.domain_size)
+
+    @property
+    def promise(self) -> tuple[Any, ...]:
+        return "CLDP", self.alpha, self.distance, self.domain_size
+
+    @property
+    def unprotected(self) -> str:
+        return (
+            f"Answers that are far apart are protected less than neighbours: neighbours by epsilon {self.alpha:.3g}, "
+            f"the farthest by epsilon {self.epsilon:g}. About where your answer lies can be guessed."
+        )
+
+    @cached_property
+    def shares(self) -> tuple[tuple[int, ...], ...]:
+        """For each value, how many of ``2^64`` words give each symbol.
+
+        Rounded down, and what is left over goes to the value itself. The step from one distance to the next is taken a
+        little short, by 1/2048 of what it is above 1, so that rounding does not break the promise, which is checked.
+        """
+        between = DISTANCES[self.distance].between
+        weights = self._weights()
+        rows = []
+        for value in range(self.domain_size):
+            mine = [weights[between(value, symbol, self.domain_size)] for symbol in range(self.domain_size)]
+            total = sum(mine)
+            row = [_SCALE * weight // total for weight in mine]
+            row[value] += _SCALE - sum(row)
+            rows.append(tuple(row))
+        if not self._is_kept(rows):
+            raise degenerate(self.title, self.epsilon)
+        return tuple(rows)
+
+    def _weights(self) -> list[int]:
+        """Return the weights of all distances, that of 0 being ``2^128``."""
+        distance = DISTANCES[self.distance]
+        power = int(exp_lower(self.alpha if distance.is_even else self.alpha / 2) * _FINE)
+        step = power - (power - _FINE) // 2048
+        made = [_FINE]
+        for _ in range(distance.most(self.domain_size)):
+            made.append(made[-1] * _FINE // step)
+        return made
+
+    def _is_kept(self, rows: list[tuple[int, ...]]) -> bool:
+        """Tell whether neighbours are within ``e^alpha`` and differ at all; all other pairs follow from them."""
+        power, weights = int(exp_lower(self.alpha) * _FINE), self._weights()
+        least = 1 + (1 - LOSS) * (Fraction(weights[0], weights[1]) - 1)
+        around = range(-1, self.domain_size - 1) if self.distance == "ring" else range(self.domain_size - 1)
+        for value in around:
+            one, two = rows[value], rows[value + 1]
+            if any(a * _FINE > power * b or b * _FINE > power * a for a, b in zip(one, two, strict=True)):
+                return False
+            if not 0 < one[value + 1] * least <= one[value] or least == 1:
+                return False
+        return True
+
+    @cached_property
+    def channel(self) -> Floats:
+        """The probability of every symbol, a row for each value."""
+        return np.array([[share / _SCALE for share in row] for row in self.shares])
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """The inverse of the channel: what a report of each symbol adds to the estimates."""
+        return np.asarray(np.linalg.inv(self.channel), np.float64)
+
+    @property
+    def condition(self) -> float:
+        """How much the inverse can enlarge a relative error, such as that of rounding."""
+        try:
+            return float(np.linalg.norm(self.channel, 1) * np.linalg.norm(self.inverse, 1))
+        except np.linalg.LinAlgError:
+            return float("inf")
+
+    @cached_property
+    def spreads(self) -> Floats:
+        """What a report of each value (row) adds to the variance of the estimate of each value (column)."""
+        return self.channel @ self.inverse**2 - np.eye(self.domain_size)
+
+    @property
+    def server_work(self) -> str:
+        return "O(n + d^2)"
+
+    @cached_property
+    def _ends(self) -> NDArray[np.uint64]:
+        """Where in ``[0, 2^64)`` the words of each symbol end, but for the last."""
+        sums = [np.cumsum(np.array(row[:-1], np.uint64), dtype=np.uint64) for row in self.shares]
+        return np.array(sums, np.uint64)
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        choose.over(len(values))(values, words[:, 0], self._ends, out)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        return np.asarray(tally.state @ self.inverse)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        del options
+        counts = np.asarray(count, np.float64)
+        if counts.shape == (self.domain_size,):
+            return counts @ self.spreads
+        own, size = np.diag(self.spreads), self.domain_size
+        other = np.where(np.eye(size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
+        return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Those of unbiased counts are unbiased; cut at 0, counts with so much noise add up to far more than n."""
+        del totals, options
+        return np.maximum(counts @ self.spreads, 0.0)
+
+    def mean_variance(self, n: int, **options: Any) -> float:
+        del options
+        return float(n * self.spreads.mean())
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """The variance of the sum of what a report adds, less the variances of its parts."""
+        del n, options
+        added = self.inverse[:, members].sum(axis=1)
+        whole = counts @ (self.channel @ added**2 - members)
+        return float(whole - (counts @ self.spreads)[members].sum())
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        return np.asarray(generator.multinomial(counts, self.channel).sum(axis=0))
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        pairs = zip(self.shares[value], self.shares[other], strict=True)
+        bands = (Band(1, Fraction(mine, _SCALE), Fraction(theirs, _SCALE)) for mine, theirs in pairs)
+        return Profile.of(bands, self.domain_size)
+
+    def sample_values(self, start: int, stop: int) -> list[int]:
+        """All of them: every pair is of its own kind."""
+        return list(range(start, stop))
+
+    def overlaps(self) -> dict[Fraction, Fraction]:
+        return {Fraction(1): Fraction(1)}
+
+    def likelihoods(self, data: Array) -> Floats:
+        return np.asarray(self.channel.T[data])
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        return {symbol: Fraction(share, _SCALE) for symbol, share in enumerate(self.shares[value])}
+
+    def resized(self, domain_size: int) -> "Exponential":
+        """Fewer values with the same alpha."""
+        size = min(domain_size, self.domain_size)
+        return replace(self, domain_size=size, epsilon=self.alpha * DISTANCES[self.distance].most(size))

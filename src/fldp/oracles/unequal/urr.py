@@ -1,0 +1,131 @@
+"""Utility-optimised randomized response."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array
+from fldp.data.values import Values
+from fldp.numerics.kernels import U64
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import Law
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.support_counts import Chances
+from fldp.oracles.base.symbol_reports import NamedOracle
+from fldp.oracles.plain.grr import respond
+from fldp.oracles.unequal.utility import SENSITIVE, UtilityOracle
+from fldp.randomness.coins import BITS, SymbolCoin
+from fldp.randomness.stream import Words
+
+_SCALE = 1 << BITS
+
+
+@dataclass(frozen=True, repr=False)
+class URR(NamedOracle, UtilityOracle):
+    """Utility-optimised randomized response: sensitive values among each other, others often as they are.
+
+    With ``s`` sensitive values, a report of one of them is itself with probability ``e^eps/(e^eps+s-1)`` and each other
+    sensitive one with ``q = 1/(e^eps+s-1)``. A report of any other value is each sensitive one with ``q``, too, and
+    else the value itself, which that reveals. So a report that names a sensitive value is at most ``e^eps`` times as
+    likely under one value as under another, and only values that are not sensitive are revealed: eps-ULDP.
+
+    Murakami, Kawamoto: Utility-optimized local differential privacy mechanisms for distribution estimation, USENIX
+    Security 2019.
+
+    >>> oracle = URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])
+    >>> round(float(oracle.revealed), 3), oracle.eta
+    (0.462, Fraction(537, 1000))
+    >>> oracle.privatize([0, 3, 50])
+    <3 reports of URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])>
+    """
+
+    name = "urr"
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin among the sensitive values."""
+        return SymbolCoin.build(self.title, self.epsilon, len(self.sensitive))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.coin  # refuse a degenerate epsilon now
+
+    @property
+    def shown(self) -> int:
+        """The words that make a report of a value that is not sensitive the value itself."""
+        return self.coin.keep - self.coin.other
+
+    @property
+    def revealed(self) -> Fraction:
+        return Fraction(self.shown, _SCALE)
+
+    @property
+    def share_of_common(self) -> Fraction:
+        return Fraction(len(self.sensitive), len(self.sensitive) + 1)
+
+    @property
+    def kinds(self) -> tuple[Chances, ...]:
+        return (self.coin.p, self.coin.q), (self.revealed, Fraction(0))
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        """A coin below what is kept, or shown, gives the value itself; else it names a sensitive one.
+
+        Both are worked out for every value, and one is taken: how long it takes does not tell which kind it is of.
+        """
+        coins, sensitive = np.ascontiguousarray(words[:, 0]), np.array(self.sensitive)
+        hidden, places = self.places(values)
+        last, shown, other = len(sensitive) - 1, U64(self.shown), U64(self.coin.other)
+        symbols = np.zeros(len(values), np.int64)
+        if last:  # one alone is always kept
+            respond.over(len(values))(np.minimum(places, last), coins, U64(self.coin.keep), other, symbols)
+        drawn = (np.maximum(coins, shown) - shown) // other
+        named = np.where(coins < shown, values, sensitive[np.minimum(drawn, U64(last)).astype(np.int64)])
+        out[:] = np.where(hidden, sensitive[symbols], named)
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Symbols exclude each other in a report, so the covariance of two is minus the product of their chances."""
+        del options
+        gap, q = float(self.revealed), float(self.coin.q)
+        hidden = members & (self.kind_of == SENSITIVE)
+        size = int(hidden.sum())
+        pairs = size * (size - 1) * q * q  # of a user who holds none of the members
+        own = 2 * gap * q
+        inside, special = float(counts[members].sum()), float(counts[hidden].sum())
+        return -(n * pairs + inside * own * size - special * own) / gap**2
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """With the same probability for all values a report is the value itself, else it is any sensitive one."""
+        state = generator.binomial(counts, float(self.revealed))
+        rest, few = int(counts.sum() - state.sum()), len(self.sensitive)
+        state[list(self.sensitive)] += generator.multinomial(rest, np.full(few, 1 / few))
+        return np.asarray(state)
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        mine, theirs = self.law_of(value), self.law_of(other)
+        own = {value, other}
+        rest = len(set(self.sensitive) - own)
+        bands = [Band(1, mine(symbol), theirs(symbol)) for symbol in own if mine(symbol)]
+        few = len(self.sensitive)
+        return Profile.of([*bands, Band(rest, rest * self.coin.q, rest * self.coin.q)], few + int(self.kind_of[other]))
+
+    def law_of(self, value: int) -> Any:
+        """Return the probability of every symbol under a value, as a function."""
+        hidden = set(self.sensitive)
+
+        def chance(symbol: int) -> Fraction:
+            return (self.revealed if symbol == value else Fraction(0)) + (self.coin.q if symbol in hidden else 0)
+
+        return chance
+
+    def likelihoods(self, data: Array) -> Floats:
+        named, values = data[:, None] == np.arange(self.domain_size), self.kind_of[data][:, None]
+        return np.where(named, 1.0, np.where(values == SENSITIVE, float(self.coin.q / self.coin.p), 0.0))
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        return {symbol: self.law_of(value)(symbol) for symbol in sorted({*self.sensitive, value})}

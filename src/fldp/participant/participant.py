@@ -1,0 +1,321 @@
+"""Participant: the person's side. Answers once, remembers the answer, repeats it, and keeps to the person's limits.
+
+An answer is drawn at random, so a second one to the same question tells more than the first; of an FHR report, a dozen
+tell everything. A participant therefore never draws twice for one version of a survey and one origin. It stores what
+it sent before it sends it, and gives back those same bytes whenever it is asked again. Another version, name or epsilon
+is another draw, allowed only while all draws together stay within limits that no server can change.
+
+Whether, when and how often it answers never depends on the answer by a rule that a server chooses: a survey is refused
+for what it is, never for lacking the person's answer (``fldp.participant.choice``).
+
+Where a survey may be answered daily, the oracle responds in two stages: the first is drawn once and kept, and all that
+is ever sent is drawn from it. That costs what the first stage costs, once.
+
+The true value is never stored: the file holds what was drawn from it, and nothing else about the person.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fldp import wire
+from fldp.data.reports import Reports
+from fldp.errors import BudgetError, FldpError, ParameterError, WireError
+from fldp.oracles.base import ticket_words
+from fldp.oracles.base.frequency_oracle import MAX_VALUES as MAX_LISTED
+from fldp.participant.choice import Choice
+from fldp.participant.ledger import Charge, Ledger, Refusals
+from fldp.participant.limits import Limits, Spent
+from fldp.participant.sqlite_store import FileStore
+from fldp.participant.store import RefusalBook, Store
+from fldp.participant.stored_answer import Kept, Lasting
+from fldp.support import canonical_json
+from fldp.support.validation import fail
+from fldp.support.web_origin import origin_of
+from fldp.survey.search_table import specified
+from fldp.survey.survey import Survey
+
+MAX_VALUES = 1 << 20  # of a domain, and bits of a report: what a stranger's survey may make a device work on
+
+Confirm = Callable[[tuple[str, ...]], bool]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a participant answered.
+
+    ``report`` is one batch that names the survey's version (``docs/wire.md``), ready to be sent. ``key`` is the
+    idempotency key to send it under, always the same one, so that it counts once however often it is sent. ``repeated``
+    tells that it was drawn earlier and cost nothing now; the report of another day is a new one, and costs nothing
+    either. ``notices`` are what the person confirmed. ``spent`` is what all answers on this topic give away to this
+    origin, together.
+
+    >>> answer = Answer(b"FLDP...", "a-key", repeated=True, notices=(), spent=Spent())
+    >>> answer.repeated, str(answer.spent)
+    (True, 'epsilon 0, eta 1, 0 answers')
+    """
+
+    report: bytes = field(repr=False)  # both lead to the person, and do not belong into a log
+    key: str = field(repr=False)
+    repeated: bool
+    notices: tuple[str, ...]
+    spent: Spent
+
+
+class Participant:
+    """Answers surveys for one person, and remembers.
+
+    ``store`` is the name of a file, made if there is none, or a store of the caller's (``fldp.participant_store``).
+    ``limits`` are the person's own; no survey can change them. Randomness comes from the operating system only.
+
+    >>> from fldp.participant_store import MemoryStore
+    >>> from fldp.survey import Survey
+    >>> survey = Survey.from_dict({
+    ...     "name": "browser",
+    ...     "question": "Which browser are you using?",
+    ...     "labels": ["chrome", "firefox", "safari", "edge", "other"],
+    ...     "oracle": {"name": "fhr", "epsilon": 1.0},
+    ... })
+    >>> participant = Participant(MemoryStore())
+    >>> first = participant.answer(survey, "firefox", origin="https://collector.example")
+    >>> again = participant.answer(survey, "firefox", origin="https://collector.example")
+    >>> first.repeated, again.repeated, first.report == again.report
+    (False, True, True)
+    >>> print(participant.spent(origin="https://collector.example", topic="browser"))
+    epsilon 1, eta 1/2, 1 answer
+    """
+
+    def __init__(self, store: str | Path | Store, *, limits: Limits | None = None) -> None:
+        if not isinstance(store, str | Path | Store):
+            raise fail("Participant", "store", "the name of a file, or a store with exclusive()", store)
+        if not isinstance(limits, Limits | None):
+            raise fail("Participant", "limits", "Limits", limits)
+        self.limits = limits or Limits()
+        self._store: Store = FileStore(store) if isinstance(store, str | Path) else store
+
+    def answer(
+        self,
+        survey: Survey | Mapping[str, Any],
+        label: str,
+        *,
+        origin: str,
+        version: str | None = None,
+        labels: Iterable[str] | None = None,
+        otherwise: str | None = None,
+        confirm: Confirm | None = None,
+        ticket: str | None = None,
+    ) -> Answer:
+        """Answer a survey with a label, or repeat what was answered before, whatever the label is now.
+
+        A survey that may be answered daily gets a new report each day, by UTC, made of what was kept at first.
+
+        ``survey`` may be what a server's JSON says, and ``version`` what it claims to be: a mismatch is refused. What
+        the person must know first (few labels, or others than the last time) is given to ``confirm``; if that does
+        not return true, or there is nobody to ask, the survey is refused. A refusal is a ``BudgetError`` that says why.
+        Whatever goes wrong, nothing is spent. ``ticket`` is needed where the survey says that tickets decide what is
+        public in a report; the answer then belongs to that ticket.
+
+        ``labels`` are those that the program was written for, never taken from the survey: a survey with others is
+        refused, whatever the answer is, and an answer outside of them is a ``DomainError`` before the survey is looked
+        at. An answer that the survey lacks is drawn as the label ``otherwise``, if that is given and the survey has it,
+        else as a label drawn at random: a refusal would tell the server the answer. Nothing tells which one happened.
+        """
+        choice, asker = Choice.of(label, labels=labels, otherwise=otherwise), origin_of(origin)
+        try:
+            return self._answered(_checked(survey, version), choice, asker, confirm, ticket)
+        except (BudgetError, ParameterError, WireError):
+            self._count_refusal(asker)
+            raise
+
+    def _answered(
+        self, asked: Survey, choice: Choice, origin: str, confirm: Confirm | None, ticket: str | None
+    ) -> Answer:
+        _ticketed(asked, ticket)
+        charge = _charge(asked, origin)
+        agreed: tuple[str, ...] = ()
+        while True:
+            with self._store.exclusive() as book:
+                ledger, kept = book.ledger, book.find(charge.origin, charge.version)
+                spent = ledger.spent(origin=charge.origin, topic=charge.topic)
+                if kept is not None or ledger.knows(charge):
+                    found, renewed = _again(asked, kept or b"", ticket)
+                    if renewed is not None:
+                        book.replace(charge, renewed)
+                    return Answer(found.report, found.key, repeated=renewed is None, notices=(), spent=spent)
+                notices = self._examined(asked, choice, charge, ledger)
+                if set(notices) <= set(agreed):
+                    drawn, sealed = _drawn(asked, choice, ticket)
+                    book.add(charge, sealed)
+                    return Answer(drawn.report, drawn.key, repeated=False, notices=notices, spent=spent + charge.cost)
+            agreed = _confirmed(asked, notices, confirm)  # outside of the block: a person takes time
+
+    def spent(self, *, origin: str | None = None, topic: str | None = None) -> Spent:
+        """Return what the answers so far give away together: to an origin, on a topic, both, or all."""
+        with self._store.exclusive() as book:
+            return book.ledger.spent(origin=None if origin is None else origin_of(origin), topic=topic)
+
+    def history(self) -> tuple[Charge, ...]:
+        """Return all answers in their order: to whom, on what, when, at which cost."""
+        with self._store.exclusive() as book:
+            return book.ledger.charges
+
+    def refusals(self) -> tuple[Refusals, ...]:
+        """Return how often surveys were refused, by origin: one that asks again and again is up to something.
+
+        Nothing where the store is the caller's own and does not count them (``fldp.participant_store``).
+        """
+        with self._store.exclusive() as book:
+            return book.refusals if isinstance(book, RefusalBook) else ()
+
+    def count_refusal(self, *, origin: str) -> None:
+        """Count a survey that the program refused itself, before asking the participant; never because of an answer."""
+        self._count_refusal(origin_of(origin))
+
+    def _count_refusal(self, origin: str) -> None:
+        with suppress(FldpError), self._store.exclusive() as book:  # the refusal itself is what has to be said
+            if isinstance(book, RefusalBook):
+                book.refuse(origin, _today())
+
+    def _examined(self, survey: Survey, choice: Choice, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
+        """Refuse what the limits do not cover, and return what the person has to confirm. Never by the answer."""
+        reasons = (*_closed(survey), *choice.mismatches(survey), *_asked_before(survey, charge, ledger))
+        reasons += (*self._exposing(survey), *ledger.refusals(charge, self.limits))
+        if reasons:
+            raise BudgetError(f"participant: {'; '.join(reasons)}")
+        return ledger.notices(charge, self.limits)
+
+    def _exposing(self, survey: Survey) -> tuple[str, ...]:
+        least, left = self.limits.min_anonymity, survey.oracle.anonymity
+        return (f"a report must leave at least {least} values possible, got {left}",) if left < least else ()
+
+
+def _checked(given: Any, version: str | None) -> Survey:
+    """Make a survey anew from what it says, since its maker is not to be trusted; compare the version it claims."""
+    given = given.canonical if isinstance(given, Survey) else given
+    fields = dict(given) if isinstance(given, Mapping) else {}
+    _bounded("the number of values", fields.get("domain_size"))  # some oracles take long to make on a large domain
+    survey = Survey.from_dict(fields or given)
+    _bounded("the number of bits of a report", survey.oracle.report_bits)
+    if version is not None and version != survey.version:
+        claimed = f"{version!r:.80}"
+        raise WireError(f"participant: the version of survey {survey.name} must be {survey.version}, got {claimed}")
+    return survey
+
+
+def _ticketed(survey: Survey, ticket: str | None) -> None:
+    """Refuse to draw without a ticket where the report would be refused for that."""
+    if survey.derives and not ticket:
+        raise ParameterError(f"participant: survey {survey.name} must be answered with a ticket, got none")
+
+
+def _fitting(survey: Survey, reports: Reports, ticket: str | None) -> None:
+    """Refuse to send an answer with another ticket than it was drawn with: it would be refused."""
+    if survey.derives and ticket and not ticket_words.fits(survey.oracle, reports.data[0], ticket, survey.version):
+        raise ParameterError(
+            f"participant: survey {survey.name} must be sent with the ticket that it was answered with"
+        )
+
+
+def _bounded(what: str, number: Any) -> None:
+    if isinstance(number, int) and number > MAX_VALUES:
+        raise fail("participant", what, f"at most {MAX_VALUES}", number)
+
+
+def _charge(survey: Survey, origin: str) -> Charge:
+    labels = survey.domain if survey.labels is None else {"labels": sorted(survey.labels)}
+    if survey.search is not None:
+        labels = {"search": specified(survey.search.search)}  # in all rounds the same
+    return Charge(
+        origin,
+        survey.topic or survey.name,
+        survey.version,
+        Spent.on(survey.oracle, lasting=survey.daily),
+        canonical_json.identifier(labels),
+        MAX_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
+        _today(),
+        survey.name,
+    )
+
+
+def _today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def _asked_before(survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
+    """Say that a search was answered before: it asks everybody once, in one of its rounds, whatever the limits."""
+    if survey.search is None:
+        return ()
+    days = [earlier.day for earlier in ledger.related(charge) if earlier.labels == charge.labels]
+    return (f"search {survey.name} must be answered in one round only, got one answered on {days[0]}",) if days else ()
+
+
+def _closed(survey: Survey) -> tuple[str, ...]:
+    """Say that a survey takes no answers now, so that nothing is spent on one that will not count."""
+    now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    opens, closes = survey.collect["opens"], survey.collect["closes"]
+    if opens and now < opens:
+        return (f"survey {survey.name} must be open, got one that opens at {opens}",)
+    if closes and now >= closes:
+        return (f"survey {survey.name} must be open, got one that closed at {closes}",)
+    return ()
+
+
+def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None) -> tuple[str, ...]:
+    said = f"participant: survey {survey.name} must be confirmed ({'; '.join(notices)})"
+    if confirm is None:
+        raise BudgetError(f"{said}, got nobody to ask; pass confirm=")
+    if not confirm(notices):
+        raise BudgetError(f"{said}, got a no")
+    return notices
+
+
+def _drawn(survey: Survey, choice: Choice, ticket: str | None) -> tuple[Kept, bytes]:
+    """Return a new answer, and what is stored of it."""
+    value = choice.value(survey)
+    if survey.daily:
+        kept = survey.oracle.keep(np.array([value], survey.value_type))
+        return _renewed(survey, wire.encode(kept, survey.version))
+    made = Kept.drawn(wire.encode(_privatized(survey, value, ticket), survey.version))
+    return made, made.sealed
+
+
+def _privatized(survey: Survey, value: int | str, ticket: str | None) -> Reports:
+    if survey.derives and ticket:
+        return ticket_words.privatize(survey.oracle, value, ticket, survey.version)
+    return survey.oracle.privatize(np.array([value], survey.value_type))
+
+
+def _renewed(survey: Survey, basis: bytes) -> tuple[Kept, bytes]:
+    """Return today's answer, made of what is kept, and what is stored of it."""
+    kept = wire.decode(basis, survey.oracle, survey.version)
+    made = Kept.drawn(wire.encode(survey.oracle.respond(kept), survey.version))
+    return made, Lasting(basis, _today(), made).sealed
+
+
+def _again(survey: Survey, sealed: bytes, ticket: str | None) -> tuple[Kept, bytes | None]:
+    """Return what is sent of an answer that was given before, and what to store in its place on another day."""
+    try:
+        if not survey.daily:
+            return _sound(survey, Kept.opened(sealed), ticket), None
+        lasting = Lasting.opened(sealed)
+        if _today() > lasting.day and not _closed(survey):  # a clock that goes back repeats
+            return _renewed(survey, lasting.basis)
+        return _sound(survey, lasting.last, ticket), None
+    except WireError:
+        raise FldpError(
+            f"participant: the stored answer to survey {survey.name} is damaged; restore it from a copy"
+        ) from None
+
+
+def _sound(survey: Survey, kept: Kept, ticket: str | None) -> Kept:
+    """Return what is sent again, if it is one report of the survey; it is never replaced, even where it is lost."""
+    reports = wire.decode(kept.report, survey.oracle, survey.version)
+    if len(reports) != 1:
+        raise WireError("kept: an answer is one report")
+    _fitting(survey, reports, ticket)
+    return kept

@@ -1,0 +1,270 @@
+"""FileStore: a participant's answers in one SQLite file.
+
+A commit is on the disk before it ends, and so is the removal of SQLite's journal (``synchronous = EXTRA``). Otherwise a
+power cut could bring the journal back, which undoes the commit: the answer would have been sent, and be drawn again.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from fldp.errors import FldpError, ParameterError
+from fldp.participant.ledger import Charge, Ledger, Refusals
+from fldp.participant.limits import Spent
+from fldp.support.validation import fail, positive
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+SCHEMA_VERSION = 3
+_APPLICATION = 0x666C6470  # "fldp": SQLite keeps it in the file's header, so that other files are known as such
+_ANSWERS = """CREATE TABLE answers (
+    number  INTEGER PRIMARY KEY,  -- the order of answering
+    origin  TEXT NOT NULL,        -- whom it was given to
+    name    TEXT NOT NULL,        -- of the survey
+    topic   TEXT NOT NULL,
+    version TEXT NOT NULL,        -- of the survey
+    epsilon TEXT NOT NULL,        -- a fraction, as is eta
+    eta     TEXT NOT NULL,
+    labels  TEXT NOT NULL,        -- identifies the set of labels
+    size    INTEGER NOT NULL,     -- the number of labels
+    day     TEXT NOT NULL,        -- in UTC
+    kept    BLOB NOT NULL,        -- what is repeated: the batch that was sent and its key, never the true value
+    UNIQUE (origin, version)
+)"""
+_REFUSALS = """CREATE TABLE refusals (
+    number  INTEGER PRIMARY KEY,
+    origin  TEXT NOT NULL UNIQUE, -- whose surveys were refused
+    count   INTEGER NOT NULL,     -- how often
+    day     TEXT NOT NULL         -- of the last time, in UTC
+)"""
+_ANSWERS_2 = _ANSWERS.replace("    name    TEXT NOT NULL,        -- of the survey\n", "")
+_INDEX, _REFUSALS_INDEX = ("sqlite_autoindex_answers_1", None), ("sqlite_autoindex_refusals_1", None)
+_OBJECTS = {  # of each schema that can be read, as SQLite keeps them: a change is a new schema
+    2: {("answers", _ANSWERS_2), _INDEX},
+    3: {("answers", _ANSWERS), _INDEX, ("refusals", _REFUSALS), _REFUSALS_INDEX},
+}
+_CHARGES = {
+    2: "SELECT origin, topic, version, epsilon, eta, labels, size, day, topic FROM answers ORDER BY number",
+    3: "SELECT origin, topic, version, epsilon, eta, labels, size, day, name FROM answers ORDER BY number",
+}
+_UPGRADE = (  # from schema 2, where a survey's name was not kept: its topic, which is the name unless one is given
+    "ALTER TABLE answers RENAME TO old",
+    _ANSWERS,
+    "INSERT INTO answers (number, origin, name, topic, version, epsilon, eta, labels, size, day, kept)"
+    " SELECT number, origin, topic, topic, version, epsilon, eta, labels, size, day, kept FROM old",
+    "DROP TABLE old",
+    _REFUSALS,
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+_SCHEMA = f"""
+BEGIN;
+{_ANSWERS};
+{_REFUSALS};
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {SCHEMA_VERSION};
+COMMIT;
+"""
+_REASONS = {
+    "BUSY": "is in use by another process, try again",
+    "LOCKED": "is in use by another process, try again",
+    "READONLY": "cannot be written",
+    "PERM": "cannot be written",
+    "CANTOPEN": "cannot be opened: it, or the folder it is in, is missing or is not yours",
+    "FULL": "cannot be written: the disk is full",
+    "IOERR": "cannot be read or written: the disk reports an error",
+    "NOTADB": "is damaged or not a ledger; restore it from a copy",
+    "CORRUPT": "is damaged; restore it from a copy",
+    "ERROR": "is damaged; restore it from a copy",  # our statements are right, so the tables are not ours
+}
+
+
+class FileStore:
+    """Answers in one SQLite file, readable by its owner only, safe for any number of processes at once.
+
+    The file is made if there is none. One that is damaged, empty or something else is refused and left alone: over a
+    fresh ledger everything would be answered again. ``patience`` is how many seconds to wait for other processes.
+
+    A file of an earlier schema is read as it is, and gets the current one with the first answer or refusal written.
+    """
+
+    def __init__(self, path: str | Path, *, patience: float = 10.0) -> None:
+        self.path, self._patience = _named(path), positive("FileStore", "patience", patience)
+        _create_if_missing(self.path)
+        with self.exclusive() as rows:
+            rows.check()
+
+    @contextmanager
+    def exclusive(self) -> "Iterator[_Rows]":
+        """Open the file anew, so that neither threads nor forks share a connection, and lock it."""
+        with _plainly(self.path), closing(self._connect()) as connection:  # closing undoes what was not committed
+            connection.execute("BEGIN IMMEDIATE")
+            rows = _Rows(self.path, connection)
+            rows.check_kind()
+            yield rows
+            connection.execute("COMMIT")
+
+    def _connect(self) -> "Connection":
+        """Open an existing file; one that has vanished is not made anew."""
+        import sqlite3
+
+        uri = f"{self.path.as_uri()}?mode=rw"
+        connection = sqlite3.connect(uri, uri=True, timeout=self._patience, isolation_level=None)
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute("PRAGMA fullfsync = ON")
+        return connection
+
+
+def _named(path: str | Path) -> Path:
+    """Return where a file is, now and wherever the process goes; refuse a name that no file can have."""
+    try:
+        if b"\0" not in os.fsencode(path):
+            return Path(path).absolute()
+    except UnicodeEncodeError:  # half a character
+        pass
+    raise fail("FileStore", "path", "a name that a file can have", str(path))
+
+
+def _create_if_missing(path: Path) -> None:
+    try:
+        if not path.exists():
+            with _plainly(path):
+                _create(path)
+    except OSError as error:
+        raise FldpError(f"{path}: cannot be created: {error.strerror}") from None
+
+
+def _create(path: Path) -> None:
+    """Make a whole ledger under another name, then give it its own unless another process was first.
+
+    So a file of that name is a ledger from its first moment, and an empty one is a damaged one.
+    """
+    import sqlite3
+
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
+    os.close(handle)
+    try:
+        with closing(sqlite3.connect(name, isolation_level=None)) as connection:
+            connection.executescript(_SCHEMA)
+        _adopt(name, path)
+    finally:
+        os.unlink(name)
+
+
+def _adopt(name: str, path: Path) -> None:
+    try:
+        os.link(name, path)
+    except FileExistsError:
+        return
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+class _Rows:
+    """The rows of a locked file."""
+
+    def __init__(self, path: Path, connection: "Connection") -> None:
+        self._path, self._connection = path, connection
+        self._schema = SCHEMA_VERSION
+
+    def check_kind(self) -> None:
+        """Refuse a file that is not a ledger, or one of another schema."""
+        if self._number("application_id") != _APPLICATION:
+            raise FldpError(f"{self._path}: is not a ledger of fldp")
+        self._schema = self._number("user_version")
+        if self._schema not in _OBJECTS:
+            readable = " and ".join(map(str, _OBJECTS))
+            raise FldpError(f"{self._path}: has schema {self._schema}, this version of fldp reads {readable}")
+        objects = self._connection.execute("SELECT name, sql FROM sqlite_master").fetchall()
+        if set(objects) != _OBJECTS[self._schema]:  # such as a trigger, which would change what we write
+            self._refuse_file()
+
+    def _number(self, pragma: str) -> int:
+        return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+    def _upgrade(self) -> None:
+        """Bring a file of an earlier schema to the current one, within the transaction that writes to it."""
+        if self._schema == SCHEMA_VERSION:
+            return
+        for statement in _UPGRADE:
+            self._connection.execute(statement)
+        self._schema = SCHEMA_VERSION
+
+    def check(self) -> None:
+        """Refuse a file whose structure, index or numbers are damaged."""
+        if self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+            self._refuse_file()
+        _ = self.ledger, self.refusals
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(tuple(self._charge(*row) for row in self._connection.execute(_CHARGES[self._schema])))
+
+    @property
+    def refusals(self) -> tuple[Refusals, ...]:
+        if self._schema == 2:
+            return ()
+        rows = self._connection.execute("SELECT origin, count, day FROM refusals ORDER BY number").fetchall()
+        try:
+            return tuple(Refusals(*row) for row in rows)
+        except ParameterError:
+            self._refuse_file()
+
+    def refuse(self, origin: str, day: str) -> None:
+        self._upgrade()
+        self._connection.execute(
+            "INSERT INTO refusals (origin, count, day) VALUES (?, 1, ?)"
+            " ON CONFLICT (origin) DO UPDATE SET count = count + 1, day = excluded.day",
+            (origin, day),
+        )
+
+    def find(self, origin: str, version: str) -> bytes | None:
+        row = self._connection.execute(
+            "SELECT kept FROM answers WHERE origin = ? AND version = ?", (origin, version)
+        ).fetchone()
+        if row is not None and not isinstance(row[0], bytes):
+            self._refuse_file()
+        return None if row is None else bytes(row[0])
+
+    def add(self, charge: Charge, kept: bytes) -> None:
+        self._upgrade()
+        cost = (str(charge.cost.epsilon), str(charge.cost.eta))
+        named = (charge.origin, charge.name, charge.topic, charge.version)
+        self._connection.execute(
+            "INSERT INTO answers (origin, name, topic, version, epsilon, eta, labels, size, day, kept)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*named, *cost, charge.labels, charge.size, charge.day, kept),
+        )
+
+    def replace(self, charge: Charge, kept: bytes) -> None:
+        self._connection.execute(
+            "UPDATE answers SET kept = ? WHERE origin = ? AND version = ?", (kept, charge.origin, charge.version)
+        )
+
+    def _charge(self, origin: Any, topic: Any, version: Any, epsilon: Any, eta: Any, *rest: Any) -> Charge:
+        try:
+            return Charge(origin, topic, version, Spent(Fraction(epsilon), Fraction(eta), 1), *rest)
+        except (ParameterError, ValueError, TypeError, ZeroDivisionError):
+            self._refuse_file()
+
+    def _refuse_file(self) -> NoReturn:
+        raise FldpError(f"{self._path}: {_REASONS['CORRUPT']}")
+
+
+@contextmanager
+def _plainly(path: Path) -> Iterator[None]:
+    """Say in one line what SQLite said of a file."""
+    import sqlite3
+
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "SQLITE_ERROR")  # such as SQLITE_IOERR_FSYNC
+        raise FldpError(f"{path}: {_REASONS.get(name.split('_')[1], str(error))}") from None

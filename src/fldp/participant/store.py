@@ -1,0 +1,103 @@
+"""Where a participant keeps its answers: in memory, in a file (``fldp.participant.sqlite_store``), or elsewhere.
+
+A store has one method. ``exclusive()`` is a block in which nobody else, in no other thread or process, can read or
+change anything. What was added in it is durable when the block ends, and gone if it ends with an exception.
+
+A book that is also a ``RefusalBook`` counts refused surveys by origin. One that is not works, and counts none.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import NoReturn, Protocol, runtime_checkable
+
+from fldp.errors import FldpError
+from fldp.participant.ledger import Charge, Ledger, Refusals
+
+
+class Book(Protocol):
+    """A ledger and its answers, while nobody else can change them."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """All answers, in their order."""
+
+    def find(self, origin: str, version: str) -> bytes | None:
+        """Return what was kept of the answer to a version of a survey, or None."""
+
+    def add(self, charge: Charge, kept: bytes) -> None:
+        """Keep an answer; there is none yet to that origin and version."""
+
+    def replace(self, charge: Charge, kept: bytes) -> None:
+        """Keep something else of an answer that is there already; it costs nothing."""
+
+
+@runtime_checkable
+class RefusalBook(Protocol):
+    """What a book may add: how often surveys of an origin were refused."""
+
+    @property
+    def refusals(self) -> tuple[Refusals, ...]:
+        """One entry for each origin, in the order of the first refusal."""
+
+    def refuse(self, origin: str, day: str) -> None:
+        """Count one more refusal of a survey of that origin, on that day."""
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Where answers are kept."""
+
+    def exclusive(self) -> AbstractContextManager[Book]:
+        """Return a block that nobody else interferes with; durable at its end, or undone by an exception."""
+
+
+class MemoryStore:
+    """Answers that are forgotten with the process: for tests, and for callers that keep them elsewhere.
+
+    >>> with MemoryStore().exclusive() as book:
+    ...     book.ledger, book.find("https://a.example", "0" * 64)
+    (Ledger(charges=()), None)
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._process = threading.Lock(), os.getpid()
+        self._ledger, self._kept = Ledger(), dict[tuple[str, str], bytes]()
+        self._refusals: tuple[Refusals, ...] = ()
+
+    @contextmanager
+    def exclusive(self) -> "Iterator[_Page]":
+        """Let one thread at a time in; a forked process would answer a second time and is refused."""
+        if os.getpid() != self._process:
+            raise FldpError("MemoryStore: a store in memory cannot be shared with another process; use a file")
+        with self._lock:
+            page = _Page(self._ledger, dict(self._kept), self._refusals)
+            yield page
+            self._ledger, self._kept, self._refusals = page.ledger, page.kept, page.refusals
+
+    def __reduce__(self) -> NoReturn:
+        raise FldpError("MemoryStore: a store in memory cannot be copied, since both copies would answer; use a file")
+
+
+class _Page:
+    """A copy of a store in memory, to be kept or thrown away."""
+
+    def __init__(self, ledger: Ledger, kept: dict[tuple[str, str], bytes], refusals: tuple[Refusals, ...] = ()) -> None:
+        self.ledger, self.kept, self.refusals = ledger, kept, refusals
+
+    def find(self, origin: str, version: str) -> bytes | None:
+        return self.kept.get((origin, version))
+
+    def add(self, charge: Charge, kept: bytes) -> None:
+        self.ledger = Ledger((*self.ledger.charges, charge))
+        self.replace(charge, kept)
+
+    def replace(self, charge: Charge, kept: bytes) -> None:
+        self.kept[charge.origin, charge.version] = kept
+
+    def refuse(self, origin: str, day: str) -> None:
+        counts = {entry.origin: entry for entry in self.refusals}
+        before = counts.get(origin, Refusals(origin, 0, day))
+        counts[origin] = Refusals(origin, before.count + 1, day)
+        self.refusals = tuple(counts.values())

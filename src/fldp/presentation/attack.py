@@ -1,0 +1,145 @@
+"""What attackers achieve, as people and machines see it: facts, a table, JSON, a picture."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.exposure import exposure
+from fldp.presentation.plot import COLOURS, FAINT, INK, figure, save
+from fldp.privacy.bayes_attack import Averaging, Guess
+from fldp.privacy.elimination_attack import Repeats
+from fldp.wire.batch import describe
+
+ADVICE = (
+    "A client that answers once and repeats that same answer stays at one report; "
+    "one that draws a new answer each time does not."
+)
+
+
+@dataclass(frozen=True)
+class AttackResults:
+    """The three attacks on one oracle."""
+
+    guess: Guess
+    repeats: Repeats
+    averaging: Averaging
+
+    @property
+    def oracle(self) -> FrequencyOracle:
+        """The oracle that was attacked."""
+        return self.guess.oracle
+
+    @property
+    def certain(self) -> Floats:
+        """The probability that the value is known for certain, for each number of reports of ``averaging``."""
+        return np.asarray(self.repeats.known[np.minimum(self.averaging.reports, len(self.repeats.known) - 1)])
+
+
+def facts(found: AttackResults) -> dict[str, Any]:
+    """Return what one report gives, and how many give all."""
+    guess, oracle = found.guess, found.oracle
+    sure = "exact" if guess.exact else f"standard error {_percent(guess.stderr)}"
+    least = f"at least {oracle.anonymity:,} of {oracle.domain_size:,}"
+    return {
+        "oracle": describe(oracle),
+        "eta": str(oracle.eta),
+        "gives away": exposure(oracle),
+        "best guess, no report": f"right in {_percent(guess.before)}",
+        "best guess, one report": f"right in {_percent(guess.after)}, {guess.gain:.3g} times as often ({sure})",
+        "values left by a report": f"{least}, {guess.left:,.1f} in the mean",
+        "known for certain": _known(found.repeats),
+    }
+
+
+def _known(found: Repeats) -> str:
+    median, most = found.within(0.5), found.within(0.99)
+    if median is None:
+        return "never: no number of reports leaves one value alone possible"
+    often = f"99 % within {most}" if most is not None else "99 % within none that was tried"
+    how = "exact" if found.exact else f"of {found.trials:,} trials"
+    return f"after {median} independent reports in the median, {often} ({how}), whatever epsilon is"
+
+
+def averaging_table(found: AttackResults) -> Table:
+    """Return how often the best guess is right after a number of reports, independent or the same."""
+    title = f"How often the best guess is right, over {found.averaging.trials:,} trials"
+    table = Table(title=title, title_justify="left")
+    for heading in ("reports", "independent", "std. error", "known for certain", "the same repeated"):
+        table.add_column(heading, justify="right")
+    rows = _rows(found)
+    for row in (row for row in rows if row["reports"].bit_count() == 1 or row is rows[-1]):
+        error = _percent(row["stderr"]) if row["stderr"] >= 1e-4 else "< 0.01 %"
+        shares = (_percent(row[name]) for name in ("certain", "repeated"))
+        table.add_row(f"{row['reports']:,}", _percent(row["success"]), error, *shares)
+    return table
+
+
+def as_json(found: AttackResults) -> str:
+    """Return the findings as JSON."""
+    guess, repeats, oracle = found.guess, found.repeats, found.oracle
+    made = {
+        "oracle": describe(oracle),
+        "eta": float(oracle.eta),
+        "anonymity": oracle.anonymity,
+        "one_report": {
+            "before": guess.before,
+            "after": guess.after,
+            "gain": guess.gain,
+            "left": guess.left,
+            "exact": guess.exact,
+            "stderr": guess.stderr,
+        },
+        "known": {
+            "median": repeats.within(0.5),
+            "within_99": repeats.within(0.99),
+            "mean": repeats.mean,
+            "exact": repeats.exact,
+            "trials": repeats.trials,
+        },
+        "averaging": _rows(found),
+        "trials": found.averaging.trials,
+    }
+    return json.dumps(made, ensure_ascii=False, indent=1)
+
+
+def save_picture(found: AttackResults, path: Path) -> None:
+    """Save the attacker's success against the number of reports, as PNG or SVG."""
+    drawn, axes = figure(7.5, 4.4)
+    guess, oracle, made = found.guess, found.oracle, found.averaging
+    colour, reports = COLOURS.get(oracle.name, INK), made.reports
+    new, same = "a new answer each time", "the same answer each time"
+    axes.fill_between(reports, made.success - 2 * made.stderr, made.success + 2 * made.stderr, color=colour, alpha=0.25)
+    axes.plot(reports, made.success, "o-", color=colour, markersize=3.5, label=f"{new}: the best guess is right")
+    if found.certain.any():
+        axes.plot(reports, found.certain, "--", color=colour, label=f"{new}: no other value is possible")
+    axes.axhline(guess.after, color=INK, linewidth=1.8, zorder=1.8, label=f"{same}: {_percent(guess.after)} right")
+    axes.axhline(
+        guess.before, color=FAINT, linewidth=1.8, zorder=1.7, label=f"no answer: {_percent(guess.before)} right"
+    )
+    axes.set(xscale="log", ylim=(-0.02, 1.04), xlabel="answers of one person", ylabel="chance")
+    axes.set_xticks(*zip(*((count, f"{count:,}") for count in reports.tolist() if count.bit_count() == 1), strict=True))
+    axes.set_xticks([], minor=True)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+    title = f"{oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}, {oracle.domain_size:,} values"
+    some = f"leaves at least {oracle.anonymity:,} possible"
+    left = "rules out none" if oracle.anonymity == oracle.domain_size else some
+    axes.set_title(f"{title}; a report {left}", loc="left", fontsize=10, color=INK)
+    drawn.legend(frameon=False, fontsize=8.5, loc="outside lower center", ncols=2)
+    save(drawn, path)
+
+
+def _rows(found: AttackResults) -> list[dict[str, Any]]:
+    made = found.averaging
+    columns = (made.reports.tolist(), made.success.tolist(), made.stderr.tolist(), found.certain.tolist())
+    names = ("reports", "success", "stderr", "certain")
+    return [dict(zip(names, row, strict=True)) | {"repeated": found.guess.after} for row in zip(*columns, strict=True)]
+
+
+def _percent(share: float) -> str:
+    return ">99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.3g} %"

@@ -1,0 +1,111 @@
+"""An audit as people and machines see it: a table, a conclusion, JSON."""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from typing import Any
+
+from rich.table import Table
+
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.privacy.auditor import Audit, Finding
+from fldp.wire.batch import describe
+
+Label = Callable[[Any], str]
+
+
+def audit_table(found: Audit, label: Label = str) -> Table:
+    """Return the worst event of every family, and whether it breaks the claim."""
+    half = f"{found.samples // 2:,}"
+    title = (
+        f"The worst event S of each family, tested on the half of the reports that it was not chosen on: {half} a value"
+    )
+    table = Table(title=title, title_justify="left")
+    table.add_column("family")
+    table.add_column("values t, t'")
+    table.add_column("event S", overflow="fold")
+    for heading in ("P(S|t)", "P(S|t')", "tested,\nat least", "allowed"):
+        table.add_column(heading, justify="right")
+    table.add_column("verdict")
+    for finding in found.findings:
+        table.add_row(
+            finding.family,
+            _values(finding, label),
+            finding.event,
+            f"{finding.hits / finding.trials:.4f}",
+            f"{finding.other_hits / finding.other_trials:.4f}",
+            f"{finding.excess + _allowed(found, finding):.4f}",
+            f"{_allowed(found, finding):g}",
+            "VIOLATED" if finding.violated else "ok",
+            style="bold" if finding.violated else None,
+        )
+    return table
+
+
+def notes(found: Audit) -> list[str]:
+    """Return what has to be said below the table: what was tested, the conclusion, and what it is worth."""
+    tested = f"P(S|t) - e^{found.claim.epsilon:g} P(S|t'), at confidence {found.confidence:g} for all rows at once"
+    return [f"Tested is {tested}. {_PAIRS}", conclusion(found), *([_WORTH] if found.holds else [])]
+
+
+_PAIRS = "The last row compares how often pairs of reports of one value agree with how often random pairs do."
+_WORTH = (
+    "That is no proof. An audit sees the events it looks at, the values it compares, and what so many reports show; "
+    "fldp verify proves what the law of an oracle keeps."
+)
+
+
+def conclusion(found: Audit) -> str:
+    """Say in a sentence what was found.
+
+    >>> import fldp
+    >>> conclusion(fldp.audit(lambda values: values, epsilon=1.0, domain_size=2, samples=400))
+    'VIOLATION: this is not (epsilon 1, eta 1)-FLDP, which is plain LDP. At this eta, epsilon is at least 3.3.'
+    """
+    broken = {finding.family for finding in found.violations}
+    claim = f"(epsilon {found.claim.epsilon:g}, eta {found.claim.eta:g})-FLDP"
+    if found.claim.eta == 1:
+        claim += ", which is plain LDP"
+    shown = f" At this eta, epsilon is at least {found.epsilon_lower_bound:.2g}." if found.epsilon_lower_bound else ""
+    if not broken:
+        return f"No violation found in {found.samples * len(found.values):,} reports: they fit {claim}.{shown}"
+    if broken == {"independence"}:
+        return f"VIOLATION: reports of different people are not independent.{shown}"
+    both = " Besides, reports of different people are not independent." if "independence" in broken else ""
+    return f"VIOLATION: this is not {claim}.{shown}{both}"
+
+
+def as_json(found: Audit, label: Label = str, oracle: FrequencyOracle | None = None, command: str | None = None) -> str:
+    """Return an audit as JSON."""
+    return json.dumps(
+        {
+            "oracle": describe(oracle) if oracle else None,
+            "command": command,
+            "epsilon": found.claim.epsilon,
+            "eta": found.claim.eta,
+            "confidence": found.confidence,
+            "samples": found.samples,
+            "values": [label(value) for value in found.values],
+            "holds": found.holds,
+            "epsilon_lower_bound": found.epsilon_lower_bound,
+            "conclusion": conclusion(found),
+            "findings": [_facts(found, finding, label) for finding in found.findings],
+        },
+        ensure_ascii=False,
+        indent=1,
+    )
+
+
+def _facts(found: Audit, finding: Finding, label: Label) -> dict[str, Any]:
+    facts = dataclasses.asdict(finding)
+    named = {"value": label(finding.value), "other": label(finding.other)}
+    return facts | named | {"allowed": _allowed(found, finding), "violated": finding.violated}
+
+
+def _values(finding: Finding, label: Label) -> str:
+    first = label(finding.value)
+    return f"{first}, pairs" if finding.family == "independence" else f"{first}, {label(finding.other)}"
+
+
+def _allowed(found: Audit, finding: Finding) -> float:
+    return 0.0 if finding.family == "independence" else found.claim.slack

@@ -1,0 +1,230 @@
+"""A card as people and machines see it: text, JSON, a page, a picture."""
+
+import io
+import json
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from fldp.presentation.card_text import Section, mean_left, sections, title
+from fldp.presentation.plot import COLOURS, FAINT, INK, figure, figures, literal, save
+from fldp.privacy.elimination_attack import Repeats
+from fldp.privacy.notions import declared
+from fldp.privacy.privacy_card import MAX_REPEATS, Card, Deal
+from fldp.support.atomic_files import written
+from fldp.support.optional_imports import load
+from fldp.support.validation import one_of
+from fldp.wire.batch import describe
+
+
+def as_text(card: Card, width: int = 88) -> str:
+    """Return the card as text."""
+    heading = textwrap.wrap(title(card), width)
+    lines = [*heading, "=" * max(map(len, heading))]
+    for section in sections(card):
+        lines += ["", section.heading, *_wrapped(section, width)]
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ") + "\n"
+
+
+def _wrapped(section: Section, width: int) -> list[str]:
+    return [part for line in section.lines for part in textwrap.wrap(f"  {line}", width, subsequent_indent="  ")]
+
+
+def as_json(card: Card) -> str:
+    """Return the numbers of the card, and its words, as JSON."""
+    return json.dumps(facts(card), ensure_ascii=False, indent=1) + "\n"
+
+
+def facts(card: Card) -> dict[str, Any]:
+    """Return the numbers of the card, and its words."""
+    guess, oracle = card.guess, card.oracle
+    return {
+        "title": title(card),
+        "survey": card.survey.version if card.survey else None,
+        "oracle": describe(oracle),
+        "epsilon": oracle.epsilon,
+        "eta": float(oracle.eta),
+        "notion": str(declared(oracle)),
+        "users": card.users,
+        "domain_size": oracle.domain_size,
+        "least_left": card.least_left,
+        "mean_left": [float(left) for left in card.left],
+        "guess": {"before": guess.before, "after": guess.after, "exact": guess.exact, "stderr": guess.stderr},
+        "known": _known_facts(card.repeats),
+        "fresh_reports": {
+            "reports": card.averaging.reports.tolist(),
+            "guess": card.averaging.success.tolist(),
+            "stderr": card.averaging.stderr.tolist(),
+            "trials": card.averaging.trials,
+        },
+        "decoders": [_deal_facts(deal) for deal in card.deals],
+        "words": {section.heading: list(section.lines) for section in sections(card)},
+    }
+
+
+def _known_facts(found: Repeats) -> dict[str, Any]:
+    return {
+        "median": found.within(0.5),
+        "within_99": found.within(0.99),
+        "exact": found.exact,
+        "trials": found.trials,
+    }
+
+
+def _deal_facts(deal: Deal) -> dict[str, Any]:
+    plain = deal.plain_guess
+    return {
+        "decoder": deal.decoder,
+        "reach": deal.reach,
+        "plain_epsilon": deal.plain_epsilon,
+        "plain_guess": plain.after if plain else None,
+        "plain_guess_stderr": plain.stderr if plain else None,
+    }
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem; }}
+h1 {{ font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }}
+h2 {{ font-size: 1rem; margin: 1.4rem 0 0.2rem; }}
+p {{ margin: 0.2rem 0; }}
+figure {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); margin: 1.6rem 0;
+  background: #fff; border-radius: 6px; padding: 0.5rem; }}
+svg {{ width: 100%; height: auto; }}
+footer {{ color: GrayText; font-size: 0.85rem; }}
+</style>
+<main>
+<h1>{title}</h1>
+{body}
+<figure role="img" aria-label="{alternative}">{picture}</figure>
+<footer><p>{footer}</p></footer>
+</main>
+</html>
+"""
+
+
+def as_html(card: Card) -> str:
+    """Return the card as a page that needs nothing else; the picture needs the extra ``plot``."""
+    body = "\n".join(
+        f"<h2>{escape(section.heading)}</h2>\n" + "\n".join(f"<p>{escape(line)}</p>" for line in section.lines)
+        for section in sections(card)
+    )
+    return _PAGE.format(
+        title=escape(title(card)),
+        body=body,
+        alternative=escape(_alternative(card)),
+        picture="\n".join(_svg(card, draw) for draw in (draw_shrinking, draw_guessing)),
+        footer=escape(", ".join(f"{name} {value}" for name, value in describe(card.oracle).items())),
+    )
+
+
+def _alternative(card: Card) -> str:
+    shrinking = ", ".join(f"{mean_left(card, k)} after {k}" for k in (0, 1, 2, 4, 8))
+    return f"Answers left possible by fresh reports: {shrinking}. Repeating the same report leaves as many as one."
+
+
+def _svg(card: Card, draw: Callable[[Card, Any], None]) -> str:
+    buffer = io.BytesIO()
+    drawn, axes = figure(4.6, 4.0)
+    draw(card, axes)
+    with load("matplotlib", "plot").rc_context({"svg.hashsalt": draw.__name__}):  # or two on a page share names
+        drawn.savefig(buffer, format="svg", metadata={"Date": None})
+    text = buffer.getvalue().decode()
+    return text[text.index("<svg") :]
+
+
+def draw_shrinking(card: Card, axes: Any) -> None:
+    """Draw the mean number of answers left possible against the number of reports."""
+    colour = COLOURS.get(card.oracle.name, INK)
+    shown = range(min(MAX_REPEATS, 2 * card.oracle.domain_size.bit_length()) + 1)
+    left = [float(card.left[k]) for k in shown]
+    axes.plot(shown, left, "o-", color=colour, markersize=3, label="fresh answers")
+    axes.plot(shown, [left[min(k, 1)] for k in shown], "--", color=INK, linewidth=1.2, label="the same answer repeated")
+    axes.set(yscale="log", ylim=(0.8, 1.5 * card.oracle.domain_size), xlabel="reports of one person")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    ticks = _ticks(card.oracle.domain_size)
+    axes.set_yticks(ticks, [f"{count:,}" for count in ticks])
+    axes.set_yticks([], minor=True)
+    axes.set_title(f"Answers left possible, of {card.oracle.domain_size:,}", loc="left", fontsize=10, color=INK)
+    _legend(axes)
+
+
+def _ticks(most: int) -> list[int]:
+    """Return round numbers up to ``most``, for a logarithmic axis."""
+    steps = (1, 2, 5) if most <= 1000 else (1,)
+    return [step * 10**k for k in range(len(str(most))) for step in steps if step * 10**k <= most]
+
+
+def _legend(axes: Any) -> None:
+    """Put the legend below the panel, where no line can run through it."""
+    axes.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(-0.02, -0.15), borderaxespad=0)
+
+
+def draw_guessing(card: Card, axes: Any) -> None:
+    """Draw how often the best guess is right against the number of reports."""
+    made, colour = card.averaging, COLOURS.get(card.oracle.name, INK)
+    axes.plot(made.reports, made.success, "o-", color=colour, markersize=3, label="fresh answers")
+    axes.axhline(card.guess.before, color=FAINT, linewidth=3.0, label="no report", zorder=1)
+    axes.axhline(card.guess.after, color=INK, linestyle="--", linewidth=1.2, label="the same answer repeated")
+    axes.set(xscale="log", ylim=(-0.02, 1.04), xlabel="reports of one person")
+    axes.set_xticks([1, 2, 4, 8, 16, 32, 64], ["1", "2", "4", "8", "16", "32", "64"])
+    axes.set_xticks([], minor=True)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+    axes.set_title("The best guess is right in", loc="left", fontsize=10, color=INK)
+    _legend(axes)
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a name by which a card cannot be saved."""
+    one_of(".html", ".png", ".svg")("card", f"the ending of {path}", path.suffix.lower())
+
+
+def save_card(card: Card, path: Path) -> None:
+    """Save the card as a page or a picture, by the ending of the name: .html, .png or .svg."""
+    check_ending(path)
+    if path.suffix.lower() == ".html":
+        with written(str(path)) as file:
+            file.write(as_html(card).encode())
+        return
+    save(_poster(card), path)
+
+
+def _poster(card: Card) -> Any:
+    """Draw the whole card: its words, and the picture below them."""
+    lines = [*_heading(card), *(line for section in sections(card) for line in _drawn(section))]
+    words = 0.2 + sum(line.height for line in lines)
+    drawn, (shrinking, guessing) = figures(9.0, words + 4.3, 2, above=words + 0.2)
+    draw_shrinking(card, shrinking)
+    draw_guessing(card, guessing)
+    place = 0.2
+    for line in lines:
+        drawn.text(0.025, 1 - place / (words + 4.3), literal(line.text), va="top", color=INK, **line.style)
+        place += line.height
+    return drawn
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of words on a picture; its height is in inches."""
+
+    text: str
+    height: float = 0.21
+    style: dict[str, Any] = field(default_factory=lambda: {"fontsize": 10})
+
+
+def _heading(card: Card) -> list[_Line]:
+    parts = textwrap.wrap(title(card), 66, max_lines=4, placeholder=" ...")
+    return [*(_Line(part, 0.28, {"fontsize": 14, "weight": "bold"}) for part in parts), _Line("", 0.14)]
+
+
+def _drawn(section: Section) -> list[_Line]:
+    heading = _Line(section.heading, style={"fontsize": 10, "weight": "bold"})
+    return [heading, *map(_Line, _wrapped(section, 116)), _Line("", 0.16)]

@@ -1,0 +1,242 @@
+"""The words of a card: what it says, in sentences that need no other knowledge."""
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
+from math import exp, expm1
+
+from fldp.privacy.notions import declared
+from fldp.privacy.privacy_card import LEVEL, MAX_REPEATS, Card, Deal
+from fldp.support.exact_numbers import share_text
+
+_SCALES = ((10**12, " trillion"), (10**9, " billion"), (10**6, " million"))
+_ENOUGH_TRIALS = 500  # to speak of 99 of 100 cases
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands below it."""
+
+    heading: str
+    lines: tuple[str, ...]
+
+
+def title(card: Card) -> str:
+    """Return what the card is about."""
+    if card.survey is not None:
+        return card.survey.title or card.survey.question
+    return f"{card.oracle.title}, {card.oracle.domain_size:,} values"
+
+
+def sections(card: Card) -> list[Section]:
+    """Return what the card says, in plain words."""
+    made = [
+        Section("What your report says for certain", _certain(card)),
+        Section("What somebody can guess from it", _guessed(card)),
+        Section("If you answered again and again", _repeated(card)),
+        Section("The two numbers", _numbers(card)),
+        Section("What the answers of all are good for", _accuracy(card)),
+    ]
+    if card.oracle.eta < 1:
+        return [*made, Section("Plain local privacy that is as exact", _plain(card))]
+    return made if card.oracle.name == "oue" else [*made, Section("Another way to be as exact", _other(card))]
+
+
+def number(amount: float, digits: int = 3, rounding: str = ROUND_HALF_EVEN) -> str:
+    """Write a number as people do, with so many digits that matter.
+
+    >>> number(99.6, 2), number(50_000.5), number(0.00001234), number(485_165_195.4), number(1e18)
+    ('100', '50,000', '0.0000123', '485 million', '1,000,000 trillion')
+    """
+    rounded = Context(prec=digits, rounding=rounding).create_decimal(amount)
+    scale, name = next(((scale, name) for scale, name in _SCALES if rounded >= scale), (1, ""))
+    return f"{(rounded / scale).normalize():,f}{name}"
+
+
+def percent(share: float) -> str:
+    r"""Write a share as people do; one that is not 0 or 1 is never written as if it were.
+
+    >>> [percent(share).replace("\N{NO-BREAK SPACE}", " ") for share in (0.5, 0.00123, 1e-9, 0.99999, 1.0)]
+    ['50 %', '0.123 %', 'less than 0.001 %', 'more than 99.9 %', '100 %']
+    """
+    if 0 < share < 0.99e-5:
+        return "less than 0.001\N{NO-BREAK SPACE}%"
+    if 0.9995 <= share < 1:
+        return "more than 99.9\N{NO-BREAK SPACE}%"
+    return f"{number(100 * share)}\N{NO-BREAK SPACE}%"
+
+
+def mean_left(card: Card, reports: int) -> str:
+    """Write the mean number of answers that so many fresh reports leave possible."""
+    left = float(card.left[reports])
+    return f"{left:,.0f}" if left >= 100 else number(left)
+
+
+def _answers(count: int, what: str = "answer") -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _certain(card: Card) -> tuple[str, ...]:
+    size = card.oracle.domain_size
+    if not card.certain:
+        return (f"Nothing. {'Both' if size == 2 else f'Each of the {size:,}'} answers could have given your report.",)
+    if card.oracle.eta == 0:
+        said = "In which group your answer is. This is weak: answers in different groups are not protected at all."
+    else:
+        said = card.oracle.unprotected or "That some answers are not yours, whatever epsilon is."
+    return said, f"Of {_answers(size)} it leaves {_left(card)}."
+
+
+def _left(card: Card) -> str:
+    mean, least = mean_left(card, 1), f"{card.least_left:,}"
+    if card.left[1] == 1:
+        return "only yours possible"
+    if mean == least:
+        return f"{least} possible" if card.left[1] == card.least_left else f"at least {least} possible"
+    return f"{mean} possible on average, and {f'at least {least}' if card.least_left > 1 else 'sometimes only yours'}"
+
+
+def _guessed(card: Card) -> tuple[str, ...]:
+    guess = card.guess
+    return (
+        f"Without your report, the best guess of your answer is right in {percent(guess.before)} of all cases. "
+        f"With it, in {percent(guess.after)}: {_times(guess.gain)}.",
+    )
+
+
+def _times(gain: float, than: str = "") -> str:
+    """Say how much more often a guess is right, followed by ``than`` what."""
+    if gain < 1.05:
+        how = "hardly more often" if gain > 1 + 1e-9 else "no more often"
+        return how + (f" than {than}" if than else "")
+    return f"{number(gain, 2)} times as often" + (f" as {than}" if than else "")
+
+
+def _repeated(card: Card) -> tuple[str, ...]:
+    lasting = card.oracle.lasting_epsilon
+    if lasting == card.oracle.epsilon:
+        return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
+    return (
+        "Your device draws noise once and keeps it. Asked daily, it adds more noise for every report.",
+        f"All reports that are made of what it keeps, together, are at most {_ratio(lasting)} times as likely for one "
+        f"answer as for another: epsilon {number(lasting)}, however many they are.",
+        _fresh(card),
+    )
+
+
+def _fresh(card: Card) -> str:
+    median = card.repeats.within(0.5)
+    if median == 1:
+        alone = percent(float(card.repeats.known[1]))
+        return f"A single answer already leaves only yours possible in {alone} of all cases, at any epsilon."
+    if median is not None:
+        return f"{median} fresh answers would leave only yours possible in {_often(card, median)}, at any epsilon."
+    share = next((share for share in (0.5, 0.9) if card.guess.after < share), None)
+    if card.guess.before >= 0.9:
+        return f"The best guess is right in {percent(card.guess.before)} of all cases even without your answer."
+    if share is None:
+        return f"A single answer is enough for a guess that is right in {percent(card.guess.after)} of all cases."
+    count = card.fresh_for(share)
+    if count is not None:
+        often = "half of all cases" if share == 0.5 else f"{percent(share)} of all cases"
+        return f"After {count} fresh answers, the best guess would be right in {often} or more."
+    success = percent(float(card.averaging.success[-1]))
+    return f"After {MAX_REPEATS} fresh answers, the best guess would be right in {success} of all cases."
+
+
+def _often(card: Card, median: int) -> str:
+    """Say in how many cases so many reports leave one answer, and how many do so nearly always."""
+    most = card.repeats.within(0.99)
+    if most is None or not (card.repeats.exact or card.repeats.trials >= _ENOUGH_TRIALS):
+        return "half of all cases or more"
+    return "99 of 100 cases" if most == median else f"half of all cases or more, and {most} in 99 of 100"
+
+
+def _numbers(card: Card) -> tuple[str, ...]:
+    oracle = card.oracle
+    among = "Among the answers that it does not rule out, a" if card.certain else "A"
+    ratio = f"report is at most {_ratio(oracle.epsilon)} times as likely for one answer as for another."
+    return (
+        f"epsilon {number(oracle.epsilon, 6)}. {among} {ratio}",
+        f"eta {share_text(oracle.eta)}. {_eta(card)}",
+        f"Promised: {_promise(card)}.",
+        *(() if card.certain else filter(None, [oracle.unprotected])),
+    )
+
+
+def _promise(card: Card) -> str:
+    epsilon = card.oracle.epsilon
+    return str(declared(card.oracle)).replace(f"{epsilon:g}", number(epsilon, 6), 1)
+
+
+def _ratio(epsilon: float) -> str:
+    """Write ``e^epsilon`` rounded up, since it is a bound; near 1, with the digits that tell it from 1."""
+    if epsilon >= 0.5:
+        return number(exp(epsilon), 3, ROUND_CEILING)
+    extra = number(expm1(epsilon), 3 if epsilon >= 0.1 else 2, ROUND_CEILING)
+    return "1" + extra[1:]
+
+
+def _eta(card: Card) -> str:
+    if card.oracle.eta == 1:
+        return "Any two answers can give all the same reports. This is plain local differential privacy."
+    if card.oracle.eta == 0:
+        return "Some answers have no report in common. This is weak, and much weaker than local differential privacy."
+    least = "at least " if card.oracle.unprotected else ""
+    common = f"{least}{share_text(card.oracle.eta)} of their reports in common"
+    share = f"Any two answers have {common}; the others tell them apart for certain."
+    return f"{share} 1 would be plain local differential privacy; this is weaker."
+
+
+def _accuracy(card: Card) -> tuple[str, ...]:
+    return tuple(_said(deal, _known(card, deal)) for deal in card.deals)
+
+
+def _known(card: Card, deal: Deal) -> str:
+    users = _answers(card.users)
+    if deal.reach >= 1:
+        return f"{users} {'tells' if card.users == 1 else 'tell'} nothing about a single share. It takes more."
+    near = percent(deal.reach)
+    within = near if near.startswith("less") else f"within {near}"
+    return f"of {users}, the share of a rare one is known to {within} ({100 * LEVEL:.0f} % interval)."
+
+
+def _plain(card: Card) -> tuple[str, ...]:
+    said = [_said(deal, _comparison(card, deal)) for deal in card.deals]
+    return (*said, "Plain local privacy rules nothing out.") if card.certain else tuple(said)
+
+
+def _comparison(card: Card, deal: Deal) -> str:
+    if deal.plain_epsilon is None:
+        return "there is none."
+    return f"epsilon {number(deal.plain_epsilon)} (OUE). {_attacked(card, deal)}"
+
+
+def _other(card: Card) -> tuple[str, ...]:
+    return tuple(_said(deal, _needed(card, deal)) for deal in card.deals)
+
+
+def _needed(card: Card, deal: Deal) -> str:
+    if deal.plain_epsilon is None:
+        return "no epsilon makes OUE as exact."
+    return f"OUE would need epsilon {number(deal.plain_epsilon)} for the same error. {_attacked(card, deal)}"
+
+
+def _attacked(card: Card, deal: Deal) -> str:
+    """Compare the attacker's success against OUE with that against this."""
+    if deal.plain_guess is None:
+        return ""
+    gain, ours = deal.plain_guess.gain, card.guess.gain
+    better = "more often than" if gain > ours else "less often than"
+    if abs(gain - ours) < 0.05 * ours:
+        better = "about as often as"
+    return f"With it, the best guess is right {_times(gain, 'without a report')}: {better} with yours here."
+
+
+_DECODERS = {"full": "Decoded in full", "paper": "Decoded as in the paper"}
+
+
+def _said(deal: Deal, text: str) -> str:
+    """Return a sentence that begins with the decoder, if there are several."""
+    if deal.decoder is None:
+        return text[0].upper() + text[1:]
+    return f"{_DECODERS.get(deal.decoder, deal.decoder)}: {text}"

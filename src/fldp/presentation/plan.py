@@ -1,0 +1,173 @@
+"""A plan as people and machines see it: a table, what a target needs, JSON, a picture."""
+
+import json
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from fldp.errors import ParameterError
+from fldp.estimation.expected_error import curve
+from fldp.estimation.planner import LEVEL, Plan, Row
+from fldp.oracles.base.ticket_words import can_derive
+from fldp.oracles.base.treatment import treatment_of
+from fldp.oracles.exposure import exposure
+from fldp.presentation.plot import COLOURS, INK, figure, save
+from fldp.wire.batch import describe
+
+NOTES = (
+    "Errors are standard errors of a count, as shares of all users; the mean is over all values, root of the squares.",
+    f"Seen from: the smallest frequency whose {100 * LEVEL:.0f} % interval (two-sided) lies above zero.",
+    "Plain eps: the epsilon at which plain LDP (OUE) has the same error of a rare value.",
+    "Ruled out: how many values a report can exclude for certain.",
+)
+HEADINGS = (
+    "error,\nrare", "error,\n1 % item", "error,\nmean", "seen\nfrom", "bits", "eps", "eta", "plain\neps", "ruled\nout",
+)  # fmt: skip
+
+
+def plan_table(plan: Plan) -> Table:
+    """Return the oracles, the recommended one marked."""
+    title = f"{plan.users:,} users, {plan.domain_size:,} values, epsilon {plan.epsilon:g}; * is recommended"
+    table = _table(title, *HEADINGS)
+    table.add_column("server")
+    for row in plan.rows:
+        ruled_out = plan.domain_size - row.anonymity
+        table.add_row(
+            _marked(plan, row),
+            *(_percent(share) for share in (row.error_rare, row.error_frequent, row.error_mean, row.detectable)),
+            f"{row.bits:,}",
+            f"{row.epsilon:g}",
+            str(row.eta),
+            f"{row.plain_epsilon:.3g}",
+            f"up to {ruled_out:,}" if ruled_out else "nothing",
+            row.server_work,
+            style=_style(plan, row),
+        )
+    return table
+
+
+def needs_table(plan: Plan, error: float) -> Table:
+    """Return what each oracle needs for an error."""
+    table = _table(f"What it takes for {_percent(error)}, rare values", "users", "or epsilon")
+    for row in plan.rows:
+        needs = _needs(row, error)
+        epsilon = "none is enough" if needs["epsilon_needed"] is None else f"{needs['epsilon_needed']:.3g}"
+        table.add_row(_marked(plan, row), f"{needs['users_needed']:,}", epsilon, style=_style(plan, row))
+    return table
+
+
+def skipped_notes(plan: Plan) -> list[str]:
+    """Return why some oracles are not in the table."""
+    return [f"Left out: {reason}" for reason in plan.skipped.values()]
+
+
+def as_json(plan: Plan, error: float | None) -> str:
+    """Return a plan, and what it takes to reach an error if there is one, as JSON."""
+    facts = {
+        "domain_size": plan.domain_size,
+        "users": plan.users,
+        "epsilon": plan.epsilon,
+        "eta": plan.eta,
+        **plan.treatment.parameters,
+        "level": LEVEL,
+        "reason": plan.reason,
+        "rows": [_facts(plan, row) | (_needs(row, error) if error is not None else {}) for row in plan.rows],
+        "skipped": dict(plan.skipped),
+    }
+    return json.dumps(facts | ({"target_error": error} if error is not None else {}), ensure_ascii=False, indent=1)
+
+
+def save_curves(plan: Plan, path: Path) -> None:
+    """Save the error of a rare value against epsilon, one colour for each oracle, as PNG or SVG."""
+    drawn, axes = figure(7.5, 4.8)
+    low, high = min(0.1, plan.epsilon), max(8.0, plan.epsilon)
+    for row, width in zip(plan.rows, cycle((1.3, 3.6, 2.4)), strict=False):  # thin on wide: none hides another
+        x, y = zip(*(point for point in _curve(row) if low / 1.2 <= point[0] <= high * 1.2), strict=True)
+        axes.plot(x, y, _line(row), color=_colour(row), linewidth=width, zorder=3 - width / 10, label=_label(row))
+    best = plan.recommended
+    axes.axvline(plan.epsilon, color=INK, linewidth=0.7, zorder=1)
+    axes.plot(
+        plan.epsilon, best.error_rare, "o", color=_colour(best), markeredgecolor=INK, zorder=4, label="recommended"
+    )
+    axes.set(xscale="log", yscale="log", xlabel="epsilon", ylabel="standard error, share of users", xlim=(low, high))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda number, _: f"{number:g}")
+        axis.set_minor_formatter(lambda *_: "")
+    axes.set_xticks([tick for tick in (0.1, 0.2, 0.5, 1, 2, 4, 8) if low <= tick <= high])
+    title = f"A rare value: {plan.users:,} users, {plan.domain_size:,} values. Solid: plain LDP; the others are weaker"
+    axes.set_title(title, loc="left", fontsize=10, color=INK)
+    axes.legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1, 0.5))
+    save(drawn, path)
+
+
+def _table(title: str, *headings: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column("oracle")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _marked(plan: Plan, row: Row) -> str:
+    return f"{'*' if row == plan.recommended else ' '} {row.name}"
+
+
+def _style(plan: Plan, row: Row) -> str | None:
+    return "bold" if row == plan.recommended else None
+
+
+def _percent(share: float | None) -> str:
+    return "none" if share is None else f"{100 * share:.3g} %"
+
+
+def _facts(plan: Plan, row: Row) -> dict[str, Any]:
+    return {
+        "oracle": describe(row.oracle),
+        "decoder": row.decoder,
+        "eligible": row in plan.eligible,
+        "recommended": row == plan.recommended,
+        "shortest": row == plan.shortest,
+        "error_rare": row.error_rare,
+        "error_frequent": row.error_frequent,
+        "error_mean": row.error_mean,
+        "detectable": row.detectable,
+        "bits": row.bits,
+        "client_words": row.words,
+        "server_work": row.server_work,
+        "epsilon": row.epsilon,
+        "eta": float(row.eta),
+        "anonymity": row.anonymity,
+        "plain_epsilon": row.plain_epsilon,
+        "exposure": exposure(row.oracle),
+        "derives": can_derive(row.oracle),
+    }
+
+
+def _needs(row: Row, error: float) -> dict[str, Any]:
+    users = row.users_needed(error)
+    try:
+        return {"users_needed": users, "epsilon_needed": row.epsilon_needed(error)}
+    except ParameterError:
+        return {"users_needed": users, "epsilon_needed": None}
+
+
+def _curve(row: Row) -> list[tuple[float, float]]:
+    oracle = row.oracle
+    more = treatment_of(oracle)
+    return list(curve(oracle.name, oracle.domain_size, row.users, eta=oracle.eta, decoder=row.decoder, **more))
+
+
+def _colour(row: Row) -> str:
+    return COLOURS.get(row.oracle.name, INK)
+
+
+def _line(row: Row) -> str:
+    if row.eta == 1:
+        return "-"
+    return "--" if row.is_default else ":"
+
+
+def _label(row: Row) -> str:
+    return row.name if row.eta == 1 else f"{row.name}, eta {row.eta}"

@@ -1,0 +1,138 @@
+"""Pictures of estimates: one colour for each oracle, everywhere."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fldp.data.estimate import Estimate
+from fldp.errors import FldpError
+from fldp.support.atomic_files import written
+from fldp.support.optional_imports import load
+
+COLOURS = {
+    "cms": "#0f766e",
+    "exponential": "#3d8f8a",
+    "fhr": "#2a9d5c",
+    "fwr": "#d63aa0",
+    "grouped": "#5a5f8c",
+    "grr": "#b5545c",
+    "hcms": "#a855f7",
+    "hr": "#6b4f3a",
+    "hrr": "#4fb3bf",
+    "idue": "#1f4e79",
+    "olh": "#e07b39",
+    "oue": "#3b6fb6",
+    "pgr": "#d4a017",
+    "rappor": "#be123c",
+    "rr": "#7a7a7a",
+    "ss": "#8a9a1f",
+    "sue": "#8d6cab",
+    "urappor": "#c9628e",
+    "urr": "#a3371f",
+}
+INK, FAINT = "#222222", "#b8b8b8"
+
+
+def literal(text: str) -> str:
+    r"""Return text that is drawn as it is: a dollar sign would begin a formula.
+
+    >>> print(literal("from $1 to $2"))
+    from \$1 to \$2
+    """
+    return text.replace("$", r"\$")
+
+
+def figure(width: float, height: float) -> tuple[Any, Any]:
+    """Return a figure and its axes in the house's look; needs the extra ``plot``."""
+    made, (axes,) = figures(width, height, 1)
+    return made, axes
+
+
+def figures(width: float, height: float, panels: int, *, above: float = 0.0) -> tuple[Any, list[Any]]:
+    """Return a figure and the axes of its panels side by side, with so many inches ``above`` them left free."""
+    made, (every,) = grid(width, height, 1, panels, above=above)
+    return made, every
+
+
+def grid(
+    width: float, height: float, rows: int, columns: int, *, above: float = 0.0, **sharing: Any
+) -> tuple[Any, list[list[Any]]]:
+    """Return a figure and the axes of its panels, row by row; ``sharing`` is what matplotlib's subplots take."""
+    made = load("matplotlib.figure", "plot").Figure(figsize=(width, height), dpi=150, layout="constrained")
+    made.get_layout_engine().set(rect=(0.005, 0.005, 0.99, 0.99 - above / height))
+    every = [list(row) for row in made.subplots(rows, columns, squeeze=False, **sharing)]
+    for axes in (axes for row in every for axes in row):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color(FAINT)
+        axes.tick_params(color=FAINT, labelcolor=INK, labelsize=9)
+        axes.grid(axis="y", color=FAINT, linewidth=0.5, alpha=0.6)
+        axes.set_axisbelow(True)
+    return made, every
+
+
+def save_bars(
+    estimate: Estimate, path: Path, *, truth: Any = None, k: int = 20, level: float = 0.95, title: str | None = None
+) -> None:
+    """Save the ``k`` largest estimates as bars with error bars, with the true counts as marks where they are known."""
+    rows = estimate.top(k, level)
+    drawn, axes = figure(max(6.0, 1.5 + 0.42 * len(rows)), 4.2)
+    places = np.arange(len(rows))
+    reach = [np.maximum(0, rows["count"] - rows["low"]), np.maximum(0, rows["high"] - rows["count"])]
+    name, interval = estimate.oracle.name, f"{100 * level:.4g} % interval"
+    axes.bar(places, rows["count"], color=COLOURS.get(name, INK), width=0.72, label="estimate", alpha=0.85)
+    axes.errorbar(places, rows["count"], reach, fmt="none", color=INK, capsize=2.5, linewidth=1, label=interval)
+    if truth is not None:
+        axes.scatter(
+            places,
+            np.asarray(truth)[rows["value"]],
+            marker="D",
+            s=16,
+            color="#ffb000",
+            edgecolor=INK,
+            linewidth=0.6,
+            zorder=3,
+            label="true count",
+        )
+    axes.axhline(0, color=INK, linewidth=0.8)
+    names = [literal(_short(estimate, int(value))) for value in rows["value"]]
+    axes.set_xticks(places, names, rotation=0 if k <= 25 else 90)
+    if estimate.labels is not None:
+        axes.tick_params(axis="x", rotation=45)
+    axes.set_ylabel("people")
+    axes.set_xlabel("value, largest estimate first")
+    axes.yaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
+    oracle = estimate.oracle
+    axes.set_title(
+        literal(title or f"{estimate.n:,} reports, {oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}"),
+        loc="left",
+        fontsize=10,
+        color=INK,
+    )
+    axes.legend(frameon=False, fontsize=9)
+    save(drawn, path)
+
+
+def save(drawn: Any, path: Path) -> None:
+    """Save a figure as PNG or SVG, whole or not at all, the same bytes for the same figure."""
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in ("png", "svg"):
+        raise FldpError(f"{path}: a picture must end in .png or .svg")
+    _settle(drawn)
+    with load("matplotlib", "plot").rc_context({"svg.hashsalt": "fldp"}), written(str(path)) as file:
+        drawn.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
+
+
+def _settle(drawn: Any) -> None:
+    """Lay a figure out once, and round the places: the solver's last digits differ from run to run."""
+    if isinstance(drawn.get_layout_engine(), load("matplotlib.layout_engine", "plot").PlaceHolderLayoutEngine):
+        return
+    drawn.draw_without_rendering()
+    drawn.set_layout_engine("none")
+    for axes in drawn.axes:
+        axes.set_position([round(float(edge), 5) for edge in axes.get_position().bounds])
+
+
+def _short(estimate: Estimate, value: int) -> str:
+    text = str(value) if estimate.labels is None else estimate.labels[value]
+    return text if len(text) <= 14 else text[:13] + "…"

@@ -1,0 +1,256 @@
+"""What people and machines see: tables, CSV, JSON."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from fldp.data.estimate import Estimate
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.string_oracle import Listed, StringOracle
+from fldp.oracles.exposure import exposure
+from fldp.privacy.verifier import Verification
+from fldp.search.rounds import Round
+from fldp.support.csv_cells import escape_row
+from fldp.survey.survey import Survey
+from fldp.wire.batch import describe
+from fldp.wire.files import Content
+
+
+def console() -> Console:
+    """Return where people read; wide enough for a table where it is not a terminal."""
+    return Console() if sys.stdout.isatty() else Console(width=120)
+
+
+def label(estimate: Estimate, value: int) -> str:
+    """Return what to call a value."""
+    return estimate.labels[value] if estimate.labels is not None else str(value)
+
+
+def estimate_table(estimate: Estimate, level: float, k: int) -> Table:
+    """Return the ``k`` largest estimates as a table."""
+    size = len(estimate.counts)
+    table = Table(title=f"The {min(k, size):,} largest of {size:,} estimates", title_justify="left")
+    table.add_column("value")
+    for heading in ("estimate", "std. error", f"{100 * level:.4g} % interval", "share"):
+        table.add_column(heading, justify="right")
+    for row in estimate.top(k, level):
+        table.add_row(
+            label(estimate, int(row["value"])),
+            f"{row['count']:,.1f}",
+            f"{row['stderr']:,.1f}",
+            f"{row['low']:,.1f} .. {row['high']:,.1f}",
+            f"{row['frequency']:.3%}",
+        )
+    return table
+
+
+def estimate_notes(estimate: Estimate) -> list[str]:
+    """Return what has to be said below an estimate."""
+    oracle = estimate.oracle
+    decoder = estimate.options.get("decoder", *oracle.decoders[:1]) if oracle.decoders else None
+    notes = [f"{estimate.n:,} reports of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")]
+    if estimate.convergence is not None:
+        ended = "converged" if estimate.convergence.converged else "did NOT converge"
+        notes.append(f"The iteration {ended} after {estimate.convergence.iterations} steps.")
+    if not oracle.runs:
+        rest = estimate.rest
+        notes.append(f"None of these candidates: {rest.count:,.1f}, standard error {rest.stderr:,.1f}.")
+    if estimate.biased:
+        notes.append(f"By {estimate.method}: biased. The intervals are those of the unbiased estimate.")
+    return [*notes, exposure(oracle)]
+
+
+def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Any]]:
+    rows = estimate.table(level) if top is None else estimate.top(top, level)
+    named = []
+    for row in rows:
+        cells = {name: row[name].item() for name in row.dtype.names}
+        named.append({"value": cells.pop("value"), "label": label(estimate, int(row["value"])), **cells})
+    return named
+
+
+def _rest(estimate: Estimate) -> dict[str, Any]:
+    """Return how many hold none of the candidates, where there are candidates."""
+    if estimate.oracle.runs:
+        return {}
+    rest = estimate.rest
+    return {"rest": {"count": rest.count, "stderr": rest.stderr}}
+
+
+def as_json(estimate: Estimate, level: float, top: int | None) -> str:
+    """Return an estimate as JSON."""
+    oracle = estimate.oracle
+    return json.dumps(
+        {
+            "oracle": describe(oracle),
+            "eta": float(oracle.eta),
+            "anonymity": oracle.anonymity,
+            "n": estimate.n,
+            "options": dict(estimate.options),
+            "method": estimate.method,
+            "biased": estimate.biased,
+            "level": level,
+            **_rest(estimate),
+            "rows": _rows(estimate, level, top),
+        },
+        ensure_ascii=False,
+        indent=1,
+    )
+
+
+def as_csv(estimate: Estimate, level: float, top: int | None) -> str:
+    """Return an estimate as CSV."""
+    rows = _rows(estimate, level, top)
+    return csv_text(rows[0], rows)
+
+
+class _Lines(io.StringIO):
+    r"""Lines that end in ``\n``. The writer is told ``\r\n``, since it quotes a cell only for what ends its lines."""
+
+    def write(self, line: str) -> int:
+        return super().write(line.removesuffix("\r\n") + "\n")
+
+
+def csv_text(names: Collection[str], rows: Iterable[dict[str, Any]]) -> str:
+    """Return rows as CSV, below the names of their columns; no cell is one that a spreadsheet would run."""
+    out = _Lines()
+    writer = csv.DictWriter(out, names, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(map(escape_row, rows))
+    return out.getvalue()
+
+
+def show(*things: Any) -> None:
+    """Print tables and sentences for people."""
+    target = console()
+    for thing in things:
+        target.print(thing, soft_wrap=isinstance(thing, str), highlight=False, markup=False)
+
+
+def show_facts(facts: dict[str, Any], as_json: bool) -> None:
+    """Print named facts, one on a line, or as JSON."""
+    if as_json:
+        show(json.dumps(facts, ensure_ascii=False, indent=1))
+        return
+    width = max(map(len, facts)) + 2
+    show(*(f"{name:<{width}}{_shown(value)}" for name, value in facts.items()))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def oracle_facts(oracle: Oracle) -> dict[str, Any]:
+    """Return what an oracle costs and gives away."""
+    return {
+        "oracle": describe(oracle),
+        "eta": str(oracle.eta),
+        "anonymity": "all strings" if isinstance(oracle, StringOracle) else oracle.anonymity,
+        "bits a report": oracle.report_bits,
+        "gives away": exposure(oracle),
+    }
+
+
+def content_facts(content: Content) -> dict[str, Any]:
+    """Return what a file holds."""
+    return {
+        "holds": content.kind,
+        "reports": content.tally.n,
+        "survey": content.survey or "none named",
+        **oracle_facts(content.tally.oracle),
+    }
+
+
+def verification_facts(found: Verification, asked: Oracle | None, at: Iterable[float] = ()) -> dict[str, Any]:
+    """Return what was verified, and of which domain, with the deltas at some epsilons."""
+    facts: dict[str, Any] = {"oracle": describe(asked)} if asked else {}
+    if isinstance(found.oracle, Listed):
+        facts["among"] = f"{found.domain_size:,} strings"
+    elif isinstance(asked, FrequencyOracle) and found.domain_size != asked.domain_size:
+        size = found.domain_size
+        same = getattr(found.oracle, "coin", None) == getattr(asked, "coin", None)
+        coins = "with the same coin" if same else "with a coin of their own"
+        facts["enumerated"] = f"on {size} values, {coins}: the law of {asked.domain_size:,} is too large"
+    facts |= {
+        "epsilon": found.epsilon,
+        "eta": str(found.eta),
+        "eta by mass": str(found.eta_mass),
+        "kind": _kind(found),
+        "delta": float(found.delta),
+        **{f"delta at {epsilon:g}": float(found.delta_at(epsilon)) for epsilon in at},
+        "values left": f"at least {found.anonymity}, {float(found.anonymity_mean):g} in the mean, "
+        f"of {found.domain_size:,}",
+        "witness": str(found.witness),
+    }
+    return facts | ({} if found.notion is None else {"claim": str(found.judgement), "verdict": _verdict(found)})
+
+
+def _kind(found: Verification) -> str:
+    if found.eta == 1:
+        return "plain LDP: any two values share all reports"
+    if found.strong:
+        return "strong FLDP: any two values share reports, but some reports rule out values for certain"
+    return "weak FLDP: some values share no report, so a report tells them apart for certain"
+
+
+def _verdict(found: Verification) -> str:
+    if found.holds:
+        return "holds"
+    if found.judgement.holds:
+        return f"DOES NOT HOLD: a report can leave {found.anonymity} values possible, fewer than the oracle says"
+    return "DOES NOT HOLD"
+
+
+def survey_facts(survey: Survey) -> dict[str, Any]:
+    """Return what a survey asks, and what an answer gives away."""
+    labels = survey.labels or ()
+    shown = ", ".join(labels[:8]) + (", ..." if len(labels) > 8 else "")
+    return {
+        "name": survey.name,
+        "version": survey.version,
+        "question": survey.question,
+        "values": _how_many(survey) + (f": {shown}" if labels else ""),
+        **({} if survey.search is None else {"search": _stage(survey.search)}),
+        **oracle_facts(survey.oracle),
+        "collect": {name: value for name, value in survey.collect.items() if value not in (None, [])},
+    }
+
+
+def _stage(question: Round) -> str:
+    of = f"round {question.number} of at most {question.search.rounds + 1}"
+    return of if question.is_last else f"{of}, goes on after {question.search.quota:,} reports"
+
+
+def _how_many(survey: Survey) -> str:
+    return "strings" if survey.domain_size is None else f"{survey.domain_size:,}"
+
+
+def text_bars(estimate: Estimate, truth: Any, k: int = 20, width: int = 60) -> str:
+    """Draw bars with error bars as text: = up to the low end, ~ over the interval, | the truth.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=4.0, domain_size=3)
+    >>> print(text_bars(oracle.estimate(fldp.Tally(oracle, [600, 300, 100], 1000)), [600, 300, 100], width=30))
+    0   =============================|
+    1   ==============|
+    2   ====~|
+    """
+    rows = estimate.top(k)
+    scale = width / max(float(np.max(rows["high"])), 1.0)
+    lines = []
+    for row in rows:
+        low, high = (max(0, round(float(row[end]) * scale)) for end in ("low", "high"))
+        bar = list("=" * low + "~" * (high - low)) + [" "] * (width + 1 - high)
+        bar[min(width, max(0, round(float(truth[row["value"]]) * scale)))] = "|"
+        lines.append(f"{label(estimate, int(row['value'])):<4}" + "".join(bar).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,227 @@
+"""elimination: what independent reports of one value give away for certain, and how many of them give away all.
+
+Each report of FHR, or of FWR with an eta below 1, tells parities of the item without noise: linear equations over
+GF(2). Enough of them have one solution, at any epsilon. So a client must answer once and repeat that same answer.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Reports
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.string_oracle import listed
+from fldp.oracles.flexible.fhr import FHR
+from fldp.oracles.flexible.fwr import FWR
+from fldp.oracles.flexible.walsh_oracle import WalshOracle
+from fldp.oracles.grouped import Grouped
+from fldp.privacy.bayes_attack import CELLS, Progress, checked_prior, draws_of, trials_of
+from fldp.randomness.stream import Stream
+from fldp.support.validation import fail, fraction
+
+
+def remaining(reports: Reports) -> NDArray[np.int64]:
+    """Return the values that can have produced all of the reports, each of them independently. For any oracle.
+
+    >>> import fldp
+    >>> oracle = fldp.FHR(epsilon=0.01, domain_size=1023)
+    >>> len(remaining(oracle.privatize([5], rng=1))), remaining(oracle.privatize([5] * 40, rng=1))
+    (512, array([5]))
+    """
+    oracle = listed("remaining", reports.oracle)
+    possible = np.ones(oracle.domain_size, np.bool_)
+    rows = max(1, CELLS // oracle.domain_size)
+    for start in range(0, len(reports), rows):
+        possible &= (oracle.likelihoods(reports.data[start : start + rows]) > 0).all(axis=0)
+    return np.flatnonzero(possible)
+
+
+def eliminate(reports: Reports) -> NDArray[np.int64]:
+    """Return the same as ``remaining`` by Gaussian elimination over GF(2): for the oracles whose reports are parities.
+
+    >>> import fldp
+    >>> oracle = fldp.FWR(epsilon=0.01, domain_size=1000, eta=0.25)
+    >>> eliminate(oracle.privatize([5] * 40, rng=1))
+    array([5])
+    """
+    oracle = reports.oracle
+    if not isinstance(oracle, WalshOracle):
+        raise fail("eliminate", "reports", "of FHR, FWR or another that tells parities", oracle)
+    masks, parities = (part.reshape(-1).tolist() for part in oracle.leak(reports.data))
+    rows = _echelon(mask << 1 | parity for mask, parity in zip(masks, parities, strict=True))
+    return np.flatnonzero(np.isin(oracle.value_items, _solutions(rows, oracle.walsh_order.bit_length() - 1)))
+
+
+def _echelon(equations: Iterable[int]) -> list[int]:
+    """Reduce equations, each a mask followed by a bit for its parity, until no two have the same highest bit."""
+    rows: list[int] = []
+    for equation in equations:
+        rows = _reduced(rows, equation)
+    return rows
+
+
+def _reduced(rows: list[int], equation: int) -> list[int]:
+    """Add an equation to reduced ones; the same list if it follows from them."""
+    for row in rows:
+        equation = min(equation, equation ^ row)
+    return sorted([*rows, equation], reverse=True) if equation else rows
+
+
+def _solutions(rows: list[int], bits: int) -> NDArray[np.uint64]:
+    """Return all items that solve the equations: bit by bit from the lowest, given by its row or else free."""
+    found = np.zeros(0 if 1 in rows else 1, np.uint64)  # 1 says that no mask is odd
+    leading = {row.bit_length() - 2: row for row in rows}
+    for bit in range(bits):
+        one = np.uint64(1 << bit)
+        if bit in leading:
+            mask, parity = np.uint64(leading[bit] >> 1), leading[bit] & 1
+            found = np.where((np.bitwise_count(found & mask) & 1) == parity, found, found | one)
+        else:
+            found = np.concatenate([found, found | one])
+    return found
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How many independent reports of one value leave it alone possible.
+
+    ``known[n]`` is the probability that ``n`` reports are enough, for a value drawn uniformly. It is exact, or the
+    share of so many ``trials``.
+    """
+
+    oracle: FrequencyOracle
+    known: Floats
+    exact: bool
+    trials: int
+
+    def within(self, share: float) -> int | None:
+        """Return the least number of reports that is enough with probability ``share``; None if none is."""
+        enough = np.flatnonzero(self.known >= fraction("Repeats", "share", share))
+        return int(enough[0]) if len(enough) else None
+
+    @property
+    def mean(self) -> float | None:
+        """The mean number of reports, up to 1e-9 if exact; None if some trials did not end."""
+        return float((1 - self.known).sum()) if self.known[-1] > 1 - 1e-9 else None
+
+
+def repeats(
+    oracle: FrequencyOracle,
+    *,
+    trials: int = 2000,
+    rng: int | Stream | None = None,
+    progress: Progress | None = None,
+) -> Repeats:
+    """Return how many independent reports it takes until only one value can have produced them all.
+
+    Exact where no report rules anything out, for Grouped, and for FHR and FWR where the items in use are all there are
+    (FHR: ``d`` or ``d + 1`` a power of two; FWR: ``d``). Else from ``trials``, of which ``progress`` hears when they
+    end.
+
+    >>> import fldp
+    >>> found = repeats(fldp.FHR(epsilon=1.0, domain_size=1023))
+    >>> found.within(0.5), found.within(0.99), round(found.mean, 1), found.exact
+    (11, 17, 11.6, True)
+    """
+    trials = draws_of("repeats", "trials", trials)
+    if oracle.anonymity == oracle.domain_size:
+        return Repeats(oracle, np.zeros(1), exact=True, trials=0)
+    if isinstance(oracle, Grouped):  # one report rules out all other groups, and no more rule out anything else
+        alone = oracle.groups.count(1) / oracle.domain_size
+        return Repeats(oracle, np.array([0.0, alone]), exact=True, trials=0)
+    formula = _formula(oracle)
+    if formula is not None:
+        bits, each, idle = formula
+        needed = [spanning(bits, (n - idle) * each) for n in range(idle + -(-(bits + 60) // each) + 1)]
+        return Repeats(oracle, np.array(needed), exact=True, trials=0)
+    ends = np.concatenate(list(_ends(oracle, trials, rng, progress)))
+    most = _most(oracle)
+    known = np.bincount(np.minimum(ends, most + 1), minlength=most + 2).cumsum()[: most + 1] / trials
+    return Repeats(oracle, known[: int(known.argmax()) + 1], exact=False, trials=trials)
+
+
+def spanning(bits: int, vectors: int) -> float:
+    """Return the probability that so many uniform vectors of so many bits span all of them.
+
+    >>> spanning(1, 3), spanning(2, 1)
+    (0.875, 0.0)
+    """
+    return float(np.prod([1 - 2.0 ** (k - vectors) for k in range(bits)])) if vectors >= bits else 0.0
+
+
+def _formula(oracle: FrequencyOracle) -> tuple[int, int, int] | None:
+    """Return how many bits have to be spanned, by how many uniform vectors a report, after how many idle reports.
+
+    An FHR mask ``w`` is uniform over those with an odd parity. Where all items but 0 are in use, the first report gives
+    one such mask, and the others add their differences from it: uniform over the even ones, a space of a bit less.
+    Where the items are all that have the top bit, the lower bits of ``w`` are uniform, and the top bit follows.
+    """
+    if type(oracle) is FHR:
+        rows, bits = oracle.rows, oracle.rows.bits - 1
+        if oracle.domain_size == rows.rows - 1:
+            return bits, 1, 1
+        return (bits, 1, 0) if oracle.domain_size == rows.first == rows.rows // 2 else None
+    if type(oracle) is FWR and oracle.domain_size == oracle.rows:
+        return oracle.rows.bit_length() - 1, oracle.leaks, 0
+    return None
+
+
+def _most(oracle: FrequencyOracle) -> int:
+    """Return how many reports to try: if each excludes half, another value is left once in ``2^40`` trials."""
+    return 2 * oracle.domain_size.bit_length() + 40
+
+
+def _ends(
+    oracle: FrequencyOracle, trials: int, rng: int | Stream | None, progress: Progress | None
+) -> Iterator[NDArray[np.int64]]:
+    """Draw values and reports of them, and yield how many left the value alone; one more than tried if none did."""
+    shares = checked_prior("repeats", oracle, None)
+    for _, values, stream in trials_of(oracle, shares, trials, rng):
+        if isinstance(oracle, WalshOracle):
+            yield _count_parities(oracle, values, stream)
+        else:
+            yield _count_likelihoods(oracle, values, stream)
+        if progress is not None:
+            progress(len(values))
+
+
+def _count_likelihoods(oracle: FrequencyOracle, values: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
+    """Count the reports that leave each value alone, by the likelihoods: for any oracle."""
+    ends, still = np.full(len(values), _most(oracle) + 1), np.arange(len(values))
+    possible = np.ones((len(values), oracle.domain_size), np.bool_)
+    for count in range(1, _most(oracle) + 1):
+        possible &= oracle.likelihoods(oracle.privatize(values[still], rng=stream).data) > 0
+        alone = possible.sum(axis=1) == 1
+        ends[still[alone]] = count
+        still, possible = still[~alone], possible[~alone]
+        if len(still) == 0:
+            break
+    return ends
+
+
+def _count_parities(oracle: WalshOracle, values: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
+    """Count the same by elimination: its work hardly grows with the domain."""
+    most = _most(oracle)
+    masks, parities = oracle.leak(oracle.privatize(np.repeat(values, most), rng=stream).data)
+    shape = len(values), most * masks.shape[1]
+    equations = zip(masks.reshape(shape).tolist(), parities.reshape(shape).tolist(), strict=True)
+    holders = np.bincount(oracle.value_items.astype(np.int64), minlength=oracle.walsh_order)
+    needed = [_equations_needed(zip(*row, strict=True), holders) for row in equations]
+    return np.array([most + 1 if count is None else -(-count // masks.shape[1]) for count in needed])
+
+
+def _equations_needed(equations: Iterable[tuple[int, int]], holders: NDArray[np.int64]) -> int | None:
+    """Return how many equations leave a single value; ``holders`` are the values of each item. None if all do not.
+
+    While there are more solutions than items without a value and one more, some two of them have values.
+    """
+    rows, bits = list[int](), len(holders).bit_length() - 1
+    spare = int((holders == 0).sum()) + 1
+    for count, (mask, parity) in enumerate(equations, 1):
+        before, rows = rows, _reduced(rows, int(mask) << 1 | int(parity))
+        if rows is not before and 1 << (bits - len(rows)) <= spare and holders[_solutions(rows, bits)].sum() == 1:
+            return count
+    return None

@@ -1,0 +1,141 @@
+"""integrity: whether reports look as honest ones do, whatever the data."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from fldp.data.reports import Array, Reports, Tally
+from fldp.errors import DomainError, MergeError
+from fldp.oracles import GRR, Grouped
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.string_oracle import Listed
+from fldp.oracles.strings.count_mean_sketch import SketchOracle
+from fldp.oracles.unequal.utility import UtilityOracle
+from fldp.privacy.honesty.binomial_tests import IntegrityFinding
+from fldp.privacy.honesty.honest_reports import judge_hashes, of_reports, of_tally, parts_of, pooled
+from fldp.privacy.honesty.pair_tests import judge_pairs
+from fldp.support.validation import fraction
+
+FALSE_ALARM = 0.001
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What all tests together found.
+
+    ``passed`` is false if the reports cannot all be honest, up to a chance of ``false_alarm``: of so many honest
+    collections, whatever the data, at most that share is called dishonest. ``flagged`` are the tests that said so.
+    ``blind`` is what no test here can see. To pass is no proof.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+    >>> found = fldp.integrity(fldp.Tally(oracle, [990, 10, 0, 0, 0], 1000))
+    >>> found.passed, [one.test for one in found.flagged]
+    (False, ['supports'])
+    """
+
+    oracle: Oracle
+    n: int
+    source: str
+    findings: tuple[IntegrityFinding, ...]
+    false_alarm: float
+
+    @property
+    def p_value(self) -> float:
+        """How often honest reports look as odd as these in any test, at most."""
+        return min(1.0, max(1, len(self.findings)) * min((found.p_value for found in self.findings), default=1.0))
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was flagged."""
+        return not self.flagged
+
+    @property
+    def flagged(self) -> tuple[IntegrityFinding, ...]:
+        """The tests that honest reports would not fail."""
+        return tuple(found for found in self.findings if found.p_value * len(self.findings) <= self.false_alarm)
+
+    @property
+    def blind(self) -> tuple[str, ...]:
+        """What these tests cannot see, in plain words."""
+        return (*_BLIND, *_blind(self.oracle), *(() if self.source == "reports" else (_TALLY,)))
+
+
+def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alarm: float = FALSE_ALARM) -> Findings:
+    """Test whether reports, or the tally of reports, look as honest ones do whatever the data.
+
+    Honest reports fail with a probability of at most ``false_alarm``, over all tests together (Bonferroni). ``tally``
+    is that of the reports, where it is known: for some oracles it is most of the work.
+
+    >>> import fldp, numpy
+    >>> oracle = fldp.OUE(epsilon=1.0, domain_size=20)
+    >>> honest = oracle.privatize([3] * 2000, rng=7)
+    >>> fldp.integrity(honest).passed
+    True
+    >>> fake = fldp.Reports(oracle, numpy.full((200, 3), [255, 0, 0], numpy.uint8))
+    >>> found = fldp.integrity(fldp.Reports.concatenate([honest, fake]))
+    >>> [one.test for one in found.flagged]
+    ['supports', 'total', 'weights', 'pairs']
+    """
+    if not isinstance(source, Reports | Tally):
+        raise DomainError(f"integrity: the source must be reports or a tally, got {type(source).__name__}")
+    chance = fraction("integrity", "false_alarm", false_alarm)
+    source = _as_sent(source)
+    data = source.data if isinstance(source, Reports) else None
+    whole = source if isinstance(source, Tally) else tally or source.oracle.tally(source)
+    if data is not None and (whole.oracle, whole.n) != (source.oracle, len(data)):
+        raise MergeError(f"integrity: the tally must be that of the {len(data)} reports, got {whole!r}")
+    found = tuple(_tested(source.oracle, whole, data))
+    return Findings(source.oracle, whole.n, "tally" if data is None else "reports", found, chance)
+
+
+def _as_sent(source: Reports | Tally) -> Reports | Tally:
+    """Return reports of an oracle among candidates as those of the oracle over strings: they are the same."""
+    if not isinstance(source.oracle, Listed):
+        return source
+    base = source.oracle.base
+    return Reports(base, source.data) if isinstance(source, Reports) else Tally(base, source.state, source.n)
+
+
+def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[IntegrityFinding]:
+    if tally.n == 0:
+        return
+    if isinstance(oracle, Grouped):
+        for group, inside, reports in parts_of(oracle, tally, data):
+            start = oracle.runs[group].start
+            for found in _tested(inside.oracle, inside, reports):
+                values = tuple(start + value for value in found.values)
+                yield replace(found, test=f"{found.test}, group {group}", values=values)
+        return
+    if isinstance(oracle, SketchOracle):
+        yield judge_hashes(oracle, tally)
+        for found in _tested(oracle.response, *pooled(oracle, tally, data)):
+            yield replace(found, test=f"{found.test}, buckets", values=())
+        return
+    yield from of_tally(oracle, tally)
+    if data is not None:
+        yield from of_reports(oracle, data)
+    yield from judge_pairs(oracle, tally, data)
+
+
+def _blind(oracle: Oracle) -> tuple[str, ...]:
+    if isinstance(oracle, Grouped):
+        return (_GROUPS, *_blind(max(oracle.members, key=lambda member: member.domain_size)))
+    if isinstance(oracle, GRR | UtilityOracle):
+        return (_SYMBOLS,)
+    if isinstance(oracle, SketchOracle):
+        return _blind(oracle.response)
+    if of_tally.dispatch(type(oracle)) is of_tally.dispatch(Oracle):
+        return (f"anything at all: nothing is known here about honest reports of {oracle.title}",)
+    return ()
+
+
+_BLIND = (
+    "fake users who follow the rules with a value of their choice: their reports are honest ones",
+    "fakes that are too few among so many reports",
+)
+_SYMBOLS = (
+    "fakes that name their targets outright: a report names a value, and any frequencies that noise allows can be the "
+    "data; only a value that nobody holds any more can show them"
+)
+_GROUPS = "fakes that choose a group: the sizes of the groups are data"
+_TALLY = "what only the reports themselves show: this is their tally"

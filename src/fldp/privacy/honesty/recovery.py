@@ -1,0 +1,191 @@
+"""recover: estimates without an attack that shows. It assumes what the attack is, and says so.
+
+Fakes that support a set of targets together give the pairs of these a score of 1 each, and honest reports have a mean
+of 0 (``fldp.privacy.honesty.pair_tests``). So the mean score is an unbiased estimate of their number. What one fake
+adds to every estimate is known from how such fakes are made, and is taken off as often as there are fakes.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.estimate import Estimate, Total
+from fldp.data.reports import Reports, Tally
+from fldp.data.values import as_values
+from fldp.errors import ParameterError
+from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.plain.unary import UnaryOracle
+from fldp.privacy.honesty.binomial_tests import bennett
+from fldp.privacy.honesty.integrity_tests import FALSE_ALARM, Findings
+from fldp.privacy.honesty.pair_tests import Scores, log_chances, most_supported, pair_scores
+from fldp.privacy.poisoning import leverage, poison
+from fldp.privacy.poisoning.strategy import Targets
+
+_SAMPLE = 1 << 14  # fakes that are made to see what one adds
+_SLACK = 5.0  # standard errors by which an estimate may be below what the fakes added
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recovered(Estimate):
+    """An estimate from which the reports of fakes were taken off, as far as they are what ``assumption`` says.
+
+    ``targets`` are the values that the fakes promote, ``fakes`` how many of them there seem to be. If the assumption
+    holds, the counts are unbiased for the honest users, and their errors include that of the number of fakes. If not,
+    they are biased, and since nobody can know, ``biased`` is true. ``whole`` is the estimate of all reports. It is not
+    ``original``: what is concluded from this estimate, and made of it, must not bring the fakes back.
+
+    >>> import fldp
+    >>> oracle = fldp.FHR(epsilon=1.0, domain_size=20)
+    >>> made = fldp.recover(oracle.privatize([3] * 500, rng=7))
+    >>> made.targets, made.assumption
+    ((), 'that there are no fakes: none show')
+    """
+
+    targets: tuple[int, ...] = ()
+    fakes: float = 0.0
+    fakes_stderr: float = 0.0
+    assumption: str = ""
+    each: Floats = field(default_factory=lambda: np.zeros(0))
+    whole: Estimate | None = None
+
+    @property
+    def biased(self) -> bool:
+        return True
+
+    def sum(self, values: Iterable[int]) -> Total:
+        """Estimate how many honest users hold any of these values, given the assumption."""
+        if self.original is not None:
+            return super().sum(values)
+        assert self.whole is not None, "it is made from one"
+        chosen = np.unique(as_values("Estimate", list(values), len(self.counts)))
+        plain = self.whole.sum(chosen)
+        is_known = len(chosen) == len(self.counts)  # all together are counted, and not estimated: a fake is one
+        taken = 1.0 if is_known else float(self.each[chosen].sum())
+        return Total(plain.count - self.fakes * taken, math.hypot(plain.stderr, self.fakes_stderr * taken))
+
+
+def recover(
+    source: Reports | Tally, findings: Findings | None = None, *, targets: Any = None, **options: Any
+) -> Recovered:
+    """Estimate the counts of the honest users alone, assuming fakes that support all of some targets.
+
+    The targets are those that the pairs show, at the false-alarm rate of the findings, unless they are given. Where
+    none show, nothing is taken off. ``options`` are those of a linear estimate, such as ``decoder=``. For SUE, OUE,
+    IDUE, URAPPOR, OLH, SS, HRR and FWR this needs reports, for FHR a tally is enough; other oracles have no attack of
+    this kind that can be told from data.
+
+    >>> import fldp
+    >>> oracle = fldp.OUE(epsilon=1.0, domain_size=50)
+    >>> honest, fake = oracle.privatize([9] * 20_000, rng=7), fldp.privacy.poison(oracle, [1, 2, 3], 1000, rng=7)
+    >>> made = recover(fldp.Reports.concatenate([honest, fake]))
+    >>> made.targets, 800 < made.fakes < 1200
+    ((1, 2, 3), True)
+    >>> [bool(low < count < high) for (low, high), count in zip(made.interval(0.99)[[1, 9]], [0, 20_000])]
+    [True, True]
+    """
+    oracle, data = source.oracle, source.data if isinstance(source, Reports) else None
+    if not isinstance(oracle, FrequencyOracle):
+        raise ParameterError(f"recover: the oracle must be one of values that can be listed, got {oracle!r}")
+    oracle.check_options(options)
+    tally = oracle.tally(source) if isinstance(source, Reports) else source
+    values = most_supported(oracle, tally) if targets is None else _given(oracle, targets)
+    scores = pair_scores(oracle, tally, data, values)
+    if scores is None:
+        kind = "reports" if data is not None else "a tally"
+        raise ParameterError(
+            f"recover: the source must show which fakes support several values, got {kind} of {oracle!r}"
+        )
+    alarm = FALSE_ALARM if findings is None else findings.false_alarm
+    chosen = np.arange(len(values)) if targets is not None else _clique(oracle.estimate(tally), scores, alarm)
+    return _without(oracle.estimate(tally, **options), tally, scores, chosen)
+
+
+def _given(oracle: FrequencyOracle, targets: Any) -> Targets:
+    chosen = np.unique(as_values("recover", list(targets), oracle.domain_size)).astype(np.int64)
+    if len(chosen) < 2:
+        raise ParameterError(f"recover: targets must be two values or more, got {len(chosen)}")
+    return chosen
+
+
+def _clique(plain: Estimate, scores: Scores, alarm: float) -> Targets:
+    """Return a set of values all pairs of which show, and whose estimates hold as many fakes as these pairs say.
+
+    One pair has to show among all pairs that there are; a value joins if its pairs with all members show by themselves.
+    Masks that suit one set of targets suit any set with the same differences, so the pairs alone do not tell which one
+    is meant. Of several, it is the one whose least estimate is the largest.
+    """
+    chances, limit = log_chances(plain.oracle, scores, plain.n), math.log(alarm)
+    linked = bennett(scores.sums, plain.n, scores.variance, scores.most) <= limit
+    sets = [_joined(plain, scores, chances[start], linked, start) for start in np.flatnonzero(chances.min(1) <= limit)]
+    counts = plain.counts[scores.values]
+    large = (chosen for chosen in sets if len(chosen) > 1)
+    return max(large, key=lambda chosen: float(counts[chosen].min()), default=np.empty(0, np.int64))
+
+
+def _joined(plain: Estimate, scores: Scores, chances: Floats, linked: NDArray[np.bool_], start: Any) -> Targets:
+    """Return a value and those that join it, if its estimate and theirs hold the fakes that its clearest pair shows."""
+    order = np.argsort(chances, kind="stable")
+    pair = scores.values[[start, order[0]]]
+    added = float(scores.sums[start, order[0]]) * leverage(plain.oracle, pair) / 2
+    fits = (plain.counts + _SLACK * plain.stderr)[scores.values] >= added
+    chosen = [start] if fits[start] else []
+    for value in order[order != start]:
+        if chosen and fits[value] and linked[value, chosen].all():
+            chosen.append(value)
+    return np.sort(np.array(chosen, np.int64))
+
+
+def _fakes(scores: Scores, chosen: Targets) -> float:
+    """Return how many fakes the pairs of a set show."""
+    return float(scores.sums[np.ix_(chosen, chosen)][np.triu_indices(len(chosen), 1)].mean())
+
+
+def _without(plain: Estimate, tally: Tally, scores: Scores, chosen: Targets) -> Recovered:
+    targets, oracle = scores.values[chosen], plain.oracle
+    fakes, each, stderr, said = 0.0, np.zeros(oracle.domain_size), 0.0, "that there are no fakes: none show"
+    if len(targets):
+        fakes = min(max(0.0, _fakes(scores, chosen)), tally.n - 1.0)
+        each = fake_mean(oracle, targets, tally, fakes, plain.options)
+        stderr = math.sqrt(tally.n * float(scores.variance[np.ix_(chosen, chosen)].max()))
+        said = f"that {fakes:,.0f} fakes each support all of {len(targets)} values, and vary all else at random"
+    return Recovered(
+        oracle,
+        plain.counts - fakes * each,
+        np.hypot(plain.stderr, stderr * each),
+        round(tally.n - fakes),
+        plain.options,
+        "attack-removed",
+        targets=tuple(targets.tolist()),
+        fakes=fakes,
+        fakes_stderr=stderr,
+        assumption=said,
+        each=each,
+        whole=plain,
+    )
+
+
+@singledispatch
+def fake_mean(
+    oracle: FrequencyOracle, targets: Targets, tally: Tally, fakes: float, options: Mapping[str, Any]
+) -> Floats:
+    """Return what one fake adds to every estimate, in the mean."""
+    del tally, fakes
+    return oracle.decode(oracle.tally(poison(oracle, targets, _SAMPLE, rng=0)), **options) / _SAMPLE
+
+
+@fake_mean.register(UnaryOracle)
+def _(oracle: UnaryOracle, targets: Targets, tally: Tally, fakes: float, options: Mapping[str, Any]) -> Floats:
+    """How many bits fakes fill up with is theirs to choose, and shows: all others have a known number of bits."""
+    del options
+    p, q, rest = float(oracle.p), float(oracle.q), max(1, oracle.domain_size - len(targets))
+    honest = (tally.n - fakes) * (p + (oracle.domain_size - 1) * q)
+    filled = ((int(tally.state.sum()) - honest) / max(fakes, 1.0) - len(targets)) / rest
+    shares = np.full(oracle.domain_size, np.clip(filled, 0.0, 1.0))
+    shares[targets] = 1.0
+    return np.asarray((shares - q) / (p - q))

@@ -1,0 +1,86 @@
+"""Reports of a hash seed and a symbol: OLH."""
+
+from dataclasses import dataclass
+from math import factorial
+
+import numpy as np
+
+from fldp.data.reports import Array
+from fldp.numerics.kernels import U64, keyed_hash, multiply_high
+from fldp.oracles import OLH
+from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy
+
+POOL, MAX_POOLS = 1 << 16, 64  # hash seeds that an attacker tries, and how often
+
+
+@strategy.register(OLH)
+@dataclass(frozen=True, eq=False)
+class Hashes(Strategy):
+    """The best seeds are those under which all targets have one symbol: one in ``g^(r-1)``, found by trying."""
+
+    oracle: OLH
+    targets: Targets
+
+    def best(self) -> float:
+        return self._worth(len(self.targets))
+
+    def _worth(self, supported: float) -> float:
+        p, q = self.oracle.p, self.oracle.q
+        return (supported - len(self.targets) * float(q)) / float(p - q)
+
+    def craft(self, count: int, generator: Generator) -> Array:
+        """Seeds under which the most targets have one symbol, the best of many that are tried; few come twice."""
+        found, best = np.empty(0, self.oracle.report_dtype), 0
+        for _ in range(MAX_POOLS):
+            pool = self.best_given(self.blind(POOL, generator))
+            score = (self._symbols(pool) == pool["symbol"][:, None]).sum(axis=1)
+            found = np.concatenate([found if score.max() <= best else found[:0], pool[score == max(best, score.max())]])
+            best = max(best, int(score.max()))
+            if len(found) >= count:
+                break
+        return np.asarray(generator.choice(found, count, replace=len(found) < count))
+
+    def blind_mean(self) -> float:
+        """Over all symbols, what speaks for a value and what speaks against it are balanced."""
+        return 0.0
+
+    def blind(self, count: int, generator: Generator) -> Array:
+        made = np.empty(count, self.oracle.report_dtype)
+        made["seed"] = generator.integers(2**64, size=count, dtype=np.uint64)
+        made["symbol"] = generator.integers(self.oracle.symbols, size=count)
+        return made
+
+    def best_given(self, data: Array) -> Array:
+        """The symbol that most targets hash to; of several, that of the first target, which is any symbol."""
+        symbols = self._symbols(data)
+        together = (symbols[:, :, None] == symbols[:, None, :]).sum(axis=2)
+        made = data.copy()
+        made["symbol"] = np.take_along_axis(symbols, together.argmax(axis=1)[:, None], axis=1)[:, 0]
+        return made
+
+    def best_on_average(self) -> float:
+        return self._worth(fullest(len(self.targets), self.oracle.symbols))
+
+    def _symbols(self, data: Array) -> Array:
+        hashes = keyed_hash(data["seed"][:, None], self.targets.astype(np.uint64))
+        return np.asarray(multiply_high(hashes, U64(self.oracle.symbols)))
+
+
+def fullest(balls: int, urns: int) -> float:
+    """Return the mean number of balls in the fullest urn, each ball being in any urn with the same probability.
+
+    ``P(none has more than k)`` is ``balls!/urns^balls`` times a coefficient of ``(1 + x + ... + x^k/k!)^urns``.
+
+    >>> fullest(1, 4), fullest(2, 4), round(fullest(3, 2), 9)
+    (1.0, 1.25, 2.25)
+    """
+    below = [1.0 if k >= balls else _no_more_than(k, balls, urns) for k in range(balls + 1)]
+    return float(balls - sum(below[:balls]))
+
+
+def _no_more_than(most: int, balls: int, urns: int) -> float:
+    urn = [1 / factorial(k) / urns**k if k <= most else 0.0 for k in range(balls + 1)]
+    made = np.array([1.0] + [0.0] * balls)
+    for _ in range(urns):
+        made = np.convolve(made, urn)[: balls + 1]
+    return float(made[balls]) * factorial(balls)

@@ -1,0 +1,171 @@
+"""card: what a report gives away, in numbers that a person can be told."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fldp.data.estimate import z_score
+from fldp.errors import ParameterError
+from fldp.estimation.expected_error import even_error, plain_epsilon_of, users_constraint
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.string_oracle import listed
+from fldp.oracles.flexible.walsh_oracle import WalshOracle
+from fldp.oracles.plain.unary import OUE
+from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
+from fldp.privacy.elimination_attack import Repeats, repeats
+from fldp.privacy.verifier import verifiable, verify
+from fldp.randomness.stream import Stream
+from fldp.support.validation import fail
+from fldp.survey.survey import Survey
+
+LEVEL = 0.95
+MAX_REPEATS = 64
+_WORK = 1 << 26  # likelihoods that an attack may look at: a few seconds
+_MAX_TRIALS, _MIN_TRIALS = (
+    1000,
+    24,
+)  # the least are for large domains; what they leave open is in the standard errors
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Deal:
+    """One way to decode: how exact it is, and the plain LDP that is as exact.
+
+    ``reach`` is half the length of the 95 % interval of the share of a value that nobody holds, in a population that
+    holds all others equally often; for Grouped, it is one of the values whose error is largest. ``plain_epsilon`` is
+    the epsilon at which OUE has the same error, and ``plain_guess`` the attacker's success against that; None if no
+    epsilon does.
+    """
+
+    decoder: str | None
+    reach: float
+    plain_epsilon: float | None
+    plain_guess: Guess | None
+
+
+@dataclass(frozen=True)
+class Card:
+    """What one person's report gives away, and what many of them are good for.
+
+    ``left[k]`` is the mean number of values that ``k`` independent reports of one value leave possible, exactly.
+    ``least_left`` is the least that one report can leave.
+
+    >>> import fldp
+    >>> fldp.card(fldp.RR(epsilon=1.0), users=100).certain
+    False
+    """
+
+    oracle: FrequencyOracle
+    survey: Survey | None
+    users: int
+    guess: Guess
+    least_left: int
+    left: tuple[Fraction, ...]
+    repeats: Repeats
+    averaging: Averaging
+    deals: tuple[Deal, ...]
+
+    @property
+    def certain(self) -> bool:
+        """Whether a report rules anything out for certain."""
+        return self.least_left < self.oracle.domain_size
+
+    def fresh_for(self, share: float) -> int | None:
+        """Return after how many fresh reports the best guess is right so often; None if that takes more than 64."""
+        if self.guess.after >= share:
+            return 1
+        later = self.averaging.reports > 1  # a simulated success on one report may lie above the exact one
+        enough = self.averaging.reports[later & (self.averaging.success >= share)]
+        return int(enough[0]) if len(enough) else None
+
+
+def card(
+    subject: Oracle | Survey,
+    *,
+    users: int,
+    prior: Any = None,
+    rng: int | Stream | None = None,
+    progress: Progress | None = None,
+) -> Card:
+    """Return the card of an oracle or of a survey with so many users.
+
+    ``prior`` is what the attacker knows beforehand, a number for each value; None stands for nothing. Attacks on large
+    domains are simulated; ``progress`` hears of every share of the work that is done.
+
+    >>> import fldp
+    >>> made = card(fldp.FHR(epsilon=1.0, domain_size=7), users=10_000, rng=7)
+    >>> made.least_left, made.left[1], round(made.guess.gain, 2), round(made.deals[0].plain_epsilon, 2)
+    (4, Fraction(4, 1), 2.36, 2.03)
+    """
+    survey = subject if isinstance(subject, Survey) else None
+    given = subject.oracle if isinstance(subject, Survey) else subject
+    if not isinstance(given, Oracle):
+        raise fail("card", "subject", "an oracle or a survey", subject)
+    oracle = listed("card", given)
+    users_constraint("card", "users", users)
+    advance, stream = progress or _ignore, Stream.of(rng)
+    guess = _guess(oracle, prior, stream)
+    advance(0.1)
+    known = _repeats(oracle, stream)
+    advance(0.3)
+    averaged = averaging(oracle, prior, most=MAX_REPEATS, trials=_trials(oracle, MAX_REPEATS), rng=stream)
+    advance(0.4)
+    deals = tuple(_deal(oracle, decoder, users, prior, stream) for decoder in oracle.decoders or (None,))
+    advance(0.2)
+    left = values_left(oracle, MAX_REPEATS)
+    return Card(oracle, survey, users, guess, oracle.anonymity, left, known, averaged, deals)
+
+
+def _ignore(share: float) -> None:
+    del share
+
+
+def _trials(oracle: FrequencyOracle, reports: int) -> int:
+    """Return how many users to draw, so that large domains do not take forever: fewer of one report, of less work."""
+    most, work = (10 * _MAX_TRIALS, _WORK // 4) if reports == 1 else (_MAX_TRIALS, _WORK)
+    return max(_MIN_TRIALS, min(most, work // (reports * oracle.domain_size)))
+
+
+def _repeats(oracle: FrequencyOracle, stream: Stream) -> Repeats:
+    quick = isinstance(oracle, WalshOracle)  # elimination does not look at all values
+    return repeats(oracle, trials=_MAX_TRIALS if quick else _trials(oracle, MAX_REPEATS), rng=stream)
+
+
+def _guess(oracle: FrequencyOracle, prior: Any, stream: Stream) -> Guess:
+    return bayes(oracle, prior, draws=_trials(oracle, 1), rng=stream)
+
+
+def _deal(oracle: FrequencyOracle, decoder: str | None, users: int, prior: Any, stream: Stream) -> Deal:
+    error = even_error(oracle, users, decoder)
+    reach, epsilon = z_score(LEVEL) * error, plain_epsilon_of(error, users)
+    try:
+        plain = OUE(epsilon=epsilon, domain_size=oracle.domain_size)
+    except ParameterError:
+        return Deal(decoder, reach, None, None)
+    return Deal(decoder, reach, epsilon, _guess(plain, prior, stream))
+
+
+def values_left(oracle: FrequencyOracle, most: int) -> tuple[Fraction, ...]:
+    """Return the mean number of values that 0, 1, ... independent reports of one value leave possible.
+
+    Another value survives each of them with the probability that it shares the report; values are equally frequent.
+    Of an oracle that cannot be verified at its size, these probabilities are those on a few values.
+
+    >>> import fldp
+    >>> [float(left) for left in values_left(fldp.FHR(epsilon=1.0, domain_size=1023), 3)]
+    [1023.0, 512.0, 256.5, 128.75]
+    """
+    size, shares = oracle.domain_size, _shares(oracle)
+    survive = [sum((share**k * weight for share, weight in shares.items()), Fraction(0)) for k in range(most + 1)]
+    return tuple(1 + (size - 1) * part for part in survive)
+
+
+def _shares(oracle: FrequencyOracle) -> dict[Fraction, Fraction]:
+    """Return how often two different values share how much of their reports."""
+    size = oracle.domain_size
+    if oracle.anonymity == size:
+        return {Fraction(1): Fraction(1)}
+    return oracle.overlaps() or dict(verify(verifiable(oracle)).overlaps)

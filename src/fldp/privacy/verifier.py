@@ -1,0 +1,180 @@
+"""verify: the privacy of a law, by enumeration, in rational arithmetic."""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import permutations
+from math import lcm
+from typing import Any
+
+from fldp.errors import ParameterError
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.string_oracle import StringOracle, listed
+from fldp.privacy.laws import Laws, laws_of
+from fldp.privacy.notions import declared
+from fldp.privacy.notions.base import Notion, Pair
+from fldp.privacy.verification import Judgement, Left, Report, Verification, Witness
+from fldp.support.validation import fail
+
+__all__ = ["Judgement", "Verification", "Witness", "enumerable", "shrink", "verifiable", "verify"]
+
+_QUICK = 1 << 17
+_FEW = 8
+
+
+def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | None = None) -> Verification:
+    """Return what a law guarantees, with a witness: that of an oracle, of a table, or of a function.
+
+    An oracle's law is the implemented one, with the integers that the code compares with. Public randomness is part of
+    the report and is taken to be uniform over ``oracle.publics()``. A table has a row of probabilities for each value;
+    a function ``law(value) -> {report: probability}`` needs ``domain_size``. Where a law is too large to enumerate and
+    the oracle has it in closed form, a pair of values of every kind is looked at. An oracle over strings is verified
+    among a few of them.
+
+    >>> import fldp
+    >>> found = verify(fldp.FHR(epsilon=1.0, domain_size=7))
+    >>> found.epsilon, found.eta, found.delta, found.anonymity, found.holds
+    (1.0, Fraction(1, 2), Fraction(1, 2), 4, True)
+    >>> found = verify([["1/2", "1/2", 0], [0, "1/2", "1/2"]], notion=fldp.FLDP(1.0, 0.5))
+    >>> found.eta, found.anonymity, found.anonymity_mean, found.holds
+    (Fraction(1, 2), 1, Fraction(3, 2), True)
+    """
+    if notion is not None and not isinstance(notion, Notion):
+        raise fail("verify", "notion", "a notion such as LDP(1.0)", notion)
+    if isinstance(subject, StringOracle):
+        subject = verifiable(subject)
+    if isinstance(subject, FrequencyOracle):
+        if subject.domain_size < 2:
+            raise fail("verify", "the oracle", "of at least 2 values", subject)
+        promised = notion or declared(subject)
+        if not _is_exact(subject) and subject.profile() is not None:
+            return _of_kinds(subject, promised)
+        return _of_laws(subject, promised, laws_of(subject, domain_size))
+    return _of_laws(None, notion, laws_of(subject, domain_size))
+
+
+def _of_kinds(oracle: FrequencyOracle, notion: Notion) -> Verification:
+    """Look at a pair of every kind."""
+    profiles = _closed_form(oracle, 0, oracle.domain_size)
+    worst = max(profiles, key=lambda pair: profiles[pair].ratio)
+    witness = Witness(*worst, None, None, profiles[worst].ratio)
+    overlaps = oracle.overlaps()
+    assert overlaps is not None
+    leaves = oracle.leaves()
+    left = None if leaves is None else [(values, None) for values in leaves]
+    return Verification(oracle, oracle.domain_size, oracle.anonymity, witness, profiles, overlaps, notion, left)
+
+
+def _closed_form(oracle: FrequencyOracle, start: int, stop: int) -> dict[Pair, Profile]:
+    found = {pair: oracle.profile(*pair) for pair in permutations(oracle.sample_values(start, stop), 2)}
+    return {pair: profile for pair, profile in found.items() if profile is not None}
+
+
+def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) -> Verification:
+    counts, scale = _integers(laws)
+    total = scale * len(laws.publics)
+    left = _left(laws.publics, counts)
+    pairs = permutations(range(len(counts)), 2)
+    cache: dict[Any, Profile] = {}
+    profiles = {pair: _profile(counts[pair[0]], counts[pair[1]], total, cache) for pair in pairs}
+    worst = max(profiles, key=lambda pair: profiles[pair].ratio)
+    witness = _witness(laws.publics, counts, *worst, profiles[worst].ratio)
+    found = Counter(profile.shared_mass for profile in profiles.values())
+    overlaps = {share: Fraction(count, len(profiles)) for share, count in found.items()}
+    anonymity = min(len(values) for values, _ in left)
+    return Verification(oracle, len(counts), anonymity, witness, profiles, overlaps, notion, left)
+
+
+def _left(publics: list[Any], counts: list[list[dict[Any, int]]]) -> Left:
+    """Return the sets of values that a report leaves possible, each with a report that does."""
+    found: dict[tuple[int, Any], int] = {}
+    for value, law in enumerate(counts):
+        for k, part in enumerate(law):
+            for report in part:
+                found[k, report] = found.get((k, report), 0) | 1 << value
+    first: dict[int, Report] = {}
+    for (k, report), mask in found.items():
+        first.setdefault(mask, (publics[k], report))
+    return [(frozenset(v for v in range(len(counts)) if mask >> v & 1), report) for mask, report in first.items()]
+
+
+def _integers(laws: Laws) -> tuple[list[list[dict[Any, int]]], int]:
+    """Return the probabilities as numbers out of a common one: few are different, and integers are fast."""
+    shares = {id(share): share for row in laws.rows for part in row for share in part.values()}
+    scale = lcm(*(share.denominator for share in shares.values()))
+    whole = {key: int(share * scale) for key, share in shares.items()}
+    return [[{report: whole[id(share)] for report, share in part.items()} for part in row] for row in laws.rows], scale
+
+
+def _profile(one: list[dict[Any, int]], two: list[dict[Any, int]], total: int, cache: dict[Any, Profile]) -> Profile:
+    """Compare the reports of one value with those of another; equal comparisons give the same profile."""
+    found: Counter[tuple[int, int]] = Counter()
+    for mine, other in zip(one, two, strict=True):
+        found.update((share, other.get(report, 0)) for report, share in mine.items())
+    range_of_other = sum(map(len, two))
+    key = frozenset(found.items()), range_of_other
+    if key not in cache:
+        bands = (
+            Band(count, Fraction(count * share, total), Fraction(count * theirs, total))
+            for (share, theirs), count in found.items()
+        )
+        cache[key] = Profile.of(bands, range_of_other)
+    return cache[key]
+
+
+def _witness(
+    publics: list[Any], counts: list[list[dict[Any, int]]], value: int, other: int, ratio: Fraction
+) -> Witness:
+    """Find a report that attains the ratio; if none tells two values apart, one that only the first can produce."""
+    for k, public in enumerate(publics):
+        for report, share in counts[value][k].items():
+            theirs = counts[other][k].get(report, 0)
+            if theirs and ratio > 1 and share == ratio * theirs:
+                return Witness(value, other, report, public, ratio)
+            if ratio == 1 and not theirs:
+                return Witness(value, other, report, public, None)
+    return Witness(value, other, None, None, ratio)
+
+
+def shrink(oracle: FrequencyOracle | StringOracle) -> FrequencyOracle:
+    """Return the same oracle on a domain that is quickly enumerated, of at most eight values.
+
+    >>> import fldp
+    >>> shrink(fldp.FHR(epsilon=1.0, domain_size=1023))
+    FHR(epsilon=1.0, domain_size=8)
+    """
+    for size in range(_FEW, 1, -1):
+        try:
+            made = oracle.resized(size)
+        except ParameterError:
+            continue
+        if enumerable(made):
+            return made
+    raise ParameterError(f"{oracle.title}: no domain is small enough to enumerate the law of {oracle!r}")
+
+
+def verifiable(oracle: Oracle) -> FrequencyOracle:
+    """Return the oracle itself if it can be verified as it is, else the same one on a small domain.
+
+    >>> import fldp
+    >>> verifiable(fldp.FHR(epsilon=1.0, domain_size=1023)), verifiable(fldp.OLH(epsilon=1.0, domain_size=9999))
+    (FHR(epsilon=1.0, domain_size=1023), OLH(epsilon=1.0, domain_size=8))
+    """
+    made = oracle.resized(_FEW) if isinstance(oracle, StringOracle) else listed("verify", oracle)
+    return made if enumerable(made) or made.profile() is not None else shrink(made)
+
+
+def _is_exact(oracle: FrequencyOracle) -> bool:
+    """Tell whether enumerating an oracle's law is quick and leaves nothing out."""
+    return enumerable(oracle) and oracle.publics_are_all
+
+
+def enumerable(oracle: FrequencyOracle) -> bool:
+    """Tell whether an oracle's law is quickly enumerated as it is.
+
+    >>> import fldp
+    >>> enumerable(fldp.OUE(epsilon=1.0, domain_size=8)), enumerable(fldp.OUE(epsilon=1.0, domain_size=800))
+    (True, False)
+    """
+    return oracle.outcomes * oracle.domain_size * len(list(oracle.publics())) <= _QUICK

@@ -1,0 +1,191 @@
+"""Stream: keyed random words, from the operating system unless a seed is asked for."""
+
+import hashlib
+import hmac
+import os
+import threading
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, NoReturn
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from fldp.errors import FldpError
+from fldp.support.validation import fail, integer
+
+_SCRATCH = 1 << 16  # words of a chunk: 512 KiB, so that they are still in the cache when they are used
+
+Words = NDArray[np.uint64]
+
+_ZEROS = bytes(1 << 20)
+_forks = 0
+_adopting = threading.Lock()
+
+
+def _forked() -> None:
+    """Count the fork; a lock that some other thread held when it happened would stay shut here."""
+    global _forks, _adopting
+    _forks += 1
+    _adopting = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+def _process() -> tuple[int, int]:
+    """Tell this process from the one it was forked from: by hook, and by number should a hook be missed."""
+    return _forks, os.getpid()
+
+
+def _encode(label: object) -> bytes:
+    """Encode a label so that no two lists of labels share their bytes."""
+    if isinstance(label, Integral) and not isinstance(label, bool):
+        body = b"i" + str(int(label)).encode()
+    elif isinstance(label, str):
+        body = b"s" + label.encode("utf-8", "surrogatepass")
+    elif isinstance(label, bytes):
+        body = b"b" + label
+    else:
+        raise fail("Stream", "a label", "an int, a str or bytes", label)
+    return len(body).to_bytes(8, "little") + body
+
+
+class Stream:
+    """An endless row of random 64-bit words: the keystream of AES-256 in counter mode.
+
+    ``Stream()`` takes its key from the operating system. That is the default wherever this package draws
+    anything, and the only thing to use when real people's values are privatized.
+
+    ``Stream(7)`` takes its key from the seed 7. **Whoever knows the seed can undo the noise.** It is for
+    experiments and tests, where the same run has to give the same numbers.
+
+    A stream is never repeated by accident: threads that share one get different words, pickling one raises, a
+    secure stream that is carried across a fork takes a new key, and a seeded one refuses to go on
+    there until each process derives its own with ``child``.
+
+    >>> stream = Stream(7)
+    >>> words = stream.words(4)
+    >>> words.dtype, len(words)
+    (dtype('uint64'), 4)
+    >>> (Stream(7).words(4) == words).all()
+    np.True_
+    >>> Stream(7)
+    Stream(seeded: not private)
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        if seed is None:
+            self._start(os.urandom(32), seeded=False)
+            return
+        if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) < 2**4096:
+            raise fail("Stream", "seed", "None or an integer of at least 0 and below 2^4096", seed)
+        self._start(hashlib.sha256(b"fldp stream seed\0" + str(int(seed)).encode()).digest(), seeded=True)
+
+    @classmethod
+    def of(cls, rng: "int | Stream | None") -> "Stream":
+        """Turn the ``rng`` argument of a call into a stream.
+
+        >>> Stream.of(None)
+        Stream(secure)
+        """
+        if isinstance(rng, Stream):
+            return rng
+        if rng is not None and (isinstance(rng, bool) or not isinstance(rng, Integral)):
+            raise fail("Stream", "rng", "None (secure), an integer seed (experiments only) or a Stream", rng)
+        return cls(rng)
+
+    def words(self, count: int) -> Words:
+        """Return the next ``count`` words.
+
+        >>> Stream().words(3).shape
+        (3,)
+        """
+        out = np.empty(integer(0, 2**40)("Stream", "count", count), np.uint64)
+        self.fill(out)
+        return out
+
+    def fill(self, out: Words) -> None:
+        """Overwrite a contiguous array with the next words of the stream.
+
+        >>> out = np.zeros(2, np.uint64)
+        >>> Stream(1).fill(out)
+        >>> (out == Stream(1).words(2)).all()
+        np.True_
+        """
+        if out.dtype != np.uint64 or not out.flags.c_contiguous or not out.flags.writeable:
+            raise fail("Stream", "what is filled", "a contiguous, writeable array of uint64", out.dtype)
+        target: Any = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+        if self._born != _process():
+            self._adopt()
+        with self._lock:
+            for start in range(0, len(target), len(_ZEROS)):
+                part = target[start : start + len(_ZEROS)]
+                self._cipher.update_into(_ZEROS if len(part) == len(_ZEROS) else _ZEROS[: len(part)], part)
+        if not _LITTLE:  # a word is little-endian on every machine
+            out.byteswap(inplace=True)
+
+    def chunks(self, count: int, each: int) -> Iterator[tuple[slice, Words]]:
+        """Yield rows of ``each`` words, ``count`` of them in all, a chunk at a time with its place.
+
+        The array is the same each time, overwritten.
+
+        >>> [(part, words.shape) for part, words in Stream(1).chunks(3, 40_000)]
+        [(slice(0, 1, None), (1, 40000)), (slice(1, 2, None), (1, 40000)), (slice(2, 3, None), (1, 40000))]
+        """
+        rows = max(1, min(_SCRATCH // each, count))
+        scratch = np.empty((rows, each), np.uint64)
+        for start in range(0, count, rows):
+            part = slice(start, min(start + rows, count))
+            words = scratch[: part.stop - start]
+            self.fill(words)
+            yield part, words
+
+    def child(self, *labels: int | str | bytes) -> "Stream":
+        """Derive an independent stream; the same labels give the same one, wherever this stream stands.
+
+        >>> (Stream(7).child("run", 1).words(2) == Stream(7).child("run", 2).words(2)).any()
+        np.False_
+        """
+        if self._born != _process() and not self._seeded:
+            self._adopt()
+        made = object.__new__(Stream)
+        made._start(
+            hmac.digest(self._key, b"fldp child\0" + b"".join(map(_encode, labels)), "sha256"),
+            seeded=self._seeded,
+        )
+        return made
+
+    def _start(self, key: bytes, *, seeded: bool) -> None:
+        self._key, self._seeded = key, seeded
+        self._lock = threading.RLock()
+        words_key = hmac.digest(key, b"fldp words\0", "sha256")
+        self._cipher = Cipher(algorithms.AES(words_key), modes.CTR(bytes(16))).encryptor()
+        self._born = _process()
+
+    def _adopt(self) -> None:
+        """Make this copy of a stream, found in a forked process, a stream of its own."""
+        if self._seeded:
+            raise FldpError(
+                "Stream: a seeded stream was carried across a fork and would repeat there; "
+                "derive one for each process with child(label)"
+            )
+        with _adopting:
+            if self._born != _process():
+                self._start(os.urandom(32), seeded=False)
+
+    def __reduce__(self) -> NoReturn:
+        raise FldpError("Stream: a stream cannot be pickled, since both copies would draw the same words")
+
+    def __copy__(self) -> NoReturn:
+        self.__reduce__()
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        self.__reduce__()
+
+    def __repr__(self) -> str:
+        return "Stream(seeded: not private)" if self._seeded else "Stream(secure)"
+
+
+_LITTLE = np.dtype(np.uint64).newbyteorder("<").isnative

@@ -1,0 +1,90 @@
+"""heavy_hitters: a whole search on one machine, over strings that are all there."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Tally
+from fldp.errors import DomainError
+from fldp.randomness.stream import Stream
+from fldp.search.prefix_code import as_bytes
+from fldp.search.results import HeavyHitters
+from fldp.search.rounds import Round, Search
+from fldp.support.validation import fail
+
+Strings = Iterable[str | bytes] | Mapping[Any, int]
+Users = NDArray[np.int64]
+
+_REPORT_BYTES = 1 << 26
+
+
+def heavy_hitters(
+    values: Strings,
+    *,
+    epsilon: float,
+    k: int = 20,
+    rng: int | Stream | None = None,
+    progress: Callable[[int], None] | None = None,
+    **options: Any,
+) -> HeavyHitters:
+    """Find the ``k`` strings that most people hold, from one report of each person.
+
+    ``values`` are strings (text stands for its UTF-8), one for each person, or a mapping of strings to how many hold
+    them. The people are split at random between the rounds, evenly; should the search end early, all who are left are
+    in the last one. ``options`` are those of ``Search``; ``progress`` is told how many people are done.
+
+    The strings are all in one place here. To ask people who keep theirs, publish the search on a collector.
+
+    >>> import fldp
+    >>> words = {"the": 70_000, "of": 36_000, "and": 29_000, "to": 26_000, "in": 21_000}
+    >>> fldp.heavy_hitters(words, epsilon=4.0, k=2, rng=7).top(2)[0].text
+    'the'
+    """
+    search = Search(epsilon=epsilon, k=k, **options)
+    strings, users = _people(values)
+    if len(users) <= search.rounds:
+        raise fail("heavy_hitters", "values", f"at least {search.rounds + 1}, one for each round", len(users))
+    stream = Stream.of(rng)
+    shuffled = users[np.argsort(stream.child("split").words(len(users)), kind="stable")]
+    now: Round | HeavyHitters = search.first
+    quota, start = len(users) // (search.rounds + 1), 0
+    while isinstance(now, Round):
+        part = shuffled[start:] if now.is_last else shuffled[start : start + quota]
+        now = now.next_round(answered(now, strings, part, stream.child("round", now.number), progress))
+        start += quota
+    return replace(now, population=len(users))
+
+
+def _people(values: Strings) -> tuple[list[bytes], Users]:
+    """Return the strings, sorted, and for each person which one it is; the order in which people came is forgotten."""
+    counts: Counter[bytes] = Counter()
+    if isinstance(values, str | bytes):
+        raise DomainError(f"heavy_hitters: values must be many strings, got one: {values!r}")
+    for value, count in values.items() if isinstance(values, Mapping) else Counter(values).items():
+        if not isinstance(count, Integral) or count < 0:
+            raise fail("heavy_hitters", "values", "strings with counts of at least 0", count)
+        counts[as_bytes(value)] += int(count)
+    strings = sorted(counts)
+    return strings, np.repeat(np.arange(len(strings)), [counts[string] for string in strings])
+
+
+def answered(
+    question: Round, strings: list[bytes], people: Users, stream: Stream, progress: Callable[[int], None] | None = None
+) -> Tally:
+    """Return the tally of the reports of people, given which of the strings each one holds."""
+    values = np.fromiter(map(question.value, strings), np.int64, len(strings))
+    total = Tally.empty(question.oracle)
+    for part in _chunks(people, max(1, 8 * _REPORT_BYTES // question.oracle.report_bits)):
+        total += question.oracle.tally(question.oracle.privatize(values[part], rng=stream))
+        if progress is not None:
+            progress(len(part))
+    return total
+
+
+def _chunks(people: Users, size: int) -> Iterator[Users]:
+    return (people[start : start + size] for start in range(0, len(people), size))

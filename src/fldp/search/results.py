@@ -1,0 +1,106 @@
+"""HeavyHitters: the strings that a search found, and what is known of how many hold them."""
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from fldp.data.estimate import Estimate, z_score
+from fldp.oracles.base.support_counts import PureOracle
+from fldp.search.prefix_code import Beginning
+from fldp.support.validation import fraction
+
+_MAX_EXACT = 10**7  # beyond, the normal distribution is as good
+
+
+@dataclass(frozen=True)
+class Hitter:
+    """A string that was found, or the beginning of some, and the estimated share of people who hold it.
+
+    >>> hitter = Hitter(Beginning(b"the", whole=True), share=0.07, stderr=0.001, reach=0.003, certain=True)
+    >>> hitter.text, [round(end, 3) for end in hitter.interval]
+    ('the', [0.067, 0.073])
+    """
+
+    beginning: Beginning
+    share: float
+    stderr: float
+    reach: float
+    certain: bool
+
+    @property
+    def text(self) -> str:
+        """The string for people."""
+        return self.beginning.text
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The two ends of the interval of the share, one of those that hold together."""
+        return self.share - self.reach, self.share + self.reach
+
+
+@dataclass(frozen=True, eq=False)
+class HeavyHitters:
+    """What a search found: the candidates of its last round, counted by the people of that round.
+
+    They were chosen by the reports of others, so the estimates are unbiased whatever the search did before, and their
+    errors are known. Where the people of the last round are a random part of a larger ``population``, the standard
+    errors include who happened to be in it.
+
+    >>> import fldp
+    >>> found = fldp.heavy_hitters({"yes": 60_000, "no": 30_000, "maybe": 10_000}, epsilon=4.0, k=3, rng=7)
+    >>> [hitter.text for hitter in found.top()]
+    ['yes', 'no', 'maybe']
+    """
+
+    k: int
+    candidates: tuple[Beginning, ...] = ()
+    estimate: Estimate | None = None
+    population: int = 0
+
+    def top(self, k: int | None = None, level: float = 0.95) -> list[Hitter]:
+        """Return the ``k`` candidates of the largest estimates, the largest first.
+
+        With a probability of about ``level`` all intervals hold at once (Bonferroni over all candidates). With a
+        probability of at least ``level`` none is called ``certain`` that nobody in the last round holds: exactly so for
+        oracles that count supports, about so for FHR, FWR and HR. A string that the search lost is not here, however
+        many hold it.
+        """
+        if self.estimate is None:
+            return []
+        miss = (1 - fraction("HeavyHitters", "level", level)) / len(self.candidates)
+        reach, floor = z_score(1 - miss), _floor(self.estimate, miss)
+        rows = zip(self.candidates, self.estimate.frequencies[:-1].tolist(), self._errors(self.estimate), strict=True)
+        made = [Hitter(one, share, error, reach * error, certain=share >= floor) for one, share, error in rows]
+        return sorted(made, key=lambda hitter: -hitter.share)[: self.k if k is None else k]
+
+    def _errors(self, estimate: Estimate) -> list[float]:
+        """Return the standard errors of the shares: the noise of the reports, and who happened to give them."""
+        shares = np.clip(estimate.frequencies[:-1], 0, 1)
+        others = max(0, self.population - estimate.n) / max(1, self.population - 1)
+        chance = np.sqrt(shares * (1 - shares) / estimate.n * others)
+        return list(np.hypot(estimate.stderr[:-1] / estimate.n, chance).tolist())
+
+    def __repr__(self) -> str:
+        return f"<{len(self.candidates)} candidates of a search for {self.k}>"
+
+
+def _floor(estimate: Estimate, miss: float) -> float:
+    """Return the share that a string which nobody holds is estimated to have with this probability at most."""
+    oracle, n = estimate.oracle, estimate.n
+    if isinstance(oracle, PureOracle) and n <= _MAX_EXACT:
+        return ((_supports(n, float(oracle.q), miss) - 0.5) / n - float(oracle.q)) / float(oracle.p - oracle.q)
+    return NormalDist().inv_cdf(1 - miss) * math.sqrt(oracle.variance(n, 0)) / n
+
+
+def _supports(n: int, q: float, miss: float) -> int:
+    """Return the least number that as many of ``n`` reports support by chance with this probability at most.
+
+    >>> _supports(1, 0.01, 0.001), _supports(1, 0.01, 0.02), _supports(1000, 0.5, 0.025)
+    (2, 1, 532)
+    """
+    from fldp.numerics.binomial_bounds import incomplete_beta  # which is below an oracle, with what is about it
+
+    return 1 + bisect_left(range(1, n + 1), True, key=lambda k: incomplete_beta(q, k, n - k + 1) <= miss)

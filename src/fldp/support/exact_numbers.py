@@ -1,0 +1,59 @@
+"""Exact numbers: rationals from what people write, and back."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from fldp.support import canonical_json
+
+_MAX_TEXT, _MAX_EXPONENT = 1000, 1000
+
+
+def exact(number: Any) -> Fraction:
+    """Return a number as it is, a text such as ``1/3`` or ``1e-6`` included; one of absurd length is a ValueError.
+
+    >>> exact("1/3"), exact(0.5)
+    (Fraction(1, 3), Fraction(1, 2))
+    """
+    if isinstance(number, np.generic):
+        number = number.item()
+    if isinstance(number, str | Decimal):
+        power = re.search(r"[eE][+-]?(\d+)", str(number))
+        if len(str(number)) > _MAX_TEXT or (power and int(power[1]) > _MAX_EXPONENT):
+            raise ValueError
+    return Fraction(number)
+
+
+def decimal(number: float | Fraction) -> Fraction:
+    """Return a number as it is written, not as the double beside it.
+
+    >>> decimal(0.1), sum([decimal(0.1)] * 10) == 1, sum([0.1] * 10) == 1
+    (Fraction(1, 10), True, False)
+    """
+    if isinstance(number, Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
+    return Fraction(repr(float(number)))
+
+
+def number_text(number: float | Fraction) -> str:
+    """Return a number as a decimal where a short one is exact, as a fraction otherwise.
+
+    >>> number_text(Fraction(11, 10)), number_text(Fraction(2)), number_text(Fraction(1, 3))
+    ('1.1', '2', '1/3')
+    """
+    text = f"{float(number)!r}".removesuffix(".0")
+    return text if Fraction(text) == number else str(number)
+
+
+def share_text(eta: Fraction) -> str:
+    """Write a share as people do: a power of two as one part of so many, any other as a decimal number.
+
+    >>> share_text(Fraction(1, 8)), share_text(Fraction(67, 125)), share_text(Fraction(1))
+    ('1/8', '0.536', '1')
+    """
+    is_power = eta.numerator == 1 and eta.denominator.bit_count() == 1
+    return str(eta) if is_power else canonical_json.dumps(float(eta)).decode()

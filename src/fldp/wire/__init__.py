@@ -1,0 +1,41 @@
+"""Bytes: batches and tallies on the wire, Parquet, files and cells."""
+
+from fldp.wire.batch import (
+    CHECK,
+    FORMAT,
+    MAGIC,
+    MAX_CELLS,
+    REPORTS,
+    TALLY,
+    Reader,
+    Writer,
+    build,
+    chunk_size,
+    decode,
+    decode_tally,
+    describe,
+    encode,
+    encode_tally,
+    kind_of,
+    read_tally,
+)
+
+__all__ = [
+    "CHECK",
+    "FORMAT",
+    "MAGIC",
+    "MAX_CELLS",
+    "REPORTS",
+    "TALLY",
+    "Reader",
+    "Writer",
+    "build",
+    "chunk_size",
+    "decode",
+    "decode_tally",
+    "describe",
+    "encode",
+    "encode_tally",
+    "kind_of",
+    "read_tally",
+]

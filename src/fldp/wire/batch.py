@@ -1,0 +1,375 @@
+"""Wire: batches of reports, and tallies, as bytes. ``docs/wire.md`` is the specification.
+
+::
+
+    FLDP  format  kind  length  header      chunk ...                    end
+    4     1       1     2       JSON        count  packed  check         0  total  check
+                                            4      ...     8             4  8      8
+
+Every check is the beginning of the SHA-256 of all bytes before it, so nothing can be cut, flipped, moved or
+sent twice within a batch without notice. Bytes that are not what they claim to be give a ``WireError``, before anything
+is allocated that their number does not justify.
+"""
+
+import hashlib
+import io
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, BinaryIO, NoReturn
+
+import numpy as np
+
+from fldp.data.packing import pack, packed_size, unpack
+from fldp.data.reports import Reports, Tally
+from fldp.errors import DomainError, FldpError, WireError
+from fldp.oracles import get, names
+from fldp.oracles.base.oracle import Oracle
+from fldp.support import canonical_json
+
+MAGIC, FORMAT = b"FLDP", 1
+REPORTS, TALLY = 1, 2
+CHECK = 8
+MAX_CELLS = 1 << 25  # entries of a tally that a header alone may ask for
+_MAX_HEADER = 4096
+_CHUNK_BYTES = 1 << 22
+_PIECE = 1 << 20
+
+
+def describe(oracle: Oracle) -> dict[str, Any]:
+    """Return an oracle as JSON: its name, and its parameters but for those at their default.
+
+    >>> import fldp
+    >>> describe(fldp.FHR(epsilon=1.0, domain_size=7))
+    {'name': 'fhr', 'epsilon': 1.0, 'domain_size': 7}
+    """
+    return {"name": oracle.name, **oracle.parameters}
+
+
+def chunk_size(oracle: Oracle) -> int:
+    """Return the most reports that one chunk holds: a multiple of 8, so that only the last one needs padding.
+
+    >>> import fldp
+    >>> chunk_size(fldp.FHR(epsilon=1.0, domain_size=1023))
+    1677720
+    """
+    return max(8, _CHUNK_BYTES // oracle.report_bits * 8)
+
+
+class Writer:
+    """Writes reports of one oracle into a binary file, in as many pieces as they come.
+
+    >>> import fldp
+    >>> oracle = fldp.FHR(epsilon=1.0, domain_size=1023)
+    >>> file = io.BytesIO()
+    >>> with Writer(file, oracle) as writer:
+    ...     writer.write(oracle.privatize([1, 2, 3]))
+    ...     writer.write(oracle.privatize([4]))
+    >>> len(decode(file.getvalue()))
+    4
+    """
+
+    def __init__(self, file: BinaryIO, oracle: Oracle, survey: str | None = None) -> None:
+        self._out = _Output(file)
+        self._oracle = oracle
+        self._held = Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))
+        self.total = 0
+        self._out.preamble(REPORTS, oracle, survey)
+
+    def write(self, reports: Reports) -> None:
+        """Add reports; those that do not fill whole bytes wait for the next ones."""
+        held = Reports.concatenate([self._held, reports]) if len(self._held) else reports
+        if held.oracle != self._oracle:
+            raise WireError(f"Writer: reports must be of {self._oracle!r}, got {held.oracle!r}")
+        ready = len(held) // 8 * 8
+        for start in range(0, ready, chunk_size(self._oracle)):
+            self._chunk(held[start : min(start + chunk_size(self._oracle), ready)])
+        self._held = held[ready:]
+
+    def close(self) -> None:
+        """Write what is left, and the end. Without it the file is not a batch."""
+        if len(self._held):
+            self._chunk(self._held)
+        self._out.number(0, 4)
+        self._out.number(self.total, 8)
+        self._out.check()
+
+    def _chunk(self, reports: Reports) -> None:
+        self._out.number(len(reports), 4)
+        self._out.raw(pack(self._oracle, reports.data).tobytes())
+        self._out.check()
+        self.total += len(reports)
+
+    def __enter__(self) -> "Writer":
+        return self
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        del rest
+        if kind is None:
+            self.close()
+
+
+class Reader:
+    """Reads a batch of reports piece by piece; every piece it gives has been checked.
+
+    Only when the iteration ends by itself was the batch whole. With ``oracle`` or ``survey``, a batch of another one is
+    refused.
+    """
+
+    def __init__(self, file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None) -> None:
+        self._in = _Input(file)
+        self.oracle, self.survey = self._in.preamble(REPORTS, oracle, survey)
+        self.count = 0
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the bytes read so far; after the end, that of the batch."""
+        return self._in.hash.hexdigest()
+
+    def __iter__(self) -> Iterator[Reports]:
+        last = False
+        while count := self._in.number(4, "a chunk's count"):
+            if last:
+                _refuse("a chunk after one that ends within a byte")
+            if count > chunk_size(self.oracle):
+                _refuse(f"a chunk of {count} reports, above the limit of {chunk_size(self.oracle)}")
+            last = count % 8 != 0
+            yield self._chunk(count)
+        total = self._in.number(8, "the total")
+        self._in.check("the end")
+        if total != self.count:
+            _refuse(f"{self.count} reports where the end says {total}")
+        self._in.end()
+
+    def _chunk(self, count: int) -> Reports:
+        packed = self._in.raw(packed_size(self.oracle, count), "a chunk")
+        self._in.check(f"the chunk at report {self.count}")
+        data, padded = unpack(self.oracle, np.frombuffer(packed, np.uint8), count)
+        if not padded:
+            _refuse("padding bits that are not zero")
+        try:
+            reports = Reports(self.oracle, data)
+        except DomainError as error:
+            refused = WireError(f"wire: in the chunk at report {self.count}: {error}")
+            refused.index = None if error.index is None else self.count + error.index
+            raise refused from None
+        self.count += count
+        return reports
+
+
+def encode(reports: Reports, survey: str | None = None) -> bytes:
+    """Return a batch as bytes.
+
+    >>> import fldp
+    >>> len(encode(fldp.FHR(epsilon=1.0, domain_size=1023).privatize([1, 2, 3])))
+    104
+    """
+    file = io.BytesIO()
+    with Writer(file, reports.oracle, survey) as writer:
+        writer.write(reports)
+    return file.getvalue()
+
+
+def decode(data: bytes, oracle: Oracle | None = None, survey: str | None = None) -> Reports:
+    """Return the reports of a batch, or raise ``WireError``."""
+    reader = Reader(io.BytesIO(data), oracle, survey)
+    parts = list(reader)
+    empty = np.empty((0, *reader.oracle.report_shape), reader.oracle.report_dtype)
+    return Reports.concatenate([Reports.trusted(reader.oracle, empty), *parts])
+
+
+def encode_tally(tally: Tally, survey: str | None = None) -> bytes:
+    """Return a tally as bytes.
+
+    >>> import fldp
+    >>> tally = fldp.Tally(fldp.RR(epsilon=1.0), [3, 4], 7)
+    >>> decode_tally(encode_tally(tally)) == tally
+    True
+    """
+    file = io.BytesIO()
+    out = _Output(file)
+    out.preamble(TALLY, tally.oracle, survey)
+    out.number(tally.n, 8)
+    out.raw(tally.state.astype("<i8").tobytes())
+    out.check()
+    return file.getvalue()
+
+
+def decode_tally(data: bytes, oracle: Oracle | None = None, survey: str | None = None) -> Tally:
+    """Return a tally, or raise ``WireError``."""
+    return read_tally(io.BytesIO(data), oracle, survey)[0]
+
+
+def read_tally(file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None) -> tuple[Tally, str | None]:
+    """Read a tally from a file; return it with the version of its survey, if it names one."""
+    source = _Input(file)
+    found, version = source.preamble(TALLY, oracle, survey)
+    n = source.number(8, "the number of reports")
+    state = source.raw(8 * int(np.prod(found.tally_shape)), "the state")
+    source.check("the tally")
+    source.end()
+    try:
+        return Tally(found, np.frombuffer(state, "<i8").reshape(found.tally_shape), n), version
+    except FldpError as error:
+        _refuse(str(error))
+
+
+def kind_of(start: bytes) -> int:
+    """Tell from its first six bytes what a file holds: ``REPORTS``, ``TALLY``, or 0 for something else."""
+    return start[5] if len(start) >= 6 and start[:5] == MAGIC + bytes([FORMAT]) else 0
+
+
+class _Output:
+    """A file, and the hash of what was written to it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._hash = file, hashlib.sha256()
+
+    def raw(self, data: bytes) -> None:
+        self._hash.update(data)
+        self._file.write(data)
+
+    def number(self, value: int, size: int) -> None:
+        self.raw(value.to_bytes(size, "little"))
+
+    def check(self) -> None:
+        self.raw(self._hash.digest()[:CHECK])
+
+    def preamble(self, kind: int, oracle: Oracle, survey: str | None) -> None:
+        header = _header(oracle, survey)
+        self.raw(MAGIC + bytes([FORMAT, kind]))
+        self.number(len(header), 2)
+        self.raw(header)
+
+
+class _Input:
+    """A file, and the hash of what was read from it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.hash = file, hashlib.sha256()
+
+    def raw(self, size: int, what: str) -> bytes:
+        """Read exactly so many bytes, a piece at a time, so that a lie about the size costs nothing."""
+        parts, missing = [], size
+        while missing:
+            part = self._file.read(min(missing, _PIECE))
+            if not part:
+                _refuse(f"the input ends within {what}")
+            parts.append(part)
+            missing -= len(part)
+        data = b"".join(parts)
+        self.hash.update(data)
+        return data
+
+    def number(self, size: int, what: str) -> int:
+        return int.from_bytes(self.raw(size, what), "little")
+
+    def check(self, what: str) -> None:
+        expected = self.hash.digest()[:CHECK]
+        if self.raw(CHECK, what) != expected:
+            _refuse(f"the check of {what} does not match: the bytes have changed on the way")
+
+    def end(self) -> None:
+        if self._file.read(1):
+            _refuse("bytes after the end")
+
+    def preamble(self, kind: int, oracle: Oracle | None, survey: str | None) -> tuple[Oracle, str | None]:
+        if self.raw(4, "the magic number") != MAGIC:
+            _refuse("this is not an fldp file")
+        if (found := self.number(1, "the format")) != FORMAT:
+            _refuse(f"format {found}, where this version reads {FORMAT}")
+        if (found := self.number(1, "the kind")) != kind:
+            names = {REPORTS: "reports", TALLY: "a tally"}
+            _refuse(f"{names[kind]} expected, got {names.get(found, f'kind {found}')}")
+        length = self.number(2, "the header's length")
+        if length > _MAX_HEADER:
+            _refuse(f"a header of {length} bytes, above the limit of {_MAX_HEADER}")
+        header = self.raw(length, "the header")
+        if oracle is not None and survey is not None and header == _header(oracle, survey):
+            return oracle, survey
+        fields = _parse(header)
+        named = _oracle(fields["oracle"], oracle)
+        version = fields.get("survey")
+        if survey is not None and version != survey:
+            _refuse(f"a batch for survey version {version or 'none'}, where {survey} is expected")
+        return named, version
+
+
+@lru_cache(64)  # a collector compares it with that of every report
+def _header(oracle: Oracle, survey: str | None) -> bytes:
+    fields: dict[str, Any] = {"oracle": describe(oracle)}
+    if survey is not None:
+        fields["survey"] = survey
+    return canonical_json.dumps(fields)
+
+
+def _parse(header: bytes) -> dict[str, Any]:
+    """Read a header; only its canonical form is good, so there is one header for each meaning."""
+    try:
+        fields = json.loads(header)
+        known = isinstance(fields, dict) and "oracle" in fields and fields.keys() <= {"oracle", "survey"}
+        good = known and canonical_json.dumps(fields) == header
+    except (ValueError, RecursionError, TypeError):
+        good = False
+    if not good:
+        _refuse("the header is not canonical JSON of an oracle and a survey")
+    survey = fields.get("survey", "0" * 64)
+    if not (isinstance(survey, str) and len(survey) == 64 and set(survey) <= set("0123456789abcdef")):
+        _refuse("the header's survey version is not 64 hexadecimal digits")
+    return dict(fields)
+
+
+def _oracle(fields: Any, expected: Oracle | None) -> Oracle:
+    """Make the oracle that a header describes, or find that it is the expected one."""
+    if expected is not None:
+        if canonical_json.dumps(fields) != canonical_json.dumps(
+            describe(expected)
+        ):  # nothing is made of a stranger's parameters
+            _refuse(f"of {_shown(fields)}, where {expected!r} is expected")
+        return expected
+    if isinstance(fields, dict) and isinstance(fields.get("domain_size"), int) and fields["domain_size"] > MAX_CELLS:
+        _refuse(f"{_shown(fields)} is too large to be trusted from a header alone; name the oracle or the survey")
+    try:
+        named = build(fields)
+    except FldpError as error:
+        _refuse(f"the header's oracle: {error}")
+    if describe(named) != fields:
+        _refuse("the header's oracle spells out parameters that are at their default")
+    if int(np.prod(named.tally_shape)) > MAX_CELLS:
+        _refuse(f"{named!r} is too large to be trusted from a header alone; name the oracle or the survey")
+    return named
+
+
+def _shown(fields: Any) -> str:
+    """Return what a message shows of a description: that of an oracle as it writes itself, and not too much of it."""
+    text = repr(fields)
+    if isinstance(fields, dict) and fields.get("name") in names():
+        cls = get(fields["name"])
+        given = {name: fields[name] for name in cls.params if name in fields}
+        if type(given.get("epsilon")) is int:
+            given["epsilon"] = given["epsilon"] / 1  # as the oracle shows it: to JSON, 1 and 1.0 are one number
+        text = f"{cls.__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+    return text if len(text) <= 200 else f"{text[:196]} ..."
+
+
+def build(fields: Any) -> Oracle:
+    """Make an oracle from its description; the inverse of ``describe``.
+
+    >>> build({"name": "grr", "epsilon": 1, "domain_size": 5})
+    GRR(epsilon=1.0, domain_size=5)
+    """
+    if not (isinstance(fields, dict) and isinstance(fields.get("name"), str)):
+        raise WireError("wire: an oracle must be described by its name and parameters")
+    parameters = {name: value for name, value in fields.items() if name != "name"}
+    cls = get(fields["name"])
+    unknown = sorted(parameters.keys() - cls.params.keys())
+    if unknown:
+        raise WireError(f"wire: {cls.__name__} has no parameter {unknown[0]!r}")
+    try:
+        return cls(**parameters)
+    except TypeError:
+        raise WireError(f"wire: {cls.__name__} needs {', '.join(cls.params)}") from None
+
+
+def _refuse(why: str) -> NoReturn:
+    raise WireError(f"wire: {why}")

@@ -1,0 +1,521 @@
+"""What the page around a framed survey learns, and the collector before a report: nothing of the answer or of typing.
+
+The host is on another site, watches all that a browser shows it, and plays every state for every label. Visits that
+differ in the label or in the typed text alone must look alike, to the host and on the wire.
+"""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from fldp.collector.routes.pages import files
+from support.browser import DESK, Visitor, chromium
+from support.collector_server import Server, specification
+from support.embedding import Watcher, differences, host_page, host_server, recorded
+
+PHONE = {"width": 390, "height": 740}
+LONG = (
+    "Yes, type 2, which I treat with tablets, with injections, with a diet or in another way that is not listed here "
+)
+LABELS = [
+    "No",
+    "Yes, type 1, and I have known it since I was a child, or for more than ten years",
+    LONG + "and that my doctor has advised me to follow for the rest of my life, every day",
+    "Borderline or prediabetes, as far as somebody has told me",
+    "W" * 200,
+    "нет, 糖尿病 لا",
+    "I would rather not say",
+]
+DIABETES = {**specification("diabetes"), "question": "Has a doctor told you that you have diabetes?", "labels": LABELS}
+MANY = {
+    **specification("illness"),
+    "labels": [*LABELS, *(f"illness {number}" for number in range(40)), "hiv", "cancer"],
+}
+TEXT = {**specification("text", {"name": "cms", "epsilon": 1.0, "hashes": 64, "width": 64}), "domain": "strings"}
+TEXT.pop("labels")
+TYPED = ["d", "hiv", "illness 3", "zzzz zzzz zzzz zzzz zzzz zzzz zzzz zzzz zzzz", "Wi" * 300]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    started = Server(tmp_path_factory.mktemp("collector"))
+    yield started
+    assert started.stop() == 0
+    assert not [line for line in started.logged if line["level"] == "error"]
+
+
+@pytest.fixture(scope="module")
+def wire(server):
+    with recorded(server.port) as way:
+        yield way
+
+
+@pytest.fixture(scope="module")
+def host():
+    with host_server() as website:
+        yield website
+
+
+@pytest.fixture
+def stage(browser, server, wire, host):
+    return Stage(browser, server, wire, host)
+
+
+class Stage:
+    """Plays visits to a survey on the host."""
+
+    def __init__(self, browser, server, wire, host):
+        self.browser, self.server, self.wire, self.host = browser, server, wire, host
+
+    def publish(self, fields, **collect):
+        """Publish a survey that the host may show."""
+        rules = {**fields.get("collect", {}), **collect, "origins": [self.host.url]}
+        return self.server.publish({**fields, "collect": rules})
+
+    def visit(self, fields, play, *, window=DESK, clipped=False, planted=None, forgiven=()):
+        """Play one visit with a new browser profile, and return what it told."""
+        self.host.page = host_page(self.wire.url, fields["name"], clipped=clipped)
+        with Visitor(self.browser, self.wire.url, self.host.url, viewport=window) as visitor:
+            if planted:
+                plant(visitor.context, *planted)
+            watcher = Watcher(lambda: visitor.open(self.host.url), self.wire)
+            opened(watcher)
+            play(watcher)
+            for text in forgiven:
+                visitor.forgive(text)
+            return watcher.told()
+
+
+def plant(context, file, before, after):
+    """Serve a file of the pages with a defect in it."""
+    text = files()[file].data.decode()
+    assert before in text, (file, before)
+    headers = {"Content-Type": files()[file].kind}
+    context.route(f"**/static/{file}", lambda route: route.fulfill(body=text.replace(before, after), headers=headers))
+
+
+# ------------------------------------------------------------------------------------------------ what a person does
+
+
+def heading(watcher, text):
+    watcher.frame.get_by_role("heading", name=text, exact=True).wait_for()
+
+
+def opened(watcher):
+    watcher.page.wait_for_function("watched().some((line) => line.includes('\"message\"'))")
+    watcher.frame.get_by_role("heading", level=1).wait_for()
+    watcher.frame.locator("main:not([aria-busy])").wait_for()
+    watcher.step("opened")
+
+
+def press(watcher, *keys):
+    for key in keys:
+        watcher.page.keyboard.press(key)
+
+
+def enter(watcher):
+    """Go into the frame with the keyboard, as far as to the first thing in it."""
+    watcher.page.locator("#before").focus()
+    watcher.page.keyboard.down("Tab")
+    watcher.frame.locator("body :focus").wait_for(state="attached")
+    watcher.step("entered")
+    watcher.page.keyboard.up("Tab")  # now that it goes to the frame
+
+
+def choose(watcher, place, name="chosen"):
+    """Choose a label with the keyboard."""
+    press(watcher, "Space", *["ArrowDown"] * place)
+    watcher.frame.locator(".choice").nth(place).locator(":checked").wait_for(state="attached")
+    watcher.step(name)
+
+
+def roll(watcher, name):
+    """Turn the wheel over the frame, farther than it can scroll."""
+    watcher.page.mouse.move(150, 120)
+    for way in (9000, 9000):
+        watcher.page.mouse.wheel(0, way)
+    watcher.step(f"{name}, wheel")
+
+
+def roll_back(watcher, field):
+    """Turn the wheel until a field takes text again."""
+    watcher.page.mouse.wheel(0, -20_000)
+    watcher.frame.locator(f"{field}:not([readonly])").wait_for()
+
+
+def submit(watcher):
+    press(watcher, "Tab", "Enter")
+
+
+def report(watcher, name="This would be sent"):
+    heading(watcher, name)
+    watcher.step(name)
+    press(watcher, "Tab")
+    watcher.step(f"{name}, tab")
+    roll(watcher, name)
+
+
+def send(watcher):
+    press(watcher, "Tab", "Enter")
+
+
+def usual(place):
+    """The whole way, and another visit."""
+
+    def play(watcher):
+        enter(watcher)
+        choose(watcher, place)
+        roll(watcher, "chosen")
+        submit(watcher)
+        report(watcher)
+        send(watcher)
+        report(watcher, "Thank you, this was sent")
+        watcher.reload()
+        opened(watcher)
+        heading(watcher, "Thank you, this was sent")
+        watcher.step("again")
+
+    return play
+
+
+def unsent(place):
+    """A report that is drawn, seen again on another visit, and not sent."""
+
+    def play(watcher):
+        enter(watcher)
+        choose(watcher, place)
+        submit(watcher)
+        report(watcher)
+        watcher.reload()
+        opened(watcher)
+        enter(watcher)
+        press(watcher, "Tab", "Tab", "Enter")
+        heading(watcher, "Nothing was sent")
+        watcher.step("not sent")
+
+    return play
+
+
+def offline(place):
+    """A connection that breaks before the report is sent, and comes back."""
+
+    def play(watcher):
+        enter(watcher)
+        choose(watcher, place)
+        submit(watcher)
+        report(watcher)
+        watcher.page.context.set_offline(True)
+        send(watcher)
+        report(watcher, "Not sent yet")
+        watcher.page.context.set_offline(False)
+        heading(watcher, "Thank you, this was sent")
+        watcher.step("sent")
+
+    return play
+
+
+def asked(place, go_on):
+    """A survey of two labels, about which the page asks first."""
+
+    def play(watcher):
+        enter(watcher)
+        choose(watcher, place)
+        submit(watcher)
+        watcher.frame.get_by_role("dialog").wait_for()
+        watcher.step("asked")
+        press(watcher, *(["Shift+Tab"] if go_on else []), "Enter")
+        heading(watcher, "This would be sent" if go_on else "Not answered")
+        watcher.step("said")
+
+    return play
+
+
+def refused(place):
+    """A survey that would give away more than the limits allow."""
+
+    def play(watcher):
+        enter(watcher)
+        choose(watcher, place)
+        submit(watcher)
+        heading(watcher, "Not answered")
+        watcher.step("refused")
+        roll(watcher, "refused")
+
+    return play
+
+
+def allowed(place):
+    """A survey whose report may name the answer: the page asks for that before anything else."""
+
+    def play(watcher):
+        enter(watcher)
+        press(watcher, "Space", "Tab")
+        choose(watcher, place)
+        submit(watcher)
+        report(watcher)
+        send(watcher)
+        report(watcher, "Thank you, this was sent")
+
+    return play
+
+
+def searching(text):
+    """Type into the search, with all keys that move the caret, and choose something else."""
+
+    def play(watcher):
+        enter(watcher)
+        watcher.frame.locator("#search:not([readonly])").wait_for()
+        watcher.page.keyboard.type(text)
+        expect(watcher.frame.locator("#search")).to_have_value(text)
+        watcher.step("typed")
+        roll(watcher, "typed")
+        roll_back(watcher, "#search")
+        press(watcher, "Home", "End", "Enter", "Control+A", "Delete", "Tab", "Space")
+        watcher.step("cleared")
+        submit(watcher)
+        report(watcher)
+
+    return play
+
+
+def writing(text):
+    """Write an answer, and send it."""
+
+    def play(watcher):
+        enter(watcher)
+        watcher.frame.locator("#text:not([readonly])").wait_for()
+        watcher.page.keyboard.type(text)
+        watcher.step("typed")
+        roll(watcher, "typed")
+        roll_back(watcher, "#text")
+        press(watcher, "Home", "End", "Enter")
+        report(watcher)
+        send(watcher)
+        report(watcher, "Thank you, this was sent")
+
+    return play
+
+
+def kept_out(text):
+    """Type while the host hides a part of the field."""
+
+    def play(watcher):
+        enter(watcher)
+        watcher.page.keyboard.type(text)
+        press(watcher, "Home", "End")
+        watcher.step("typed")
+        watcher.page.evaluate("scrollTo(0, 0), (box.scrollLeft = box.scrollTop = 0)")
+        watcher.step("scrolled back")
+        watcher.page.keyboard.type(text[:1])
+        watcher.step("typed again")
+        assert watcher.frame.locator("input").first.input_value() == ""
+
+    return play
+
+
+# ---------------------------------------------------------------------------------------------- all visits look alike
+
+
+def alike(visits, *, scrolls=False):
+    """Fail where visits that differ in the answer alone differ in anything that somebody sees.
+
+    A host that shows the whole frame is not scrolled at all.
+    """
+    first, *others = visits
+    assert scrolls or "scroll" not in first
+    assert len(first["message"]) in (1, 2)  # one for each time that the page was loaded
+    for other in others:
+        assert not differences(first, other)
+
+
+def test_the_host_is_told_one_constant(stage):
+    stage.publish(DIABETES)
+    told = stage.visit(DIABETES, usual(2))
+    assert told["message"] == ['["message","window",{"fldp":"diabetes","height":640}]'] * 2
+    state = told["steps"][-1][1]
+    assert '"unreadable":true' in state
+    assert '"frames":[1,0]' in state
+
+
+@pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_label_can_be_told_from_another(stage, window):
+    stage.publish(DIABETES)
+    places = range(len(LABELS)) if window is DESK else (0, 2, 4)
+    alike([stage.visit(DIABETES, usual(place), window=window) for place in places])
+
+
+def test_not_even_by_a_host_that_hides_most_of_the_frame(stage):
+    """A browser scrolls such a host to whatever takes the focus."""
+    stage.publish(DIABETES)
+    alike([stage.visit(DIABETES, usual(place), clipped=True) for place in (0, 2, 4)], scrolls=True)
+
+
+@pytest.mark.parametrize("play", [unsent, offline])
+def test_nor_by_a_report_that_is_not_sent(stage, play):
+    stage.publish(DIABETES)
+    forgiven = ["ERR_INTERNET_DISCONNECTED"] if play is offline else []
+    alike([stage.visit(DIABETES, play(place), window=PHONE, forgiven=forgiven) for place in (0, 2)])
+
+
+@pytest.mark.parametrize("go_on", [True, False])
+def test_nor_by_the_box_that_asks_first(stage, go_on):
+    few = {**specification("few", {"name": "grr", "epsilon": 1.0}), "labels": ["No", LABELS[2]]}
+    stage.publish(few)
+    alike([stage.visit(few, asked(place, go_on), window=PHONE) for place in (0, 1)])
+
+
+def test_nor_by_a_refusal(stage):
+    dear = {**DIABETES, "name": "dear", "oracle": {"name": "grr", "epsilon": 9.0}}
+    stage.publish(dear)
+    alike([stage.visit(dear, refused(place)) for place in (0, 2)])
+
+
+def test_nor_where_a_report_may_name_the_answer(stage):
+    oracle = {"name": "urr", "epsilon": 1.0}
+    bare = {**DIABETES, "name": "bare", "oracle": oracle, "sensitive": LABELS[:2]}
+    stage.publish(bare)
+    alike([stage.visit(bare, allowed(place)) for place in (0, 2, 6)])
+
+
+@pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_search_can_be_told_from_another(stage, window):
+    stage.publish(MANY)
+    alike([stage.visit(MANY, searching(text), window=window) for text in TYPED[:4]])
+
+
+@pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_text_can_be_told_from_another(stage, window):
+    stage.publish(TEXT)
+    alike([stage.visit(TEXT, writing(text), window=window) for text in TYPED])
+
+
+@pytest.mark.parametrize("fields", [TEXT, MANY], ids=["text", "search"])
+def test_nothing_can_be_typed_where_the_host_hides_the_field(stage, fields):
+    stage.publish(fields)
+    texts = ["a", "a text of forty letters or even more...."]
+    alike([stage.visit(fields, kept_out(text), clipped=True) for text in texts], scrolls=True)
+
+
+TIMED = """async (place) => {
+  const until = (find) => new Promise((done) => {
+    const look = () => find() && (observer.disconnect(), done(find()));
+    const observer = new MutationObserver(look);
+    observer.observe(document, { childList: true, subtree: true });
+    look();
+  });
+  const button = (words) => [...document.querySelectorAll("button")].find(({ textContent }) => textContent === words);
+  const form = await until(() => document.querySelector("form"));
+  document.querySelectorAll(".choice input")[place].click();
+  const times = [performance.now()];
+  form.requestSubmit();
+  const send = await until(() => button("Send this report"));
+  times.push(performance.now());
+  const real = window.fetch;
+  const posted = new Promise((done) => (window.fetch = (...all) => (done(performance.now()), real(...all))));
+  const start = performance.now();
+  send.click();
+  times.push(await posted);
+  await until(() => document.body.textContent.includes("Thank you"));
+  return [times[1] - times[0], times[2] - start];
+}"""
+FORGET = """new Promise((done) => {
+  const deleting = indexedDB.deleteDatabase("fldp");
+  deleting.onsuccess = done;
+})"""
+TIMES = 25
+
+
+def rank_score(one, other):
+    """Return the z-score of the Wilcoxon rank-sum test."""
+    wins = np.sign(np.subtract.outer(one, other)).sum() / 2
+    pairs = len(one) * len(other)
+    return wins / (pairs * (len(one) + len(other) + 1) / 12) ** 0.5
+
+
+def test_the_time_to_draw_and_to_send_does_not_depend_on_the_label(browser, server):
+    """The labels take turns, so that a busy machine slows down both; the false-alarm rate is below 2e-4."""
+    fields = {**DIABETES, "name": "timed"}
+    server.publish(fields)
+    times = {0: [], 4: []}
+    with Visitor(browser, server.url) as visitor:
+        page = visitor.open(f"{server.url}/s/timed")
+        for turn in range(2 * TIMES):
+            place = (0, 4)[(turn + turn // 2) % 2]
+            times[place].append(page.evaluate(TIMED, place))
+            page.evaluate(FORGET)
+            page.reload()
+    for part in (0, 1):
+        assert abs(rank_score(*([pair[part] for pair in times[place]] for place in times))) < 4
+
+
+# ----------------------------------------------------------------------------------------- a leak would have been seen
+
+SPOT = "  waiting = answer.state"  # in answer.js, where the label is known
+LONGER = "if (label?.length > 9)"
+CLIP = {"clipped": True}
+
+
+def of_label(code):
+    """Plant something where the answer is known."""
+    return "answer/answer.js", SPOT, code + ";" + SPOT
+
+
+LEAKS = {
+    "height": (*of_label("new ResizeObserver(() => parent.postMessage(main.offsetHeight, '*')).observe(main)"), {}),
+    "number of messages": (*of_label(f"{LONGER} parent.postMessage({{ fldp: name, height: 640 }}, '*')"), {}),
+    "history": (*of_label(f"{LONGER} history.pushState(null, '')"), {}),
+    "frames": (*of_label(f"{LONGER} document.body.append(element('iframe'))"), {}),
+    "request": (*of_label(f"{LONGER} fetch('/static/shared/card.js')"), {}),
+    "size of a request": (
+        *of_label("fetch('/static/shared/card.js', { headers: { 'x-a': `${label ?? ''}`.replace(/./gs, 'a') } })"),
+        {},
+    ),
+    "focus": (*of_label(f"{LONGER} setTimeout(() => parent.focus(), 0)"), {}),
+    "scroll into view": (
+        "answer/answer.js",
+        "begin(title);",
+        "begin(title), main.querySelectorAll('h2')[2]?.scrollIntoView({ block: 'nearest' });",
+        CLIP,
+    ),
+    "place of radio buttons": ("answer/frame.css", "position: fixed;\n  inset: 0 auto 0 0;", "", CLIP),
+    "place of the bytes": ("answer/answer.js", '    panel("Your report"', '    label, panel("Your report"', CLIP),
+    "chained scrolling": ("answer/frame.css", "overscroll-behavior: contain; /*", "/*", {}),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_planted_leak_is_seen(stage, leak):
+    *planted, how = LEAKS[leak]
+    stage.publish(DIABETES)
+    visits = [stage.visit(DIABETES, usual(place), planted=planted, **how) for place in (0, 2)]
+    with pytest.raises(AssertionError):
+        alike(visits, scrolls="clipped" in how)
+
+
+TYPING_LEAKS = {
+    "messages": (
+        MANY,
+        searching,
+        "answer/choices.js",
+        "  function show(wanted) {",
+        "  function show(wanted) { parent.postMessage(1, '*');",
+        {},
+    ),
+    "caret": (TEXT, writing, "answer/frame.js", "  if (!isFramed) return null;", "  return null;", {"clipped": True}),
+}
+
+
+@pytest.mark.parametrize("leak", TYPING_LEAKS)
+def test_a_planted_leak_of_typing_is_seen(stage, leak):
+    fields, play, *planted, how = TYPING_LEAKS[leak]
+    stage.publish(fields)
+    texts = ["d", "zzzz " * 12]
+    visits = [stage.visit(fields, play(text), planted=planted, **how) for text in texts]
+    with pytest.raises(AssertionError):
+        alike(visits, scrolls="clipped" in how)

@@ -1,0 +1,168 @@
+"""Surveys that a collector keeps ready: how many, which version is shown, and none that is being deleted."""
+
+import asyncio
+import threading
+
+from fldp import Survey
+from fldp.collector.config.settings import Settings
+from fldp.collector.service import catalog as module
+from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service.collector import Collector
+from fldp.collector.storage.protocol import StoreError
+from fldp.collector.storage.sqlite.store import SqliteStore
+from support.collector_app import collector, play  # noqa: F401
+from support.collector_server import batch, key, specification
+from support.collector_store import until
+
+
+async def publish(client, question="?", **collect):
+    fields = {**specification(**collect), "question": question}
+    assert (await client.post("/v1/surveys", json=fields)).status_code == 201
+    return Survey.from_dict(fields)
+
+
+def test_nothing_is_shown_of_a_survey_while_it_is_being_deleted(collector, monkeypatch):
+    began, go = threading.Event(), threading.Event()
+    purge = collector.store.purge
+
+    def slow():
+        began.set()
+        assert go.wait(20)
+        purge()
+
+    async def story(client):
+        survey = await publish(client, minimum=5)
+        where = f"/v1/versions/{survey.version}"
+        await client.post(f"{where}/reports", content=batch(survey, 9), headers={"Idempotency-Key": key()})
+        assert (await client.get(f"{where}/estimates")).status_code == 200
+        monkeypatch.setattr(collector.store, "purge", slow)
+        deleting = asyncio.create_task(client.delete("/v1/surveys/browser?all=true"))
+        await asyncio.to_thread(began.wait, 20)
+        for path in (
+            "estimates",
+            "tally",
+            "days",
+            "compare?to=2020-01-01&other_from=2020-01-02",
+            "integrity",
+            "export",
+        ):
+            assert (await client.get(f"{where}/{path}")).status_code == 404
+        assert (await client.get("/v1/surveys/browser")).status_code == 404
+        go.set()
+        assert (await deleting).status_code == 204
+        again = await publish(client, minimum=5)
+        assert again.version == survey.version
+        assert (await client.get(f"{where}/estimates")).json()["type"] == "urn:fldp:too-few"
+
+    play(collector, story)
+
+
+def test_the_newest_open_version_is_shown_and_asked_for_its_origins(collector, monkeypatch):
+    read = []
+    make = PublishedSurvey.read.__func__
+    monkeypatch.setattr(PublishedSurvey, "read", classmethod(lambda cls, entry: read.append(entry) or make(cls, entry)))
+
+    async def story(client):
+        first = await publish(client, "first", origins=["https://a.example"])
+        for number in range(5):
+            closed = await publish(client, f"later {number}", origins=["https://b.example"])
+            await client.post(f"/v1/surveys/browser/close?version={closed.version}")
+        collector.forget()
+        read.clear()
+        shown = (await client.get("/v1/surveys/browser")).json()
+        assert (shown["version"], shown["state"]) == (first.version, "open")
+        assert Survey.from_dict(shown["survey"]).version == first.version
+        assert [entry.version for entry in read] == [first.version]  # those that are closed are not even read
+        for origin, status in (("https://a.example", 204), ("https://b.example", 405)):
+            asks = {"Origin": origin, "Access-Control-Request-Method": "GET"}
+            assert (await client.options("/v1/surveys/browser", headers=asks)).status_code == status
+
+    play(collector, story)
+
+
+def test_surveys_are_kept_ready_by_number_and_by_size(collector, monkeypatch):
+    async def story(client):
+        made = [await publish(client, f"number {number}") for number in range(6)]
+        text = len(collector.store.find(made[0].version).specification)
+        for most, size, left in ((4, 10**9, 4), (64, 3 * text + 10, 3), (64, 1, 1)):
+            monkeypatch.setattr(module, "MAX_SURVEYS", most)
+            monkeypatch.setattr(module, "MAX_TEXT", size)
+            collector.forget()
+            for survey in made:
+                assert (await collector.published(survey.version)).survey.version == survey.version
+            assert list(collector.catalog._known) == [survey.version for survey in made[-left:]]
+
+    play(collector, story)
+
+
+def test_a_survey_that_cannot_be_read_is_a_failure_of_the_store(collector):
+    async def story(client):
+        survey = await publish(client)
+        collector.forget()
+        with collector.store._writing() as connection:
+            connection.execute("UPDATE surveys SET specification = '{'")
+        answer = await client.get(f"/v1/versions/{survey.version}/estimates")
+        assert (answer.status_code, answer.json()["type"]) == (503, "urn:fldp:busy")
+        assert "{" not in answer.json()["detail"]
+
+    play(collector, story)
+
+
+def interrupted(store, monkeypatch, times):
+    """Have deletions fail half-way, some times."""
+    real, left = store._purge_some, [times]
+
+    def failing(table, number):
+        if table == "keys" and left[0]:
+            left[0] -= 1
+            raise StoreError("the disk is full")
+        return real(table, number)
+
+    monkeypatch.setattr(store, "_purge_some", failing)
+
+
+def owners(store):
+    query = " UNION ".join(f"SELECT survey FROM {table}" for table in ("segments", "tallies", "keys", "tickets"))
+    with store._reading() as connection:
+        return {row[0] for row in connection.execute(query)}
+
+
+def test_a_deletion_that_failed_half_way_goes_on_when_it_is_repeated(tmp_path, monkeypatch):
+    made = Collector(Settings(data=tmp_path, fold_seconds=3600), SqliteStore(tmp_path / "fldp.db"))
+
+    async def story(client):
+        survey = await publish(client, name="deleted")
+        path = f"/v1/versions/{survey.version}/reports"
+        headers = {"Idempotency-Key": key(), "Content-Type": "application/octet-stream"}
+        assert (await client.post(path, content=batch(survey), headers=headers)).status_code == 200
+        interrupted(made.store, monkeypatch, 2)
+        for _ in range(2):
+            assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 503
+            assert owners(made.store)
+        assert (await client.delete("/v1/surveys/deleted?version=" + "0" * 64)).status_code == 404
+        assert (await client.delete(f"/v1/surveys/deleted?version={survey.version}")).status_code == 204
+        assert not owners(made.store)
+        assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 404
+
+    try:
+        play(made, story)
+    finally:
+        made.stop()
+
+
+def test_a_deletion_that_failed_half_way_is_completed_without_being_repeated(tmp_path, monkeypatch):
+    made = Collector(Settings(data=tmp_path, fold_seconds=0.05), SqliteStore(tmp_path / "fldp.db"))
+
+    async def story(client):
+        survey = await publish(client, name="deleted")
+        path = f"/v1/versions/{survey.version}/reports"
+        headers = {"Idempotency-Key": key(), "Content-Type": "application/octet-stream"}
+        assert (await client.post(path, content=batch(survey), headers=headers)).status_code == 200
+        interrupted(made.store, monkeypatch, 1)
+        assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 503
+        until(lambda: not owners(made.store) and not made.store.deletions(), 60)
+
+    try:
+        play(made, story)
+    finally:
+        made.stop()

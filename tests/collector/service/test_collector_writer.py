@@ -1,0 +1,134 @@
+"""The writer: what waits together is committed together, and nobody is answered before."""
+
+import asyncio
+import threading
+
+import pytest
+
+from fldp.collector.service.group_commit import BusyError, GroupCommitter
+from fldp.collector.storage.protocol import Admitted, StoreError, SubmissionResult
+from fldp.collector.storage.sqlite.store import SqliteStore
+from support.collector_store import DAY, publish, submission, whole
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = SqliteStore(tmp_path / "fldp.db")
+    yield made
+    made.close()
+
+
+class Gated:
+    """A commit that waits until it may."""
+
+    def __init__(self, store):
+        self.store, self.gate, self.sizes = store, threading.Event(), []
+
+    def __call__(self, batch):
+        assert self.gate.wait(60)
+        self.sizes.append(len(batch))
+        return self.store.commit(batch, DAY)
+
+
+def begun(writer, survey, number, names):
+    return [asyncio.ensure_future(writer.write(submission(survey, number, name))) for name in names]
+
+
+def test_requests_share_commits_and_are_answered_after_them(store):
+    survey, number = publish(store)
+    commit = Gated(store)
+
+    async def main():
+        writer = GroupCommitter(commit, most_waiting=100)
+        waiting = begun(writer, survey, number, [bytes([k]) for k in range(50)])
+        await asyncio.sleep(0.05)
+        assert not any(task.done() for task in waiting)
+        commit.gate.set()
+        assert [outcome.accepted for outcome in await asyncio.gather(*waiting)] == [1] * 50
+        writer.stop()
+
+    asyncio.run(main())
+    assert len(commit.sizes) <= 2
+    assert whole(store, survey, number).n == 50
+
+
+def test_a_full_queue_refuses_and_who_stops_waiting_hurts_nobody(store):
+    survey, number = publish(store)
+    commit = Gated(store)
+
+    async def main():
+        writer = GroupCommitter(commit, most_waiting=3)
+        waiting = begun(writer, survey, number, [b"first"])
+        await asyncio.sleep(0.01)
+        waiting += begun(writer, survey, number, [b"a", b"b", b"c"])
+        await asyncio.sleep(0.01)
+        assert len(writer) == 3
+        with pytest.raises(BusyError):
+            await writer.write(submission(survey, number, b"late"))
+        waiting.pop().cancel()
+        commit.gate.set()
+        assert [outcome.accepted for outcome in await asyncio.gather(*waiting)] == [1] * 3
+        assert (await writer.write(submission(survey, number, b"after"))).accepted == 1
+        writer.stop()
+
+    asyncio.run(main())
+    assert whole(store, survey, number).n in (4, 5)  # what was no longer waited for may be counted
+
+
+FAILURES = [StoreError("x"), KeyError("x"), MemoryError(), SystemExit(1), KeyboardInterrupt(), RecursionError("x")]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda error: type(error).__name__)
+def test_a_commit_that_fails_fails_all_its_requests_and_no_later_ones(store, failure):
+    survey, number = publish(store)
+    failing = [failure]
+
+    def commit(batch):
+        if failing:
+            raise failing.pop()
+        return store.commit(batch, DAY)
+
+    async def main():
+        writer = GroupCommitter(commit, most_waiting=3)
+        answers = await asyncio.gather(*begun(writer, survey, number, [b"a", b"b"]), return_exceptions=True)
+        assert {type(answer) for answer in answers} <= {type(failure), StoreError}
+        assert (await writer.write(submission(survey, number, b"a"))).accepted == 1
+        writer.stop()
+        with pytest.raises(BusyError):
+            await writer.write(submission(survey, number, b"b"))
+
+    asyncio.run(main())
+    assert whole(store, survey, number).n == 1
+
+
+def test_a_commit_that_answers_too_few_leaves_nobody_waiting(store):
+    survey, number = publish(store)
+
+    async def main():
+        writer = GroupCommitter(lambda batch: [SubmissionResult(Admitted.ACCEPTED, 1)], most_waiting=9)
+        first, *others = await asyncio.gather(
+            *begun(writer, survey, number, [b"a", b"b", b"c"]), return_exceptions=True
+        )
+        assert first.accepted == 1
+        assert [type(other) for other in others] == [ValueError, ValueError]
+        assert (await writer.write(submission(survey, number, b"d"))).accepted == 1
+        writer.stop()
+
+    asyncio.run(main())
+
+
+def test_who_waits_when_the_loop_ends_is_told(store):
+    survey, number = publish(store)
+    commit = Gated(store)
+
+    async def main():
+        writer = GroupCommitter(commit, most_waiting=9)
+        waiting = begun(writer, survey, number, [b"a"])
+        await asyncio.sleep(0.01)
+        writer._running.cancel()
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
+        commit.gate.set()
+        writer.stop()
+        return answers
+
+    assert [type(answer) for answer in asyncio.run(main())] == [BusyError]

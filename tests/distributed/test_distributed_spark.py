@@ -1,0 +1,107 @@
+"""The Spark engine, on executors in processes of their own: the tally of one process, bit for bit."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fldp import DomainError, ParameterError, WireError
+from fldp.distributed import RunKey, privatize, tally
+from fldp.wire import parquet
+from support.lakes import (
+    FHR,
+    ORACLE,
+    ORACLES,
+    build,
+    check_bad,
+    check_killed,
+    check_lost,
+    in_order,
+    peak_megabytes,
+    people,
+    python_children,
+    spark_cluster,
+    spoil,
+)
+
+MAX_MEGABYTES = 500  # of a Python worker
+
+
+@pytest.fixture(scope="module")
+def spark():
+    with spark_cluster() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("lake"), 1_000_000)
+
+
+def test_a_million_reports(spark, lake):
+    heard = []
+    found = tally(lake, ORACLE, engine="spark", session=spark, progress=heard.append)
+    assert found == tally(lake, ORACLE)
+    assert found.tally.n == 1_000_000
+    peaks = [peak_megabytes(worker) for worker in python_children()]
+    print("peak memory of Python workers, MB:", [round(peak) for peak in peaks])
+    assert len(peaks) >= 2
+    assert max(peaks) < MAX_MEGABYTES
+
+
+@pytest.mark.parametrize("victim", ["self", "executor"])
+def test_a_worker_is_killed(spark, lake, tmp_path, victim):
+    check_killed(lake, tmp_path / "killed", victim=victim, engine="spark", session=spark)
+
+
+def test_bad_rows_and_files(spark, tmp_path):
+    check_bad(spoil(tmp_path), engine="spark")
+
+
+def test_what_fails_on_a_worker_is_one_line(spark, tmp_path):
+    check_lost(tmp_path, engine="spark")
+    with pytest.raises(ParameterError, match="address must be None where there is a session already, got 'local'"):
+        tally(build(tmp_path, 10, files=1), ORACLE, engine="spark", address="local")
+
+
+@pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)
+def test_frames_of_reports(spark, tmp_path, oracle):
+    reports = oracle.privatize(np.resize(np.arange(oracle.domain_size), 1000), rng=1)
+    table = pa.Table.from_batches([parquet.batch(parquet.schema(oracle), reports.data)])
+    pq.write_table(table, tmp_path / "reports.parquet", row_group_size=300)
+    frame = spark.read.parquet(str(tmp_path))
+    assert tally(frame, oracle, engine="spark").tally == oracle.tally(reports)
+
+
+def test_bad_rows_of_frames(spark):
+    frame = spark.range(0, 100, 1, 4).selectExpr("if(id = 60, -1L, id) as symbol", "1.5 as other")
+    with pytest.raises(WireError, match=r"^partition 2: row 10 has a number that does not fit$"):
+        tally(frame, ORACLE, engine="spark")
+    found = tally(frame, ORACLE, engine="spark", skip_bad=True)
+    assert [(one.path, one.row) for one in found.bad] == [("partition 2", 10)]
+    assert (found.tally.n, found.bad_rows) == (99, 1)
+    with pytest.raises(ParameterError, match="engine must be that of the frame, 'spark', got 'local'"):
+        tally(frame, ORACLE)
+    with pytest.raises(DomainError, match=r"the frame must have a column plus of int, got none"):
+        tally(frame, FHR, engine="spark")
+
+
+def test_privatized_frames_are_those_of_one_process(spark, tmp_path):
+    table, key = people(3000), RunKey(b"correct horse battery staple 123")
+    whole = privatize(table, "value", "who", FHR, run_key=key)
+    pq.write_table(table, tmp_path / "people.parquet", row_group_size=500)
+    frame = spark.read.parquet(str(tmp_path / "people.parquet")).repartition(5)
+    reports = privatize(frame, "value", "who", FHR, run_key=key)
+    assert sorted(map(tuple, reports.collect())) == in_order(whole)
+    assert tally(reports, FHR, engine="spark").tally == tally(whole, FHR).tally
+    assert "correct" not in reports._jdf.queryExecution().toString()
+    reports.write.parquet(str(tmp_path / "lake"))
+    assert tally(tmp_path / "lake", FHR).tally == tally(whole, FHR).tally
+
+
+def test_a_person_with_two_rows_or_none_is_refused(spark):
+    rows = spark.range(0, 100, 1, 4).selectExpr("id % 97 as who", "id % 7 as value")
+    with pytest.raises(DomainError, match="identifier who must be another in every row, got 3 seen before"):
+        privatize(rows, "value", "who", FHR)
+    with pytest.raises(DomainError, match="column who must have something in every row, got nothing in 1"):
+        privatize(rows.selectExpr("nullif(who, 50) as who", "value"), "value", "who", FHR)

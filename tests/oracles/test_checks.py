@@ -1,0 +1,56 @@
+"""The checks pass what is right and catch what is not."""
+
+from fractions import Fraction
+
+import pytest
+
+import fldp
+from fldp.conformance.checks import CheckError, check_oracle
+from fldp.oracles import get, names, register
+from support import defects
+
+
+@pytest.mark.parametrize(("oracle", "check"), defects.PLANTED.items(), ids=lambda item: type(item).__name__)
+def test_planted_defects_are_caught(oracle, check):
+    with pytest.raises(CheckError, match=check):
+        check_oracle(oracle)
+
+
+def test_the_oracles_the_defects_were_planted_in_pass():
+    for oracle in (
+        fldp.FHR(1.0, 7),
+        fldp.GRR(1.0, 7),
+        fldp.OUE(1.0, 7),
+        fldp.SS(1.0, 7),
+        fldp.HR(1.0, 7),
+        fldp.PGR(0.5, 7),
+        defects.Subset(1.0, 7),
+    ):
+        check_oracle(oracle)
+
+
+def test_the_leak_by_order_in_the_papers_message():
+    """Section 2 of the design: epsilon 0, eta 1/4, delta 3/4, whatever the coin."""
+    found = fldp.verify(defects.TruePositionFirst(1.0, 7))
+    assert (found.ratio, found.eta, found.delta, found.holds) == (1, Fraction(1, 4), Fraction(3, 4), False)
+
+
+def test_an_oracle_of_ones_own_is_registered_without_forking():
+    register(defects.Subset)
+    try:
+        assert "test-subset" in names()
+        assert get("test-subset")(epsilon=1.0, domain_size=5) == defects.Subset(1.0, 5)
+        with pytest.raises(fldp.ParameterError, match="the name must be free, got 'test-subset' of Subset"):
+            register(defects.TrueValueFirst)
+    finally:
+        fldp.oracles._registry.pop("test-subset")
+
+
+def test_what_is_not_an_oracle_is_not_registered():
+    with pytest.raises(fldp.ParameterError, match="must be a subclass of FrequencyOracle"):
+        register(int)
+
+
+def test_unknown_names_list_the_known_ones():
+    with pytest.raises(fldp.ParameterError, match=f"must be one of {', '.join(names())}, got 'nope'"):
+        get("nope")

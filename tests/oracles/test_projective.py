@@ -1,0 +1,53 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import fldp
+from fldp import ParameterError
+from fldp.randomness.coins import SetCoin, exp_lower
+
+
+@pytest.mark.parametrize("size", [2, 10, 100, 997, 1000, 1023, 1024, 1100])
+def test_rare_values_have_the_error_of_oue(size):
+    """Within 3 % of OUE, in at most six bits more than a value has."""
+    for epsilon in np.linspace(0.5, 5, 46).round(2).tolist():
+        oracle = fldp.PGR(epsilon, size)
+        assert oracle.variance(1, 0.0) <= 1.03 * fldp.OUE(epsilon, size).variance(1, 0.0)
+        assert oracle.report_bits <= (64 * size + 63).bit_length()
+
+
+@pytest.mark.parametrize(("epsilon", "size"), [(1.0, 40), (0.1, 31), (2.0, 60), (5.0, 20)])
+def test_sums_have_the_variance_of_the_law(epsilon, size):
+    """Values on a line and values that are not, members and others, against the law itself."""
+    oracle, draw = fldp.PGR(epsilon, size), np.random.default_rng(size)
+    each = np.array([oracle.decode(oracle.tally(oracle.report(k)[None])) for k in range(oracle.outcomes)])
+    shares = np.array([[float(share) for share in oracle.law(value).values()] for value in range(size)])
+    counts = draw.integers(0, 50, size).astype(float)
+    for members in (draw.random(size) < 0.3, draw.random(size) < 0.8, np.ones(size, bool), np.arange(size) == 3):
+        total = each[:, members].sum(axis=1)
+        exact = counts @ (shares @ total**2 - (shares @ total) ** 2)
+        parts = oracle.variance(counts.sum(), counts)[members].sum()
+        assert parts + oracle.covariance_of_sum(counts.sum(), counts, members) == pytest.approx(exact, abs=1e-7 * parts)
+
+
+@pytest.mark.parametrize("inside", [1, 4, 1023, 2**20 - 1])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 3.7, 8.0])
+def test_set_coins_leave_no_word_over(epsilon, inside):
+    outside = 2 * inside + 1
+    coin = SetCoin.build("PGR", epsilon, inside, outside)
+    assert inside * coin.own + outside * coin.other == 2**64
+    ratio = Fraction(coin.own, coin.other)
+    assert (1 - Fraction(1, 1024)) * (exp_lower(epsilon) - 1) <= ratio - 1 <= exp_lower(epsilon) - 1
+
+
+def test_a_domain_too_large_for_its_coin_is_refused():
+    with pytest.raises(ParameterError, match=r"^PGR: epsilon must be neither so small .*, got 0\.01$"):
+        fldp.PGR(0.01, 2**24)
+
+
+@pytest.mark.parametrize("bad", [[-1, 1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0], [0] * 7])
+def test_a_tally_that_no_report_gives(bad):
+    oracle = fldp.PGR(0.1, 7)
+    assert oracle.tally_shape == (7,)
+    assert not oracle.check_state(np.array(bad), 1)

@@ -1,0 +1,169 @@
+"""The house: a room imports only rooms before it, also inside of functions, and a name means one thing."""
+
+import ast
+import importlib
+import inspect
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import fldp
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "fldp"
+ROOMS = [
+    "errors",
+    "support",
+    "randomness",
+    "numerics",
+    "data",
+    "oracles",
+    "wire",
+    "estimation",
+    "search",
+    "survey",
+    "participant",
+    "privacy",
+    "conformance",
+    "presentation",
+    "distributed",
+    "client",
+    "collector",
+    "experiments",
+    "cli",
+]
+ALIASES = {"parquet", "participant_store", "vectors"}
+INSIDE = {  # the order of the second level
+    "oracles": ["base", "exposure", "plain", "flexible", "unequal", "strings", "grouped"],
+    "privacy": [
+        "notions",
+        "laws",
+        "verification",
+        "verifier",
+        "bayes_attack",
+        "elimination_attack",
+        "auditor",
+        "poisoning",
+        "honesty",
+        "privacy_card",
+    ],
+    "distributed": ["lake", "engines", "tallying", "privatizing"],
+    "collector": ["config", "storage", "service", "http", "routes", "app", "server", "live_demo"],
+    "experiments": ["datasets", "runner", "tables", "paper"],
+}
+FILES = {
+    ".".join(("fldp", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in sorted(SOURCE.rglob("*.py"))
+}
+
+
+def imports(module, path):
+    """Yield the modules of fldp that a module imports when it runs, wherever the import stands."""
+    tree = ast.parse(path.read_text())
+    for block in [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+    ]:
+        block.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in FILES)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports by a relative path"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield from {whole if whole in FILES else node.module} & FILES.keys()
+
+
+EDGES = {module: set(imports(module, path)) - {module} for module, path in FILES.items()}
+
+
+def against(order, place):
+    """Return the imports between places of an order that go back."""
+    ranks = {name: rank for rank, name in enumerate(order)}
+    pairs = [(one, other) for one, others in EDGES.items() for other in others]
+    known = [(one, other) for one, other in pairs if place(one) in ranks and place(other) in ranks]
+    return [(one, other) for one, other in known if ranks[place(other)] > ranks[place(one)]]
+
+
+def part(number):
+    return lambda module: (module.split(".") + [""] * 3)[number]
+
+
+def test_every_module_is_in_a_room():
+    assert {part(1)(module) for module in FILES} - {"", "__main__", *ALIASES} == set(ROOMS)
+    assert len([path for path in SOURCE.glob("*.py") if path.name != "__init__.py"]) <= 5
+
+
+def test_a_room_imports_only_rooms_before_it():
+    assert against(ROOMS, part(1)) == []
+
+
+@pytest.mark.parametrize("room", INSIDE)
+def test_inside_a_room_imports_go_one_way(room):
+    there = {part(2)(module) for module in FILES if part(1)(module) == room} - {""}
+    assert there <= set(INSIDE[room])
+    assert against(INSIDE[room], lambda module: part(2)(module) if part(1)(module) == room else None) == []
+
+
+def test_a_cycle_that_is_planted_is_found(monkeypatch):
+    monkeypatch.setitem(EDGES, "fldp.wire.batch", EDGES["fldp.wire.batch"] | {"fldp.cli.options"})
+    assert against(ROOMS, part(1)) == [("fldp.wire.batch", "fldp.cli.options")]
+
+
+def reached(start):
+    seen, waiting = set(), [start]
+    while waiting:
+        new = EDGES.get(waiting.pop(), set()) - seen - {"fldp"}
+        seen |= new
+        waiting += new
+    return seen
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    assert [module for module in FILES if module != "fldp" and module in reached(module)] == []
+
+
+def test_every_room_says_what_lives_there():
+    for path in SOURCE.rglob("__init__.py"):
+        assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+def test_no_module_is_hidden_by_what_a_package_exports():
+    for module, path in FILES.items():
+        if path.name == "__init__.py":
+            package = importlib.import_module(module)
+            names = {name for name in vars(package) if f"{module}.{name}" in FILES}
+            assert [name for name in names if not inspect.ismodule(getattr(package, name))] == [], module
+
+
+def test_no_public_class_name_is_defined_twice():
+    classes = Counter(
+        node.name
+        for path in FILES.values()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in classes.items() if count > 1] == []
+
+
+def test_limits_are_named_as_the_public_options_are():
+    for path in FILES.values():
+        assert not re.search(r"\b_?(MOST|LEAST)_[A-Z]", path.read_text()), path
+
+
+def test_tests_share_by_way_of_support():
+    for path in (ROOT / "tests").rglob("*.py"):
+        assert not re.search(r"^\s*(from|import) test_", path.read_text(), re.M), path
+
+
+def test_aliases_are_what_they_stand_for():
+    from fldp.conformance import vectors
+    from fldp.participant import store
+    from fldp.wire import parquet
+
+    assert importlib.import_module("fldp.parquet").write is parquet.write
+    assert importlib.import_module("fldp.participant_store").MemoryStore is store.MemoryStore
+    assert importlib.import_module("fldp.vectors").main is vectors.main
+    assert all(hasattr(fldp, name) for name in fldp.__all__)

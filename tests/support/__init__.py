@@ -1,0 +1,1 @@
+"""What tests share: servers, stores, naive implementations, planted defects."""

@@ -1,0 +1,90 @@
+"""A real browser for tests: Chromium without a screen. A console error or a request to elsewhere fails the test."""
+
+import json
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import sync_playwright
+
+AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
+FLAGS = [
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-features=HttpsUpgrades,OptimizationHints,Translate",  # Playwright's own list denies storage to frames
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-sandbox",  # a test may run as root
+]
+PHONE = {"width": 360, "height": 740}
+DESK = {"width": 1100, "height": 900}
+
+
+@contextmanager
+def chromium():
+    """A running browser."""
+    program = shutil.which("chromium")
+    assert program, "Chromium is not installed: run tools/need.sh chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visitor:
+    """One person with one browser profile, and everything that went wrong in it."""
+
+    def __init__(self, browser, *origins, **options):
+        self.context = browser.new_context(**{"viewport": DESK, **options})
+        self.context.set_default_timeout(30_000)
+        self.origins, self.wrong = origins, []
+        self.context.on("request", self._requested)
+        self.context.on("weberror", lambda error: self.wrong.append(f"uncaught: {error.error}"))
+        self.context.on("console", self._said)
+
+    def _requested(self, request):
+        parts = urlsplit(request.url)
+        if parts.scheme in ("http", "https") and f"{parts.scheme}://{parts.netloc}" not in self.origins:
+            self.wrong.append(f"a request to {request.url}")
+
+    def _said(self, message):
+        if message.type in ("error", "warning"):
+            self.wrong.append(f"{message.type}: {message.text}")
+
+    def open(self, url):
+        page = self.context.new_page()
+        page.goto(url)
+        return page
+
+    def forgive(self, text):
+        """Leave out what was expected; it must have been there."""
+        assert any(text in line for line in self.wrong), (text, self.wrong)
+        self.wrong = [line for line in self.wrong if text not in line]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *rest):
+        self.context.close()
+        if kind is None:
+            assert not self.wrong, self.wrong
+
+
+def new_survey(page, url, name, **choices):
+    """Begin a new survey on the dashboard, and make some choices in its form, by the words of their fields."""
+    page.goto(f"{url}/#/new")
+    page.get_by_role("heading", name="New survey").wait_for()
+    page.get_by_label("Name, in the address").fill(name)
+    page.get_by_label("Question").fill("Which?")
+    for words, choice in choices.items():
+        page.get_by_label(words.replace("_", " ")).select_option(choice)
+
+
+def accessible(page):
+    """Fail on whatever axe-core finds on a page, and on a page that is wider than its window."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    assert not found, json.dumps([[one["id"], [node["html"] for node in one["nodes"]]] for one in found], indent=1)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,0 +1,31 @@
+"""A collector in the process of a test, without a socket."""
+
+import asyncio
+
+import httpx
+import pytest
+
+from fldp.collector.app import create_app
+from fldp.collector.config.clock import system
+from fldp.collector.config.settings import Settings
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.tokens import create_token
+from fldp.collector.storage.sqlite.store import SqliteStore
+
+
+@pytest.fixture
+def collector(tmp_path):
+    made = Collector(Settings(data=tmp_path), SqliteStore(tmp_path / "fldp.db"))
+    yield made
+    made.stop()
+
+
+def play(collector, story):
+    async def run():
+        secret, _ = create_token(collector.store, system(), "admin")
+        transport = httpx.ASGITransport(create_app(collector))
+        held = {"Authorization": f"Bearer {secret}"}
+        async with httpx.AsyncClient(transport=transport, base_url="http://x", headers=held) as client:
+            await story(client)
+
+    asyncio.run(run())

@@ -1,0 +1,134 @@
+"""A real collector for tests: a process of its own, on a free port, with a folder of its own."""
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+
+from fldp import Survey, wire
+from support.ports import free_port
+
+SPECIFICATION = {
+    "name": "browser",
+    "question": "Which browser are you using?",
+    "labels": ["chrome", "firefox", "safari", "edge", "other"],
+    "oracle": {"name": "fhr", "epsilon": 1.0},
+}
+
+
+def specification(name="browser", oracle=None, **collect):
+    made = {**SPECIFICATION, "name": name, "oracle": oracle or SPECIFICATION["oracle"], "collect": collect}
+    return json.loads(json.dumps(made))
+
+
+def key():
+    return secrets.token_urlsafe(24)
+
+
+def batch(survey, count=1, label=None):
+    return wire.encode(survey.privatize([label or survey.label(0)] * count), survey.version)
+
+
+class Server:
+    """A running collector. With ``database=`` it uses PostgreSQL, and the folder only for its log.
+
+    The first on a database prints its token; the others are told it.
+    """
+
+    def __init__(self, folder, *, token=None, **settings):
+        self.folder, self.settings, self.token = Path(folder), settings, token
+        self.start()
+
+    @property
+    def data(self):
+        return self.folder
+
+    def start(self):
+        self.launch()
+        if self.process.stdout.readline() != f"fldp: listening on {self.url}\n":
+            self.stop()
+            raise RuntimeError((self.folder / "log").read_text())
+        if self.token is None:
+            self.token = self.process.stdout.readline().split()[-1]
+
+    def launch(self):
+        """Start the process, and do not wait for it to listen."""
+        self.port = free_port()
+        self.url = f"{'https' if 'tls_key' in self.settings else 'http'}://127.0.0.1:{self.port}"
+        self.log = (self.folder / "log").open("ab")
+        self.process = subprocess.Popen(
+            self.command(), stdout=subprocess.PIPE, stderr=self.log, text=True, env=self.environment()
+        )
+
+    def command(self):
+        flags = [part for name, value in self.settings.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+        return [sys.executable, "-m", "fldp", "serve", "--data", str(self.data), "--port", str(self.port), *flags]
+
+    def environment(self):
+        return dict(os.environ)
+
+    def stop(self, how=signal.SIGTERM, seconds=120):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        code = self.process.wait(seconds)
+        self.process.stdout.close()
+        self.log.close()
+        return code
+
+    def restart(self, how=signal.SIGTERM):
+        self.stop(how)
+        self.start()
+
+    @property
+    def logged(self):
+        return [json.loads(line) for line in (self.folder / "log").read_text().splitlines()]
+
+    def client(self, token=None, **headers):
+        held = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx.Client(base_url=self.url, headers=held | headers, timeout=120, verify=False)
+
+    @property
+    def admin(self):
+        return self.client(self.token)
+
+    def publish(self, fields=None, **collect):
+        fields = fields or specification(**collect)
+        with self.admin as client:
+            answer = client.post("/v1/surveys", json=fields)
+        assert answer.status_code in (200, 201), answer.text
+        return Survey.from_dict(fields)
+
+    def make_token(self, scope, **more):
+        with self.admin as client:
+            return client.post("/v1/tokens", json={"scope": scope, **more}).json()
+
+    def send(self, survey, body=None, name=None, client=None, **headers):
+        made = {"Idempotency-Key": name or key(), "Content-Type": "application/octet-stream", **headers}
+        path = f"/v1/versions/{survey.version}/reports"
+        if client is not None:
+            return client.post(path, content=body or batch(survey), headers=made)
+        with self.client() as own:
+            return own.post(path, content=body or batch(survey), headers=made)
+
+    def tokens(self):
+        with self.admin as client:
+            return client.get("/v1/tokens").json()
+
+    def counts(self):
+        with self.admin as client:
+            return {row["version"]: row["n"] for row in client.get("/v1/surveys").json()}
+
+    def fsck(self):
+        return self.shell("fsck")
+
+    def shell(self, *arguments):
+        """Run a command on the database, as those do who look after it."""
+        database = self.settings.get("database")
+        where = ["--database", database] if database else ["--data", str(self.data)]
+        command = [sys.executable, "-m", "fldp", *arguments, *where]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ})

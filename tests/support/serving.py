@@ -1,0 +1,101 @@
+"""Servers for the tests of the client, each in a process of its own."""
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from fldp import cli
+from support.ports import free_port
+
+TESTS = Path(__file__).parents[1]
+FLDP = str(Path(sys.executable).parent / "fldp")
+
+
+@contextmanager
+def running(command, **options):
+    process = subprocess.Popen(command, **options)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(120)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+@contextmanager
+def double():
+    """Run the double; give its address, to which a fault is added."""
+    port = free_port()
+    with running([sys.executable, "-m", "support.collector_double", str(port)], cwd=TESTS) as process:
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(600):
+            assert process.poll() is None, "the double has ended"
+            try:
+                urllib.request.urlopen(f"{url}/seen", timeout=5).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        yield url
+
+
+@contextmanager
+def collector(folder):
+    """Run the collector; give its address and its admin token."""
+    command = [FLDP, "serve", "--data", str(folder), "--port", str(free_port())]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
+        said, wanted = "", (r"listening on (\S+)", r"admin token[^:\n]*: (fldp_admin_\S+)")
+        while not all(re.search(pattern, said) for pattern in wanted):
+            line = process.stdout.readline()
+            assert line, f"the collector has ended: {said}"
+            said += line
+        threading.Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop the collector
+        yield tuple(re.search(pattern, said)[1] for pattern in wanted)
+
+
+def has_collector():
+    return find_spec("fldp.cli.serve") is not None
+
+
+def run_here(*arguments, stdin=b"", code=0, cwd="."):
+    """Run a command as the shell would, but in this process: a fresh one takes seconds. With None any code is good."""
+    given, out, beside = (io.TextIOWrapper(io.BytesIO(start), write_through=True) for start in (stdin, b"", b""))
+    before = sys.argv, sys.stdin
+    sys.argv, sys.stdin = ["fldp", *map(str, arguments)], given
+    try:
+        with chdir(cwd), redirect_stdout(out), redirect_stderr(beside), pytest.raises(SystemExit) as end:
+            cli.main()
+    finally:
+        sys.argv, sys.stdin = before
+    said = [stream.buffer.getvalue() for stream in (out, beside)]
+    done = subprocess.CompletedProcess(arguments, end.value.code or 0, *said)
+    assert code in (None, done.returncode), done.stderr.decode()
+    return done
+
+
+def shell(*arguments, token=None, code=0):
+    """Run a command in this process, with a token or without; return what it printed, and what it said beside it."""
+    os.environ.pop("FLDP_TOKEN", None)
+    if token:
+        os.environ["FLDP_TOKEN"] = token
+    try:
+        done = run_here(*arguments, code=code)
+    finally:
+        os.environ.pop("FLDP_TOKEN", None)
+    return done.stdout.decode(), done.stderr.decode()

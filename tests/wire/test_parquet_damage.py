@@ -1,0 +1,101 @@
+"""A flipped bit in a file of reports is noticed, wherever it is, or it changes nothing."""
+
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import fldp
+from fldp.distributed import tally
+from fldp.distributed.lake.layout import Piece
+from fldp.distributed.lake.scan import Job, tally_piece
+from fldp.errors import FldpError, WireError
+from fldp.wire import parquet
+
+VERSION = "2dff65b8" * 8
+FILES = {
+    "grr": (fldp.GRR(epsilon=1.0, domain_size=50), 1),
+    "fhr in two row groups": (fldp.FHR(epsilon=1.0, domain_size=15), 2),
+    "oue": (fldp.OUE(epsilon=1.0, domain_size=20), 1),
+}
+
+
+def written(oracle, groups, rows=40):
+    """Return a file as bytes, and its reports."""
+    reports = oracle.privatize(np.arange(rows) % oracle.domain_size, rng=7)
+    step, file = rows // groups, io.BytesIO()
+    parquet.write(file, oracle, (reports[start : start + step] for start in range(0, rows, step)), VERSION)
+    return file.getvalue(), reports
+
+
+def read_whole(data):
+    """Read a file as ``fldp tally FILE`` does; return what it says that it holds."""
+    oracle, version, parts = parquet.read(io.BytesIO(data))
+    return sum((oracle.tally(part) for part in parts), fldp.Tally.empty(oracle)), version
+
+
+def read_piece(data, path, oracle):
+    """Read a file as every engine's workers do."""
+    path.write_bytes(data)
+    part = tally_piece(Piece(str(path), len(data)), Job(oracle, VERSION)).settled(skip_bad=False)
+    return part.tally(), part.survey
+
+
+def outcome(read, *given):
+    """Return what was read, or None for an error of ours; any other error is a failure."""
+    try:
+        return read(*given)
+    except FldpError:
+        return None
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_flipped_bit_changes_a_tally(tmp_path, name):
+    """Every bit, one at a time, through both ways to read: an error of ours, or the same tally, oracle and survey."""
+    oracle, groups = FILES[name]
+    data, reports = written(oracle, groups)
+    good = oracle.tally(reports), VERSION
+    assert read_whole(data) == read_piece(data, tmp_path / "x.parquet", oracle) == good
+    noticed = 0
+    for bit in range(8 * len(data)):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        whole = outcome(read_whole, bytes(flipped))
+        piece = outcome(read_piece, bytes(flipped), tmp_path / "x.parquet", oracle)
+        assert whole in (None, good), (bit, whole)
+        assert piece in (None, good), (bit, piece)
+        noticed += whole is None
+    assert noticed > 4 * len(data)  # most bits matter, so this did look at what it reads
+
+
+def rewritten(data, meta):
+    """Write the same rows with other metadata."""
+    table = pq.read_table(io.BytesIO(data))
+    file = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({b"fldp": meta}), file)
+    return file.getvalue()
+
+
+def test_files_without_the_checksum_are_read_as_before():
+    oracle, groups = FILES["grr"]
+    data, reports = written(oracle, groups)
+    old = b'{"format":1,"oracle":{"domain_size":50,"epsilon":1,"name":"grr"},"survey":"%s"}' % VERSION.encode()
+    assert read_whole(rewritten(data, old)) == (oracle.tally(reports), VERSION)
+
+
+def test_metadata_that_were_changed_are_refused():
+    data, _ = written(*FILES["grr"])
+    meta = pq.read_schema(io.BytesIO(data)).metadata[b"fldp"]
+    with pytest.raises(WireError, match="the file's metadata are damaged: their checksum does not match"):
+        read_whole(rewritten(data, meta.replace(b'"epsilon":1', b'"epsilon":3')))
+
+
+def test_rows_that_another_program_rearranged_are_read(tmp_path):
+    """The checksums are of pages and of what the file is about, so it may be written again in other pieces."""
+    oracle, _ = FILES["grr"]
+    data, reports = written(oracle, 1)
+    table = pq.read_table(io.BytesIO(data))
+    pq.write_table(table.take(pa.array(range(len(reports)))[::-1]), tmp_path / "x.parquet", row_group_size=7)
+    assert tally(tmp_path).tally == oracle.tally(reports)

@@ -135,7 +135,8 @@ class Freezing(Server):
     @contextmanager
     def frozen(self, survey, requests, what=""):
         """Have it stop itself with these requests on their way, and its session if so told; it goes on at the end."""
-        (self.folder / "freeze").write_text(what)
+        (self.folder / "wanted").write_text(what)
+        (self.folder / "wanted").rename(self.folder / "freeze")  # which is never there half written
         with ThreadPoolExecutor(len(requests)) as pool:
             for name, body in requests:
                 pool.submit(self.send, survey, body, name)

@@ -17,13 +17,14 @@ from fldp.collector.storage.postgres import writes
 def main():
     marker, insert = Path(sys.argv.pop(1)) / "freeze", writes._insert
 
-    def freezing(connection, parts, **options):
-        if marker.exists() and marker.read_text() in ("", "session"):
+    def freezing(connection, parts, *, folded):
+        commits = not folded and any(survey for survey, _, _ in parts)  # neither folding nor a probe holds keys
+        if commits and marker.exists() and marker.read_text() in ("", "session"):
             if marker.read_text():
                 os.kill(connection.info.backend_pid, signal.SIGSTOP)
             marker.write_text(str(connection.info.backend_pid))
             os.kill(os.getpid(), signal.SIGSTOP)
-        insert(connection, parts, **options)
+        insert(connection, parts, folded=folded)
 
     writes._insert = freezing
     sys.argv.insert(1, "serve")

@@ -165,8 +165,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what talks to collectors and clusters when it is asked for: most programs do neither, and it takes time."""
-    if name in ("client", "distributed"):
+    """Load collectors' clients, clusters and file formats on first use: most programs need none, and it takes time."""
+    if name in ("client", "distributed", "parquet", "participant_store"):
         return import_module(f"fldp.{name}")
     if name in ("AsyncClient", "Client"):
         return getattr(import_module("fldp.client"), name)

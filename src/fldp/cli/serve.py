@@ -86,11 +86,10 @@ def serve(
         make_folder(folder)
     if demo:
         quiet = settings if (flags or {}).get("log") else replace(settings, log=False)
-        unfinished = _load_demo().serve(quiet, _say)
+        _load_demo().serve(quiet, _say)
     else:
-        unfinished = server.run(settings, _say)
-    if unfinished:
-        server.exit_now()
+        server.run(settings, _say)
+    server.exit_now()
 
 
 def make_folder(folder: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.numerics.kernels import walsh_hadamard
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.flexible import fwr_items
 
 

@@ -18,6 +18,7 @@ from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.support.validation import fail
 
 if TYPE_CHECKING:
@@ -48,17 +49,6 @@ def _weigh(positions: Any, coefficients: Any, spectrum: Any, out: Any) -> None:
             out[U64(0)] += 1.0 / likely
             for j in range(width):
                 out[positions[i, j]] += coefficients[i, j] / likely
-
-
-@Kernel
-def _float_transform(a: Any) -> None:
-    step = 1
-    while step < len(a):
-        for start in range(0, len(a), 2 * step):
-            low, high = a[start : start + step], a[start + step : start + 2 * step]
-            for j in range(step):
-                low[j], high[j] = low[j] + high[j], low[j] - high[j]
-        step *= 2
 
 
 def maximum_likelihood(
@@ -93,13 +83,12 @@ def maximum_likelihood(
 def _gradient(oracle: "WalshOracle", reports: Reports, shares: Floats, items: NDArray[np.uint64]) -> Floats:
     spectrum = np.zeros(oracle.walsh_order)
     spectrum[items] = shares
-    _float_transform.compiled(spectrum)
+    spectrum = walsh_hadamard(spectrum)
     total = np.zeros(oracle.walsh_order)
     for first in range(0, len(reports), _CHUNK):
         positions, coefficients = oracle.characters(reports.data[first : first + _CHUNK])
         _weigh.compiled(positions, coefficients, spectrum, total)
-    _float_transform.compiled(total)
-    return np.maximum(total[items], 0.0)
+    return np.asarray(np.maximum(walsh_hadamard(total)[items], 0.0))
 
 
 def estimate_by(

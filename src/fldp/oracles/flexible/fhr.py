@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.numerics.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
+from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
+from fldp.numerics.word_kernels import parity
 from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fhr_items import Items
@@ -174,10 +176,9 @@ class FHR(WalshOracle):
         return Noise(leak=1.0, response=c * c / 2, own=c * c - 1)
 
     def parts(self, tally: Tally) -> tuple[Floats | float, Floats]:
-        signs, masks = tally.state
         used = slice(self.rows.first, self.rows.first + self.domain_size)
-        response = walsh_hadamard(signs)[used] / float(2 * (2 * self.coin.p - 1))
-        return walsh_hadamard(masks)[used].astype(np.float64), response
+        signs, masks = walsh_hadamard(tally.state)[:, used]
+        return masks.astype(np.float64), signs / float(2 * (2 * self.coin.p - 1))
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.numerics.kernels import U64, walsh_hadamard
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible import fwr_items

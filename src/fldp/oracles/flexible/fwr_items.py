@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.values import Values
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 
 U64 = np.uint64
 
@@ -67,10 +68,7 @@ def largest_bias(domain_size: int) -> int:
         return 0
     used = np.zeros(1 << bits, np.int64)
     used[scatter(np.arange(domain_size), domain_size)] = 1
-    for step in (1 << k for k in range(bits)):
-        halves = used.reshape(-1, 2, step)
-        halves[:, 0], halves[:, 1] = halves[:, 0] + halves[:, 1], halves[:, 0] - halves[:, 1]
-    bias = np.abs(used[1:])
+    bias = np.abs(walsh_hadamard(used, load_numba=False)[1:])
     return int(bias[bias < domain_size].max(initial=0))
 
 

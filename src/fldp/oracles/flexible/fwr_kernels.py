@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.numerics.kernels import ONE, U64, ZERO, Kernel, parity
+from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
+from fldp.numerics.word_kernels import parity
 
 _HALF_WORD, _TWO = U64(32), U64(2)
 

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.numerics.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
+from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
+from fldp.numerics.word_kernels import parity
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.symbol_reports import add_symbols
@@ -165,7 +167,7 @@ class HR(FrequencyOracle):
     def decode(self, tally: Tally, **options: Any) -> Floats:
         """A value's supports less the other reports in its block are what the transform gives; ``p - q`` of its own."""
         del options
-        signs = np.array([walsh_hadamard(line) for line in tally.state.reshape(self.blocks, -1)])
+        signs = walsh_hadamard(tally.state.reshape(self.blocks, -1))
         return np.asarray(self.from_rows(signs) / float(self.coin.p - self.coin.q), np.float64)
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
@@ -194,7 +196,7 @@ class HR(FrequencyOracle):
         report is in one block, so estimates in different ones have none.
         """
         del n, options
-        pairs = np.array([xor_pairs(line) for line in self.to_rows(members)])
+        pairs = xor_pairs(self.to_rows(members))
         return float(self.from_rows(pairs) @ counts) / float(self.coin.p - self.coin.q)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:

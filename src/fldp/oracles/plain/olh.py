@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array
 from fldp.data.values import Values
-from fldp.numerics.kernels import U64, Kernel, keyed_hash, multiply_high
+from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.oracles.plain.grr import respond
@@ -59,7 +60,7 @@ class OLH(PureOracle):
     """Optimised local hashing: a public random hash to ``g`` symbols, then randomized response among those.
 
     ``p = e^eps/(e^eps+g-1)``, ``q = 1/g``. Given the seed, which says nothing about the value, the report is
-    randomized response, so it is eps-LDP whatever the hash. The hash (``fldp.numerics.kernels.keyed_hash``, made a
+    randomized response, so it is eps-LDP whatever the hash. The hash (``fldp.numerics.word_kernels.keyed_hash``, made a
     symbol by multiply-high) has to be good for accuracy only.
 
     Wang, Blocki, Li, Jha: Locally differentially private protocols for frequency estimation, USENIX Security 2017.

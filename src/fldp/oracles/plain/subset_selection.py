@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array
 from fldp.data.values import Values
-from fldp.numerics.kernels import ONE, U64, ZERO, Kernel, multiply_high
+from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.word_kernels import multiply_high
 from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.oracles.base.symbol_reports import add_symbols

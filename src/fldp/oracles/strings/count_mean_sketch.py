@@ -26,8 +26,9 @@ from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
-from fldp.numerics.kernels import U64, Kernel, keyed_hash, multiply_high
+from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Law, symbol_dtype

@@ -16,8 +16,9 @@ from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import MergeError
-from fldp.numerics.kernels import U64, keyed_hash, multiply_high
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.oracle import Law
 from fldp.oracles.base.profile import Band, Profile

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from fldp.numerics.kernels import U64, Kernel, keyed_hash, multiply_high
+from fldp.numerics.kernels import U64, Kernel
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.plain.unary import below
 
 _SIX, _SIXTY_THREE = U64(6), U64(63)

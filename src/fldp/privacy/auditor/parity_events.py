@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.numerics.kernels import walsh_hadamard
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.privacy.auditor.outputs import OutputRows
 
 _LOW_BITS = 12  # that are taken of a wide column

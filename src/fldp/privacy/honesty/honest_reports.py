@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
-from fldp.numerics.kernels import walsh_hadamard
 from fldp.numerics.projective_geometry import hyperplane_sums
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles import FHR, FWR, HR, IDUE, OLH, PGR, URAPPOR, Grouped
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
@@ -197,7 +197,7 @@ def _masks(oracle: FWR, data: Array) -> Iterator[IntegrityFinding]:
     D, n = oracle.rows, len(data)
     place = lambda cell: f"{names[cell // D]} is {cell % D}"  # noqa: E731
     yield judge("masks", "all masks are equally frequent", tables.ravel(), n, 1 / D, 1 / D, place)
-    even = np.array([(n + walsh_hadamard(table)[1:]) // 2 for table in tables])
+    even = (n + walsh_hadamard(tables)[:, 1:]) // 2
     place = lambda cell: f"{names[cell // (D - 1)]} is even in the bits of {cell % (D - 1) + 1}"  # noqa: E731
     yield judge("parities", "every parity of a mask is a fair coin", even.ravel(), n, 0.5, 0.5, place)
 
@@ -239,7 +239,7 @@ def _halves(oracle: HR, tally: Tally) -> Iterator[IntegrityFinding]:
     claim = "every symbol is as frequent as for some value"
     yield judge("symbols", claim, tally.state, tally.n, q / half, p / half, "symbol {}".format)
     lines = tally.state.reshape(oracle.blocks, -1)
-    plus = np.array([(line.sum() + walsh_hadamard(line)) // 2 for line in lines])
+    plus = (lines.sum(axis=1, keepdims=True) + walsh_hadamard(lines)) // 2
     values, near = oracle.from_rows(plus), (p + q) / 2
     low = q if oracle.blocks > 1 else near  # with one block, every other row halves every report
     yield _supports(values, tally.n, low, p)

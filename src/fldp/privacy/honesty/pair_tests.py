@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
-from fldp.numerics.kernels import U64, keyed_hash, multiply_high, walsh_hadamard
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles import FHR, FWR, IDUE, OLH, SS, URAPPOR
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
@@ -185,7 +187,7 @@ def _pairs(oracle: FHR, tally: Tally, data: Array | None, values: NDArray[np.int
     must agree: that from the masks is one too small for each fake, that from the signs is not.
     """
     del data
-    signs, masks = (walsh_hadamard(part) for part in tally.state)
+    signs, masks = walsh_hadamard(tally.state)
     c, items = float(1 / (2 * oracle.coin.p - 1)), oracle.value_items.astype(np.int64)
     used = np.isin(np.arange(oracle.walsh_order), items)
     apart = np.where(used, signs * (c / 2), 0.0) - masks

@@ -6,7 +6,8 @@ from math import factorial
 import numpy as np
 
 from fldp.data.reports import Array
-from fldp.numerics.kernels import U64, keyed_hash, multiply_high
+from fldp.numerics.kernels import U64
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles import OLH
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array
-from fldp.numerics.kernels import walsh_hadamard
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles import FHR, FWR
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy, times
 from fldp.randomness.stream import Stream

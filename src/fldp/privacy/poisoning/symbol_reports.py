@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array
-from fldp.numerics.kernels import walsh_hadamard
 from fldp.numerics.projective_geometry import hyperplane_sums
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles import GRR, HR, PGR, URR, Exponential
 from fldp.oracles.plain.single_value import Single
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, largest, strategy, supports_worth, times
@@ -53,7 +53,7 @@ def _(oracle: Exponential, targets: Targets) -> Symbols:
 def _(oracle: HR, targets: Targets) -> Symbols:
     """A symbol speaks for half of the values of its block, and against the other half."""
     lines = oracle.to_rows(times(targets, oracle.domain_size))
-    agreeing = np.concatenate([walsh_hadamard(line) for line in lines])
+    agreeing = walsh_hadamard(lines).reshape(-1)
     return Symbols(agreeing / float(oracle.coin.p - oracle.coin.q), oracle.report_dtype)
 
 

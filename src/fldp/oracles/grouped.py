@@ -15,6 +15,7 @@ from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.bit_reports import widths
 from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fwr import HRR
@@ -90,8 +91,7 @@ class Grouped(FrequencyOracle):
         "allow_exposure": flag,
     }
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         size = sum(self.groups)
         if self.domain_size not in (0, size):
             raise fail(self.title, "groups", f"of {self.domain_size} values in all", list(self.groups))
@@ -156,8 +156,7 @@ class Grouped(FrequencyOracle):
 
     @property
     def field_bits(self) -> tuple[int, ...]:
-        whole, rest = divmod(self.report_bits, 8)
-        return (8,) * whole + (rest,) * (rest > 0)
+        return widths(self.report_bits)
 
     @property
     def report_dtype(self) -> Any:
@@ -186,8 +185,7 @@ class Grouped(FrequencyOracle):
     def _widths(self, group: int) -> tuple[int, ...]:
         """The widths of the numbers of a group's report, filled up with zeros to whole bytes and to a common length."""
         used = (self._group_bits, *self.members[group].field_bits)
-        whole, rest = divmod(8 * self.report_shape[0] - sum(used), 8)
-        return (*used, *(8,) * whole, *(rest,) * (rest > 0))
+        return used + widths(8 * self.report_shape[0] - sum(used))
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         ends = [run.stop for run in self.runs]
@@ -200,11 +198,11 @@ class Grouped(FrequencyOracle):
 
     def reports_from(self, group: int, data: Array) -> Array:
         """Return reports of a group as bytes: its number and theirs, then zeros."""
-        widths, numbers = self._widths(group), as_columns(data)
-        columns = np.zeros((len(data), len(widths)), np.uint64)
+        fields, numbers = self._widths(group), as_columns(data)
+        columns = np.zeros((len(data), len(fields)), np.uint64)
         columns[:, 0] = group
         columns[:, 1 : 1 + numbers.shape[1]] = numbers
-        return pack_columns(columns, widths).reshape(len(data), -1)
+        return pack_columns(columns, fields).reshape(len(data), -1)
 
     def _unpack(self, group: int, data: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return the reports of a group's oracle, and whether what fills them up is zero."""

@@ -15,13 +15,14 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import inf, nextafter
 
-from fldp.support.validation import fail
+from fldp.errors import ParameterError
 
 BITS = 64
 _SCALE = 1 << BITS
 LOSS = Fraction(1, 1024)
 MIN_PLANES = 20
 _DIGITS = Context(prec=120)
+_SMALL = 16.0  # refused below it: differences that 64 bits do not resolve; above it: probabilities that they do not
 
 
 @lru_cache(maxsize=1024)
@@ -46,10 +47,16 @@ def log_upper(ratio: Fraction) -> float:
     return near if Decimal(near) >= exact else nextafter(near, inf)
 
 
-def degenerate(owner: str, epsilon: float) -> Exception:
-    """Return the refusal of an epsilon that cannot be had; the caller raises it."""
-    rule = f"neither so small nor so large that {BITS}-bit coins cannot realise it on this domain"
-    return fail(owner, "epsilon", rule, epsilon)
+def degenerate(owner: str, epsilon: float) -> ParameterError:
+    """Build the error for an epsilon that no threshold realises; the caller raises it.
+
+    >>> degenerate("GRR", 1e-300)
+    ParameterError('GRR: epsilon=1e-300 is too small for this domain: 64-bit sampling cannot realise it')
+    """
+    size = "small" if epsilon < _SMALL else "large"
+    return ParameterError(
+        f"{owner}: epsilon={epsilon!r} is too {size} for this domain: {BITS}-bit sampling cannot realise it"
+    )
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil
 
+from fldp.errors import ParameterError
 from fldp.randomness.coins import BITS, LOSS, MIN_PLANES, exp_lower
 from fldp.support.validation import fail
 
@@ -48,12 +49,12 @@ class StageCoins:
         if epsilon > lasting:
             raise fail(owner, "epsilon", f"at most epsilon_permanent, {lasting!r}", epsilon)
         if lasting >= BITS:
-            raise _degenerate(owner, epsilon, lasting)
+            raise _degenerate(owner, epsilon, lasting, p)
         for planes in range(MIN_PLANES, BITS + 1):
             coins = cls._of(planes, epsilon, lasting, hashes, p)
             if _near(coins.ratio, epsilon) and _near(coins.lasting_ratio, lasting):
                 return coins
-        raise _degenerate(owner, epsilon, lasting)
+        raise _degenerate(owner, epsilon, lasting, p)
 
     @classmethod
     def _of(cls, planes: int, epsilon: float, lasting: float, hashes: int, p: float | None) -> "StageCoins":
@@ -128,6 +129,6 @@ def _near(ratio: Fraction, epsilon: float) -> bool:
     return 1 < ratio <= most and ratio - 1 >= (1 - LOSS) * (most - 1)
 
 
-def _degenerate(owner: str, epsilon: float, lasting: float) -> Exception:
-    rule = f"neither so small nor so large that {BITS}-bit coins cannot realise both with this p"
-    return fail(owner, "epsilon and epsilon_permanent", rule, (epsilon, lasting))
+def _degenerate(owner: str, epsilon: float, lasting: float, p: float | None) -> ParameterError:
+    given = f"epsilon={epsilon!r}, epsilon_permanent={lasting!r}" + (f", p={p!r}" if p is not None else "")
+    return ParameterError(f"{owner}: {BITS}-bit sampling cannot realise {given}")

@@ -45,13 +45,22 @@ def header(count: int) -> int:
 
 
 def widths(bits: int) -> tuple[int, ...]:
-    """Return the bits of each byte that so many bits take.
+    """Return how many bits each byte of a packed row holds: 8, and what is left over in the last.
 
     >>> widths(6), widths(17)
     ((6,), (8, 8, 1))
     """
     whole, rest = divmod(bits, 8)
     return (8,) * whole + (rest,) * (rest > 0)
+
+
+def padding_mask(bits: int) -> int:
+    """Return the bits of the last byte of a packed row that hold nothing, and must be 0.
+
+    >>> bin(padding_mask(6)), padding_mask(16)
+    ('0b11000000', 0)
+    """
+    return 0xFF << (bits % 8 or 8) & 0xFF
 
 
 def join(rows: Rows, bits: Array, out: Array) -> None:

@@ -119,6 +119,13 @@ class Oracle(ABC):
         for field in dataclasses.fields(self):
             value = self.params[field.name](self.title, field.name, getattr(self, field.name))
             object.__setattr__(self, field.name, value)
+        self._settle_parameters()
+        # Building the coins refuses an epsilon that 64-bit thresholds cannot realise: now, not at the first report.
+        _ = getattr(self, "coin", None), getattr(self, "coins", None)
+
+    def _settle_parameters(self) -> None:
+        """Check parameters against each other, each of which has passed its constraint, and fill in open ones."""
+        return
 
     def __reduce__(self) -> Any:
         """Pickle the parameters and nothing that was computed from them."""

@@ -182,8 +182,7 @@ class Listed(FrequencyOracle):
         "candidates": _listed,
     }
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if self.base.epsilon != self.epsilon:
             object.__setattr__(self, "base", dataclasses.replace(self.base, epsilon=self.epsilon))
         object.__setattr__(self, "domain_size", len(self.candidates))

@@ -23,14 +23,19 @@ class PureOracle(FrequencyOracle):
     """An oracle whose tally counts, for each value, the reports that support it."""
 
     @property
-    @abstractmethod
-    def p(self) -> Fraction:
-        """The realised probability that a report supports its own value."""
+    def coin(self) -> Any:
+        """The realised coin, whose ``p`` and ``q`` are those of supports unless the oracle overrides them."""
+        return None
 
     @property
-    @abstractmethod
+    def p(self) -> Fraction:
+        """The realised probability that a report supports its own value."""
+        return self.coin.p  # type: ignore[no-any-return]
+
+    @property
     def q(self) -> Fraction:
         """The realised probability that a report supports another value."""
+        return self.coin.q  # type: ignore[no-any-return]
 
     @property
     def chances(self) -> tuple[Floats, Floats, Floats]:

@@ -17,11 +17,11 @@ def add_symbols(symbols: Any, state: Any) -> None:
         state[symbols[i]] += 1
 
 
-class NamedOracle(FrequencyOracle):
+class SymbolOracle(FrequencyOracle):
     """What such oracles have in common whatever the law by which they choose the value.
 
     >>> from fldp import GRR
-    >>> GRR(epsilon=1.0, domain_size=5).report_bits, issubclass(GRR, NamedOracle)
+    >>> GRR(epsilon=1.0, domain_size=5).report_bits, issubclass(GRR, SymbolOracle)
     (3, True)
     """
 

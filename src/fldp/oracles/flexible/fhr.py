@@ -113,10 +113,8 @@ class FHR(WalshOracle):
         """The rows of the matrix that stand for the values."""
         return Items.spread(self.domain_size) if self.items == "spread" else Items.paper(self.domain_size)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
-        self.settle_exposure(f"items={self.items!r}")
+    def _settle_parameters(self) -> None:
+        self._settle_exposure()
 
     @property
     def eta(self) -> Fraction:

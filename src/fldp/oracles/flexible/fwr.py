@@ -95,11 +95,9 @@ class FWR(WalshOracle):
         "allow_exposure": flag,
     }
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if self.hash_bits == best_hash_bits(self.epsilon) and type(self) is FWR:
             object.__setattr__(self, "hash_bits", None)  # the same oracle, said or not
-        _ = self.coin  # refuse a degenerate epsilon now
         if self.masks > MAX_MASKS:
             raise fail(
                 self.title, "eta", f"at least 1/{1 << (MAX_MASKS - self.bits)} with {self.bits} hash bits", self.eta
@@ -107,7 +105,7 @@ class FWR(WalshOracle):
         if self.leaks and self.domain_size > MAX_SCATTERED and self.domain_size != self.rows:
             rule = f"at most {MAX_SCATTERED}, or a power of two, where eta is below 1"
             raise fail(self.title, "domain_size", rule, self.domain_size)
-        self.settle_exposure(f"eta {self.eta}")
+        self._settle_exposure()
 
     @cached_property
     def leaks(self) -> int:

@@ -80,17 +80,18 @@ class WalshOracle(FrequencyOracle):
             made *= (np.bitwise_count(mask[:, None] & items) & 1) == parity[:, None]
         return made
 
-    def settle_exposure(self, given: str) -> None:
-        """Refuse a domain where a single report can give a value away, unless that was allowed.
+    def _settle_exposure(self) -> None:
+        """Refuse a domain where a single report can reveal the value, unless ``allow_exposure`` accepts that.
 
-        Where there is nothing to allow, permission is dropped, so that it is the same oracle with and without.
+        Where no report can, the permission is dropped, so that the oracle is the same with and without it.
         """
         if self.anonymity >= 2:
             object.__setattr__(self, "allow_exposure", False)
         elif not getattr(self, "allow_exposure", False):
+            given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items() if name != "epsilon")
             raise ParameterError(
-                f"{self.title}: domain_size with {given} must be one where no single report can give a value away, "
-                f"got {self.domain_size}; to do it all the same, say allow_exposure=True"
+                f"{self.title}: with {given} a single report can reveal the value; "
+                "pass allow_exposure=True to accept that"
             )
 
     def weight(self, **options: Any) -> float:

@@ -1,7 +1,6 @@
 """Randomized response: report the value itself, or another one."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +14,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import PureOracle
-from fldp.oracles.base.symbol_reports import NamedOracle
+from fldp.oracles.base.symbol_reports import SymbolOracle
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
 from fldp.support.validation import integer, positive
@@ -34,7 +33,7 @@ def respond(symbols: Any, coins: Any, keep: Any, other: Any, out: Any) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class GRR(NamedOracle, PureOracle):
+class GRR(SymbolOracle, PureOracle):
     """Generalised randomized response: the true value with probability ``p``, each other one with ``q``.
 
     ``p = e^eps/(e^eps+d-1)``, ``q = 1/(e^eps+d-1)``. It is eps-LDP because ``p/q = e^eps``. Best where the domain is
@@ -53,18 +52,6 @@ class GRR(NamedOracle, PureOracle):
     def coin(self) -> SymbolCoin:
         """The realised coin."""
         return SymbolCoin.build(self.title, self.epsilon, self.domain_size)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
-
-    @property
-    def p(self) -> Fraction:
-        return self.coin.p
-
-    @property
-    def q(self) -> Fraction:
-        return self.coin.q
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         respond.over(len(values))(values, words[:, 0], U64(self.coin.keep), U64(self.coin.other), out)

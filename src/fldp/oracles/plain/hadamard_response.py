@@ -88,11 +88,9 @@ class HR(FrequencyOracle):
         """The realised coin that chooses the half."""
         return SymbolCoin.build(self.title, self.epsilon, 2 * self.blocks)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if self.blocks > self.domain_size:
             raise fail(self.title, "blocks", f"at most domain_size, {self.domain_size}", self.blocks)
-        _ = self.coin  # refuse a degenerate epsilon now
 
     @property
     def _shift(self) -> int:

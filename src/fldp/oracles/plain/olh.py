@@ -84,14 +84,6 @@ class OLH(PureOracle):
         """The realised coin."""
         return SymbolCoin.build(self.title, self.epsilon, self.symbols)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
-
-    @property
-    def p(self) -> Fraction:
-        return self.coin.p
-
     @property
     def q(self) -> Fraction:
         """The share of seeds under which another value hashes to the reported symbol, up to 2^-64."""

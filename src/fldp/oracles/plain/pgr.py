@@ -120,10 +120,6 @@ class PGR(PureOracle):
         """The realised coin."""
         return SetCoin.build(self.title, self.epsilon, self.space.set_size, self.space.rest_size)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
-
     @property
     def p(self) -> Fraction:
         return self.coin.p * self.space.set_size

@@ -157,14 +157,6 @@ class SS(PureOracle):
         """The realised coin."""
         return SubsetCoin.build(self.title, self.epsilon, self.size, self.domain_size)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
-
-    @property
-    def p(self) -> Fraction:
-        return self.coin.p
-
     @property
     def q(self) -> Fraction:
         """The share of sets that hold a given other value, up to a factor within ``w d/2^64`` of 1."""

@@ -13,7 +13,7 @@ from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
-from fldp.oracles.base.bit_reports import LANES, add_bits
+from fldp.oracles.base.bit_reports import LANES, add_bits, padding_mask, widths
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import PureOracle
@@ -99,8 +99,7 @@ class BitRows(FrequencyOracle):
 
     @property
     def field_bits(self) -> tuple[int, ...]:
-        whole, rest = divmod(self.domain_size, 8)
-        return (8,) * whole + (rest,) * (rest > 0)
+        return widths(self.domain_size)
 
     @property
     def report_bits(self) -> int:
@@ -118,8 +117,7 @@ class BitRows(FrequencyOracle):
         add_bits.compiled(np.ascontiguousarray(data), LANES, state)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
-        padding = 0xFF << (self.domain_size % 8 or 8) & 0xFF
-        return np.asarray(data[:, -1] & padding == 0)
+        return np.asarray(data[:, -1] & padding_mask(self.domain_size) == 0)
 
     def outcome(self, report: Any) -> tuple[Any, Any]:
         return None, int.from_bytes(report.tobytes(), "little")
@@ -137,10 +135,6 @@ class UnaryOracle(BitRows, PureOracle):
     @abstractmethod
     def coins(self) -> UnaryCoins:
         """The realised coins."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coins  # refuse a degenerate epsilon now
 
     @property
     def p(self) -> Fraction:

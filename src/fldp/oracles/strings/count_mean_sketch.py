@@ -78,14 +78,13 @@ class SketchOracle(StringOracle):
         "hash_seed": integer(0, MAX_SEED),
     }
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if self.width < 2:
             raise fail(self.title, "width", "at least 2", self.width)
         if self.hashes * self.width > MAX_CELLS:
             raise fail(self.title, "hashes", f"at most {MAX_CELLS} divided by width", self.hashes)
         try:
-            _ = self.response  # refuse a degenerate epsilon now
+            _ = self.response  # its coins are this oracle's
         except ParameterError as error:
             raise ParameterError(f"{self.title}: {str(error).partition(': ')[2]}") from None
 

@@ -94,10 +94,6 @@ class RAPPOR(FittedOracle):
         coins = StageCoins(hashes, 53, flip // 2, zero, one)
         return cls(log_upper(coins.ratio), log_upper(coins.lasting_ratio), hashes=hashes, p=p, **others)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coins  # refuse a degenerate epsilon now
-
     @cached_property
     def coins(self) -> StageCoins:
         """The realised coins of both stages."""
@@ -220,8 +216,7 @@ class RAPPOR(FittedOracle):
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         rows, bits = bit_reports.split(data, self._header)
-        padding = 0xFF << (self.bits % 8 or 8) & 0xFF
-        return np.asarray((rows < self.cohorts) & (bits[:, -1] & padding == 0))
+        return np.asarray((rows < self.cohorts) & (bits[:, -1] & bit_reports.padding_mask(self.bits) == 0))
 
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
         people = state[:, :1]

@@ -14,7 +14,7 @@ from fldp.numerics.kernels import Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.symbol_reports import NamedOracle
+from fldp.oracles.base.symbol_reports import SymbolOracle
 from fldp.oracles.base.treatment import DISTANCES, distance_name
 from fldp.randomness.coins import BITS, LOSS, degenerate, exp_lower
 from fldp.randomness.stream import Words
@@ -44,7 +44,7 @@ def choose(values: Any, coins: Any, ends: Any, out: Any) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class Exponential(NamedOracle):
+class Exponential(SymbolOracle):
     """The exponential mechanism on a line or a ring of values: the nearer to the true value, the more likely.
 
     A report is the value at distance ``k`` with a probability proportional to ``e^(-alpha k/2)``. The weights of two
@@ -70,8 +70,7 @@ class Exponential(NamedOracle):
     name = "exponential"
     params = {"epsilon": positive, "domain_size": integer(2, MAX_NEAR), "distance": distance_name}  # noqa: RUF012
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if not self.epsilon < BITS or not self.condition <= _MAX_CONDITION:
             raise degenerate(self.title, self.epsilon)
 

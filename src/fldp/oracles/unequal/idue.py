@@ -22,14 +22,9 @@ from fldp.oracles.plain.unary import BitRows, throw_each
 from fldp.randomness.budget_coins import STEPS, LevelCoins, best_balance
 from fldp.randomness.coins import BITS, degenerate, exp_lower
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer
+from fldp.support.validation import fail, integer, maybe
 
 _MIN_POWER = 1 + Fraction(1, 1 << 60)
-
-
-def _balance(owner: str, name: str, value: Any) -> int | None:
-    """Accept None, or an integer of the range that is searched."""
-    return None if value is None else integer(STEPS // 2, STEPS - 1)(owner, name, value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,10 +54,9 @@ class IDUE(BitRows, UnevenOracle):
     balance: int | None = field(default=None, kw_only=True)
 
     name = "idue"
-    params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": _balance}  # noqa: RUF012
+    params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": maybe(integer(STEPS // 2, STEPS - 1))}  # noqa: RUF012
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         for value, budget in self.budgets:
             if value >= self.domain_size:
                 raise fail(self.title, "a value in budgets", f"below {self.domain_size}", value)
@@ -75,7 +69,6 @@ class IDUE(BitRows, UnevenOracle):
         if self.balance is None:
             sizes = tuple(np.bincount(self.kind_of, minlength=len(self.levels)).tolist())
             object.__setattr__(self, "balance", best_balance(self.levels, sizes))
-        _ = self.coins  # refuse a degenerate epsilon now
 
     @cached_property
     def levels(self) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
-from fldp.oracles.base.bit_reports import LANES, add_bits
+from fldp.oracles.base.bit_reports import LANES, add_bits, padding_mask, widths
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
@@ -54,10 +54,6 @@ class URAPPOR(UtilityOracle):
     def coins(self) -> UnaryCoins:
         """The realised coins of the bits."""
         return UnaryCoins.build(self.title, self.epsilon, symmetric=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coins  # refuse a degenerate epsilon now
 
     @cached_property
     def shown(self) -> int:
@@ -104,7 +100,7 @@ class URAPPOR(UtilityOracle):
 
     @property
     def field_bits(self) -> tuple[int, ...]:
-        return (*_in_bytes(len(self.sensitive)), *_in_bytes(self._others.bit_length()))
+        return widths(len(self.sensitive)) + widths(self._others.bit_length())
 
     @property
     def server_work(self) -> str:
@@ -157,9 +153,8 @@ class URAPPOR(UtilityOracle):
         np.add.at(state, self._other_values[named[named > 0] - 1], 1)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
-        bits = self._bytes[0]
-        padding = 0xFF << (len(self.sensitive) % 8 or 8) & 0xFF
-        return np.asarray((data[:, bits - 1] & padding == 0) & (self._named(data) <= self._others))
+        unused = data[:, self._bytes[0] - 1] & padding_mask(len(self.sensitive))
+        return np.asarray((unused == 0) & (self._named(data) <= self._others))
 
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
         return super().check_state(state, n) and int(state[self.kind_of == OTHER].sum()) <= n
@@ -223,9 +218,3 @@ class URAPPOR(UtilityOracle):
         del public
         made = b"".join(number.to_bytes(size, "little") for number, size in zip(outcome, self._bytes, strict=True))
         return np.frombuffer(made, np.uint8)
-
-
-def _in_bytes(bits: int) -> tuple[int, ...]:
-    """Return the widths of so many bits in bytes, the last of which may have fewer."""
-    whole, rest = divmod(bits, 8)
-    return (8,) * whole + (rest,) * (rest > 0)

@@ -15,7 +15,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
-from fldp.oracles.base.symbol_reports import NamedOracle
+from fldp.oracles.base.symbol_reports import SymbolOracle
 from fldp.oracles.plain.grr import respond
 from fldp.oracles.unequal.utility import SENSITIVE, UtilityOracle
 from fldp.randomness.coins import BITS, SymbolCoin
@@ -25,7 +25,7 @@ _SCALE = 1 << BITS
 
 
 @dataclass(frozen=True, repr=False)
-class URR(NamedOracle, UtilityOracle):
+class URR(SymbolOracle, UtilityOracle):
     """Utility-optimised randomized response: sensitive values among each other, others often as they are.
 
     With ``s`` sensitive values, a report of one of them is itself with probability ``e^eps/(e^eps+s-1)`` and each other
@@ -49,10 +49,6 @@ class URR(NamedOracle, UtilityOracle):
     def coin(self) -> SymbolCoin:
         """The realised coin among the sensitive values."""
         return SymbolCoin.build(self.title, self.epsilon, len(self.sensitive))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
 
     @property
     def shown(self) -> int:

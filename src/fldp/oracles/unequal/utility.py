@@ -47,8 +47,7 @@ class UtilityOracle(UnevenOracle):
 
     params = {**FrequencyOracle.params, "sensitive": sensitive_values}  # noqa: RUF012
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if not len(self.sensitive) < self.domain_size or self.sensitive[-1] >= self.domain_size:
             rule = f"some of the {self.domain_size} values, not all"
             raise fail(self.title, "sensitive", rule, list(self.sensitive))

@@ -177,7 +177,7 @@ def test_the_two_stages_are_privatize():
         assert (answer.data != mine.data).any(axis=1).all()
     one = oracle.respond(mine[3], rng=6)
     assert one == oracle.respond(mine[3], rng=6)
-    with pytest.raises(MergeError, match="what is kept must be of"):
+    with pytest.raises(MergeError, match="kept responses must be of"):
         SMALL.respond(mine)
 
 

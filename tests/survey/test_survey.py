@@ -152,7 +152,10 @@ GROUPED = GOOD.replace('"fhr"', '"grouped"')
         ('groups = [3, 2]\nepsilonn = 1\nbase = "x"', [(9, "'epsilonn' is not"), (10, "Grouped: base must be one of")]),
         ('base = "oue"\ngroups = [3, 3]', [(9, "Grouped: groups must be of 5 values in all, got [3, 3]")]),
         ('base = "oue"\ngroups = [3, 0, 2]', [(9, "Grouped: a size in groups must be an integer from 1 to")]),
-        ('base = "oue"\ngroups = [4, 1]', [(9, "Grouped: groups must have at least 2 values, got one of 1")]),
+        (
+            'base = "oue"\ngroups = [4, 1]',
+            [(9, "Grouped: a group of one value is published in clear by every report of it")],
+        ),
     ],
 )
 def test_mistakes_about_parameters_by_line(oracle, expected):

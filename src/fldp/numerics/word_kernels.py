@@ -13,7 +13,7 @@ _HALF, _LOW_HALF = U64(32), U64(0xFFFFFFFF)
 
 @Kernel
 def parity(x: Any) -> Any:
-    """Return the parity of the set bits of a number below ``2^32``; a loop over it becomes vector instructions.
+    """Return the parity of the set bits of a number below ``2^32``, by shifts that vectorise, unlike a popcount.
 
     >>> parity(U64(0b1011))
     np.uint64(1)
@@ -42,9 +42,10 @@ def keyed_hash(seed: Any, value: Any) -> Any:
 
 @Kernel
 def multiply_high(x: Any, bound: Any) -> Any:
-    """Return ``floor(x * bound / 2^64)`` for a ``bound`` below ``2^32``: a word made a number below the bound.
+    """Return ``floor(x * bound / 2^64)`` for a ``bound`` below ``2^32``: it maps a word to a number below the bound.
 
     >>> multiply_high(U64(2**63), U64(5))
     np.uint64(2)
     """
+    # The 128-bit product in 32-bit halves; neither partial product nor their sum exceeds 64 bits.
     return ((x >> _HALF) * bound + (((x & _LOW_HALF) * bound) >> _HALF)) >> _HALF

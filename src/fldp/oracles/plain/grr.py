@@ -1,4 +1,4 @@
-"""Randomized response: report the value itself, or another one."""
+"""Randomized response (RR, GRR): report the value itself, or another one."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,13 +22,12 @@ from fldp.support.validation import integer, positive
 
 @Kernel
 def respond(symbols: Any, coins: Any, keep: Any, other: Any, out: Any) -> None:
-    """Keep each symbol where its coin is below ``keep``; else each other symbol has ``other`` coins of its own.
-
-    The steps are the same either way: how long they take does not tell whether the symbol was kept.
-    """
+    """Keep each symbol where its coin is below ``keep``; each other symbol has ``other`` of the remaining coins."""
+    # Constant time: both cases take the same steps, and the one that does not apply is multiplied by 0.
     for i in range(len(symbols)):
         symbol, changed = U64(symbols[i]), U64(coins[i] >= keep)
         another = changed * (coins[i] - keep) // other
+        # Other symbols are numbered without the true one, so those from it on move up by 1.
         out[i] = (ONE - changed) * symbol + changed * (another + U64(another >= symbol))
 
 
@@ -57,7 +56,7 @@ class GRR(SymbolOracle, PureOracle):
         respond.over(len(values))(values, words[:, 0], U64(self.coin.keep), U64(self.coin.other), out)
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Two different symbols exclude each other in a report, so their supports have covariance -pq or -q^2."""
+        """Symbols exclude each other in a report, so two supports have covariance -pq or -q^2."""
         del options
         p, q, size = self.p, self.q, int(members.sum())
         inside = float(counts[members].sum())

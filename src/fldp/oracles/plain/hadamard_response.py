@@ -1,4 +1,4 @@
-"""Hadamard response: report a position where the value's row of a Hadamard matrix is probably +1."""
+"""Hadamard response (HR): report a position where the value's row of a Hadamard matrix is probably +1."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +26,7 @@ MAX_BLOCKS = 1 << 16
 
 
 def power_of_two(owner: str, name: str, value: Any) -> int:
-    """Accept 1, 2, 4, ..., as many blocks as there may be."""
+    """Accept a power of two, at most ``MAX_BLOCKS``."""
     number = integer(1, MAX_BLOCKS)(owner, name, value)
     if number & (number - 1):
         raise fail(owner, name, "a power of two", value)
@@ -35,11 +35,10 @@ def power_of_two(owner: str, name: str, value: Any) -> int:
 
 @Kernel
 def draw_positions(values: Any, words: Any, halves: Any, shift: Any, bits: Any, out: Any) -> None:
-    """Draw for each value a symbol of its half.
+    """Draw for each value a uniform symbol of its half.
 
     Word 0 holds a position. Half ``2 j`` is where the row of the value is +1 in block ``j``, half ``2 j + 1`` where it
-    is -1. Where the position has the wrong sign, the lowest bit of the row's number is flipped in it, which gives it
-    the right one: a two-to-one map, so it is uniform over its half.
+    is -1.
     """
     mask = (ONE << bits) - ONE
     for k in range(len(values)):
@@ -47,6 +46,8 @@ def draw_positions(values: Any, words: Any, halves: Any, shift: Any, bits: Any, 
         position = words[2 * k] & mask
         half = U64(halves[k])
         wrong = parity(position & row) ^ (half & ONE)
+        # Flipping the lowest set bit of the row number flips the sign of a position. Doing so where the sign is wrong
+        # maps two positions to one, so the result is uniform over the half. ``~wrong + 1`` is all ones or zero.
         out[k] = (half >> ONE) << bits | (position ^ (row & (~row + ONE) & (~wrong + ONE)))
 
 
@@ -152,18 +153,18 @@ class HR(FrequencyOracle):
         return bool((state >= 0).all()) and int(state.sum()) == n
 
     def to_rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
-        """Put a number of every value to its row: a line for each block."""
+        """Scatter a number for each value to its row, one line per block."""
         rows = np.zeros((self.blocks, 1 << self._bits), np.int64)
         values = np.arange(self.domain_size)
         rows[values & (self.blocks - 1), (values >> self._shift) + 1] = marks
         return rows
 
     def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Take the number of every value from its row: the inverse of ``to_rows``."""
+        """Gather a number for each value from its row: the inverse of ``to_rows``."""
         return np.asarray(rows[:, 1:].T.reshape(-1)[: self.domain_size])
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
-        """A value's supports less the other reports in its block are what the transform gives; ``p - q`` of its own."""
+        """The transform gives +1 reports minus -1 reports in each row; the mean for the own value is ``p - q``."""
         del options
         signs = walsh_hadamard(tally.state.reshape(self.blocks, -1))
         return np.asarray(self.from_rows(signs) / float(self.coin.p - self.coin.q), np.float64)
@@ -182,7 +183,7 @@ class HR(FrequencyOracle):
         return self._variance(n, count, n)
 
     def _variance(self, n: int, count: Any, inside: Any) -> Any:
-        """Return the variance for a value that ``count`` users hold, ``inside`` of them all being in its block."""
+        """Return the variance for a value that ``count`` users hold, with ``inside`` users in its block."""
         p, q = self.coin.p, self.coin.q
         near, far = float((p + q) / (p - q) ** 2), float(2 * q / (p - q) ** 2)
         return np.maximum(inside, count) * (near - far) + n * far - count

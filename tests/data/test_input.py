@@ -190,7 +190,7 @@ def test_what_does_not_belong_together():
 )
 def test_states_that_two_reports_do_not_add_up_to(oracle, good, bad):
     assert fldp.Tally(oracle, good, 2).n == 2
-    with pytest.raises(DomainError, match="state must be one that n reports can add up to"):
+    with pytest.raises(DomainError, match="reports add up to this state"):
         fldp.Tally(oracle, bad, 2)
 
 

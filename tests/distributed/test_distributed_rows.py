@@ -219,5 +219,5 @@ def test_words_are_of_rows_and_of_nothing_else():
     with pytest.raises(FldpError, match="words must be of a row, got 1 labels"):
         words.child("x")
     words.words(2)
-    with pytest.raises(FldpError, match="words must be of one of the 1 rows, got a row beyond them"):
+    with pytest.raises(FldpError, match="no words are left: all 1 rows are drawn"):
         words.words(2)

@@ -76,8 +76,8 @@ def test_the_parameters_of_the_paper():
     ("fields", "message"),
     [
         ({"epsilon": 3.0}, "RAPPOR: epsilon must be at most epsilon_permanent, 2.0, got 3.0"),
-        ({"epsilon_permanent": 64.0}, "RAPPOR: epsilon and epsilon_permanent must be neither so small"),
-        ({"p": 0.999}, "RAPPOR: epsilon and epsilon_permanent must be neither so small"),
+        ({"epsilon_permanent": 64.0}, "RAPPOR: 64-bit sampling cannot realise epsilon=1.9, epsilon_permanent=64.0$"),
+        ({"p": 0.999}, "RAPPOR: 64-bit sampling cannot realise epsilon=1.9, epsilon_permanent=2.0, p=0.999$"),
         ({"p": 1.0}, "RAPPOR: p must be a number between 0 and 1, got 1.0"),
         ({"cohorts": 3}, "RAPPOR: cohorts must be a power of two, got 3"),
         ({"bits": 1}, "RAPPOR: bits must be an integer from 2 to 4096, got 1"),
@@ -177,7 +177,7 @@ def test_the_two_stages_are_privatize():
         assert (answer.data != mine.data).any(axis=1).all()
     one = oracle.respond(mine[3], rng=6)
     assert one == oracle.respond(mine[3], rng=6)
-    with pytest.raises(MergeError, match="what is kept must be of"):
+    with pytest.raises(MergeError, match="kept responses must be of"):
         SMALL.respond(mine)
 
 

@@ -81,7 +81,7 @@ def test_what_is_not_a_batch(bad):
         ([], "candidates must hold at least one string, got an empty batch"),
         ("a", r"candidates must be a list of strings, got 'a' \(str\)"),
         (["a", "b", b"a"], r"candidates must be all different, got 'a' \(str\) at positions 0 and 2"),
-        (None, "an estimate needs the strings to be counted, got no candidates"),
+        (None, "an estimate needs candidates, the strings to be counted"),
         (["a"] * 1_000_001, "candidates must be at most 1,000,000, got 1,000,001"),
     ],
     ids=["none", "text", "twice", "missing", "many"],

@@ -36,7 +36,7 @@ ROOMS = [
 ]
 ALIASES = {"parquet", "participant_store", "vectors"}
 INSIDE = {  # the order of the second level
-    "oracles": ["base", "exposure", "plain", "flexible", "unequal", "strings", "grouped"],
+    "oracles": ["base", "exposure", "kit", "plain", "flexible", "unequal", "strings", "grouped", "registry"],
     "privacy": [
         "notions",
         "laws",

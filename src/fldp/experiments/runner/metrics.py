@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
 from fldp.errors import ParameterError
-from fldp.numerics.kernels import U64, keyed_hash
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
+from fldp.numerics.word_kernels import keyed_hash
 from fldp.support.validation import fail
 
 Integers = NDArray[np.int64]

@@ -14,7 +14,7 @@ from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import COLOURS, FAINT, INK, figure, save
 from fldp.privacy.bayes_attack import Averaging, Guess
 from fldp.privacy.elimination_attack import Repeats
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 ADVICE = (
     "A client that answers once and repeats that same answer stays at one report; "

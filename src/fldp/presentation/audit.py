@@ -9,7 +9,7 @@ from rich.table import Table
 
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.privacy.auditor import Audit, Finding
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 Label = Callable[[Any], str]
 

@@ -17,7 +17,7 @@ from fldp.privacy.privacy_card import MAX_REPEATS, Card, Deal
 from fldp.support.atomic_files import written
 from fldp.support.optional_imports import load
 from fldp.support.validation import one_of
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 
 def as_text(card: Card, width: int = 88) -> str:

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from fldp.presentation import tables
 from fldp.privacy.honesty import Findings, IntegrityFinding, Recovered
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 Label = Callable[[int], str]
 

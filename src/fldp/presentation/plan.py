@@ -14,7 +14,7 @@ from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.base.treatment import treatment_of
 from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import COLOURS, INK, figure, save
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 NOTES = (
     "Errors are standard errors of a count, as shares of all users; the mean is over all values, root of the squares.",

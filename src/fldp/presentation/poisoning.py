@@ -13,7 +13,7 @@ from fldp.oracles.base.string_oracle import Listed
 from fldp.presentation.figure_style import Look, above, named, titled
 from fldp.presentation.plot import INK, grid, save
 from fldp.privacy.honesty.attack_study import AttackOutcome
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 _SHARES = np.linspace(0, 0.1, 11)
 _FAR = 8  # times the median: what gains more would hide all others

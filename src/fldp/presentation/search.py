@@ -11,7 +11,7 @@ from fldp.data.reports import Tally
 from fldp.presentation.tables import csv_text
 from fldp.search.results import HeavyHitters, Hitter
 from fldp.search.rounds import Round
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 COLUMNS = ("string", "whole", "count", "share", "stderr", "low", "high", "certain")
 

@@ -20,7 +20,7 @@ from fldp.privacy.verifier import Verification
 from fldp.search.rounds import Round
 from fldp.support.csv_cells import escape_row
 from fldp.survey.survey import Survey
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 from fldp.wire.files import Content
 
 

@@ -31,7 +31,7 @@ from fldp.survey.mistakes import Mistake, MistakeList
 from fldp.survey.rules import COLLECT_DEFAULTS, STRINGS, check_survey
 from fldp.survey.search_table import described
 from fldp.survey.text import check_labels_visible, check_texts
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 
 class SurveyError(ParameterError):

@@ -9,16 +9,15 @@ from fldp.wire.batch import (
     TALLY,
     Reader,
     Writer,
-    build,
     chunk_size,
     decode,
     decode_tally,
-    describe,
     encode,
     encode_tally,
     kind_of,
     read_tally,
 )
+from fldp.wire.description import build, describe
 
 __all__ = [
     "CHECK",

@@ -23,9 +23,9 @@ import numpy as np
 from fldp.data.packing import pack, packed_size, unpack
 from fldp.data.reports import Reports, Tally
 from fldp.errors import DomainError, FldpError, WireError
-from fldp.oracles import get, names
 from fldp.oracles.base.oracle import Oracle
 from fldp.support import canonical_json
+from fldp.wire.description import abbreviate, build, describe
 
 MAGIC, FORMAT = b"FLDP", 1
 REPORTS, TALLY = 1, 2
@@ -34,16 +34,6 @@ MAX_CELLS = 1 << 25  # entries of a tally that a header alone may ask for
 _MAX_HEADER = 4096
 _CHUNK_BYTES = 1 << 22
 _PIECE = 1 << 20
-
-
-def describe(oracle: Oracle) -> dict[str, Any]:
-    """Return an oracle as JSON: its name, and its parameters but for those at their default.
-
-    >>> import fldp
-    >>> describe(fldp.FHR(epsilon=1.0, domain_size=7))
-    {'name': 'fhr', 'epsilon': 1.0, 'domain_size': 7}
-    """
-    return {"name": oracle.name, **oracle.parameters}
 
 
 def chunk_size(oracle: Oracle) -> int:
@@ -325,10 +315,10 @@ def _oracle(fields: Any, expected: Oracle | None) -> Oracle:
         if canonical_json.dumps(fields) != canonical_json.dumps(
             describe(expected)
         ):  # nothing is made of a stranger's parameters
-            _refuse(f"of {_shown(fields)}, where {expected!r} is expected")
+            _refuse(f"of {abbreviate(fields)}, where {expected!r} is expected")
         return expected
     if isinstance(fields, dict) and isinstance(fields.get("domain_size"), int) and fields["domain_size"] > MAX_CELLS:
-        _refuse(f"{_shown(fields)} is too large to be trusted from a header alone; name the oracle or the survey")
+        _refuse(f"{abbreviate(fields)} is too large to be trusted from a header alone; name the oracle or the survey")
     try:
         named = build(fields)
     except FldpError as error:
@@ -338,37 +328,6 @@ def _oracle(fields: Any, expected: Oracle | None) -> Oracle:
     if int(np.prod(named.tally_shape)) > MAX_CELLS:
         _refuse(f"{named!r} is too large to be trusted from a header alone; name the oracle or the survey")
     return named
-
-
-def _shown(fields: Any) -> str:
-    """Return what a message shows of a description: that of an oracle as it writes itself, and not too much of it."""
-    text = repr(fields)
-    if isinstance(fields, dict) and fields.get("name") in names():
-        cls = get(fields["name"])
-        given = {name: fields[name] for name in cls.params if name in fields}
-        if type(given.get("epsilon")) is int:
-            given["epsilon"] = given["epsilon"] / 1  # as the oracle shows it: to JSON, 1 and 1.0 are one number
-        text = f"{cls.__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
-    return text if len(text) <= 200 else f"{text[:196]} ..."
-
-
-def build(fields: Any) -> Oracle:
-    """Make an oracle from its description; the inverse of ``describe``.
-
-    >>> build({"name": "grr", "epsilon": 1, "domain_size": 5})
-    GRR(epsilon=1.0, domain_size=5)
-    """
-    if not (isinstance(fields, dict) and isinstance(fields.get("name"), str)):
-        raise WireError("wire: an oracle must be described by its name and parameters")
-    parameters = {name: value for name, value in fields.items() if name != "name"}
-    cls = get(fields["name"])
-    unknown = sorted(parameters.keys() - cls.params.keys())
-    if unknown:
-        raise WireError(f"wire: {cls.__name__} has no parameter {unknown[0]!r}")
-    try:
-        return cls(**parameters)
-    except TypeError:
-        raise WireError(f"wire: {cls.__name__} needs {', '.join(cls.params)}") from None
 
 
 def _refuse(why: str) -> NoReturn:

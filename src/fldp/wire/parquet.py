@@ -18,7 +18,7 @@ from fldp.errors import DomainError, FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.support import canonical_json
 from fldp.support.optional_imports import load
-from fldp.wire.batch import build, describe
+from fldp.wire.description import build, describe
 
 MAGIC = b"PAR1"
 _KEY = b"fldp"

@@ -15,7 +15,7 @@ from fldp.randomness.row_words import RowWords, RunKey
 from fldp.support.optional_imports import load
 from fldp.survey.survey import Survey
 from fldp.wire import parquet
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 _BATCH = 1 << 16
 

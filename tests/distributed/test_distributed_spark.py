@@ -80,7 +80,7 @@ def test_bad_rows_of_frames(spark):
     found = tally(frame, ORACLE, engine="spark", skip_bad=True)
     assert [(one.path, one.row) for one in found.bad] == [("partition 2", 10)]
     assert (found.tally.n, found.bad_rows) == (99, 1)
-    with pytest.raises(ParameterError, match="engine must be that of the frame, 'spark', got 'local'"):
+    with pytest.raises(ParameterError, match="engine must be 'spark' for this frame, got 'local'"):
         tally(frame, ORACLE)
     with pytest.raises(DomainError, match=r"the frame must have a column plus of int, got none"):
         tally(frame, FHR, engine="spark")

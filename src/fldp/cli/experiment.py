@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import note
-from fldp.cli.pipeline import AsJson
+from fldp.cli.options import AsJson, note
 
 experiments = typer.Typer(help="Run experiments on known populations.", no_args_is_help=True)
 app.add_typer(experiments, name="experiment")
@@ -66,8 +65,8 @@ def paper(
 
     chosen = tuple(dataset or ())
     evaluation = Evaluation.quick(chosen, seed) if quick else Evaluation.of(chosen, seed)
-    found = reproduce(output, evaluation, jobs=_cores() if jobs is None else jobs, full=full, note=note)
-    tables.show(verdicts_table(found))
+    verdicts = reproduce(output, evaluation, jobs=_cores() if jobs is None else jobs, full=full, note=note)
+    tables.show(verdicts_table(verdicts))
     note(f"the page is {output / PAGE}")
 
 

@@ -11,7 +11,7 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, told
-from fldp.cli.options import Candidates, note, progress
+from fldp.cli.options import AsJson, Candidates, Since, Until, note, progress
 from fldp.cli.serve import Data, Url
 from fldp.client.uploading import PIECE_BYTES
 from fldp.data.fingerprints import as_candidates
@@ -46,7 +46,7 @@ def send(
         bool, typer.Option("--from-start", help="Send all, also what was acknowledged before an interruption.")
     ] = False,
     retries: Annotated[int, typer.Option(help="How often to try again what failed for a moment.")] = 8,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     insecure_http: InsecureHttp = False,
 ) -> None:
     """Send reports. Interrupted, run it again: nothing counts twice. Exit code 1 if the collector refuses them."""
@@ -84,8 +84,6 @@ Name = Annotated[str, typer.Argument(help="The survey's name.")]
 Version = Annotated[
     str | None, typer.Option(help="This version of it, 64 hexadecimal digits, not the newest open one.")
 ]
-Since = Annotated[str | None, typer.Option("--since", "--from", help="The first UTC day, such as 2026-11-01.")]
-Until = Annotated[str | None, typer.Option(help="The last UTC day.")]
 _SHOWN = 20
 
 

@@ -1,9 +1,6 @@
 """The commands that run a collector and look after its data."""
 
-import functools
-import inspect
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import note
+from fldp.cli.options import adds_options, note
 from fldp.collector.config.settings import Settings, SettingsError, described, writable
 from fldp.errors import ParameterError
 
@@ -29,31 +26,17 @@ Accept = Annotated[
 ]
 
 
-def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command a flag for every setting; it gets those that were given as ``flags``."""
-    own = [found for found in inspect.signature(command).parameters.values() if found.name != "flags"]
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    shared = [
-        inspect.Parameter(
-            name,
-            keyword,
-            default=None,
-            annotation=Annotated[
-                str | None, typer.Option(f"--{name.replace('_', '-')}", help=f"{about} [{default}]", show_default=False)
-            ],
-        )
-        for name, default, about in described()
-    ]
+def _setting(name: str, default: object, about: str) -> Any:
+    text = f"{about} [{default}]"
+    return Annotated[str | None, typer.Option(f"--{name.replace('_', '-')}", help=text, show_default=False)]
 
-    @functools.wraps(command)
-    def wrapped(**given: Any) -> Any:
-        flags = {name: given.pop(name) for name, _, _ in described()}
-        return command(flags=flags, **given)
 
-    wrapped.__signature__ = inspect.Signature([found.replace(kind=keyword) for found in own] + shared)  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {found.name: found.annotation for found in [*own, *shared]}
-    del wrapped.__wrapped__
-    return wrapped
+takes_settings = adds_options(
+    "flags",
+    {name: (_setting(name, default, about), None) for name, default, about in described()},
+    lambda flags, _: flags,
+)
+"""Give a command a flag for every setting; it gets those that were given as ``flags``."""
 
 
 @app.command()

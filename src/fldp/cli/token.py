@@ -10,7 +10,7 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, TokenText, show_rows
-from fldp.cli.options import note
+from fldp.cli.options import AsJson, note
 from fldp.cli.serve import Data, Url, open_store
 from fldp.errors import FldpError, ParameterError
 
@@ -21,7 +21,6 @@ tokens = typer.Typer(help="Make, list and revoke the tokens of a collector.", no
 app.add_typer(tokens, name="token")
 
 To = Annotated[str | None, typer.Option("--to", help="The collector's address, such as https://collector.example.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 COLUMNS = ("id", "scope", "survey", "created", "expires", "revoked")
 
 

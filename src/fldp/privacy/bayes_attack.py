@@ -8,7 +8,7 @@ Where a law is not enumerated, values and reports are drawn and the attacker's o
 chance that the guess is right, since the likelihoods are those of the law, and varies less than right and wrong would.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import Any
@@ -22,12 +22,12 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.verifier import enumerable
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress
 from fldp.support.validation import fail, integer
 
 CELLS = 1 << 18  # likelihoods held at a time: 2 MiB
 _BATCH, _MAX_CELLS = 16, 1 << 22  # or those of a few reports, up to 32 MiB: kernels are not compiled for a single one
 MAX_VALUES = 1 << 24
-Progress = Callable[[int], None]
 draws_of, most_of = integer(2, 1 << 30), integer(1, 1 << 20)
 
 

@@ -192,16 +192,25 @@ def decode_tally(data: bytes, oracle: Oracle | None = None, survey: str | None =
 
 def read_tally(file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None) -> tuple[Tally, str | None]:
     """Read a tally from a file; return it with the version of its survey, if it names one."""
-    source = _Input(file)
-    found, version = source.preamble(TALLY, oracle, survey)
-    n = source.number(8, "the number of reports")
-    state = source.raw(8 * int(np.prod(found.tally_shape)), "the state")
-    source.check("the tally")
-    source.end()
-    try:
-        return Tally(found, np.frombuffer(state, "<i8").reshape(found.tally_shape), n), version
-    except FldpError as error:
-        _refuse(str(error))
+    reader = TallyReader(file, oracle, survey)
+    return reader.tally, reader.survey
+
+
+class TallyReader:
+    """Reads a tally and verifies it; ``digest`` is the SHA-256 of its bytes."""
+
+    def __init__(self, file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None) -> None:
+        source = _Input(file)
+        self.oracle, self.survey = source.preamble(TALLY, oracle, survey)
+        n = source.number(8, "the number of reports")
+        state = source.raw(8 * int(np.prod(self.oracle.tally_shape)), "the state")
+        source.check("the tally")
+        source.end()
+        try:
+            self.tally = Tally(self.oracle, np.frombuffer(state, "<i8").reshape(self.oracle.tally_shape), n)
+        except FldpError as error:
+            _refuse(str(error))
+        self.digest = source.hash.hexdigest()
 
 
 def kind_of(start: bytes) -> int:

@@ -148,6 +148,11 @@ class Encoder:
             self.others += 1
 
     @property
+    def encoded(self) -> int:
+        """How many values were made of the cells."""
+        return self.total - (self.unknowns if self._instead is None else 0)
+
+    @property
     def unknowns(self) -> int:
         """How many cells had no value of their own."""
         return self.missing + self.strangers.total() + self.others

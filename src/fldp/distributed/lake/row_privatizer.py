@@ -15,6 +15,7 @@ from fldp.randomness.row_words import RowWords, RunKey
 from fldp.support.optional_imports import load
 from fldp.survey.survey import Survey
 from fldp.wire import parquet
+from fldp.wire.arrow_reports import batch
 from fldp.wire.description import describe
 
 _BATCH = 1 << 16
@@ -74,7 +75,7 @@ class Privatizer:
         identifiers = cells(self.identifier, present(table, self.identifier))
         words = RowWords(self.key, self._question, identifiers, bound)
         data = self.oracle.privatize(values, rng=words).data
-        return parquet.batch(self.schema, data[words.order()])
+        return batch(self.schema, data[words.order()])
 
     @property
     def _question(self) -> dict[str, Any]:

@@ -6,7 +6,6 @@ names. So a step of EM for all items costs one pass over the reports and two tra
 The estimate is **biased**: it lives in the simplex, and trades a bias of frequent values for a smaller error in total.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +17,13 @@ from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
+from fldp.support.progress import Progress
 from fldp.support.validation import fail
 
 if TYPE_CHECKING:
     from fldp.oracles.flexible.walsh_oracle import WalshOracle
 
 _CHUNK = 1 << 16
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def estimate_by(
     oracle: "WalshOracle",
     source: Tally | Reports,
     options: dict[str, Any],
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Estimate:
     """Estimate by ``"adaptive"`` weights or by ``"em"``; the result keeps the unbiased estimate.
 

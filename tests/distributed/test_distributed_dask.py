@@ -121,6 +121,8 @@ def test_privatized_frames_are_those_of_one_process(client, dask_frame):
         )
         twice = dask_frame.concat([frame, frame.partitions[3]])
         count = len(frame.partitions[3])
-        with pytest.raises(DomainError, match=f"identifier who must be another in every row, got {count} seen before"):
+        with pytest.raises(
+            DomainError, match=f"identifier who must be different in every row, but {count} rows repeat one"
+        ):
             privatize(twice, "value", "who", FHR)
         assert len(privatize(twice, "value", "who", FHR, check_unique=False)) == 3000 + count

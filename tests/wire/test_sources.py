@@ -97,7 +97,7 @@ def test_many_different_strangers_are_counted_in_bounded_memory():
     encoder = Encoder(LABELS.get, "drop")
     encoder.encode([str(k) for k in range(5000)])
     assert encoder.unknowns == 5000
-    assert len(encoder.strangers) == 1000
+    assert len(encoder.unknown_labels) == 1000
 
 
 @pytest.mark.parametrize("name", [name for name in cases.CASES if name.endswith("-1.0")])

@@ -45,14 +45,14 @@ def check_plot(path: Path | None) -> None:
 
 @dataclass(frozen=True)
 class Subject:
-    """The oracle that a command is about, and its survey if it has one."""
+    """The oracle that a command is about, its survey, and the candidates of an oracle over strings."""
 
     oracle: Oracle
     survey: Survey | None = None
     candidates: tuple[str, ...] | None = None
 
     def among(self, path: str | None) -> "Subject":
-        """Return the same with the candidates in a file, for an oracle over strings."""
+        """Return this subject with the candidates in a file, for an oracle over strings."""
         if path is None:
             return self
         if not isinstance(self.oracle, StringOracle):
@@ -196,35 +196,35 @@ takes_oracle = adds_options(
 
 
 def _subject(survey: Path | None, oracle: str | None, **parameters: Any) -> Subject | None:
-    given = {name: value for name, value in parameters.items() if value not in (None, False)}
+    chosen = {name: value for name, value in parameters.items() if value not in (None, False)}
     if survey is not None:
-        if oracle is not None or given:
+        if oracle is not None or chosen:
             raise ParameterError("fldp: give --survey, or --oracle with its parameters, not both")
-        read = Survey.load(survey)
-        return Subject(read.oracle, read)
+        loaded = Survey.load(survey)
+        return Subject(loaded.oracle, loaded)
     if oracle is None:
-        if given:
-            raise ParameterError(f"fldp: --{next(iter(given)).replace('_', '-')} needs --oracle")
+        if chosen:
+            raise ParameterError(f"fldp: --{next(iter(chosen)).replace('_', '-')} needs --oracle")
         return None
-    return Subject(_named(oracle, given))
+    return Subject(_build(oracle, chosen))
 
 
-def _named(name: str, given: dict[str, Any]) -> Oracle:
+def _build(name: str, parameters: dict[str, Any]) -> Oracle:
     from fldp.estimation.expected_error import required
     from fldp.oracles import get
 
     cls = get(name)
-    if "domain" in given:
-        given["domain_size"] = given.pop("domain")
+    if "domain" in parameters:
+        parameters["domain_size"] = parameters.pop("domain")
     for parameter, (read, example) in _LISTS.items():
-        if parameter in given:
-            given[parameter] = _listed(parameter, given[parameter], read, example)
-    for parameter in given.keys() - cls.params.keys():
+        if parameter in parameters:
+            parameters[parameter] = _listed(parameter, parameters[parameter], read, example)
+    for parameter in parameters.keys() - cls.params.keys():
         raise ParameterError(f"fldp: the oracle {name} has no --{parameter.removesuffix('_size').replace('_', '-')}")
-    missing = [parameter for parameter in required(cls) if parameter not in given]
+    missing = [parameter for parameter in required(cls) if parameter not in parameters]
     if missing:
         raise ParameterError(f"fldp: the oracle {name} needs --{missing[0].removesuffix('_size').replace('_', '-')}")
-    return cls(**given)
+    return cls(**parameters)
 
 
 def _listed(name: str, text: str, read: Callable[[str], Any], example: str) -> list[Any]:
@@ -235,7 +235,7 @@ def _listed(name: str, text: str, read: Callable[[str], Any], example: str) -> l
 
 
 def _whole(text: str) -> int:
-    """Read an integer that has no sign, and not so many digits that reading it takes long."""
+    """Read an integer without a sign, of at most ten digits."""
     if not (text.isascii() and text.isdigit() and len(text) < 11):
         raise ValueError
     return int(text)
@@ -254,13 +254,13 @@ _LISTS: dict[str, tuple[Callable[[str], Any], str]] = {
 
 
 def needed(subject: Subject | None) -> Subject:
-    """Insist that an oracle was named."""
+    """Return the subject; it is an error if no oracle was named."""
     if subject is None:
         raise ParameterError("fldp: name an oracle: --survey FILE, or --oracle NAME --epsilon E --domain D")
     return subject
 
 
 def note(text: str) -> None:
-    """Say something beside the output proper."""
+    """Print a note on standard error."""
     if text:
         typer.echo(text, err=True)

@@ -69,20 +69,20 @@ def serve(
         make_folder(folder)
     if demo:
         quiet = settings if (flags or {}).get("log") else replace(settings, log=False)
-        unfinished = _load_demo().serve(quiet, _say)
+        unfinished = _load_demo().serve(quiet, _print_line)
     else:
-        unfinished = server.run(settings, _say)
+        unfinished = server.run(settings, _print_line)
     if unfinished:
         server.exit_now()
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for nobody else, unless it is there. If the one above it is missing, nothing is built on a slip."""
-    with suppress(OSError):  # which is told by what is opened inside
+    """Create a folder that only its owner can read. The parent must exist, so that a typo in a path creates nothing."""
+    with suppress(OSError):  # opening the files inside reports it
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     typer.echo(f"fldp: {line}")
 
 
@@ -102,14 +102,14 @@ def _load(needed: str) -> Any:
 
 
 def open_store(data: Path | None, database: str | None) -> Any:
-    """Open the store of a folder or a database; none is made."""
+    """Open the existing store of a folder or a database."""
     from fldp.collector.storage import open_store as stores
 
     return stores.open_store(*chosen(data, database))
 
 
 def chosen(data: Path | None, database: str | None) -> tuple[Path, Any]:
-    """Return the folder, and the database if one is meant: a flag comes before the environment."""
+    """Return the folder, and the database if there is one; flags override the environment."""
     if data is not None and database is not None:
         raise ParameterError("fldp: give --data or --database, not both")
     names = () if data is not None else ("FLDP_SERVE_DATA", "FLDP_DATABASE")
@@ -135,7 +135,7 @@ def fsck(data: Data = None, database: Url = None, accept: Accept = False) -> Non
 
 
 def show_findings(good: list[str], bad: list[str]) -> int:
-    """Print what a check has found; return the exit code."""
+    """Print the findings of a check; return the exit code."""
     for line in good:
         typer.echo(f"good  {line}")
     for line in bad:

@@ -1,8 +1,8 @@
-"""Reports as Parquet: one column for each number of a report, and what they answer in the file's metadata.
+"""Files of reports as Parquet: a column for each number of a report, the oracle and the survey in the metadata.
 
-Three things make damage show. Every page has a checksum, which covers the numbers of the reports. What the footer says
-of the oracle and the survey has a checksum of ours. What is left, the headers of pages and the rest of the footer, says
-several times how many rows there are: the numbers must agree with each other and with the rows that were read.
+Damage is detected in three ways. Every page has a checksum, which covers the numbers of the reports. The oracle and the
+survey in the metadata have a checksum of their own. Page headers and the rest of the footer state the number of rows
+several times: these must agree with each other and with the rows that were read.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ _CHECK = 16  # hexadecimal digits of the checksum of what the file is about
 
 
 def schema(oracle: Oracle, survey: str | None = None, number: int | None = None) -> Any:
-    """Return the Arrow schema of an oracle's reports; a collector adds its own number of the survey.
+    """Return the Arrow schema of an oracle's reports; a collector adds its number of the survey.
 
     >>> import fldp
     >>> schema(fldp.FHR(epsilon=1.0, domain_size=1023)).names
@@ -52,7 +52,7 @@ def write(
     survey: str | None = None,
     number: int | None = None,
 ) -> int:
-    """Write reports as they come; return how many there were."""
+    """Write batches of reports; return the number of reports."""
     parquet, form, count = load("pyarrow.parquet", "parquet"), schema(oracle, survey, number), 0
     with parquet.ParquetWriter(file, form, write_page_checksum=True) as writer:
         for reports in batches:
@@ -68,7 +68,7 @@ def _checksum(meta: dict[str, Any]) -> str:
 
 
 def open_table(file: Any, **options: Any) -> Any:
-    """Open a Parquet file for reading; checksums of its pages are verified, and its numbers of rows must agree."""
+    """Open a Parquet file for reading; page checksums are verified, and the numbers of rows must agree."""
     parquet = load("pyarrow.parquet", "parquet")
     try:
         table = parquet.ParquetFile(file, page_checksum_verification=True, **options)
@@ -92,9 +92,9 @@ def _rows_agree(footer: Any) -> bool:
 
 
 def batches(table: Any, groups: Iterable[int], **options: Any) -> Iterator[Any]:
-    """Yield the rows of some row groups; pages that are damaged, or of fewer or more rows than promised, are an error.
+    """Yield the rows of some row groups; a damaged page, or another number of rows than promised, is an error.
 
-    What is yielded counts only if the iteration ends by itself.
+    The rows are complete only if the iteration ends by itself.
     """
     numbers = list(groups)
     missing = sum(table.metadata.row_group(number).num_rows for number in numbers)
@@ -119,7 +119,7 @@ def row_batches(table: Any, groups: Iterable[int], oracle: Oracle) -> Iterator[A
 
 
 def damaged(what: str, error: Exception) -> WireError:
-    """Return what pyarrow found wrong with a file as one line; what the system says of its disk is another matter."""
+    """Turn an error of pyarrow about the content of a file into one line; errors of the system are raised."""
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
         raise error
     return WireError(f"parquet: {what}: {(str(error).splitlines() or ['no reason given'])[0]}")
@@ -142,7 +142,7 @@ def about(table: Any) -> About | None:
 
 
 def count(path: Path, survey: str, number: int | None = None) -> int | None:
-    """Return how many reports of a survey a file says that it holds; None if it is not there, or of something else.
+    """Return the number of reports of a survey in a file, by its footer; None if it is missing or of another survey.
 
     A survey that was deleted and published again has the same version and another number; older files name none.
     """

@@ -12,7 +12,7 @@ from fldp.distributed.lake.partial_tally import Result
 from fldp.distributed.lake.scan import Job, job_for
 from fldp.errors import MergeError, ParameterError
 from fldp.oracles.base.oracle import Oracle
-from fldp.support.progress import Progress, ProgressBar, ignore, no_bar
+from fldp.support.progress import Progress, ProgressBar, ignore
 from fldp.wire import files
 
 Day = str | date | None
@@ -72,7 +72,7 @@ def tally_files(
     since: Day = None,
     until: Day = None,
     skip_bad: bool = False,
-    bar: ProgressBar = no_bar,
+    bar: ProgressBar,
     **options: Any,
 ) -> Result:
     """Add up reports wherever they are: lakes as ``tally`` does, and batches in files and pipes; ``-`` is one.

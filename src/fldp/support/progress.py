@@ -18,13 +18,6 @@ def ignore(advance: float) -> None:
 
 
 @contextmanager
-def no_bar(what: str, total: float | None) -> Iterator[Progress]:
-    """Show no bar."""
-    del what, total
-    yield ignore
-
-
-@contextmanager
 def progress(what: str, total: float | None, done: int = 0) -> Iterator[Progress]:
     """Show a bar and the time left on standard error while work goes on, if that is a terminal.
 

@@ -22,9 +22,9 @@ Use = Annotated[
 def run(
     specification: Annotated[str, typer.Argument(help="A TOML file; or one that is built in: paper, extended.")],
     output: Annotated[
-        str | None, typer.Option("-o", "--output", help="The table, .csv or .parquet; SPECIFICATION.csv unless told.")
+        str | None, typer.Option("-o", "--output", help="The table, .csv or .parquet; SPECIFICATION.csv by default.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core unless told.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core by default.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Send every user's own report through the wire.")] = False,
     use: Use = None,
 ) -> None:
@@ -45,7 +45,7 @@ def run(
 @experiments.command()
 def paper(
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write into.")] = Path("figures"),
-    jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core unless told.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core by default.")] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Send every user's own report through the wire; slow but for zipf.")
     ] = False,

@@ -1,4 +1,4 @@
-"""The command that finds the strings that many hold."""
+"""The heavy-hitters command: find the strings that many people hold."""
 
 from collections import Counter
 from typing import Annotated, Any
@@ -16,12 +16,12 @@ def heavy_hitters(
     values: Annotated[str, typer.Argument(help="CSV, Parquet, or one string per line; - is standard input.")] = "-",
     top: Annotated[int, typer.Option(help="How many strings are wanted.")] = 20,
     column: Column = None,
-    oracle: Annotated[str | None, typer.Option(help="An oracle by name; the planner's choice unless given.")] = None,
-    eta: Annotated[float | None, typer.Option(help="The least eta that is acceptable; plain LDP unless given.")] = None,
+    oracle: Annotated[str | None, typer.Option(help="An oracle by name; the planner's choice by default.")] = None,
+    eta: Annotated[float | None, typer.Option(help="The least acceptable eta; plain LDP by default.")] = None,
     rounds: Annotated[int, typer.Option(help="Rounds of search; more reach the end of longer strings.")] = 4,
     bits: Annotated[int, typer.Option(help="A round asks for at most 2^bits prefixes.")] = 16,
     alphabet: Annotated[str | None, typer.Option(help="The likely characters, the likeliest first.")] = None,
-    level: Annotated[float, typer.Option(help="The level at which all that is said holds together.")] = 0.95,
+    level: Annotated[float, typer.Option(help="The level at which all intervals hold at once.")] = 0.95,
     seed: Annotated[int | None, typer.Option(help="Reproducible noise, for experiments ONLY.")] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,

@@ -1,4 +1,4 @@
-"""The command that asks whether reports look honest."""
+"""The commands about poisoning: test reports for fakes, and measure what fakes achieve."""
 
 import json
 from dataclasses import replace
@@ -59,10 +59,12 @@ _EPSILON, _DOMAIN, _TARGETS = 1.0, 64, 5
 @app.command()
 @takes_oracle
 def poisoning(
-    epsilon: Annotated[float | None, typer.Option(help="Its epsilon, or that of all oracles: 1 unless given.")] = None,
-    domain: Annotated[int | None, typer.Option(help="Its values, or those of all oracles: 64 unless given.")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="The epsilon of the oracle, or of all oracles; 1 by default.")
+    ] = None,
+    domain: Annotated[int | None, typer.Option(help="The number of values; 64 by default.")] = None,
     targets: Annotated[
-        int | None, typer.Option(help="How many values the fakes promote, drawn: 5 unless given.")
+        int | None, typer.Option(help="How many values the fakes promote, drawn at random; 5 by default.")
     ] = None,
     target: Annotated[list[str] | None, typer.Option(help="Promote this value instead; may be given again.")] = None,
     users: Annotated[int, typer.Option(help="How many users there are, fakes included.")] = 50_000,
@@ -127,5 +129,5 @@ def _targets(question: Question, size: int, targets: int | None, target: list[st
 def _value(question: Question, label: str) -> int:
     value = question.value(label)
     if not isinstance(value, int):
-        raise ParameterError(f"fldp: --target must be one of the values, got {label!r}")
+        raise ParameterError(f"fldp: --target {label!r} is not one of the values")
     return value

@@ -1,4 +1,4 @@
-"""The commands that turn values into reports, reports into tallies, tallies into estimates."""
+"""The commands of the pipeline: values to reports, reports to tallies, tallies to estimates."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -131,7 +131,7 @@ def estimate(
     ] = "linear",
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
-    top: Annotated[int | None, typer.Option(help="How many of the largest; a table shows 20 unless told.")] = None,
+    top: Annotated[int | None, typer.Option(help="How many of the largest; a table shows 20 by default.")] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
@@ -182,7 +182,7 @@ def inspect(
     as_json: AsJson = False,
     subject: Subject | None = None,
 ) -> None:
-    """Say what a file holds, having read and checked all of it."""
+    """Show what a file holds, having read and checked all of it."""
     from fldp.presentation import tables
 
     tables.show_facts(tables.content_facts(read_tally(file, subject)), as_json)

@@ -1,4 +1,4 @@
-"""The command that says which oracle to take."""
+"""The plan command: compare the oracles for a question and recommend one."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ def plan(
     domain: Annotated[int | None, typer.Option(help="The number of values.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="The epsilon of a report.")] = None,
     survey: Annotated[Path | None, typer.Option(help="A survey, for its values and epsilon instead.")] = None,
-    eta: Annotated[float | None, typer.Option(help="The least eta that is acceptable; plain LDP unless given.")] = None,
+    eta: Annotated[float | None, typer.Option(help="The least acceptable eta; plain LDP by default.")] = None,
     target_error: Annotated[
         float | None, typer.Option(help="A standard error, as a share of the users: what would it take?")
     ] = None,
@@ -45,7 +45,7 @@ def plan(
 
 
 def _question(survey: Path | None, domain: int | None, epsilon: float | None) -> dict[str, Any]:
-    """Return the parameters of the plan: those of a survey, or the two that were given."""
+    """Return the parameters of the plan, from a survey or from the options."""
     if survey is not None:
         from fldp.oracles.base.frequency_oracle import FrequencyOracle
         from fldp.survey.survey import Survey

@@ -1,4 +1,4 @@
-"""The commands about what a report gives away."""
+"""The commands about privacy: verify, card, audit, attack."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -126,7 +126,7 @@ def attack(
     ] = None,
     column: Annotated[str | None, typer.Option(help="The column of the values, in CSV or Parquet.")] = None,
     draws: Annotated[
-        int | None, typer.Option(help="How many people to simulate; 2,000 unless given, fewer for large domains.")
+        int | None, typer.Option(help="How many people to simulate; 2,000 by default, fewer for large domains.")
     ] = None,
     candidates: Candidates = None,
     seed: Annotated[int, typer.Option(help="The seed of the simulation.")] = 0,

@@ -22,7 +22,7 @@ Url = Annotated[
 ]
 Accept = Annotated[
     bool,
-    typer.Option("--accept", help="Take the database as it is, although its witness saw later commits, then check it."),
+    typer.Option("--accept", help="Accept the database although its witness saw later commits, then check it."),
 ]
 
 
@@ -150,7 +150,7 @@ def backup(
     data: Data = None,
     database: Url = None,
 ) -> None:
-    """Copy all of a collector's data, as it is at one moment, into one file. The collector may run meanwhile."""
+    """Copy a consistent snapshot of a collector's data into one file. The collector may run meanwhile."""
     from fldp.collector.storage import backup as archive
 
     store = open_store(data, database)

@@ -34,8 +34,8 @@ def tally(
 
     The oracle and the survey's version are found in the first file where they are not given. A row, a row group or a
     file that is bad fails the whole; with ``skip_bad`` it is left out, counted and listed. ``since`` and ``until`` are
-    the first and the last day, by the names of folders. ``options`` are those of the engine, such as ``workers``
-    (local) or ``address`` (dask, spark). Of a frame of pandas, pyarrow, Dask or Spark the oracle must be given.
+    the first and the last day, by the names of folders. ``options`` go to the engine, such as ``workers``
+    (local) or ``address`` (dask, spark). For a frame of pandas, pyarrow, Dask or Spark the oracle must be given.
 
     >>> import tempfile, fldp
     >>> from pathlib import Path

@@ -1,4 +1,4 @@
-"""Bytes: batches and tallies on the wire, Parquet, files and cells."""
+"""Reports and tallies as bytes: batches, Parquet, descriptions of oracles, files and cells."""
 
 from fldp.wire.batch import (
     CHECK,

@@ -28,7 +28,7 @@ from fldp.wire.arrow_reports import fields
 ABOUT = "a Spark cluster"
 FRAMES = {"pyspark": "Spark"}
 _ROWS = "chunk int, content binary"
-# Spark has no unsigned integers, and reads those of Parquet as these.
+# Spark has no unsigned integers: it reads unsigned Parquet columns in these types.
 _TYPES = {
     "uint8": ("smallint", "int16"),
     "uint16": ("int", "int32"),

@@ -51,7 +51,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Window:
-    """Which folders of a lake are looked into: those of a survey version, and of some days."""
+    """The part of a lake that is read: a survey version and a range of days."""
 
     survey: str | None = None
     since: date | None = None
@@ -59,7 +59,7 @@ class Window:
 
     @classmethod
     def of(cls, survey: str | None, since: str | date | None, until: str | date | None) -> "Window":
-        """Make a window from days as people write them."""
+        """Build a window from days as dates or ISO strings."""
         return cls(survey, _day("since", since), _day("until", until))
 
     def has(self, path: str) -> bool:

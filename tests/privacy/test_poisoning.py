@@ -303,7 +303,7 @@ def test_the_shell_measures_attacks_on_one_oracle(tmp_path):
     assert "Targets: 0, 1." in table
     for mistake, said in (
         (hcms, "HCMS is for strings, so name candidates"),
-        ((*listed, "--target", "edge"), "--target must be one of the values, got 'edge'"),
+        ((*listed, "--target", "edge"), "--target 'edge' is not one of the values"),
         ((*listed, "--targets", 4), "--targets must be an integer from 1 to 3, got 4"),
         ((*listed, "--targets", 1, "--target", "safari"), "give --targets or --target, not both"),
         (("poisoning", "--candidates", words), "--candidates needs --survey or --oracle"),

@@ -54,7 +54,7 @@ def demo(epsilon: float, seed: int, folder: Path) -> None:
 
 def ship(oracle: FrequencyOracle, values: NDArray[np.int64], path: Path) -> Shipped:
     """Privatize on the side of the clients, send through a file, tally on the side of the server."""
-    oracle.tally(oracle.privatize(values[:2]))  # compile first, so that the times are those of the work
+    oracle.tally(oracle.privatize(values[:2]))  # compile first, so that compilation is not timed
 
     def send() -> None:
         with written(str(path)) as file, wire.Writer(file, oracle) as writer:

@@ -10,7 +10,7 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, TokenText, show_rows
-from fldp.cli.options import note
+from fldp.cli.options import AsJson, note
 from fldp.cli.serve import Data, Url, open_store
 from fldp.errors import FldpError, ParameterError
 
@@ -21,7 +21,6 @@ tokens = typer.Typer(help="Make, list and revoke the tokens of a collector.", no
 app.add_typer(tokens, name="token")
 
 To = Annotated[str | None, typer.Option("--to", help="The collector's address, such as https://collector.example.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 COLUMNS = ("id", "scope", "survey", "created", "expires", "revoked")
 
 
@@ -107,9 +106,9 @@ def create(
 ) -> None:
     """Make a token, and print it: this once, and never again."""
     with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
-        made = keeper.create_token(scope, survey=survey, expires=expires)
-    typer.echo(made.token)
-    note(f"token {made.id}: {made.scope}, survey {made.survey or 'any'}, expires {made.expires or 'never'}")
+        created = keeper.create_token(scope, survey=survey, expires=expires)
+    typer.echo(created.token)
+    note(f"token {created.id}: {created.scope}, survey {created.survey or 'any'}, expires {created.expires or 'never'}")
 
 
 @tokens.command("list")
@@ -123,8 +122,8 @@ def list_(
 ) -> None:
     """List all tokens: never what they are, only what they are good for."""
     with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
-        found = [asdict(made) for made in keeper.tokens()]
-    show_rows([{name: row[name] for name in COLUMNS} for row in found], COLUMNS, as_json)
+        rows = [asdict(each) for each in keeper.tokens()]
+    show_rows([{name: row[name] for name in COLUMNS} for row in rows], COLUMNS, as_json)
 
 
 @tokens.command()

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import BinaryIO
 
-from fldp.client.uploading import Progress
 from fldp.errors import CollectorError, FldpError
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, one_of
 
 FORMATS = {"csv": (b"value,label,", b"\n"), "json": (b"{", b"}"), "parquet": (b"PAR1", b"PAR1")}  # start and end
@@ -29,7 +29,7 @@ def format_of(path: str | Path, asked: str | None) -> str:
 class Saved:
     """A file that an answer is saved in, from its beginning at every attempt."""
 
-    def __init__(self, file: BinaryIO, form: str, progress: Progress = lambda _: None) -> None:
+    def __init__(self, file: BinaryIO, form: str, progress: Progress = ignore) -> None:
         self._file, self._form, self._progress = file, form, progress
         self.size, self._start, self._end = 0, b"", b""
 

@@ -22,7 +22,7 @@ from fldp.client.messages import Request, clean, parse, rows
 from fldp.client.replies import Published, Token
 from fldp.client.requests import Day, version_of
 from fldp.client.retry import Line
-from fldp.client.uploading import PIECE_BYTES, Progress, Run, Sent, Upload, UploadPart, upload
+from fldp.client.uploading import PIECE_BYTES, Run, Sent, Upload, UploadPart, upload
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window, day_file
 from fldp.errors import CollectorError
@@ -30,6 +30,7 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.participant.choice import Choice
 from fldp.participant.participant import Answer, Confirm, Participant
 from fldp.support.atomic_files import written
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, integer
 from fldp.survey.survey import Survey, SurveyError
 from fldp.wire import parquet
@@ -124,7 +125,7 @@ class Operations:
         *,
         sender: str = "",
         piece_bytes: int = PIECE_BYTES,
-        progress: Progress = lambda _: None,
+        progress: Progress = ignore,
         resume: str | Path | None = None,
         from_start: bool = False,
     ) -> Sent:
@@ -237,7 +238,7 @@ class Operations:
         path: str | Path,
         *,
         format: str | None = None,  # noqa: A002
-        progress: Progress = lambda _: None,
+        progress: Progress = ignore,
         **asked: Any,
     ) -> int:
         """Save estimates in a file, as CSV, Parquet or JSON by its name or by ``format``; return how many bytes.
@@ -257,7 +258,7 @@ class Operations:
         *,
         since: Day | None = None,
         until: Day | None = None,
-        progress: Progress = lambda _: None,
+        progress: Progress = ignore,
     ) -> int:
         """Save the raw reports of some UTC days or all as Parquet, and return how many bytes that took."""
         request = Request("GET", requests.of_version(survey, "export"), requests.query(since=since, until=until))
@@ -279,7 +280,7 @@ class Operations:
         *,
         since: Day | None = None,
         until: Day | None = None,
-        progress: Progress = lambda _: None,
+        progress: Progress = ignore,
     ) -> dict[str, str]:
         """Save the raw reports of every UTC day that is over in a file of its own, and return what became of each day.
 

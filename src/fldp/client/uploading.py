@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,12 +24,12 @@ from fldp.data.reports import Reports
 from fldp.errors import FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.atomic_files import opened
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import integer
 from fldp.survey.survey import Survey
-from fldp.wire import parquet
+from fldp.wire.files import open_reports
 
 PIECE_BYTES, PIECE_REPORTS = 1 << 20, 1 << 20
-Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Upload:
 
 
 @contextmanager
-def upload(path: str, survey: Survey | str | None = None, progress: Progress = lambda _: None) -> Iterator[Upload]:
+def upload(path: str, survey: Survey | str | None = None, progress: Progress = ignore) -> Iterator[Upload]:
     """Open a file of reports, wire format or Parquet, and check all of it; ``-`` is standard input.
 
     The version that it answers is the one that it names. Where it names none, ``survey`` does.
@@ -129,13 +129,10 @@ def _seekable(path: str) -> Iterator[BinaryIO]:
 
 def _reports(file: BinaryIO, survey: Survey | None) -> tuple[Oracle, str | None, Iterator[Reports]]:
     file.seek(0)
-    start = file.read(4)
-    file.seek(0)
-    oracle = survey.oracle if survey else None
-    if start == parquet.MAGIC:
-        return parquet.read(file, oracle)
-    reader = wire.Reader(file, oracle)
-    return reader.oracle, reader.survey, iter(reader)
+    source = open_reports(file, survey.oracle if survey else None)
+    if source.stored is not None:
+        raise WireError("holds a tally, not reports; a collector merges tallies with Client.merge")
+    return source.oracle, source.survey, iter(source.batches)
 
 
 def _count(batches: Iterator[Reports], progress: Progress) -> int:

@@ -1,6 +1,6 @@
 """simulate: the whole protocol from a histogram, without the users where the law of their tally is known."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress
 from fldp.support.validation import fail
 
 _CHUNK = 1 << 17
@@ -21,7 +22,7 @@ def simulate(
     counts: Any,
     *,
     rng: int | Stream | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Tally:
     """Draw a tally of as many users as ``counts`` says hold each value.
 

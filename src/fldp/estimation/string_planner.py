@@ -15,7 +15,7 @@ from fldp.oracles import get, listed_names, names
 from fldp.oracles.base.string_oracle import StringOracle
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.exposure import exposure
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ If a law is not enumerated, values and reports are drawn and the attacker's post
 the probability that the guess is right, and varies less than the 0 or 1 of right and wrong guesses.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import Any
@@ -22,12 +22,12 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.verifier import enumerable
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress
 from fldp.support.validation import fail, integer
 
 CELLS = 1 << 18  # likelihoods held at a time: 2 MiB
 _BATCH, _MAX_CELLS = 16, 1 << 22  # or a few reports, up to 32 MiB: one report at a time would run interpreted
 MAX_VALUES = 1 << 24
-Progress = Callable[[int], None]
 draws_of, most_of = integer(2, 1 << 30), integer(1, 1 << 20)
 
 

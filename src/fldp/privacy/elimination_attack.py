@@ -18,8 +18,9 @@ from fldp.oracles.flexible.fhr import FHR
 from fldp.oracles.flexible.fwr import FWR
 from fldp.oracles.flexible.walsh_oracle import WalshOracle
 from fldp.oracles.grouped import Grouped
-from fldp.privacy.bayes_attack import CELLS, Progress, checked_prior, draws_of, trials_of
+from fldp.privacy.bayes_attack import CELLS, checked_prior, draws_of, trials_of
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress
 from fldp.support.validation import fail, fraction
 
 

@@ -1,6 +1,5 @@
 """The privacy card: what a report gives away, in numbers for people."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,6 +16,7 @@ from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination_attack import Repeats, repeats
 from fldp.privacy.verifier import verifiable, verify
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail
 from fldp.survey.survey import Survey
 
@@ -24,7 +24,6 @@ LEVEL = 0.95
 MAX_REPEATS = 64
 _WORK = 1 << 26  # likelihoods that an attack may compute: a few seconds
 _MAX_TRIALS, _MIN_TRIALS = 1000, 24  # few on large domains; standard errors show it
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def card(
         raise fail("card", "subject", "an oracle or a survey", subject)
     oracle = listed("card", asked)
     users_constraint("card", "users", users)
-    advance, stream = progress or _ignore, Stream.of(rng)
+    advance, stream = progress or ignore, Stream.of(rng)
     guess = _guess(oracle, prior, stream)
     advance(0.1)
     known = _repeats(oracle, stream)
@@ -113,10 +112,6 @@ def card(
     advance(0.2)
     left = values_left(oracle, MAX_REPEATS)
     return Card(oracle, survey, users, guess, oracle.anonymity, left, known, averaged, deals)
-
-
-def _ignore(share: float) -> None:
-    del share
 
 
 def _trials(oracle: FrequencyOracle, reports: int) -> int:

@@ -1,7 +1,7 @@
 """heavy_hitters: a whole search on one machine, over strings that are all there."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -15,6 +15,7 @@ from fldp.randomness.stream import Stream
 from fldp.search.prefix_code import as_bytes
 from fldp.search.results import HeavyHitters
 from fldp.search.rounds import Round, Search
+from fldp.support.progress import Progress
 from fldp.support.validation import fail
 
 Strings = Iterable[str | bytes] | Mapping[Any, int]
@@ -29,7 +30,7 @@ def heavy_hitters(
     epsilon: float,
     k: int = 20,
     rng: int | Stream | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> HeavyHitters:
     """Find the ``k`` strings that most people hold, from one report of each person.
@@ -74,7 +75,7 @@ def _people(values: Strings) -> tuple[list[bytes], Users]:
 
 
 def answered(
-    question: Round, strings: list[bytes], people: Users, stream: Stream, progress: Callable[[int], None] | None = None
+    question: Round, strings: list[bytes], people: Users, stream: Stream, progress: Progress | None = None
 ) -> Tally:
     """Return the tally of the reports of people, given which of the strings each one holds."""
     values = np.fromiter(map(question.value, strings), np.int64, len(strings))

@@ -6,32 +6,29 @@ it and it is another version, with other reports.
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
-from fldp.data.fingerprints import utf8
 from fldp.data.reports import Reports, Tally
-from fldp.data.values import numbered
-from fldp.errors import DomainError, ParameterError
+from fldp.errors import ParameterError
 from fldp.oracles.base import ticket_words
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
 from fldp.support import canonical_json
 from fldp.survey.mistakes import Mistake, MistakeList
+from fldp.survey.question import Question
 from fldp.survey.rules import COLLECT_DEFAULTS, STRINGS, check_survey
 from fldp.survey.search_table import described
 from fldp.survey.text import check_labels_visible, check_texts
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 
 class SurveyError(ParameterError):
@@ -164,7 +161,7 @@ class Survey:
     @property
     def domain_size(self) -> int | None:
         """The number of values; None where they are strings."""
-        return self.oracle.domain_size if isinstance(self.oracle, FrequencyOracle) else None
+        return self.asked.domain_size
 
     @property
     def differing(self) -> dict[str, Any]:
@@ -172,44 +169,26 @@ class Survey:
         return self.treatment.parameters or treatment_of(self.oracle)
 
     @cached_property
-    def _values(self) -> dict[str, int]:
-        return {label: value for value, label in enumerate(self.labels or ())}
+    def asked(self) -> Question:
+        """The oracle with the labels, or the round of a search, that give its values their meaning."""
+        return Question(self.oracle, self.labels, self.search)
 
     def value(self, label: str) -> int | str | None:
         """Return the value of a label, or None if there is no such label; a string is its own value."""
-        if self.labels is not None:
-            return self._values.get(label)
-        if self.domain_size is None or self.search is not None:
-            return self._string(label)
-        return numbered(label, self.domain_size)
-
-    def _string(self, label: str) -> int | str | None:
-        data = utf8(label)
-        return data if data is None else self.search.value(data) if self.search is not None else label
+        return self.asked.value(label)
 
     @property
     def value_type(self) -> Any:
-        """What an array of values is made of; an array of texts would drop zeros at their ends."""
-        return object if self.domain_size is None else np.int64
+        """The type of an array of values."""
+        return self.asked.value_type
 
     def encode(self, labels: Iterable[str]) -> NDArray[Any]:
         """Turn labels into values; an unknown one is an error."""
-        if isinstance(labels, str):
-            labels = [labels]
-        found = []
-        for position, label in enumerate(labels):
-            value = self.value(label) if isinstance(label, str) else None
-            if value is None:
-                rule = f"survey {self.name}: labels must be ones of the survey"
-                raise DomainError(f"{rule}, got another one at position {position} (not shown)")
-            found.append(value)
-        return np.array(found, self.value_type)
+        return self.asked.encode(labels, f"survey {self.name}")
 
     def label(self, value: Any) -> str:
         """Return the label of a value."""
-        if self.search is not None:
-            return self.search.label(value)
-        return str(value) if self.labels is None else self.labels[value]
+        return self.asked.label(value)
 
     @property
     def derives(self) -> bool:
@@ -226,9 +205,7 @@ class Survey:
 
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""
-        made = self.oracle.estimate(tally, **options)
-        labels: Sequence[str] | None = self.labels if self.search is None else self.search.labels
-        return made if labels is None else replace(made, labels=labels)
+        return self.asked.estimate(tally, **options)
 
     def at(self, search: Round) -> "Survey":
         """Return the version of this survey that asks another round of its search."""

@@ -3,7 +3,7 @@
 A store knows bytes and numbers. What they mean to an oracle is in ``segments``, ``windows`` and ``folding``.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from fldp.data.reports import Reports, Tally
 from fldp.errors import CollectorError
+from fldp.support.progress import Progress
 
 REPORTS, TALLY = 1, 2
 
@@ -258,7 +259,7 @@ class CollectorStore(Protocol):
     def revoke_token(self, identifier: str, now: str) -> bool:
         """Revoke a token; False if there is none of this identifier."""
 
-    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+    def load(self, snapshot: Snapshot, advance: Progress) -> None:
         """Take over all that another store holds, in one transaction, if this one holds nothing."""
 
     def objections(self) -> list[str]:

@@ -1,6 +1,6 @@
 """What the best attacker gets from one report, beside the error that the report buys: the fair comparison."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,6 +13,7 @@ from fldp.oracles import Grouped, listed_names
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.privacy.bayes_attack import Guess, bayes
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress
 
 EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 ETAS = tuple(Fraction(1, 1 << k) for k in range(6))
@@ -66,7 +67,7 @@ def attacks(
     draws: int,
     stream: Stream,
     epsilons: tuple[float, ...] = EPSILONS,
-    advance: Callable[[float], None] | None = None,
+    advance: Progress | None = None,
 ) -> Iterator[Attack]:
     """Attack every oracle at every epsilon, on the domain of a population; ``advance`` hears of the share done."""
     for epsilon in epsilons:

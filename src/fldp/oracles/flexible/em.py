@@ -6,7 +6,6 @@ names. So a step of EM for all items costs one pass over the reports and two tra
 The estimate is **biased**: it lies in the simplex, and trades some bias of frequent values for a smaller total error.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +19,12 @@ from fldp.errors import ParameterError
 from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
+from fldp.support.progress import Progress
 
 if TYPE_CHECKING:
     from fldp.oracles.flexible.walsh_oracle import WalshOracle
 
 _CHUNK = 1 << 16
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def estimate_by(
     oracle: "WalshOracle",
     source: Tally | Reports,
     options: dict[str, Any],
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Estimate:
     """Estimate by ``"adaptive"`` weights or by ``"em"``; the result keeps the unbiased estimate.
 

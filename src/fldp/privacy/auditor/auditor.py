@@ -19,9 +19,10 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.auditor.declared_scores import Supports, declared
 from fldp.privacy.auditor.event_choice import AuditedClaim
-from fldp.privacy.auditor.judge import CALLS, AuditSamples, Finding, Progress, judge
+from fldp.privacy.auditor.judge import CALLS, AuditSamples, Finding, judge
 from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, fraction, integer, positive
 
 SAMPLES, CONFIDENCE = 20_000, 0.99
@@ -114,8 +115,8 @@ def audit(
         each = np.dtype(oracle.report_dtype).itemsize * int(np.prod(oracle.report_shape))
         _check_memory(each, size * CALLS * len(audited))
         supports = supports or (declared(oracle) if _are_values(audited, oracle) else None)
-    evidence = _collect(_source(privatize, stream), audited, size, supports, progress or _silent)
-    findings = judge(evidence, claim, error, stream.child("audit", "pairs"), progress or _silent)
+    evidence = _collect(_source(privatize, stream), audited, size, supports, progress or ignore)
+    findings = judge(evidence, claim, error, stream.child("audit", "pairs"), progress or ignore)
     return Audit(claim, float(confidence), size * CALLS, audited, tuple(findings))
 
 
@@ -258,7 +259,3 @@ def _supported(returned: Any, count: int, values: int) -> Any:
     if scores.shape != (count, values):
         raise fail("audit", "supports", f"an array of shape {(count, values)}", scores.shape)
     return scores
-
-
-def _silent(advance: int) -> None:
-    del advance

@@ -1,6 +1,6 @@
 """Judge: select the worst event of every family on one half of the outputs, and test it on the other."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import comb
@@ -16,8 +16,7 @@ from fldp.privacy.auditor.independence import NULL, Suspicion, random_pairs, sus
 from fldp.privacy.auditor.learned_events import Lesson, learned, supported
 from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
-
-Progress = Callable[[int], None]
+from fldp.support.progress import Progress
 
 CALLS = 4  # for each value: one to learn from, one to choose by, two to test
 FAMILIES = ("outputs", "positions", "order", "parities", "classes", "supports", "independence")

@@ -16,6 +16,7 @@ from fldp.oracles.strings.bloom_model import MAX_FITTED
 from fldp.privacy.honesty import integrity
 from fldp.privacy.poisoning.attackers import ATTACKS, gain, leverage, poison
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, fraction, integer
 
 
@@ -106,7 +107,7 @@ def outcomes(
     users: int = 50_000,
     share: float = 0.05,
     rng: int = 0,
-    progress: Callable[[int], None] = lambda _: None,
+    progress: Progress = ignore,
 ) -> Iterator[AttackOutcome]:
     """Yield what every attack achieves on this oracle; maximal gain also with tickets, where these can decide.
 

@@ -1,7 +1,7 @@
 """PostgresStore: everything in one schema of a PostgreSQL database, for any number of collectors at the same time."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from typing import Any, cast
@@ -28,6 +28,7 @@ from fldp.collector.storage.protocol import (
     SubmissionResult,
 )
 from fldp.collector.storage.tables import COLUMNS, OWNED, counted
+from fldp.support.progress import Progress
 
 _PURGED = 500  # rows deleted in one transaction
 _TRIES = 10  # at a commit that another one gets in the way of
@@ -382,7 +383,7 @@ class PostgresStore:
 
     # ------------------------------------------------------------------------------------------------- copies
 
-    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+    def load(self, snapshot: Snapshot, advance: Progress) -> None:
         with self._writing(schema.COPYING) as connection:
             connection.execute(f"LOCK TABLE {', '.join(COLUMNS)} IN EXCLUSIVE MODE")
             for table in COLUMNS:

@@ -3,7 +3,7 @@
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from fldp.collector.storage.sqlite import writes
 from fldp.collector.storage.sqlite.snapshot import SEGMENT, SqliteSnapshot, entry, segment
 from fldp.collector.storage.tables import COLUMNS, OWNED, counted
 from fldp.collector.storage.witness import Commit, CommitWitness, objection
+from fldp.support.progress import Progress
 
 _PROBE_BYTES = 1 << 16
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
@@ -368,7 +369,7 @@ class SqliteStore:
 
     # ------------------------------------------------------------------------------------------------- copies
 
-    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+    def load(self, snapshot: Snapshot, advance: Progress) -> None:
         with self._writing() as connection:
             for table, columns in COLUMNS.items():
                 if connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():  # noqa: S608

@@ -82,7 +82,7 @@ class _Endpoint:
         self._collector, self._path, self._methods = collector, path, methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["fldp.route"] = self._path
+        scope["state"]["route"] = self._path
         operation = self._methods["GET" if scope["method"] == "HEAD" else scope["method"]]
         response = await _perform(self._collector, Request(scope, receive, send), operation)
         await response(scope, receive, send)

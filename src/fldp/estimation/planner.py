@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from fldp.data.estimate import z_score
+from fldp.data.comparison import z_score
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import (
     build,

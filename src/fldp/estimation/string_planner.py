@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fldp.data.estimate import z_score
+from fldp.data.comparison import z_score
 from fldp.estimation.expected_error import least_where, required, users_constraint
 from fldp.estimation.planner import LEVEL
 from fldp.oracles import get, listed_names, names

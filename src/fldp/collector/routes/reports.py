@@ -11,12 +11,12 @@ from starlette.responses import JSONResponse, Response
 
 from fldp import wire
 from fldp.collector.config.clock import parse_day
-from fldp.collector.http.access import permit, sender
+from fldp.collector.http.access import requested_version, sender
 from fldp.collector.http.bodies import body_of, idempotency_key, media_type
 from fldp.collector.http.query import parameters
-from fldp.collector.service.catalog import PublishedSurvey
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, bad_parameter
+from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.storage.protocol import StoredToken, Submission
 from fldp.collector.storage.segments import in_order
 from fldp.data.reports import Reports, Tally
@@ -33,14 +33,14 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
     """Count a batch of reports, once."""
     del token
     parameters(request)
-    published = await collector.published(request.path_params["id"])
+    published = await collector.surveys.get(request.path_params["id"])
     if published.survey.collect["submit"] == "ticket":  # a ticket belongs to a survey as it is stored
-        published = await collector.current(request.path_params["id"])
-    request.scope["fldp.origins"] = published.survey.collect["origins"]
+        published = await collector.surveys.get(request.path_params["id"], fresh=True)
+    request.state.origins = published.survey.collect["origins"]
     ticket = await sender(collector, request, published)
     key = idempotency_key(request)
     media_type(request, BYTES)
-    collector.check_rate(published.entry.version)
+    collector.load.rate.check(published.entry.version)
     async with body_of(collector, request, collector.settings.max_body) as body:
         most = 1 if ticket else collector.settings.max_reports
         work = partial(_read, published, key, body, most)
@@ -101,8 +101,7 @@ def malformed(error: WireError) -> Problem:
 async def merge(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Count a tally of another collector, once."""
     given = parameters(request, "day")
-    published = await collector.current(request.path_params["id"])
-    permit(token, published.entry.name)
+    published = await requested_version(collector, request, token)
     day = _merge_day(given.get("day"), collector.today)
     key = idempotency_key(request)
     media_type(request, BYTES)

@@ -1,7 +1,6 @@
 """fsck: counts everything again and compares."""
 
 import hashlib
-import json
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -61,7 +60,7 @@ def _checked(snapshot: Snapshot, table: str) -> Iterator[str]:
 def check(snapshot: Snapshot, entry: StoredSurvey) -> tuple[list[str], int]:
     """Return what is wrong with a survey, and how many reports it has."""
     try:
-        survey = Survey.from_dict(json.loads(entry.specification))
+        survey = entry.parse()
     except Exception:
         return ["the specification cannot be read"], 0
     if survey.name != entry.name:

@@ -3,6 +3,7 @@
 A store knows bytes and numbers. What they mean to an oracle is in ``segments``, ``windows`` and ``folding``.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ from enum import Enum
 from typing import Any, Protocol
 
 from fldp.data.reports import Reports, Tally
-from fldp.errors import CollectorError
+from fldp.errors import CollectorError, FldpError
+from fldp.support import canonical_json
+from fldp.survey.survey import Survey
 
 REPORTS, TALLY = 1, 2
 
@@ -29,6 +32,18 @@ class StoredSurvey:
     specification: str
     created: str
     closed: str | None
+
+    @classmethod
+    def new(cls, survey: Survey, now: str) -> "StoredSurvey":
+        """Return what is stored of a survey when it is published; the store gives it a number."""
+        return cls(0, survey.version, survey.name, canonical_json.dumps(survey.canonical).decode(), now, None)
+
+    def parse(self) -> Survey:
+        """Return the survey that the specification describes."""
+        try:
+            return Survey.from_dict(json.loads(self.specification))
+        except (FldpError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            raise StoreError(f"store: the specification of version {self.version} cannot be read") from None
 
 
 @dataclass(frozen=True)
@@ -192,8 +207,8 @@ class CollectorStore(Protocol):
     def listing(self, version: str) -> Listing | None:
         """Return a survey by its version, without its specification. Cheap, however long that is."""
 
-    def listings(self, name: str) -> list[Listing]:
-        """Return all versions of a survey, the newest first, without their specifications. Cheap, too."""
+    def listings(self, name: str | None = None) -> list[Listing]:
+        """Return all versions of a survey, or of all, the newest first, without their specifications. Cheap, too."""
 
     def counts(self) -> dict[int, int]:
         """Return the number of reports of every survey that has any."""
@@ -232,7 +247,7 @@ class CollectorStore(Protocol):
         """Return folded segments that are small enough to take more, and the merged tally of the day."""
 
     def folding(self) -> AbstractContextManager[bool]:
-        """Take the work of folding, if no other collector has it: twice would be right, but in vain."""
+        """Acquire the compaction lock; False if another collector holds it. Folding twice is harmless, and in vain."""
 
     def fold(self, step: Fold) -> bool:
         """Do a step of folding in one transaction; False if its rows are not there any more."""

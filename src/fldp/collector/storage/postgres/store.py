@@ -178,13 +178,13 @@ class PostgresStore:
     def listing(self, version: str) -> Listing | None:
         return next(iter(self._listings("version = %s", version)), None)
 
-    def listings(self, name: str) -> list[Listing]:
-        return self._listings("name = %s", name)
+    def listings(self, name: str | None = None) -> list[Listing]:
+        return self._listings("true") if name is None else self._listings("name = %s", name)
 
-    def _listings(self, where: str, value: str) -> list[Listing]:
+    def _listings(self, where: str, *values: str) -> list[Listing]:
         columns = "number, version, name, closed IS NOT NULL"
         query = f"SELECT {columns} FROM surveys WHERE {where} ORDER BY number DESC"  # noqa: S608
-        return [Listing(*row) for row in self._select(query, [value])] if _possible(value) else []
+        return [Listing(*row) for row in self._select(query, values)] if all(map(_possible, values)) else []
 
     def counts(self) -> dict[int, int]:
         return dict(

@@ -193,12 +193,12 @@ class SqliteStore:
     def listing(self, version: str) -> Listing | None:
         return next(iter(self._listings("version = ?", version)), None)
 
-    def listings(self, name: str) -> list[Listing]:
-        return self._listings("name = ?", name)
+    def listings(self, name: str | None = None) -> list[Listing]:
+        return self._listings("true") if name is None else self._listings("name = ?", name)
 
-    def _listings(self, where: str, value: str) -> list[Listing]:
+    def _listings(self, where: str, *values: str) -> list[Listing]:
         with self._reading() as connection:
-            rows = connection.execute(f"{_LISTING} WHERE {where} ORDER BY number DESC", (value,))
+            rows = connection.execute(f"{_LISTING} WHERE {where} ORDER BY number DESC", values)
             return [Listing(number, version, name, bool(closed)) for number, version, name, closed in rows]
 
     def counts(self) -> dict[int, int]:

@@ -167,7 +167,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load what talks to collectors and clusters when it is asked for: most programs do neither, and it takes time."""
-    if name in ("client", "distributed"):
+    if name in ("client", "distributed", "parquet"):
         return import_module(f"fldp.{name}")
     if name in ("AsyncClient", "Client"):
         return getattr(import_module("fldp.client"), name)

@@ -1,4 +1,4 @@
-"""The routes, and nothing else: which handler answers which request, and who may ask."""
+"""The table of routes: which handler answers which request, and who may ask."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -80,9 +80,16 @@ class Comparison:
         beyond = np.maximum(np.abs(self.difference) - self.continuity, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(beyond == 0, 0.0, beyond / self.stderr)
-            # Wallace's approximation of Student's t, written so that infinite t and degrees need no case of their own.
-            z = (1 - 0.25 / self.degrees) / np.sqrt(t**-2 + 0.5 / self.degrees)
+        # Wallace's normal approximation of Student's t, good to a percent from five degrees of freedom on.
+        degrees, factor = self._wallace
+        z = factor * np.sqrt(degrees * np.log1p(t**2 / degrees))
         return np.array([math.erfc(each / math.sqrt(2)) for each in z])
+
+    @property
+    def _wallace(self) -> tuple[Floats, Floats]:
+        """The degrees of freedom, no more than matter, and the factor of Wallace's approximation."""
+        degrees = np.clip(self.degrees, 1, 1e9)
+        return degrees, (8 * degrees + 1) / (8 * degrees + 3)
 
     @property
     def adjusted_p_values(self) -> Floats:
@@ -101,9 +108,9 @@ class Comparison:
         """
         miss = 1 - fraction("Comparison", "level", level)
         z = z_score(1 - miss / len(self.difference) if simultaneous else level)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            room = ((1 - 0.25 / self.degrees) / z) ** 2 - 0.5 / self.degrees  # the same approximation, solved for t
-            reach = np.where(room > 0, room**-0.5, np.inf) * self.stderr + self.continuity
+        degrees, factor = self._wallace
+        t = np.sqrt(degrees * np.expm1((z / factor) ** 2 / degrees))  # the approximation of p_values, solved for t
+        reach = t * self.stderr + self.continuity
         low = np.maximum(self.difference - reach, np.minimum(self.difference, -1))  # no share changes by more than all
         high = np.minimum(self.difference + reach, np.maximum(self.difference, 1))
         return np.stack([low, high], axis=1)

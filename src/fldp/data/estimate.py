@@ -1,4 +1,4 @@
-"""Estimate: counts with what is known about their error."""
+"""Estimates: counts with their standard errors, intervals and tests."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,7 +52,7 @@ class Total:
 class Estimate:
     """Estimated counts of all values, their standard errors, and the number of reports they come from.
 
-    The counts are unbiased, so those of rare values are often negative and do not add up to ``n`` exactly.
+    The counts are unbiased, so rare values often have negative ones, and they do not add up to ``n`` exactly.
     ``fldp.postprocess`` repairs that, at the price of a bias; the result keeps the unbiased estimate in ``original``.
 
     A standard error is the root of the oracle's exact variance with the estimated count in the place of the
@@ -81,7 +81,7 @@ class Estimate:
     original: "Estimate | None" = None
     labels: Sequence[str] | None = None
     convergence: "Convergence | None" = None
-    totals: tuple[int, ...] = ()  # exact, of oracle.runs; that of all users where no run is known
+    totals: tuple[int, ...] = ()  # exact, of oracle.runs; the number of users where no run is known
     context: Mapping[str, Any] = field(default_factory=dict, repr=False)  # what else the variances depend on
 
     def __post_init__(self) -> None:
@@ -102,7 +102,7 @@ class Estimate:
         """Return confidence intervals of the counts, one row of two ends per value.
 
         Each interval covers its own true count with about this probability; with ``simultaneous`` all of them
-        do at once (Bonferroni). Of a post-processed estimate they are those of the unbiased one, cut to
+        do at once (Bonferroni). A post-processed estimate has the intervals of the unbiased one, cut to
         what is possible: the processed counts have no error bars of their own.
         """
         if self.original is not None:
@@ -155,9 +155,9 @@ class Estimate:
             return Total(float(self.counts[members].sum()), plain.stderr, plain, self.n)
         known = self._settle(members)
         plugged = self._plausible()
-        given = {**self.options, **self.context}
-        own = float(np.sum(self.oracle.variances(plugged, self.totals, **given)[members]))
-        shared = self.oracle.covariance_of_sum(self.n, plugged, members, **given)
+        options = {**self.options, **self.context}
+        own = float(np.sum(self.oracle.variances(plugged, self.totals, **options)[members]))
+        shared = self.oracle.covariance_of_sum(self.n, plugged, members, **options)
         least = float(self.oracle.least_variances[members].max(initial=0.0))
         return Total(known + float(self.counts[members].sum()), math.sqrt(max(least, own + shared)))
 
@@ -167,8 +167,7 @@ class Estimate:
 
         >>> import fldp
         >>> oracle = fldp.CMS(epsilon=8.0, hashes=16, width=64)
-        >>> found = oracle.estimate(oracle.privatize(["a"] * 700 + ["b"] * 300, rng=7), candidates=["a"])
-        >>> found.rest
+        >>> oracle.estimate(oracle.privatize(["a"] * 700 + ["b"] * 300, rng=7), candidates=["a"]).rest
         Total(count=..., stderr=...)
         """
         total = self.sum(range(len(self.counts)))
@@ -192,7 +191,7 @@ class Estimate:
         return repaired(self, "norm-sub")
 
     def compare(self, other: "Estimate", *, people: str = RESPONDENTS) -> Comparison:
-        """Compare the shares of all values with those of another, independent estimate over the same values.
+        """Compare the shares of all values with another, independent estimate over the same values.
 
         The same people repeating a remembered answer are not independent: their noise is the same in both.
 

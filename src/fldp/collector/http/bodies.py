@@ -83,8 +83,8 @@ def _broken(error: BaseException) -> BaseException:
 
 def media_type(request: Request, wanted: str) -> None:
     """Refuse a body that says it is something else."""
-    given = request.headers.get("content-type", wanted).partition(";")[0].strip().lower()
-    if given != wanted:
+    sent = request.headers.get("content-type", wanted).partition(";")[0].strip().lower()
+    if sent != wanted:
         raise Problem(415, "media-type", f"the body must be {wanted}")
 
 
@@ -93,12 +93,12 @@ async def json_of(collector: Collector, request: Request) -> dict[str, Any]:
     media_type(request, "application/json")
     async with body_of(collector, request, JSON_BYTES) as body:
         try:
-            found = json.loads(body)
+            fields = json.loads(body)
         except (ValueError, RecursionError):
             raise Problem(422, "malformed", "the body must be JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise Problem(422, "malformed", "the body must be a JSON object")
-    return found
+    return fields
 
 
 def idempotency_key(request: Request) -> bytes:

@@ -93,9 +93,9 @@ class _Passage:
         """Send a part of the answer, with the headers that all answers have."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            given = message.get("headers", [])
-            own = {name for name, _ in given}  # a page has a policy of its own
-            raw = message["headers"] = [*given, *(pair for pair in _RAW_HEADERS if pair[0] not in own)]
+            sent = message.get("headers", [])
+            own = {name for name, _ in sent}  # a page has a policy of its own
+            raw = message["headers"] = [*sent, *(pair for pair in _RAW_HEADERS if pair[0] not in own)]
             headers = MutableHeaders(raw=raw)
             headers.setdefault("Cache-Control", "no-store")
             headers.update(allowed(self._scope))

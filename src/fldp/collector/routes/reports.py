@@ -1,4 +1,4 @@
-"""The routes that count: reports, and tallies of other collectors."""
+"""POST .../reports and .../merge: reports, and tallies of other collectors, are counted once."""
 
 import hashlib
 import io
@@ -60,7 +60,7 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
 
 
 def check_derived(survey: Survey, reports: Reports, ticket: str) -> None:
-    """Refuse a report whose masks or seed are not those of its ticket, where the survey says that they must be."""
+    """Refuse a report whose public randomness does not follow from its ticket, where the survey requires it."""
     if survey.derives and not all(fits(survey.oracle, report, ticket, survey.version) for report in reports.data):
         raise Problem(422, "not-derived", "the masks or the seed of the report must be those that its ticket decides")
 
@@ -93,28 +93,28 @@ def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
 
 
 def malformed(error: WireError) -> Problem:
-    """Say what is wrong with bytes, and with which report if it is one."""
+    """Return the problem with bytes that cannot be decoded, and the index of the report if it is one."""
     more: dict[str, Any] = {} if error.index is None else {"index": error.index}
     return Problem(422, "malformed", str(error), **more)
 
 
 async def merge(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Count a tally of another collector, once."""
-    given = parameters(request, "day")
+    asked = parameters(request, "day")
     published = await requested_version(collector, request, token)
-    day = _merge_day(given.get("day"), collector.today)
+    day = _merge_day(asked.get("day"), collector.today)
     key = idempotency_key(request)
     media_type(request, BYTES)
     async with body_of(collector, request, collector.settings.max_body) as body:
         tally = await collector.heavy(_tally, published, body)
-        hashes = await collector.heavy(_hashes, b"merge " + given.get("day", "").encode(), key, body)
+        hashes = await collector.heavy(_hashes, b"merge " + asked.get("day", "").encode(), key, body)
         submission = Submission(published.entry.number, *hashes, tally, day=day)
         accepted = await collector.count(submission, published.entry.version)
     return JSONResponse({"accepted": accepted})
 
 
-def _merge_day(given: str | None, today: str) -> str:
-    day = today if given is None else parse_day(given)
+def _merge_day(asked: str | None, today: str) -> str:
+    day = today if asked is None else parse_day(asked)
     if day is None or day > today:
         raise bad_parameter("day must be a day such as 2026-11-01, and not in the future")
     return day

@@ -1,4 +1,4 @@
-"""The routes about surveys: create, list, show, close, delete, and tickets for them."""
+"""/v1/surveys: create, list, show, close and delete surveys, and make tickets for them."""
 
 import json
 from typing import Any
@@ -131,9 +131,9 @@ def _row(summary: SurveySummary, n: int, now: str) -> dict[str, Any]:
 async def show(collector: Collector, request: Request, token: None) -> Response:
     """Show what a survey asks: its newest open version, else its newest, or the one that is named."""
     del token
-    given = parameters(request, "version")
+    asked = parameters(request, "version")
     now = collector.now
-    listing, summary = await collector.surveys.shown(request.path_params["name"], now, given.get("version"))
+    listing, summary = await collector.surveys.shown(request.path_params["name"], now, asked.get("version"))
     request.state.origins = summary.origins
     body = await collector.surveys.document(listing, summary.state(now))
     return Response(body, media_type="application/json")
@@ -141,9 +141,9 @@ async def show(collector: Collector, request: Request, token: None) -> Response:
 
 async def close(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Close a survey for good: all its versions, or one."""
-    given = parameters(request, "version")
+    asked = parameters(request, "version")
     permit(token, request.path_params["name"])
-    listings = await collector.surveys.listings(request.path_params["name"], given.get("version"))
+    listings = await collector.surveys.listings(request.path_params["name"], asked.get("version"))
     numbers = [listing.number for listing in listings]
     await collector.quick(collector.store.close_surveys, numbers, collector.now)
     collector.forget()
@@ -153,11 +153,11 @@ async def close(collector: Collector, request: Request, token: StoredToken) -> R
 
 async def delete(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Delete a survey with its reports, tallies, keys and tickets: one version, or all."""
-    given = parameters(request, "version", "all")
+    asked = parameters(request, "version", "all")
     permit(token, request.path_params["name"])
-    if given.get("all", "true") != "true" or len(given) != 1:
+    if asked.get("all", "true") != "true" or len(asked) != 1:
         raise bad_parameter("give version=ID to delete one version, or all=true")
-    numbers = await _to_delete(collector, request.path_params["name"], given.get("version"))
+    numbers = await _to_delete(collector, request.path_params["name"], asked.get("version"))
     try:
         await collector.delete(numbers)
     finally:

@@ -52,7 +52,7 @@ def _watched(parts: Iterator[Reports], watch: Watch) -> Iterator[Reports]:
 def write_lake(
     store: CollectorStore, root: Path, today: str, name: str | None = None, watch: Watch = _unwatched
 ) -> Iterator[tuple[StoredSurvey, str, str]]:
-    """Write all days before ``today`` of all surveys, or of those of a name; yield each, and what became of it."""
+    """Write all days before ``today`` of all surveys, or of one name; yield each, and what became of it."""
     for entry in _raw_entries(store, name, StoredSurvey.parse):
         for past, _ in _past(store, entry, today):
             yield entry, past, write_day(store, root, entry, past, watch)

@@ -1,4 +1,4 @@
-"""Searching: goes on with searches. A round that has its reports is closed, and the one after it published."""
+"""Rounds of searches: one that has its reports is closed, and its successor published."""
 
 import logging
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Find = Callable[[int], PublishedSurvey | None]
 
 @dataclass(frozen=True)
 class Rule:
-    """When a round is over: with so many reports, or from a time on with at least so many."""
+    """When a round is over: at ``quota`` reports, or from ``due`` on at ``least``."""
 
     quota: int = 1
     least: int = 1

@@ -1,4 +1,4 @@
-"""Store: what the collector asks of a database. ``sqlite`` and ``postgres`` are two of them.
+"""The interface of a store, and the rows that it holds. ``sqlite`` and ``postgres`` implement it.
 
 A store knows bytes and numbers. What they mean to an oracle is in ``segments``, ``windows`` and ``folding``.
 """
@@ -24,7 +24,7 @@ class StoreError(CollectorError):
 
 @dataclass(frozen=True)
 class StoredSurvey:
-    """A published survey, as it is stored."""
+    """The row of a published survey."""
 
     number: int
     version: str
@@ -147,7 +147,7 @@ class Snapshot(Protocol):
         """Return all surveys, the newest first."""
 
     def has(self, survey: int) -> bool:
-        """Tell whether there is a survey of this number."""
+        """Return whether there is a survey of this number."""
 
     def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
         """Yield the day, number and stored state of every folded day."""
@@ -259,7 +259,7 @@ class CollectorStore(Protocol):
         """Add tickets, by their hashes; False, and none is added, if the survey was deleted."""
 
     def has_ticket(self, survey: int, ticket: bytes) -> bool:
-        """Tell whether this ticket was issued, spent or not."""
+        """Return whether this ticket was issued, spent or not."""
 
     def add_token(self, token: StoredToken) -> None:
         """Add a token."""
@@ -280,7 +280,7 @@ class CollectorStore(Protocol):
         """Return what is known from outside of the database against it: commits that it has lost."""
 
     def accept(self) -> None:
-        """Take the database as it is, whatever is known against it from outside."""
+        """Accept the present database, whatever the witness says against it."""
 
     def inspect(self) -> list[str]:
         """Return what is wrong with the database as a whole, before it is served; it takes less than ``fsck``."""

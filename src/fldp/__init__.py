@@ -4,7 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fldp.conformance.checks import CheckError, check_oracle
-from fldp.data.estimate import Comparison, Estimate, Total
+from fldp.data.comparison import Comparison
+from fldp.data.estimate import Estimate, Total
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.errors import (

@@ -1,4 +1,4 @@
-"""Answers that go into a file: as they come, in little memory, and whole or not at all."""
+"""Downloads: answers that are streamed into a file, in little memory, whole or not at all."""
 
 from pathlib import Path
 from typing import BinaryIO
@@ -20,10 +20,10 @@ def format_of(path: str | Path, asked: str | None) -> str:
     """
     if asked is not None:
         return str(one_of(*FORMATS)("Client", "format", asked))
-    found = _ENDINGS.get(Path(path).suffix.lower())
-    if found is None:
+    form = _ENDINGS.get(Path(path).suffix.lower())
+    if form is None:
         raise fail("Client", "path", f"a name that ends in one of {', '.join(_ENDINGS)}, or give format=", str(path))
-    return found
+    return form
 
 
 class Saved:

@@ -20,11 +20,11 @@ def derived_key(*parts: str | bytes | int) -> str:
     >>> derived_key("a", "bc") == derived_key("ab", "c")
     False
     """
-    found = hashlib.sha256(b"fldp key\0")
+    digest = hashlib.sha256(b"fldp key\0")
     for part in parts:
         data = part if isinstance(part, bytes) else str(part).encode(errors="surrogatepass")
-        found.update(len(data).to_bytes(8, "little") + data)
-    return urlsafe_b64encode(found.digest()).decode().rstrip("=")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return urlsafe_b64encode(digest.digest()).decode().rstrip("=")
 
 
 def checked_key(key: str | None) -> str:

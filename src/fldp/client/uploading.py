@@ -74,12 +74,12 @@ class Upload:
         return self.total * self.oracle.report_bits < 128
 
     def step(self, size: int = PIECE_BYTES) -> int:
-        """Return how many reports a piece of about so many bytes holds, at most ``PIECE_REPORTS``."""
+        """Return how many reports a piece of about ``size`` bytes holds, at most ``PIECE_REPORTS``."""
         bits: int = 8 * integer(1 << 10, 1 << 30)("Client", "piece_bytes", size)
         return min(PIECE_REPORTS, max(8, bits // self.oracle.report_bits // 8 * 8))
 
     def pieces(self, size: int = PIECE_BYTES, sender: str = "", start: int = 0) -> Iterator[UploadPart]:
-        """Yield the file as batches of about so many bytes, but for those before the report number ``start``."""
+        """Yield the file as batches of about ``size`` bytes, from the report number ``start`` on."""
         offset = 0
         for reports in _regular(_reports(self.file, self.survey)[2], self.step(size)):
             if _stamp(self.file) != self.stamp:  # its hash, and with it the keys, would be wrong
@@ -162,8 +162,8 @@ def _digest(file: BinaryIO) -> str:
 
 
 def _stamp(file: BinaryIO) -> tuple[int, int]:
-    found = os.fstat(file.fileno())
-    return found.st_size, found.st_mtime_ns
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns
 
 
 log = logging.getLogger("fldp.client")
@@ -232,15 +232,13 @@ class Run:
     def begin(self, from_start: bool = False) -> int:
         """Return how many reports need not be sent."""
         if self._record and from_start:
-            self._record.remove()  # else an interruption of this run would be taken for that of the other
-        found = self._record.read() if self._record else 0
-        whole = 0 <= found < self._file.total and found % self._file.step(self._size) == 0
-        start = found if whole or found == self._file.total else 0
+            self._record.remove()  # else an interruption of this run would be taken for one of the other
+        done = self._record.read() if self._record else 0
+        is_whole = 0 <= done < self._file.total and done % self._file.step(self._size) == 0
+        start = done if is_whole or done == self._file.total else 0
         if start:
-            done, total = f"{start:,}", f"{self._file.total:,}"
-            log.info(
-                "%s of %s reports were acknowledged before and are not sent again, unless from the start", done, total
-            )
+            progress = f"{start:,} of {self._file.total:,} reports"
+            log.info("%s were acknowledged before and are not sent again, unless from the start", progress)
         self._pieces = self._file.pieces(self._size, self._sender, start)
         return start
 

@@ -1,4 +1,4 @@
-"""The routes, and nothing else: which handler answers which request, and who may ask."""
+"""The table of routes: which handler answers which request, and who may ask."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ class _Endpoint:
         self._collector, self._path, self._methods = collector, path, methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["fldp.route"] = self._path
+        scope["state"]["route"] = self._path
         operation = self._methods["GET" if scope["method"] == "HEAD" else scope["method"]]
         response = await _perform(self._collector, Request(scope, receive, send), operation)
         await response(scope, receive, send)

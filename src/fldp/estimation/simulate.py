@@ -26,7 +26,7 @@ def simulate(
 ) -> Tally:
     """Draw a tally of as many users as ``counts`` says hold each value.
 
-    RR, GRR, SUE, OUE and OLH have a joint law in closed form (that of OLH under ideal hashing), and a tally of a
+    RR, GRR, SUE, OUE and OLH have a joint law in closed form (OLH under ideal hashing), and a tally of a
     billion users is drawn from it at once. Any other oracle privatizes every user, a chunk at a time; ``progress`` is
     told how many are done. For experiments: the values are all in one place, so nobody is protected.
 
@@ -58,7 +58,9 @@ def _checked(oracle: FrequencyOracle, counts: Any) -> NDArray[np.int64]:
         rule = f"{oracle.domain_size} integers of at least 0, one for each value"
         raise fail("simulate", "counts", rule, f"{histogram.dtype} of shape {histogram.shape}")
     if not 0 < int(histogram.sum()) < 2**62:
-        raise fail("simulate", "counts", "those of at least one user and fewer than 2^62", int(histogram.sum()))
+        raise fail(
+            "simulate", "counts", "counts of at least one user and fewer than 2^62 in total", int(histogram.sum())
+        )
     return histogram.astype(np.int64)
 
 
@@ -72,5 +74,5 @@ def users(histogram: NDArray[np.int64], chunk: int = _CHUNK) -> Iterator[NDArray
     for start in range(0, int(ends[-1]), chunk):
         stop = min(start + chunk, int(ends[-1]))
         first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
-        mine = np.clip(ends[first : last + 1], start, stop)
-        yield np.repeat(np.arange(first, last + 1), np.diff(mine, prepend=start))
+        bounds = np.clip(ends[first : last + 1], start, stop)
+        yield np.repeat(np.arange(first, last + 1), np.diff(bounds, prepend=start))

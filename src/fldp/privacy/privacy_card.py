@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fldp.data.estimate import z_score
+from fldp.data.comparison import z_score
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import even_error, plain_epsilon_of, users_constraint
 from fldp.oracles.base.frequency_oracle import FrequencyOracle

@@ -7,7 +7,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from fldp.data.estimate import Estimate, z_score
+from fldp.data.comparison import z_score
+from fldp.data.estimate import Estimate
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.search.prefix_code import Beginning
 from fldp.support.validation import fraction

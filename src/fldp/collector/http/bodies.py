@@ -9,7 +9,8 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
-from fldp.collector.service.collector import Budget, Collector, Slot
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.load import Budget, Slot
 from fldp.collector.service.problems import Problem
 
 JSON_BYTES, SURVEY_BYTES = 1 << 16, 1 << 24
@@ -22,8 +23,8 @@ async def body_of(
     collector: Collector, request: Request, most: int, budget: Budget | None = None
 ) -> AsyncIterator[bytes]:
     """Read a body; its bytes are accounted for until the block ends."""
-    length, budget = _claimed(request, most), budget or collector.buffered
-    slot: Slot = request.scope["fldp.slot"]
+    length, budget = _claimed(request, most), budget or collector.load.buffered
+    slot: Slot = request.state.slot
     slot.leave()
     body = await _read(collector, request, most, length, budget)
     try:
@@ -82,8 +83,8 @@ def _broken(error: BaseException) -> BaseException:
 
 def media_type(request: Request, wanted: str) -> None:
     """Refuse a body that says it is something else."""
-    given = request.headers.get("content-type", wanted).partition(";")[0].strip().lower()
-    if given != wanted:
+    sent = request.headers.get("content-type", wanted).partition(";")[0].strip().lower()
+    if sent != wanted:
         raise Problem(415, "media-type", f"the body must be {wanted}")
 
 
@@ -92,12 +93,12 @@ async def json_of(collector: Collector, request: Request) -> dict[str, Any]:
     media_type(request, "application/json")
     async with body_of(collector, request, JSON_BYTES) as body:
         try:
-            found = json.loads(body)
+            fields = json.loads(body)
         except (ValueError, RecursionError):
             raise Problem(422, "malformed", "the body must be JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise Problem(422, "malformed", "the body must be a JSON object")
-    return found
+    return fields
 
 
 def idempotency_key(request: Request) -> bytes:
@@ -142,7 +143,7 @@ async def patience(collector: Collector, most: float) -> AsyncIterator[Callable[
 
     ``TimeoutError`` ends the block when the client is too slow.
     """
-    loop, idle, slow = asyncio.get_running_loop(), collector.settings.idle_seconds, collector.slow
+    loop, idle, slow = asyncio.get_running_loop(), collector.settings.idle_seconds, collector.load.slow
     start = loop.time()
     end, held, refused = start + most, False, False
 

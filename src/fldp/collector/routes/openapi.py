@@ -253,7 +253,7 @@ PATHS: dict[str, dict[str, Any]] = {
     },
     "/v1/versions/{id}/compare": {
         "get": _operation(
-            "How the shares changed from one window to another, with intervals that all hold at once",
+            "How the shares changed between two windows: intervals that hold at once, p-values adjusted by Holm",
             {200: _json("Contrast")},
             (401, 403, 404, 422),
             parameters=_WINDOWS,

@@ -154,6 +154,7 @@ SCHEMAS: dict[str, Any] = {
             "n": _COUNT,
             "other_n": _COUNT,
             "level": _NUMBER,
+            "people": {"type": "string", "enum": ["population"]},
             "values": _COUNT,
             "changed": _COUNT,
             "rows": _list(
@@ -166,6 +167,7 @@ SCHEMAS: dict[str, Any] = {
                         "difference": _NUMBER,
                         "low": _NUMBER,
                         "high": _NUMBER,
+                        "p_value": _NUMBER,
                         "changed": {"type": "boolean"},
                     }
                 )

@@ -99,7 +99,7 @@ async def answer(collector: Collector, request: Request, token: None) -> Respons
     """Return the page on which a survey is answered. It is the same for all; what it asks it fetches itself."""
     del token
     try:
-        _, terms = await collector.catalog.shown(request.path_params["name"], collector.now)
+        _, terms = await collector.surveys.shown(request.path_params["name"], collector.now)
         origins, status = terms.origins, 200
     except Problem as problem:
         if problem.status != 404:

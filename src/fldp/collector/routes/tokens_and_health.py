@@ -25,7 +25,7 @@ async def tokens(collector: Collector, request: Request, token: StoredToken) -> 
     """List all tokens, never the secrets."""
     parameters(request)
     permit(token, None)
-    return JSONResponse([token_facts(found) for found in await collector.quick(collector.store.tokens)])
+    return JSONResponse([token_facts(token) for token in await collector.quick(collector.store.tokens)])
 
 
 async def create_token(collector: Collector, request: Request, token: StoredToken) -> Response:
@@ -43,8 +43,8 @@ async def create_token(collector: Collector, request: Request, token: StoredToke
     until = parse_time(expires) if isinstance(expires, str) else None
     if expires is not None and (until is None or until <= collector.clock()):
         raise Problem(422, "malformed", "expires must be a time to come, such as 2030-01-01T00:00:00Z")
-    secret, made = await collector.quick(auth.create_token, collector.store, collector.clock(), scope, survey, until)
-    return JSONResponse({"token": secret, **token_facts(made)}, 201)
+    secret, created = await collector.quick(auth.create_token, collector.store, collector.clock(), scope, survey, until)
+    return JSONResponse({"token": secret, **token_facts(created)}, 201)
 
 
 async def revoke_token(collector: Collector, request: Request, token: StoredToken) -> Response:
@@ -79,9 +79,9 @@ async def metrics(collector: Collector, request: Request, token: None) -> Respon
     del token
     parameters(request)
     if not is_local(request.scope, collector.settings.trusted_proxies) or "authorization" in request.headers:
-        found = await token_of(collector, request)
-        require(found, "read")
-        permit(found, None)
+        reader = await token_of(collector, request)
+        require(reader, "read")
+        permit(reader, None)
     gauges = await collector.quick(collector.gauges)
     return PlainTextResponse(collector.metrics.render(gauges), media_type="text/plain; version=0.0.4")
 

@@ -1,4 +1,4 @@
-"""Writer: requests that wait at the same time share one commit."""
+"""Group commit: requests that wait at the same time share one transaction."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""Problem: the one shape of an error, that of RFC 9457."""
+"""Problems: errors in the one shape of RFC 9457."""
 
 import json
 from collections.abc import Mapping

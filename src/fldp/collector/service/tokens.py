@@ -29,11 +29,11 @@ def create_token(
 ) -> tuple[str, StoredToken]:
     """Make a token and keep its hash; this is the only time that it is seen."""
     secret = f"fldp_{scope}_{secrets.token_urlsafe(32)}"
-    made = StoredToken(
+    token = StoredToken(
         secrets.token_hex(8), digest(secret), scope, survey, text(now), None if expires is None else text(expires)
     )
-    store.add_token(made)
-    return secret, made
+    store.add_token(token)
+    return secret, token
 
 
 def create_tickets(store: CollectorStore, survey: int, count: int) -> list[str] | None:
@@ -47,11 +47,11 @@ def find_token(store: CollectorStore, secret: str, now: datetime) -> StoredToken
     if not _TOKEN.fullmatch(secret):
         return None
     wanted = digest(secret)
-    found = store.find_token(wanted)
-    if found is None or not hmac.compare_digest(found.hash, wanted):
+    token = store.find_token(wanted)
+    if token is None or not hmac.compare_digest(token.hash, wanted):
         return None
-    expired = found.expires is not None and found.expires <= text(now)
-    return None if expired or found.revoked is not None else found
+    expired = token.expires is not None and token.expires <= text(now)
+    return None if expired or token.revoked is not None else token
 
 
 def ticket_digest(ticket: str) -> bytes | None:
@@ -60,7 +60,7 @@ def ticket_digest(ticket: str) -> bytes | None:
 
 
 def has_admin(store: CollectorStore, now: datetime) -> bool:
-    """Tell whether there is a token that may do everything."""
+    """Return whether there is a token that may do everything."""
     return any(
         token.scope == "admin"
         and token.survey is None

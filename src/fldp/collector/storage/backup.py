@@ -1,4 +1,4 @@
-"""Archive: all of a store at one moment, in one file; and a store made of it, of the same kind or another.
+"""Backup: a snapshot of a whole store in one file, and a store of any kind restored from it.
 
 The file is a SQLite database with the tables of a collector, so that anything can read it that reads SQLite.
 """
@@ -24,18 +24,18 @@ _JOURNAL, _WAL = slice(18, 20), b"\2\2"  # what the header of a SQLite file says
 def backup(store: CollectorStore, path: Path) -> int:
     """Write all of a store into a new file, however much is written to it meanwhile; return the number of rows."""
     with store.snapshot() as snapshot:
-        return _file(path, snapshot, sqlite_file.seal)
+        return _file(path, snapshot, sqlite_file.finalize)
 
 
 def restore_file(archive: Path, path: Path) -> int:
     """Make the database file of a collector from an archive."""
-    with opened(archive) as snapshot:
+    with open_archive(archive) as snapshot:
         return _file(path, snapshot, lambda _: None)
 
 
 def restore(archive: Path, store: CollectorStore) -> int:
     """Fill an empty store from an archive."""
-    with opened(archive) as snapshot:
+    with open_archive(archive) as snapshot:
         return copy(snapshot, store)
 
 
@@ -48,9 +48,9 @@ def copy(snapshot: Snapshot, store: CollectorStore) -> int:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[SqliteSnapshot]:
-    """Open an archive to read, and see that it is one; nothing is changed in it, or beside it."""
-    with sqlite_file.plainly(path):
+def open_archive(path: Path) -> Iterator[SqliteSnapshot]:
+    """Open an archive for reading and check it; nothing is changed in it, or beside it."""
+    with sqlite_file.store_errors(path):
         with path.open("rb") as file:
             if file.read(20)[_JOURNAL] == _WAL:
                 raise StoreError(f"{path}: is the database of a collector, not a backup; make one with fldp backup")
@@ -76,7 +76,7 @@ def _file(path: Path, snapshot: Snapshot, finish: Callable[[Path], None]) -> int
             rows = copy(snapshot, store)
         finally:
             store.close()
-        with sqlite_file.plainly(path):
+        with sqlite_file.store_errors(path):
             finish(hidden)
             _synchronize(hidden)
             _clear(path)
@@ -91,7 +91,7 @@ def _in_the_way(path: Path) -> StoreError:
 
 @contextmanager
 def _hidden(path: Path) -> Iterator[Path]:
-    with sqlite_file.plainly(path):
+    with sqlite_file.store_errors(path):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # nobody else may read it
         os.close(handle)
     try:

@@ -1,4 +1,4 @@
-"""Tables: what every store keeps, by the same names, so that it can be copied from any one to any other."""
+"""Tables and columns of every store, by the same names, so that any store can be copied to any other."""
 
 from collections.abc import Iterator
 from typing import Any

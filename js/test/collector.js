@@ -1,6 +1,6 @@
 // A collector for the tests: a real server on this machine that does what it is told, and remembers what it got.
 import { createServer } from "node:http";
-import { Survey, every } from "../dist/index.js";
+import { every, Survey } from "../dist/index.js";
 import { unequal } from "../dist/unequal.js";
 
 export const LABELS = ["chrome", "firefox", "safari", "edge", "other"];

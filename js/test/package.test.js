@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { known } from "../../src/fldp/collector/static/shared/oracles.js";
 import * as fldp from "../dist/index.js";
 import { unequal } from "../dist/unequal.js";
-import { known } from "../../src/fldp/collector/static/shared/oracles.js";
 
 const here = new URL("..", import.meta.url);
 const read = (name) => readFileSync(new URL(name, here), "utf8");

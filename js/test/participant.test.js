@@ -5,18 +5,18 @@ import {
   BudgetError,
   CollectorError,
   DomainError,
-  FHR,
-  FldpError,
-  ParameterError,
-  Survey,
   decode,
   every,
+  FHR,
+  FldpError,
   flush,
   flushWhenOnline,
   memoryStore,
+  ParameterError,
   participant,
+  Survey,
 } from "../dist/index.js";
-import { LABELS, collector, specification, withoutWaiting } from "./collector.js";
+import { collector, LABELS, specification, withoutWaiting } from "./collector.js";
 
 async function started(t, changes) {
   const server = await collector();
@@ -329,7 +329,10 @@ test("what a survey lacks is answered like anything else: a refusal would tell t
     assert.deepEqual([batch.length, key.length], [plain.batch.length, plain.key.length]);
     assert.ok(!(await textOf(store)).includes(JSON.stringify(label)));
     assert.deepEqual(await person.refusals(), {});
-    await assert.rejects(survey.encode(label), (error) => error instanceof DomainError && !error.message.includes(label));
+    await assert.rejects(
+      survey.encode(label),
+      (error) => error instanceof DomainError && !error.message.includes(label),
+    );
   }
   for (const label of ["7", "-1", "01", "1.0", "1e0", " 1", "٣", "6", "Infinity", "NaN"]) {
     assert.equal((await participant(numbers, { store: memoryStore() }).answer(label)).state, "sent", label);
@@ -363,17 +366,28 @@ test("what a survey lacks is drawn as the label that the program names, else as 
   const [people, counts] = [2000, Object.fromEntries(LABELS.map((label) => [label, 0]))];
   for (let k = 0; k < people; k++) counts[await perturbed(survey, "lynx", k % 2 ? {} : { otherwise: "none" })]++;
   const most = 6.6 * Math.sqrt(people * 0.2 * 0.8); // a false alarm has a probability of at most 1e-9
-  assert.ok(Object.values(counts).every((count) => Math.abs(count - people / 5) <= most), JSON.stringify(counts));
+  assert.ok(
+    Object.values(counts).every((count) => Math.abs(count - people / 5) <= most),
+    JSON.stringify(counts),
+  );
 });
 
 test("a number at random is cut to size without favouring any: what is too large is drawn again", async (t) => {
-  const { survey } = await started(t, { labels: undefined, domain_size: 3 * 2 ** 18, oracle: { name: "olh", epsilon: 1 } });
+  const { survey } = await started(t, {
+    labels: undefined,
+    domain_size: 3 * 2 ** 18,
+    oracle: { name: "olh", epsilon: 1 },
+  });
   const original = crypto.getRandomValues;
   t.after(() => (crypto.getRandomValues = original));
   const seen = [];
   survey.oracle.perturb = (value) => (seen.push(value), [0n, 0]);
   const edge = 2 ** 32 - (2 ** 32 % (3 * 2 ** 18)); // the first number that would favour small values
-  for (const [words, expected] of [[[edge - 1], 3 * 2 ** 18 - 1], [[edge, 2 ** 32 - 1, 7], 7], [[0], 0]]) {
+  for (const [words, expected] of [
+    [[edge - 1], 3 * 2 ** 18 - 1],
+    [[edge, 2 ** 32 - 1, 7], 7],
+    [[0], 0],
+  ]) {
     crypto.getRandomValues = (bytes) => {
       if (bytes.length === 8 && words.length) new DataView(bytes.buffer).setUint32(0, words.shift());
       return bytes;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { FHR, FldpError, OUE, Survey, every } from "../dist/index.js";
+import { every, FHR, FldpError, OUE, Survey } from "../dist/index.js";
 import { specification } from "./collector.js";
 
 function withCrypto(t, crypto) {
@@ -30,10 +30,7 @@ for (const [what, crypto] of [
 test("on a page that is not safe no version can be computed, and it says so", async (t) => {
   const original = globalThis.crypto;
   withCrypto(t, { getRandomValues: original.getRandomValues.bind(original) });
-  await assert.rejects(
-    Survey.of(specification(), "https://collector.example", every),
-    /WebCrypto must be there/,
-  );
+  await assert.rejects(Survey.of(specification(), "https://collector.example", every), /WebCrypto must be there/);
 });
 
 test("more words than one call gives are drawn, and all of them", (t) => {

@@ -1,8 +1,8 @@
 // The frozen vectors: the same bytes from the same words as in Python, and every bad batch refused.
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { Survey, WireError, build, decode, encode, every as usual, search } from "../dist/index.js";
+import { build, decode, encode, Survey, search, every as usual, WireError } from "../dist/index.js";
 import { unequal } from "../dist/unequal.js";
 
 const every = [...usual, ...unequal];

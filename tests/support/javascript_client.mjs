@@ -1,7 +1,7 @@
 // A client as the auditor calls it: node javascript_client.mjs SURVEY.json MODE LABEL COUNT writes one batch.
 // MODE is honest, or what an audit has to catch: careless (more epsilon than declared) or repeats (noise used twice).
 import { readFileSync } from "node:fs";
-import { Survey, build, encode } from "../../src/fldp/collector/static/fldp.js";
+import { build, encode, Survey } from "../../src/fldp/collector/static/fldp.js";
 import { known } from "../../src/fldp/collector/static/shared/oracles.js";
 
 const [file, mode, label, count] = process.argv.slice(2);

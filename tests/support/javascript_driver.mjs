@@ -1,7 +1,8 @@
 // Does what a list of requests on standard input says, with the client that is checked in, and writes the results.
-import { card } from "../../src/fldp/collector/static/shared/card.js";
+
 import * as fldp from "../../src/fldp/collector/static/fldp.js";
 import { unequal } from "../../src/fldp/collector/static/fldp_unequal.js";
+import { card } from "../../src/fldp/collector/static/shared/card.js";
 
 const every = [...fldp.every, ...unequal];
 
@@ -29,8 +30,7 @@ const actions = {
   },
   version: async ({ survey, url = "https://collector.example" }) =>
     (await fldp.Survey.of(survey, url, every, { search: fldp.search })).version,
-  decode: async ({ batch }) =>
-    (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), every)).reports.length,
+  decode: async ({ batch }) => (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), every)).reports.length,
   strings: ({ oracle, texts }) =>
     Promise.all(texts.map(async (text) => String(await fldp.build(oracle, every).read(text)))),
   address: ({ url }) => fldp.addressOf(url),

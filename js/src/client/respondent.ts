@@ -1,10 +1,11 @@
 /** Respondent: a participant that sends what it has drawn. */
-import { FldpError, ParameterError } from "../support/errors.js";
+
 import { answers } from "../participant/ledger.js";
-import { type Answer, type Sending, type Keeping, Participant } from "../participant/participant.js";
-import { checkSecret, mark, post } from "./send.js";
+import { type Answer, type Keeping, Participant, type Sending } from "../participant/participant.js";
 import { databaseStore } from "../participant/store.js";
+import { FldpError, ParameterError } from "../support/errors.js";
 import type { Survey } from "../survey/survey.js";
+import { checkSecret, mark, post } from "./send.js";
 
 /** What a participant that sends works with; answers are kept in the browser's database unless a store is given. */
 export interface Options extends Partial<Keeping> {

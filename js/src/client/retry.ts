@@ -1,7 +1,8 @@
 /** Exchange: a request is asked until it is answered, or until there is no point in asking. */
+
+import { randomWords } from "../randomness/random.js";
 import { CollectorError, shown } from "../support/errors.js";
 import type { Address } from "../support/web_origin.js";
-import { randomWords } from "../randomness/random.js";
 
 const RETRIES = 5;
 const FIRST_DELAY = 500; // milliseconds, as are the others
@@ -25,7 +26,7 @@ async function readJson(response: Response): Promise<unknown> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   let text = "";
-  for (let step; reader && !(step = await reader.read()).done && text.length < MAX_BYTES;) {
+  for (let step; reader && !(step = await reader.read()).done && text.length < MAX_BYTES; ) {
     text += decoder.decode(step.value, { stream: true });
   }
   await reader?.cancel();

@@ -1,10 +1,11 @@
 /** Sending: what of the ledger goes to a collector, once it is wanted. */
+
+import { change, intact, type Row, readLedger } from "../participant/ledger.js";
+import { databaseStore, type Store } from "../participant/store.js";
 import { unhex } from "../support/canonical_json.js";
 import { CollectorError, ParameterError } from "../support/errors.js";
-import { exchange } from "./retry.js";
-import { type Row, change, intact, readLedger } from "../participant/ledger.js";
 import { isPrivate } from "../support/web_origin.js";
-import { type Store, databaseStore } from "../participant/store.js";
+import { exchange } from "./retry.js";
 
 /**
  * Change an answer that was not sent yet; a ticket is kept only as long as the answer is queued. The key says which

@@ -1,6 +1,7 @@
 /** Strings as values: what may be answered, and the fingerprint that stands for it; the same as `fldp/strings.py`. */
+
+import { integer, Oracle, type Value } from "../oracles/base/oracle.js";
 import { bytesOf, sha256 } from "../support/canonical_json.js";
-import { Oracle, type Value, integer } from "../oracles/base/oracle.js";
 
 /** Accept the seed of public hash functions. */
 export const hashSeed = integer(0, Number.MAX_SAFE_INTEGER, 0);

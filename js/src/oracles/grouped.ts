@@ -1,24 +1,25 @@
 /** Grouped: the group of a value in clear, the value inside its group by another oracle. */
+
+import { pack, unpack } from "../data/packing.js";
 import { fail } from "../support/errors.js";
-import { HRR } from "./flexible/fwr.js";
-import { GRR, RR } from "./plain/grr.js";
-import { HR } from "./plain/hadamard_response.js";
 import {
+  bitLength,
   type Fields,
+  flag,
+  integer,
   MAX_VALUES,
   Oracle,
   type OracleClass,
-  type Report,
-  bitLength,
-  flag,
-  integer,
   positive,
+  type Report,
   settleExposure,
 } from "./base/oracle.js";
-import { pack, unpack } from "../data/packing.js";
+import { HRR } from "./flexible/fwr.js";
+import { GRR, RR } from "./plain/grr.js";
+import { HR } from "./plain/hadamard_response.js";
 import { PGR } from "./plain/pgr.js";
 import { SS } from "./plain/subset_selection.js";
-import { OUE, SUE, byteWidths } from "./plain/unary.js";
+import { byteWidths, OUE, SUE } from "./plain/unary.js";
 
 const BASES: readonly OracleClass[] = [GRR, HR, HRR, OUE, PGR, RR, SS, SUE];
 const MAX_GROUPS = 256;

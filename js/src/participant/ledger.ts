@@ -1,8 +1,9 @@
 /** Ledger: all answers of a person as one text, and whether one more is within the person's limits. */
-import { type FullLimits, breaches } from "./limits.js";
+
+import { MAX_LISTED, type Report } from "../oracles/base/oracle.js";
 import { identifier } from "../support/canonical_json.js";
 import { FldpError } from "../support/errors.js";
-import { MAX_LISTED, type Report } from "../oracles/base/oracle.js";
+import { breaches, type FullLimits } from "./limits.js";
 import type { Store } from "./store.js";
 
 const FORMAT = "fldp-ledger-1";
@@ -127,7 +128,8 @@ export async function change<T>(
     const before = await store.read();
     const book = readLedger(before);
     const [changes, result] = await step(book.answers, book.refusals);
-    if (!changes || (await store.replace(before, JSON.stringify({ format: FORMAT, ...book, ...changes })))) return result;
+    if (!changes || (await store.replace(before, JSON.stringify({ format: FORMAT, ...book, ...changes }))))
+      return result;
   }
 }
 

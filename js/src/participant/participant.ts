@@ -8,29 +8,30 @@
  * Whether it answers never depends on the answer by a rule that the collector chooses. An answer that a survey lacks is
  * drawn as `otherwise`, or else as a label drawn at random: a refusal would tell the collector the answer.
  */
-import { type FullLimits, type Limits, type Spent, fullLimits, together } from "./limits.js";
+
+import type { Report, Value } from "../oracles/base/oracle.js";
+import { randomBytes, uniform } from "../randomness/random.js";
 import { type Bytes, bytesOf, hex, identifier, unhex } from "../support/canonical_json.js";
 import { BudgetError, DomainError, fail } from "../support/errors.js";
+import type { Survey } from "../survey/survey.js";
+import { encode } from "../wire/encode.js";
 import {
-  type Charge,
-  type Drawn,
-  type Refusals,
-  type Row,
   answers,
+  type Charge,
   change,
   checkOf,
   concerns,
   countRefusal,
+  type Drawn,
   intact,
   noticesOf,
+  type Refusals,
+  type Row,
   readLedger,
   refusals,
 } from "./ledger.js";
-import type { Report, Value } from "../oracles/base/oracle.js";
-import { randomBytes, uniform } from "../randomness/random.js";
+import { type FullLimits, fullLimits, type Limits, type Spent, together } from "./limits.js";
 import type { Store } from "./store.js";
-import type { Survey } from "../survey/survey.js";
-import { encode } from "../wire/encode.js";
 
 /** Asks the person whether to go on, given what they must know. */
 export type Confirm = (notices: readonly string[]) => boolean | Promise<boolean>;
@@ -142,7 +143,7 @@ export class Participant {
     let notices: readonly string[] = [];
     for (let agreed: readonly string[] = []; ; agreed = notices) {
       const repeated = await change<boolean | null>(this.store, async (rows) => {
-        if (rows.some(answers(survey))) return (notices = []), [null, true];
+        if (rows.some(answers(survey))) return ((notices = []), [null, true]);
         notices = this.examined(rows, blank);
         if (!notices.every((notice) => agreed.includes(notice))) return [null, null];
         const basis = survey.collect.repeat && survey.oracle.keep?.(value);

@@ -1,8 +1,9 @@
 /** Search: the round of a search for frequent strings that a survey asks, as in `fldp/search.py`. */
+
+import { bitLength, type Fields, integer, type Round } from "../oracles/base/oracle.js";
+import { related } from "../participant/ledger.js";
 import { bytesOf, utf8 } from "../support/canonical_json.js";
 import { fail } from "../support/errors.js";
-import { related } from "../participant/ledger.js";
-import { type Fields, type Round, bitLength, integer } from "../oracles/base/oracle.js";
 
 const MAX_STEP = 18;
 

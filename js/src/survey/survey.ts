@@ -1,8 +1,16 @@
 /** Survey: a question, its labels, an oracle, the rules of collecting, and the version that is the hash of it all. */
-import { identifier } from "../support/canonical_json.js";
-import { CollectorError, DomainError, WireError, fail, shown } from "../support/errors.js";
+
 import { exchange } from "../client/retry.js";
-import { type Fields, MAX_VALUES, type Oracle, type OracleClass, type Round, type Value } from "../oracles/base/oracle.js";
+import {
+  type Fields,
+  MAX_VALUES,
+  type Oracle,
+  type OracleClass,
+  type Round,
+  type Value,
+} from "../oracles/base/oracle.js";
+import { identifier } from "../support/canonical_json.js";
+import { CollectorError, DomainError, fail, shown, WireError } from "../support/errors.js";
 import { type Address, addressOf } from "../support/web_origin.js";
 import { build } from "../wire/encode.js";
 

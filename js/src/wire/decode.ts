@@ -1,9 +1,10 @@
 /** Reading: what a batch of bytes holds, every report of it checked. */
+
+import { unpack } from "../data/packing.js";
+import type { Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
 import { type Bytes, sha256 } from "../support/canonical_json.js";
 import { FldpError, WireError } from "../support/errors.js";
-import type { Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
-import { unpack } from "../data/packing.js";
-import { CHECK, START, build, chunkSize, headerText } from "./encode.js";
+import { build, CHECK, chunkSize, headerText, START } from "./encode.js";
 
 const MAX_HEADER = 4096;
 
@@ -48,7 +49,7 @@ export async function decode(bytes: Bytes, oracles: readonly OracleClass[]): Pro
   if (reader.take(START.length).some((byte, k) => byte !== START[k])) refuse("this is not a batch of reports");
   const { oracle, survey } = headerOf(reader, oracles);
   const reports: Report[] = [];
-  for (let count; (count = reader.number(4));) {
+  for (let count; (count = reader.number(4)); ) {
     if (reports.length % 8) refuse("a chunk after one that ends within a byte");
     if (count > chunkSize(oracle)) refuse(`a chunk of ${count} reports`);
     const packed = reader.take(Math.ceil((count * oracle.reportBits) / 8));

@@ -1,8 +1,9 @@
 /** Wire: batches of reports as bytes, as `docs/wire.md` of the project specifies. `reading.ts` is the way back. */
+
+import { pack } from "../data/packing.js";
+import type { Fields, Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
 import { type Bytes, dumps, sha256, utf8 } from "../support/canonical_json.js";
 import { fail } from "../support/errors.js";
-import type { Fields, Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
-import { pack } from "../data/packing.js";
 
 /** What a batch begins with: FLDP, format 1, kind 1 for reports. */
 export const START = [70, 76, 68, 80, 1, 1];

@@ -1,8 +1,9 @@
 /** Oracle: parameters and nothing else. It says how random words become a report, and what a report tells. */
-import type { Derive } from "./ticket_words.js";
-import { fail } from "../../support/errors.js";
+
 import type { Charge, Row } from "../../participant/ledger.js";
 import { randomWords } from "../../randomness/random.js";
+import { fail } from "../../support/errors.js";
+import type { Derive } from "./ticket_words.js";
 
 /** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
 export const MAX_VALUES = 1 << 20;

@@ -1,8 +1,9 @@
 /** Tickets that decide what is public in a report, so that nobody can choose it; as `fldp/derived.py` has it. */
+
+import { randomWords } from "../../randomness/random.js";
 import { sha256, utf8 } from "../../support/canonical_json.js";
 import { fail } from "../../support/errors.js";
 import type { Oracle, Report, Value } from "./oracle.js";
-import { randomWords } from "../../randomness/random.js";
 
 /** Draws a report of a value whose public part is the one that a ticket decides for a version of a survey. */
 export type Derive = (value: Value, version: string, ticket?: string) => Promise<Report>;

@@ -1,6 +1,6 @@
 /** FHR, the flexible Hadamard response of the paper. */
-import { type SymbolCoin, quotient, symbolCoin } from "../../randomness/coins.js";
-import { type Fields, Oracle, type Report, bitLength, flag, parity, settleExposure, wordOf } from "../base/oracle.js";
+import { quotient, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
+import { bitLength, type Fields, flag, Oracle, parity, type Report, settleExposure, wordOf } from "../base/oracle.js";
 
 /** Return the least and the greatest number of `t < n` with an odd `parity(w & t)`, over masks `w != 0`. */
 function oddCounts(n: number, bits: number): [number, number] {

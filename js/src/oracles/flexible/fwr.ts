@@ -1,19 +1,19 @@
 /** FWR, flexible Walsh response: parities of the item under public masks, some as they are, some through a coin. */
-import { type SymbolCoin, quotient, respond, symbolCoin } from "../../randomness/coins.js";
-import { deriving } from "../base/ticket_words.js";
+import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
+import { expLower, ONE } from "../../randomness/exp_lower.js";
 import { fail } from "../../support/errors.js";
-import { ONE, expLower } from "../../randomness/exp_lower.js";
 import {
-  type Fields,
-  Oracle,
-  type Report,
   bitLength,
+  type Fields,
   flag,
   integer,
+  Oracle,
   parity,
+  type Report,
   settleExposure,
   wordOf,
 } from "../base/oracle.js";
+import { deriving } from "../base/ticket_words.js";
 import { leftBy, scatter } from "./fwr_items.js";
 
 const MAX_HASH_BITS = 8;

@@ -1,6 +1,6 @@
 /** Randomized response: report the value itself, or another one. */
-import { type SymbolCoin, quotient, respond, symbolCoin } from "../../randomness/coins.js";
-import { type Fields, Oracle, type Report, bitLength, integer, positive, wordOf } from "../base/oracle.js";
+import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
+import { bitLength, type Fields, integer, Oracle, positive, type Report, wordOf } from "../base/oracle.js";
 
 /** Generalised randomized response: the true value with `e^eps/(e^eps+d-1)`, each other one with `1/(e^eps+d-1)`. */
 export class GRR extends Oracle {

@@ -1,7 +1,7 @@
 /** Hadamard response: report a position where the value's row of a Hadamard matrix is probably +1. */
-import { type SymbolCoin, quotient, respond, symbolCoin } from "../../randomness/coins.js";
+import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
 import { fail } from "../../support/errors.js";
-import { type Fields, Oracle, type Report, bitLength, parity, powerOfTwo, wordOf } from "../base/oracle.js";
+import { bitLength, type Fields, Oracle, parity, powerOfTwo, type Report, wordOf } from "../base/oracle.js";
 
 /** Hadamard response: a symbol from the half of the value's block where its row is +1, or from another half. */
 export class HR extends Oracle {

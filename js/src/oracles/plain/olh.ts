@@ -1,8 +1,8 @@
 /** Local hashing: hash the value to a few symbols, then respond on those. */
-import { type SymbolCoin, quotient, respond, symbolCoin } from "../../randomness/coins.js";
+import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
+import { expLower, ONE } from "../../randomness/exp_lower.js";
+import { bitLength, type Fields, Oracle, type Report, type Value, wordOf } from "../base/oracle.js";
 import { deriving } from "../base/ticket_words.js";
-import { ONE, expLower } from "../../randomness/exp_lower.js";
-import { type Fields, Oracle, type Report, type Value, bitLength, wordOf } from "../base/oracle.js";
 
 const MAX_SYMBOLS = 2n ** 32n - 1n;
 const low = (number: bigint): bigint => BigInt.asUintN(64, number);

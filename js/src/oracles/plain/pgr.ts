@@ -1,7 +1,7 @@
 /** Projective geometry response: a point of a finite geometry, more often one that is opposite to the value's own. */
-import { type SetCoin, quotient, setCoin } from "../../randomness/coins.js";
-import { ONE, expLower } from "../../randomness/exp_lower.js";
-import { type Fields, Oracle, type Report, bitLength, wordOf } from "../base/oracle.js";
+import { quotient, type SetCoin, setCoin } from "../../randomness/coins.js";
+import { expLower, ONE } from "../../randomness/exp_lower.js";
+import { bitLength, type Fields, Oracle, type Report, wordOf } from "../base/oracle.js";
 
 const MAX_POINTS = 2 ** 32 - 1;
 

@@ -1,7 +1,7 @@
 /** Subset selection: report a set of values that is a little more likely to hold the true one. */
-import { SCALE, quotient, subsetCoin } from "../../randomness/coins.js";
-import { ONE, expLower } from "../../randomness/exp_lower.js";
-import { type Fields, Oracle, type Report, bitLength, wordOf } from "../base/oracle.js";
+import { quotient, SCALE, subsetCoin } from "../../randomness/coins.js";
+import { expLower, ONE } from "../../randomness/exp_lower.js";
+import { bitLength, type Fields, Oracle, type Report, wordOf } from "../base/oracle.js";
 
 /** Return `(e^eps-1)^2 q (1-q)/(p-q)^2` as numerator and denominator, up to a common factor. */
 function rareVariance(power: bigint, size: bigint, domainSize: bigint): [bigint, bigint] {

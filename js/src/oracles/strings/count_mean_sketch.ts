@@ -1,10 +1,19 @@
 /** Count-mean sketches: hash the string by one of many public functions to a bucket, then respond on the buckets. */
-import { deriving } from "../base/ticket_words.js";
+
+import { hashSeed, StringOracle } from "../../data/fingerprints.js";
 import { fail } from "../../support/errors.js";
+import {
+  bitLength,
+  type Fields,
+  type Oracle,
+  type OracleClass,
+  positive,
+  powerOfTwo,
+  type Report,
+} from "../base/oracle.js";
+import { deriving } from "../base/ticket_words.js";
 import { HRR } from "../flexible/fwr.js";
 import { hashed, keyedHash } from "../plain/olh.js";
-import { type Fields, type Oracle, type OracleClass, type Report, bitLength, positive, powerOfTwo } from "../base/oracle.js";
-import { StringOracle, hashSeed } from "../../data/fingerprints.js";
 import { SUE } from "../plain/unary.js";
 
 const MAX_CELLS = 1 << 24;

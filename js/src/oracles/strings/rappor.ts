@@ -1,11 +1,12 @@
 /** RAPPOR: a Bloom filter of a string, perturbed once for good and once more for every report. */
+
+import { hashSeed, StringOracle } from "../../data/fingerprints.js";
 import { closeTo, quotient, upwards } from "../../randomness/coins.js";
-import { fail } from "../../support/errors.js";
-import { ONE, dyadic, expLower } from "../../randomness/exp_lower.js";
-import { hashed, keyedHash } from "../plain/olh.js";
-import { type Fields, type Report, bitLength, integer, positive, powerOfTwo } from "../base/oracle.js";
+import { dyadic, expLower, ONE } from "../../randomness/exp_lower.js";
 import { randomWords } from "../../randomness/random.js";
-import { StringOracle, hashSeed } from "../../data/fingerprints.js";
+import { fail } from "../../support/errors.js";
+import { bitLength, type Fields, integer, positive, powerOfTwo, type Report } from "../base/oracle.js";
+import { hashed, keyedHash } from "../plain/olh.js";
 import { below, byteWidths } from "../plain/unary.js";
 
 /** Numbers of so many bits are compared with `flip`, and then with `one` or `zero`: as in `fldp/stages.py`. */

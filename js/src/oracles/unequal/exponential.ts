@@ -1,6 +1,7 @@
 /** The exponential mechanism: report a value that is probably near to the true one. */
+
+import { bitLength, degenerate, expLower, integer, ONE, Oracle, SCALE, wordOf } from "../../bundle_shared.js";
 import type { Fields, Report } from "../base/oracle.js";
-import { ONE, Oracle, SCALE, bitLength, degenerate, expLower, integer, wordOf } from "../../bundle_shared.js";
 
 const MAX_NEAR = 512; // values: a channel has a row for each
 const MAX_CONDITION = 1e9; // of the channel; beyond it, rounding would show in the estimates
@@ -63,7 +64,9 @@ function inverseOnRing([first]: readonly number[][]): number {
 /** Return the same of one on a line: but for the factors of its rows, only neighbours meet in the inverse. */
 function inverseOnLine(channel: readonly number[][], next: bigint): number {
   const gap = Number(ONE - next);
-  const sums = channel.map((row, value) => (Number(ONE) + (value % (row.length - 1) && Number(next))) / gap / row[value]);
+  const sums = channel.map(
+    (row, value) => (Number(ONE) + (value % (row.length - 1) && Number(next))) / gap / row[value],
+  );
   return Math.max(...sums);
 }
 
@@ -104,7 +107,10 @@ export class Exponential extends Oracle {
     const weights = weightsOf(expLower(isRing ? this.alpha : this.alpha / 2), most(size));
     const values = Array.from({ length: size }, (_, value) => value);
     this.shares = values.map((value) =>
-      sharesOf(values.map((symbol) => weights[between(value, symbol, size)]), value),
+      sharesOf(
+        values.map((symbol) => weights[between(value, symbol, size)]),
+        value,
+      ),
     );
     const pairs = values.map((value) => [value, (value + 1) % size]).slice(0, isRing ? size : -1);
     const power = expLower(this.alpha);

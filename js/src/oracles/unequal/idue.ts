@@ -1,7 +1,19 @@
 /** The unary encoding for values that have budgets of their own. */
-import { type Level, bestBalance, levelCoins, oddsOf } from "../../randomness/budget_coins.js";
+
+import {
+  below,
+  byteWidths,
+  degenerate,
+  expLower,
+  fail,
+  integer,
+  ONE,
+  Oracle,
+  settle,
+  wordOf,
+} from "../../bundle_shared.js";
+import { bestBalance, type Level, levelCoins, oddsOf } from "../../randomness/budget_coins.js";
 import type { Fields, Report } from "../base/oracle.js";
-import { ONE, Oracle, below, byteWidths, degenerate, expLower, fail, integer, settle, wordOf } from "../../bundle_shared.js";
 import { type Budget, budgets, inOrder } from "../base/treatment.js";
 
 const MIN_POWER = ONE + (ONE >> 60n);

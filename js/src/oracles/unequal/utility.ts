@@ -1,23 +1,24 @@
 /** Utility-optimised oracles: sensitive values are hidden, the others may be revealed. */
-import type { SymbolCoin, UnaryCoins } from "../../randomness/coins.js";
-import { oddsOf } from "../../randomness/budget_coins.js";
-import type { Fields, Report } from "../base/oracle.js";
+
 import {
-  ONE,
-  Oracle,
-  SCALE,
   below,
   bitLength,
   byteWidths,
   expLower,
   fail,
+  ONE,
+  Oracle,
   respond,
+  SCALE,
   settle,
   symbolCoin,
   unaryCoins,
   upwards,
   wordOf,
 } from "../../bundle_shared.js";
+import { oddsOf } from "../../randomness/budget_coins.js";
+import type { SymbolCoin, UnaryCoins } from "../../randomness/coins.js";
+import type { Fields, Report } from "../base/oracle.js";
 import { inOrder, sensitive } from "../base/treatment.js";
 
 /** Return a share rounded down to three digits, so that people can read it. */

@@ -1,14 +1,15 @@
 // The page on which a person answers a survey. It shows what leaves the device before it leaves.
-import { card } from "../shared/card.js";
-import { choices } from "./choices.js";
-import { ask, element, notice } from "../shared/dom.js";
-import { explain } from "./explain.js";
+
 import { BudgetError, CollectorError, flush, load, participant, search } from "../fldp.js";
+import { card } from "../shared/card.js";
+import { ask, element, notice } from "../shared/dom.js";
+import { known } from "../shared/oracles.js";
+import { concerned } from "../shared/treatment.js";
+import { choices } from "./choices.js";
+import { explain } from "./explain.js";
 import { begin, bringIntoView, enterFrame } from "./frame.js";
 import { learned, privacyCard } from "./learned.js";
-import { known } from "../shared/oracles.js";
 import { forgetTicket, takeTicket } from "./ticket.js";
-import { concerned } from "../shared/treatment.js";
 
 const main = document.querySelector("main");
 const collector = new URL("..", location.href).href;
@@ -36,7 +37,11 @@ function failed(error) {
       : error instanceof BudgetError
         ? "This survey was not answered, to protect you."
         : "This did not work. Nothing was sent.";
-  show(known ? "Not answered" : "Something is wrong", notice("bad", element("p", {}, words)), element("p", { class: "small muted" }, error.message));
+  show(
+    known ? "Not answered" : "Something is wrong",
+    notice("bad", element("p", {}, words)),
+    element("p", { class: "small muted" }, error.message),
+  );
 }
 
 const attempt = (work) => () => work().catch(failed);
@@ -56,14 +61,21 @@ function refusal({ state, collect }) {
   if (state === "scheduled") return `This survey is not open yet. It opens at ${collect.opens}.`;
   if (state !== "open") return "This survey is closed. It takes no more answers.";
   if (collect.submit === "token") return "This survey is answered by programs, not on this page.";
-  if (collect.submit === "ticket" && !ticket) return "This survey needs a personal link. Open the one that you were sent.";
+  if (collect.submit === "ticket" && !ticket)
+    return "This survey needs a personal link. Open the one that you were sent.";
   return null;
 }
 
 function showQuestion(survey, person) {
   const chosen = choices(survey);
   const button = element("button", { type: "submit", class: "primary" }, "See my report");
-  const form = element("form", { autocomplete: "off" }, consent(survey), chosen.field, element("div", { class: "actions" }, button));
+  const form = element(
+    "form",
+    { autocomplete: "off" },
+    consent(survey),
+    chosen.field,
+    element("div", { class: "actions" }, button),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const label = chosen.value();
@@ -76,7 +88,13 @@ function showQuestion(survey, person) {
     survey.description ? element("p", {}, survey.description) : null,
     notice(
       isExposing(survey) ? "warn" : "",
-      element("p", {}, isExposing(survey) ? EXPOSING : "Your answer stays on this device. What is sent is a report that was drawn at random from it. You see it first."),
+      element(
+        "p",
+        {},
+        isExposing(survey)
+          ? EXPOSING
+          : "Your answer stays on this device. What is sent is a report that was drawn at random from it. You see it first.",
+      ),
     ),
     form,
     privacyCard(card(survey.oracle), isExposing(survey) ? null : concerned(survey)), // else it stands above
@@ -84,7 +102,8 @@ function showQuestion(survey, person) {
   );
 }
 
-const EXPOSING = "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.";
+const EXPOSING =
+  "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.";
 const isExposing = ({ oracle }) => oracle.anonymity < 2;
 
 /** Return the person who has allowed what the usual limits refuse: that a report leaves one answer. */
@@ -96,7 +115,13 @@ function consent(survey) {
   const box = element("input", { type: "checkbox", id: "exposing", required: true });
   const words = concerned(survey) ?? "A report may leave only one answer possible.";
   const label = element("label", { for: "exposing" }, box, " I allow that my report may name my answer for certain.");
-  return element("fieldset", {}, element("legend", {}, "Not every answer is protected"), element("p", {}, words), label);
+  return element(
+    "fieldset",
+    {},
+    element("legend", {}, "Not every answer is protected"),
+    element("p", {}, words),
+    label,
+  );
 }
 
 /** Ask the browser to keep the ledger when space runs out: without it this page would draw a second report. */
@@ -110,8 +135,10 @@ async function prepare(survey, person, label) {
 }
 
 const REPEATED = "This report was drawn before, on an earlier visit or in another tab. There is only ever one.";
-const RENEWED = "This is today's report. It was drawn from what this device keeps of your first answer, which is not asked again.";
-const AGAIN = "You have answered this survey today. On another day you can send another report, made of the same answer.";
+const RENEWED =
+  "This is today's report. It was drawn from what this device keeps of your first answer, which is not asked again.";
+const AGAIN =
+  "You have answered this survey today. On another day you can send another report, made of the same answer.";
 
 const HEADINGS = { drawn: "This would be sent", queued: "Not sent yet", sent: "Thank you, this was sent" };
 
@@ -128,7 +155,13 @@ async function showReport(survey, person, answer, label) {
     element("p", { class: "eyebrow" }, survey.question),
     status(survey, answer, label),
     panel("Your report", element("p", {}, reportWords(survey)), bytes(answer.batch)),
-    label === null ? null : panel("Your answer", element("p", {}, label), element("p", { class: "small muted" }, fate(survey, explanation))),
+    label === null
+      ? null
+      : panel(
+          "Your answer",
+          element("p", {}, label),
+          element("p", { class: "small muted" }, fate(survey, explanation)),
+        ),
     panel("What anybody can learn from it", ...learned(survey, explanation)),
     actions(survey, person, answer),
     footer(survey),
@@ -150,18 +183,28 @@ function reportWords({ oracle, collect }) {
 }
 
 const TICKET = "The ticket in your link is sent with them, and is not kept beside them.";
-const LINKED = "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. How little it says of your answer is shown below.";
+const LINKED =
+  "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. How little it says of your answer is shown below.";
 
 /** Say what became of a report. */
 function status(survey, { state }, label) {
   const daily = survey.collect.repeat === "daily";
-  if (state === "sent") return notice("", element("p", {}, daily ? AGAIN : "You have answered this survey. Another visit sends nothing more."));
+  if (state === "sent")
+    return notice(
+      "",
+      element("p", {}, daily ? AGAIN : "You have answered this survey. Another visit sends nothing more."),
+    );
   if (state === "queued") {
-    return notice("warn", element("p", {}, "The collector cannot be reached. Your report is kept here, and sent as soon as it can be."));
+    return notice(
+      "warn",
+      element("p", {}, "The collector cannot be reached. Your report is kept here, and sent as soon as it can be."),
+    );
   }
   const drawn =
     label === null
-      ? daily ? RENEWED : REPEATED
+      ? daily
+        ? RENEWED
+        : REPEATED
       : "It was drawn at random from your answer, once: going back would not change it.";
   const reason = refusal(survey);
   return notice(reason ? "warn" : "", element("p", {}, drawn), reason ? element("p", {}, reason) : null);
@@ -170,14 +213,25 @@ function status(survey, { state }, label) {
 /** Make the buttons for what can be done with a report. */
 function actions(survey, person, { state }) {
   if (state === "sent" || (state === "drawn" && refusal(survey))) return null;
-  const send = element("button", { type: "button", class: "primary" }, state === "queued" ? "Try again now" : "Send this report");
-  send.addEventListener("click", attempt(() => ((send.disabled = true), deliver(survey, person))));
+  const send = element(
+    "button",
+    { type: "button", class: "primary" },
+    state === "queued" ? "Try again now" : "Send this report",
+  );
+  send.addEventListener(
+    "click",
+    attempt(() => ((send.disabled = true), deliver(survey, person))),
+  );
   return element("div", { class: "actions" }, send, state === "queued" ? null : leave());
 }
 
 function leave() {
   const words = "You can close this page. If you come back, you will see the same report.";
-  return element("button", { type: "button", click: () => show("Nothing was sent", element("p", {}, words)) }, "Do not send");
+  return element(
+    "button",
+    { type: "button", click: () => show("Nothing was sent", element("p", {}, words)) },
+    "Do not send",
+  );
 }
 
 async function deliver(survey, person) {
@@ -188,10 +242,21 @@ const panel = (title, ...content) => element("section", { class: "panel" }, elem
 
 function bytes(batch) {
   const text = Array.from(batch, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
-  return element("code", { class: "bytes", tabindex: "0", role: "textbox", "aria-readonly": "true", "aria-label": "The report, byte for byte" }, text);
+  return element(
+    "code",
+    {
+      class: "bytes",
+      tabindex: "0",
+      role: "textbox",
+      "aria-readonly": "true",
+      "aria-label": "The report, byte for byte",
+    },
+    text,
+  );
 }
 
-const footer = ({ version }) => element("p", { class: "small muted" }, "Version of the survey, computed here: ", element("code", {}, version));
+const footer = ({ version }) =>
+  element("p", { class: "small muted" }, "Version of the survey, computed here: ", element("code", {}, version));
 
 /** Send what is queued, now that there may be a connection, and show that it was sent. */
 async function resume() {

@@ -24,8 +24,19 @@ function written() {
     "aria-describedby": "text-rule",
     input: () => input.setCustomValidity(mistake(input.value.trim())),
   });
-  const rule = element("p", { class: "small muted", id: "text-rule" }, "Any text. It counts as you write it, so other capitals or accents make it another answer. Blanks around it are left out.");
-  const field = element("fieldset", {}, element("legend", {}, element("label", { for: "text" }, "Your answer")), input, guard(input), rule);
+  const rule = element(
+    "p",
+    { class: "small muted", id: "text-rule" },
+    "Any text. It counts as you write it, so other capitals or accents make it another answer. Blanks around it are left out.",
+  );
+  const field = element(
+    "fieldset",
+    {},
+    element("legend", {}, element("label", { for: "text" }, "Your answer")),
+    input,
+    guard(input),
+    rule,
+  );
   return { field, value: () => (mistake(input.value.trim()) ? null : input.value.trim()) };
 }
 
@@ -37,7 +48,15 @@ function mistake(text) {
 }
 
 function numbered(size) {
-  const input = element("input", { type: "number", id: "number", min: 0, max: size - 1, step: 1, required: true, inputmode: "numeric" });
+  const input = element("input", {
+    type: "number",
+    id: "number",
+    min: 0,
+    max: size - 1,
+    step: 1,
+    required: true,
+    inputmode: "numeric",
+  });
   const label = element("label", { for: "number" }, `A whole number from 0 to ${(size - 1).toLocaleString("en-US")}`);
   const field = element("fieldset", {}, element("legend", {}, "Your answer"), label, input, guard(input));
   return { field, value: () => (input.value !== "" && input.validity.valid ? String(input.valueAsNumber) : null) };
@@ -72,7 +91,9 @@ function listed(labels) {
       input: () => show(search.value.trim().toLowerCase()),
       keydown: (event) => event.key === "Enter" && event.preventDefault(),
     });
-    field.append(element("div", {}, element("label", { for: "search" }, "Search the answers"), search, guard(search), said));
+    field.append(
+      element("div", {}, element("label", { for: "search" }, "Search the answers"), search, guard(search), said),
+    );
   }
   field.append(box);
   show("");

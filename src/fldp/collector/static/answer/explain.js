@@ -10,7 +10,8 @@ const SUPPOSED = 1000; // strings; their fingerprints are as good as any others
  */
 export async function explain({ oracle, version, domain, specification }, batch) {
   const found = await decode(batch, [oracle.constructor]);
-  if (found.survey !== version || found.reports.length !== 1) throw new Error("the batch must be an answer to this version of the survey");
+  if (found.survey !== version || found.reports.length !== 1)
+    throw new Error("the batch must be an answer to this version of the survey");
   const size = domain && !specification.search ? SUPPOSED : oracle.domainSize;
   const likely = Float64Array.from(Array(size).keys(), oracle.likely(found.reports[0]));
   const total = likely.reduce((sum, part) => sum + part, 0);

@@ -49,7 +49,11 @@ function isCut({ boundingClientRect: whole, intersectionRect: seen }) {
  */
 export function guard(input) {
   if (!isFramed) return null;
-  const note = element("p", { class: "small", role: "status", hidden: true }, "Scroll until this field is in full view. Then you can write in it.");
+  const note = element(
+    "p",
+    { class: "small", role: "status", hidden: true },
+    "Scroll until this field is in full view. Then you can write in it.",
+  );
   let timer = 0;
   const look = (entries) => {
     const cut = isCut(entries.at(-1));

@@ -13,8 +13,16 @@ export function learned(survey, { ruledOut, left, guess }) {
   const size = ruledOut.length;
   const out = size - left;
   const isText = survey.domain && !survey.specification.search;
-  const who = isText ? `knows that your answer is one of ${count(size)} texts, all equally likely,` : "knows nothing else";
-  const parts = [element("p", {}, isText ? "It rules out no text: every text could have led to this report." : words(size, left, out))];
+  const who = isText
+    ? `knows that your answer is one of ${count(size)} texts, all equally likely,`
+    : "knows nothing else";
+  const parts = [
+    element(
+      "p",
+      {},
+      isText ? "It rules out no text: every text could have led to this report." : words(size, left, out),
+    ),
+  ];
   if (out && size <= DRAWN) parts.push(...(size <= NAMED ? named(survey, ruledOut) : map(ruledOut, left)));
   parts.push(
     element(
@@ -33,7 +41,8 @@ function words(size, left, out) {
   return `For certain: it rules out ${count(out)} of the ${count(size)} answers, and leaves ${count(left)} possible. Yours is one of these.`;
 }
 
-const key = () => element("ul", { class: "key" }, element("li", {}, "possible"), element("li", { class: "out" }, "ruled out"));
+const key = () =>
+  element("ul", { class: "key" }, element("li", {}, "possible"), element("li", { class: "out" }, "ruled out"));
 
 function named(survey, ruledOut) {
   const items = ruledOut.map((out, value) =>

@@ -1,9 +1,10 @@
 // A new survey: what it asks, what the planner says of it, and the card of what is about to be published.
-import { advice, choicesOf, chosenRow } from "./plan_table.js";
+
 import { element, notice } from "../shared/dom.js";
-import { question, specification } from "./form_to_survey.js";
-import { preview } from "./preview.js";
 import { post } from "../shared/session.js";
+import { question, specification } from "./form_to_survey.js";
+import { advice, choicesOf, chosenRow } from "./plan_table.js";
+import { preview } from "./preview.js";
 import { surveyFields } from "./survey_fields.js";
 
 const PAUSE = 300; // milliseconds after the last key before the planner is asked
@@ -69,7 +70,13 @@ async function publish(made, said) {
     location.hash = `#/survey/${name}/${version}`;
   } catch (error) {
     const lines = error.mistakes?.length ? error.mistakes : [`${error.message}.`];
-    said.replaceChildren(notice("bad", element("p", {}, "Not published."), lines.map((line) => element("p", { class: "small" }, line))));
+    said.replaceChildren(
+      notice(
+        "bad",
+        element("p", {}, "Not published."),
+        lines.map((line) => element("p", { class: "small" }, line)),
+      ),
+    );
   }
   return null;
 }

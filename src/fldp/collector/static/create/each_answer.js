@@ -11,9 +11,21 @@ const AT_ONCE = 100;
  */
 export function eachAnswer(id, legend, line) {
   const kept = new Map();
-  const search = element("input", { id: `${id}-search`, type: "search", autocomplete: "off", spellcheck: "false", "aria-describedby": `${id}-found` });
+  const search = element("input", {
+    id: `${id}-search`,
+    type: "search",
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-describedby": `${id}-found`,
+  });
   const said = element("p", { id: `${id}-found`, class: "small muted", role: "status" });
-  const finding = element("div", {}, element("label", { for: search.id, class: "small" }, "Search the answers"), search, said);
+  const finding = element(
+    "div",
+    {},
+    element("label", { for: search.id, class: "small" }, "Search the answers"),
+    search,
+    said,
+  );
   const box = element("div");
   const node = element("fieldset", {}, element("legend", { class: "small" }, legend), finding, box);
   let labels = [];
@@ -39,7 +51,12 @@ export function eachAnswer(id, legend, line) {
 
   search.addEventListener("input", show);
   search.addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault());
-  return { node, box, put, entered: () => labels.filter((label) => kept.has(label)).map((label) => [label, kept.get(label)]) };
+  return {
+    node,
+    box,
+    put,
+    entered: () => labels.filter((label) => kept.has(label)).map((label) => [label, kept.get(label)]),
+  };
 }
 
 /** Keep what was entered for an answer, or nothing. */
@@ -54,7 +71,13 @@ export function tickLine(label, kept) {
 
 /** The line of an answer that may have a number above zero. */
 export function numberLine(label, kept) {
-  const box = element("input", { type: "number", min: 0.01, step: "any", autocomplete: "off", input: () => note(kept, label, box.valueAsNumber) });
+  const box = element("input", {
+    type: "number",
+    min: 0.01,
+    step: "any",
+    autocomplete: "off",
+    input: () => note(kept, label, box.valueAsNumber),
+  });
   box.value = kept.get(label) ?? "";
   return element("label", { class: "choice amount" }, element("span", {}, label), box);
 }

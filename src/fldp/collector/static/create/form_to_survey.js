@@ -5,8 +5,13 @@ const FIRST_ROUND = 2 ** 16 + 1; // what the first round of a search asks about:
 export function question({ kind, labels, users, quota, epsilon, eta, repeat, lasting, treatment, declared }) {
   if (kind === "search") return { domain_size: FIRST_ROUND, users: quota, epsilon, eta: Number(eta) };
   const asked = { users, epsilon };
-  if (kind === "strings") return { domain: "strings", ...asked, ...(repeat === "daily" ? { epsilon_permanent: lasting } : {}) };
-  return { domain_size: labels.length, ...asked, ...(treatment === "alike" ? { eta: Number(eta) } : numbered(declared, labels)) };
+  if (kind === "strings")
+    return { domain: "strings", ...asked, ...(repeat === "daily" ? { epsilon_permanent: lasting } : {}) };
+  return {
+    domain_size: labels.length,
+    ...asked,
+    ...(treatment === "alike" ? { eta: Number(eta) } : numbered(declared, labels)),
+  };
 }
 
 /** Return what is declared of labels, of their numbers: so the planner need not be sent all of them. */

@@ -8,12 +8,16 @@ const three = (number) => number.toLocaleString("en-US", { maximumSignificantDig
 const isFirst = ({ oracle }, place, rows) => rows.findIndex((row) => row.oracle.name === oracle.name) === place;
 
 /** Return the rows that can be published, one for each oracle: those that keep what was asked for, and of which tickets can decide, if they are to. */
-const offered = ({ rows }, { derive }) => rows.filter((row, place) => row.eligible && isFirst(row, place, rows) && (!derive || row.derives));
+const offered = ({ rows }, { derive }) =>
+  rows.filter((row, place) => row.eligible && isFirst(row, place, rows) && (!derive || row.derives));
 
 /** Say which oracles are left out, and why. */
 function leftOut({ rows, skipped = {} }, { derive }) {
   const other = rows.filter(isFirst).filter(({ eligible, derives }) => !eligible || (derive && !derives));
-  const why = ({ eligible, eta }) => (eligible ? "tickets cannot decide what is public in its reports" : `its eta is ${three(eta)}, less than what was asked for`);
+  const why = ({ eligible, eta }) =>
+    eligible
+      ? "tickets cannot decide what is public in its reports"
+      : `its eta is ${three(eta)}, less than what was asked for`;
   return [...other.map((row) => `${title(row)}: ${why(row)}`), ...Object.values(skipped)];
 }
 
@@ -32,7 +36,10 @@ export function chosenRow(plan, values) {
 /** Return what can be chosen, as pairs of a value and its words. */
 export function choicesOf(plan, values) {
   const best = bestRow(plan, values);
-  return [["", best ? `the recommended one: ${title(best)}` : "none can do this"], ...offered(plan, values).map((row) => [row.oracle.name, title(row)])];
+  return [
+    ["", best ? `the recommended one: ${title(best)}` : "none can do this"],
+    ...offered(plan, values).map((row) => [row.oracle.name, title(row)]),
+  ];
 }
 
 /** Say why this row is the best. */
@@ -53,9 +60,24 @@ export function advice(words, plan, values) {
   return [
     heading,
     element("p", { role: "status" }, reason(plan, values)),
-    element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Oracles" }, tableOf(plan, values)),
-    element("p", { class: "small" }, "Errors are standard errors, as shares of all who report. Seen from: the least share that is told from zero."),
-    others.length ? element("details", { class: "small" }, element("summary", {}, "Oracles that are left out, and why"), list(others)) : null,
+    element(
+      "div",
+      { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Oracles" },
+      tableOf(plan, values),
+    ),
+    element(
+      "p",
+      { class: "small" },
+      "Errors are standard errors, as shares of all who report. Seen from: the least share that is told from zero.",
+    ),
+    others.length
+      ? element(
+          "details",
+          { class: "small" },
+          element("summary", {}, "Oracles that are left out, and why"),
+          list(others),
+        )
+      : null,
   ].filter(Boolean);
 }
 
@@ -63,13 +85,23 @@ function tableOf(plan, values) {
   const best = bestRow(plan, values);
   const heads = ["Oracle", plan.domain ? "Error" : "Mean error", "Seen from", "Epsilon", "Eta", "Bits"];
   const lines = offered(plan, values).map((row) => lineOf(row, row === best));
-  const head = element("tr", {}, heads.map((words) => element("th", { scope: "col" }, words)));
+  const head = element(
+    "tr",
+    {},
+    heads.map((words) => element("th", { scope: "col" }, words)),
+  );
   return element("table", { class: "values" }, element("thead", {}, head), element("tbody", {}, lines));
 }
 
 function lineOf(row, isBest) {
   const seen = row.detectable === null ? "never" : percent(row.detectable);
-  const cells = [percent(row.error_mean ?? row.error_rare), seen, three(row.oracle.epsilon), three(row.eta), count(row.bits)];
+  const cells = [
+    percent(row.error_mean ?? row.error_rare),
+    seen,
+    three(row.oracle.epsilon),
+    three(row.eta),
+    count(row.bits),
+  ];
   const marked = isBest ? element("span", { class: "visually-hidden" }, " (recommended)") : null;
   return element(
     "tr",

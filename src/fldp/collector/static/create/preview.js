@@ -1,8 +1,9 @@
 // What is about to be published: what its reports give away, whether people's devices would answer it, and its version.
+
+import { privacyCard } from "../answer/learned.js";
+import { BudgetError, build, every, memoryStore, Participant, Survey } from "../fldp.js";
 import { card } from "../shared/card.js";
 import { element, notice } from "../shared/dom.js";
-import { BudgetError, build, every, memoryStore, Participant, Survey } from "../fldp.js";
-import { privacyCard } from "../answer/learned.js";
 import { known } from "../shared/oracles.js";
 import { collector } from "../shared/session.js";
 import { concerned } from "../shared/treatment.js";
@@ -15,7 +16,9 @@ export async function preview(specification, row) {
   return [
     words ? notice("warn", element("p", {}, words)) : null,
     gives(row, oracles, survey && concerned(survey)),
-    survey && !specification.search ? element("p", { class: "small muted" }, "Version that would be published: ", element("code", {}, survey.version)) : null,
+    survey && !specification.search
+      ? element("p", { class: "small muted" }, "Version that would be published: ", element("code", {}, survey.version))
+      : null,
   ].filter(Boolean);
 }
 
@@ -45,6 +48,8 @@ async function limited(survey) {
 /** Return why a device with these limits would not answer, or null: by trying, on one that keeps and sends nothing. */
 async function refusal(survey, limits = {}) {
   const device = new Participant(survey, { store: memoryStore(), limits });
-  const said = await device.prepare(survey.labels?.[0] ?? "0", { confirm: () => true, ticket: "none" }).catch((error) => error);
+  const said = await device
+    .prepare(survey.labels?.[0] ?? "0", { confirm: () => true, ticket: "none" })
+    .catch((error) => error);
   return said instanceof BudgetError ? said.message.replace(/^participant: /, "") : null;
 }

@@ -30,7 +30,11 @@ function sensitive() {
 
 /** Answers of which some have an epsilon of their own, below that of all. */
 function budgets() {
-  const { node, box, put, entered } = eachAnswer("budgets", "Epsilon of single answers, smaller than that of a report", numberLine);
+  const { node, box, put, entered } = eachAnswer(
+    "budgets",
+    "Epsilon of single answers, smaller than that of a report",
+    numberLine,
+  );
 
   function check(labels, epsilon) {
     put(labels);
@@ -39,7 +43,12 @@ function budgets() {
       input.setCustomValidity(input.valueAsNumber >= epsilon ? `Less than the epsilon of a report, ${epsilon}.` : "");
     }
   }
-  return { node, put: check, wanted: "Enter an epsilon of its own for some answer.", declared: () => Object.fromEntries(entered()) };
+  return {
+    node,
+    put: check,
+    wanted: "Enter an epsilon of its own for some answer.",
+    declared: () => Object.fromEntries(entered()),
+  };
 }
 
 /** Answers in a row or a ring. */
@@ -50,9 +59,15 @@ function distance() {
   function put({ length: size }, epsilon) {
     const near = epsilon / (input.value === "ring" ? Math.floor(size / 2) : size - 1);
     const text = near.toLocaleString("en-US", { maximumSignificantDigits: 3 });
-    said.textContent = size > 1 && epsilon > 0 ? `Epsilon of the two answers farthest apart: ${epsilon}. Of neighbours: ${text}.` : "";
+    said.textContent =
+      size > 1 && epsilon > 0 ? `Epsilon of the two answers farthest apart: ${epsilon}. Of neighbours: ${text}.` : "";
   }
-  return { node: element("div", {}, field("How the answers lie", input), said), put, wanted: "", declared: () => input.value };
+  return {
+    node: element("div", {}, field("How the answers lie", input), said),
+    put,
+    wanted: "",
+    declared: () => input.value,
+  };
 }
 
 /**
@@ -62,7 +77,12 @@ function distance() {
 export function protection() {
   const ways = { sensitive: sensitive(), budgets: budgets(), distance: distance() };
   const words = element("p", { class: "small" });
-  const node = element("div", { class: "stack" }, words, Object.values(ways).map((way) => way.node));
+  const node = element(
+    "div",
+    { class: "stack" },
+    words,
+    Object.values(ways).map((way) => way.node),
+  );
   let chosen = "alike";
 
   function put(treatment, labels, epsilon) {

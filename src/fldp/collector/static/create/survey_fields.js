@@ -35,7 +35,11 @@ const EPSILON = { min: 0.01, max: 20, step: "any" };
 /** Make the fields, by the parts of the form. */
 const parts = () => ({
   "The question": {
-    name: input("name", "text", { required: true, pattern: "[a-z0-9]([a-z0-9_\\-]{0,62}[a-z0-9])?", spellcheck: "false" }),
+    name: input("name", "text", {
+      required: true,
+      pattern: "[a-z0-9]([a-z0-9_\\-]{0,62}[a-z0-9])?",
+      spellcheck: "false",
+    }),
     question: input("question", "text", { required: true, maxlength: 2000 }),
     description: input("description", "text", { maxlength: 2000 }),
     kind: selected("kind", KINDS, "labels"),
@@ -85,7 +89,8 @@ const WORDS = {
 
 const HINTS = {
   k: "People are asked in rounds, each person once. A round asks for longer beginnings of the texts that stood out in the one before. Everybody can see which beginnings go on.",
-  repeat: "Daily reports are made of noise that a device draws once and keeps. Reports of one person resemble each other, so that they can be linked.",
+  repeat:
+    "Daily reports are made of noise that a device draws once and keeps. Reports of one person resemble each other, so that they can be linked.",
   derive:
     "Then nobody can choose a hash function or a mask that suits some answers, and so count for several people. But who keeps the tickets can tell which report was sent with which.",
 };
@@ -99,7 +104,8 @@ const APPLIES = {
   eta: ({ kind, treatment }) => kind === "search" || (kind === "labels" && treatment === "alike"),
   users: ({ kind }) => kind !== "search",
   quota: ({ kind }) => kind === "search",
-  derive: ({ kind, repeat, submit }) => submit === "ticket" && (kind === "labels" || (kind === "strings" && repeat === "once")),
+  derive: ({ kind, repeat, submit }) =>
+    submit === "ticket" && (kind === "labels" || (kind === "strings" && repeat === "once")),
 };
 
 /** Make a field: its words, what is entered, and a hint if there is one. A box to tick stands before its words. */
@@ -108,14 +114,23 @@ function fieldOf(name, control) {
   if (hint) control.setAttribute("aria-describedby", `${name}-hint`);
   const below = hint ? element("p", { id: `${name}-hint`, class: "small muted" }, hint) : null;
   const isTicked = control.type === "checkbox";
-  return element("div", { class: isTicked ? "field ticked" : "field" }, isTicked ? [control, words] : [words, control], below);
+  return element(
+    "div",
+    { class: isTicked ? "field ticked" : "field" },
+    isTicked ? [control, words] : [words, control],
+    below,
+  );
 }
 
 const valueOf = ({ type, value, valueAsNumber, checked }) =>
   ({ checkbox: checked, number: valueAsNumber, textarea: linesOf(value) })[type] ?? value.trim();
 
 const TWO = "Enter at least two answers. What the oracles would do for them is shown here.";
-const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+const linesOf = (text) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 /**
  * Make the fields. `read()` hides what does not apply and returns what the others say, in it `declared`, how answers
@@ -137,7 +152,13 @@ export function surveyFields() {
     const treatment = APPLIES.treatment(found) ? found.treatment : "alike";
     differing.put(treatment, found.labels, found.epsilon);
     const wanted = found.kind === "labels" && found.labels.length < 2 ? TWO : differing.wanted();
-    return { ...found, treatment, declared: differing.declared(), wanted, derive: found.derive && APPLIES.derive(found) };
+    return {
+      ...found,
+      treatment,
+      declared: differing.declared(),
+      wanted,
+      derive: found.derive && APPLIES.derive(found),
+    };
   }
 
   function offer(options) {
@@ -148,7 +169,12 @@ export function surveyFields() {
   }
 
   const nodes = Object.entries(groups).map(([words, group]) =>
-    element("fieldset", { class: "part" }, element("legend", {}, words), Object.keys(group).map((name) => fields[name])),
+    element(
+      "fieldset",
+      { class: "part" },
+      element("legend", {}, words),
+      Object.keys(group).map((name) => fields[name]),
+    ),
   );
   fields.treatment.after(differing.node);
   return { nodes, read, offer };

@@ -1,7 +1,8 @@
 // Charts: drawn as SVG by D3, coloured by the style sheet, each with words for those who do not see it.
-import { axisBottom, axisLeft, format, line, scaleBand, scaleLinear, scaleLog, select } from "../vendor/d3.js";
+
 import { drawn } from "../shared/dom.js";
 import { count, interval, short, visible } from "../shared/format.js";
+import { axisBottom, axisLeft, format, line, scaleBand, scaleLinear, scaleLog, select } from "../vendor/d3.js";
 
 /** One colour for each oracle, as in the figures of the reproduction. */
 export const COLOURS = {
@@ -33,7 +34,16 @@ const EDGE = { top: 8, right: 24, bottom: 44 };
 export const isSure = ({ low }) => low > 0;
 
 function canvas(width, height, words) {
-  return select(drawn("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words }));
+  return select(
+    drawn("svg", {
+      class: "chart",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": words,
+    }),
+  );
 }
 
 /** Return how the numbers of a scale are written: long ones with k or M. */
@@ -48,12 +58,26 @@ export function bars(rows, { width, oracle, level }) {
   const left = Math.min(220, Math.round(0.34 * width));
   const height = rows.length * STEP + EDGE.top + EDGE.bottom;
   const x = scaleLinear(
-    [Math.min(0, ...rows.map((row) => Math.min(row.low, row.count))), Math.max(1, ...rows.map((row) => Math.max(row.high, row.count)))],
+    [
+      Math.min(0, ...rows.map((row) => Math.min(row.low, row.count))),
+      Math.max(1, ...rows.map((row) => Math.max(row.high, row.count))),
+    ],
     [left, width - EDGE.right],
   ).nice();
-  const y = scaleBand(rows.map((_, place) => place), [EDGE.top, height - EDGE.bottom]).padding(0.28);
+  const y = scaleBand(
+    rows.map((_, place) => place),
+    [EDGE.top, height - EDGE.bottom],
+  ).padding(0.28);
   const svg = canvas(width, height, barWords(rows, level));
-  grid(svg, axisBottom(x).ticks(Math.max(2, Math.floor(width / 130))).tickFormat(numbers(x)).tickSize(-(height - EDGE.top - EDGE.bottom)), 0, height - EDGE.bottom);
+  grid(
+    svg,
+    axisBottom(x)
+      .ticks(Math.max(2, Math.floor(width / 130)))
+      .tickFormat(numbers(x))
+      .tickSize(-(height - EDGE.top - EDGE.bottom)),
+    0,
+    height - EDGE.bottom,
+  );
   svg
     .selectAll(".bar")
     .data(rows)
@@ -72,7 +96,10 @@ export function bars(rows, { width, oracle, level }) {
     .join("path")
     .attr("class", "whisker")
     .attr("d", ({ low, high }, place) => whisker(x(low), x(high), y(place) + y.bandwidth() / 2));
-  svg.append("path").attr("class", "zero").attr("d", `M${x(0)} ${EDGE.top}V${height - EDGE.bottom}`);
+  svg
+    .append("path")
+    .attr("class", "zero")
+    .attr("d", `M${x(0)} ${EDGE.top}V${height - EDGE.bottom}`);
   svg
     .selectAll(".name")
     .data(rows)
@@ -90,24 +117,50 @@ export function bars(rows, { width, oracle, level }) {
 const whisker = (low, high, y) => `M${low} ${y - CAP}v${2 * CAP}M${low} ${y}H${high}M${high} ${y - CAP}v${2 * CAP}`;
 
 function barWords(rows, level) {
-  const said = rows.slice(0, 5).map(({ label, count: found, low, high }) => `${visible(label)} ${count(found)}, interval ${interval(low, high)}`);
+  const said = rows
+    .slice(0, 5)
+    .map(({ label, count: found, low, high }) => `${visible(label)} ${count(found)}, interval ${interval(low, high)}`);
   const grey = rows.filter((row) => !isSure(row)).length;
   return `Bars of the ${rows.length} largest estimates with ${level} intervals. ${said.join("; ")}. ${grey} of them may be zero and are grey. All are in the table of values.`;
 }
 
 function grid(svg, axis, x, y) {
-  svg.append("g").attr("class", "axis").attr("transform", `translate(${x},${y})`).call(axis).call((g) => g.select(".domain").remove());
+  svg
+    .append("g")
+    .attr("class", "axis")
+    .attr("transform", `translate(${x},${y})`)
+    .call(axis)
+    .call((g) => g.select(".domain").remove());
 }
 
 /** Draw the reports of each day; days of which no number is shown are grey marks at the bottom. */
 export function days(rows, { width, oracle, words }) {
   const [height, left] = [200, 56];
-  const x = scaleBand(rows.map(({ day }) => day), [left, width - EDGE.right]).padding(0.15);
+  const x = scaleBand(
+    rows.map(({ day }) => day),
+    [left, width - EDGE.right],
+  ).padding(0.15);
   const y = scaleLinear([0, Math.max(1, ...rows.map(({ n }) => n ?? 0))], [height - EDGE.bottom, EDGE.top]).nice();
   const svg = canvas(width, height, words);
-  grid(svg, axisLeft(y).ticks(4).tickFormat(numbers(y)).tickSize(-(width - EDGE.right - left)), left, 0);
+  grid(
+    svg,
+    axisLeft(y)
+      .ticks(4)
+      .tickFormat(numbers(y))
+      .tickSize(-(width - EDGE.right - left)),
+    left,
+    0,
+  );
   const every = Math.ceil(rows.length / Math.max(1, Math.floor((width - left) / 90)));
-  grid(svg, axisBottom(x).tickValues(rows.map(({ day }) => day).filter((_, place) => place % every === 0)).tickSize(0).tickPadding(8), 0, height - EDGE.bottom);
+  grid(
+    svg,
+    axisBottom(x)
+      .tickValues(rows.map(({ day }) => day).filter((_, place) => place % every === 0))
+      .tickSize(0)
+      .tickPadding(8),
+    0,
+    height - EDGE.bottom,
+  );
   svg
     .selectAll(".bar")
     .data(rows)
@@ -138,10 +191,34 @@ export function errors(points, { width, oracle, now, words }) {
   const x = scaleLog([points[0].reports, points.at(-1).reports], [left, width - EDGE.right]);
   const y = scaleLog([points.at(-1).error, points[0].error], [height - EDGE.bottom, EDGE.top]).nice();
   const svg = canvas(width, height, words);
-  grid(svg, axisLeft(y).tickValues(steps(y, 4)).tickFormat((share) => `${format(".2~g")(100 * share)} %`).tickSize(-(width - EDGE.right - left)), left, 0);
-  grid(svg, axisBottom(x).tickValues(steps(x, width / 90)).tickFormat(format("~s")).tickSize(0).tickPadding(8), 0, height - EDGE.bottom);
-  const path = line(({ reports }) => x(reports), ({ error }) => y(error));
-  svg.append("path").attr("class", "curve").attr("stroke", COLOURS[oracle] ?? COLOURS.rr).attr("d", path(points));
+  grid(
+    svg,
+    axisLeft(y)
+      .tickValues(steps(y, 4))
+      .tickFormat((share) => `${format(".2~g")(100 * share)} %`)
+      .tickSize(-(width - EDGE.right - left)),
+    left,
+    0,
+  );
+  grid(
+    svg,
+    axisBottom(x)
+      .tickValues(steps(x, width / 90))
+      .tickFormat(format("~s"))
+      .tickSize(0)
+      .tickPadding(8),
+    0,
+    height - EDGE.bottom,
+  );
+  const path = line(
+    ({ reports }) => x(reports),
+    ({ error }) => y(error),
+  );
+  svg
+    .append("path")
+    .attr("class", "curve")
+    .attr("stroke", COLOURS[oracle] ?? COLOURS.rr)
+    .attr("d", path(points));
   svg
     .selectAll(".point")
     .data(points.filter(({ reports }) => reports >= now))

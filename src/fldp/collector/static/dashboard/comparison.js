@@ -1,7 +1,8 @@
 // What changed between two windows of days, and what may be chance.
-import { dayInput, field, levelWords } from "./controls.js";
+
 import { element, notice } from "../shared/dom.js";
 import { count, interval, percentFixed, visible } from "../shared/format.js";
+import { dayInput, field, levelWords } from "./controls.js";
 
 const MOST = 50;
 const HEADS = ["Value", "First share", "Second share", "Change", "Interval of the change", "Changed"];
@@ -24,7 +25,13 @@ export function comparison(survey, asked, ask) {
 }
 
 function query([from, to, otherFrom, otherTo], asked) {
-  const found = new URLSearchParams({ from: from.value, to: to.value, other_from: otherFrom.value, other_to: otherTo.value, top: MOST });
+  const found = new URLSearchParams({
+    from: from.value,
+    to: to.value,
+    other_from: otherFrom.value,
+    other_to: otherTo.value,
+    top: MOST,
+  });
   for (const name of ["level", "decoder"]) if (asked.has(name)) found.set(name, asked.get(name));
   return found;
 }
@@ -36,10 +43,20 @@ function refused(error) {
 async function compared(ask, survey, asked) {
   const found = await ask(`v1/versions/${survey.version}/compare?${asked}`);
   const heads = HEADS.map((words) => element("th", { scope: "col" }, words));
-  const table = element("table", { class: "values" }, element("thead", {}, element("tr", {}, heads)), element("tbody", {}, found.rows.map(line)));
+  const table = element(
+    "table",
+    { class: "values" },
+    element("thead", {}, element("tr", {}, heads)),
+    element("tbody", {}, found.rows.map(line)),
+  );
   const named = element("strong", {}, `${count(found.changed)} of ${count(found.values)} values changed significantly`);
   return [
-    element("p", {}, named, `, from ${count(found.n)} reports in the first window and ${count(found.other_n)} in the second.`),
+    element(
+      "p",
+      {},
+      named,
+      `, from ${count(found.n)} reports in the first window and ${count(found.other_n)} in the second.`,
+    ),
     element("p", { class: "small" }, certainty(found)),
     element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Changes" }, table),
   ];
@@ -51,7 +68,13 @@ const certainty = ({ level, values, rows }) =>
   (rows.length < values ? ` The ${count(rows.length)} clearest changes are shown.` : "");
 
 function line({ label, share, other_share: other, difference, low, high, changed }) {
-  const cells = [percentFixed(share), percentFixed(other), signed(difference), interval(low, high, signed), changed ? "yes" : "may be chance"];
+  const cells = [
+    percentFixed(share),
+    percentFixed(other),
+    signed(difference),
+    interval(low, high, signed),
+    changed ? "yes" : "may be chance",
+  ];
   return element(
     "tr",
     changed ? {} : { class: "unsure" },

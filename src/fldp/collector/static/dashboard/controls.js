@@ -32,10 +32,22 @@ export const dayInput = (id) => element("input", { type: "date", id });
 
 /** Make the controls. `query()` is what they say, as the collector reads it; `changed` is called when it differs. */
 export function controls({ decoders, methods }, changed) {
-  const decoder = selected("decoder", decoders.map((name, place) => [name, place ? name : `${name} (the default)`]), decoders[0]);
-  const method = selected("method", methods.map((name) => [name, METHODS[name] ?? name]), methods[0]);
+  const decoder = selected(
+    "decoder",
+    decoders.map((name, place) => [name, place ? name : `${name} (the default)`]),
+    decoders[0],
+  );
+  const method = selected(
+    "method",
+    methods.map((name) => [name, METHODS[name] ?? name]),
+    methods[0],
+  );
   const post = selected("post", POST, "");
-  const level = selected("level", LEVELS.map((one) => [one, levelWords(one)]), "0.95");
+  const level = selected(
+    "level",
+    LEVELS.map((one) => [one, levelWords(one)]),
+    "0.95",
+  );
   const [from, to] = [dayInput("from"), dayInput("to")];
   const fields = [
     decoders.length > 1 ? field("Decoder", decoder) : null,

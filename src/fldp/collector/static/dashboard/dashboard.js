@@ -1,7 +1,7 @@
 // The dashboard: a token, then the surveys, then one of them. What is shown is asked for again while somebody looks.
 import { createView } from "../create/create.js";
-import { element, notice } from "../shared/dom.js";
 import { FldpError } from "../fldp.js";
+import { element, notice } from "../shared/dom.js";
 import { isAdmin, keep, Refused, token, Unreachable } from "../shared/session.js";
 import { surveyView } from "./survey.js";
 import { surveysView } from "./surveys.js";
@@ -26,16 +26,30 @@ function show(heading, ...content) {
 function leave(words = null) {
   keep(null);
   view = null;
-  const input = element("input", { type: "password", id: "token", autocomplete: "off", spellcheck: "false", required: true });
+  const input = element("input", {
+    type: "password",
+    id: "token",
+    autocomplete: "off",
+    spellcheck: "false",
+    required: true,
+  });
   const form = element(
     "form",
     { submit: (event) => (event.preventDefault(), enter(input.value.trim())) },
     element("label", { for: "token" }, "Token"),
     input,
-    element("p", { class: "small muted" }, "One of scope read or admin. It is kept until this tab is closed, and nowhere else."),
+    element(
+      "p",
+      { class: "small muted" },
+      "One of scope read or admin. It is kept until this tab is closed, and nowhere else.",
+    ),
     element("div", { class: "actions" }, element("button", { type: "submit", class: "primary" }, "Show the surveys")),
   );
-  show("Surveys", words ? notice("bad", element("p", {}, words)) : null, element("div", { class: "panel narrow" }, form));
+  show(
+    "Surveys",
+    words ? notice("bad", element("p", {}, words)) : null,
+    element("div", { class: "panel narrow" }, form),
+  );
 }
 
 function enter(secret) {
@@ -87,7 +101,10 @@ function bar() {
   return element("nav", { class: "bar", "aria-label": "Dashboard" }, home, admin, out);
 }
 
-const offline = notice("warn", element("p", {}, "The collector cannot be reached. What is shown may be old; it is asked again."));
+const offline = notice(
+  "warn",
+  element("p", {}, "The collector cannot be reached. What is shown may be old; it is asked again."),
+);
 offline.hidden = true;
 
 /** Ask again what may have changed, while somebody looks. */
@@ -112,7 +129,10 @@ function failed(error, isNew) {
     leave(REASONS[error.status]);
   } else if (isFinal(error) || isNew) {
     view = null;
-    const words = error.status === 404 ? "This survey is not here. It may have been deleted." : `This did not work: ${error.message}.`;
+    const words =
+      error.status === 404
+        ? "This survey is not here. It may have been deleted."
+        : `This did not work: ${error.message}.`;
     const home = element("p", {}, element("a", { href: "#/" }, "All surveys"));
     show("Not shown", notice("bad", element("p", {}, words)), home, isFinal(error) ? null : again());
   } else {

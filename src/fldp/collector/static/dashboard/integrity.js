@@ -1,7 +1,7 @@
 // Whether the reports look honest: a warning if they do not, and what nobody can see.
 import { element, list, notice } from "../shared/dom.js";
-import { get } from "../shared/session.js";
 import { count } from "../shared/format.js";
+import { get } from "../shared/session.js";
 
 const PAUSE = 60_000; // between two looks at reports that keep coming, since a look goes through all of them
 
@@ -11,7 +11,13 @@ export function honesty(survey) {
   const warning = notice("warn", said);
   const words = element("p");
   const seen = element("div");
-  const node = element("section", { class: "panel", hidden: true }, element("h2", {}, "Are the reports honest?"), words, seen);
+  const node = element(
+    "section",
+    { class: "panel", hidden: true },
+    element("h2", {}, "Are the reports honest?"),
+    words,
+    seen,
+  );
   warning.hidden = true;
   let last = { query: null, n: 0, time: 0 };
 
@@ -26,7 +32,10 @@ export function honesty(survey) {
     if (found === null) return;
     said.textContent = `${found.conclusion} Estimates below may be those that somebody wants to be seen.`;
     words.textContent = verdict(found);
-    seen.replaceChildren(details("All tests", found.tests.map(line)), details("What no test here can see", found.blind));
+    seen.replaceChildren(
+      details("All tests", found.tests.map(line)),
+      details("What no test here can see", found.blind),
+    );
   }
   return { warning, node, refresh };
 }
@@ -37,12 +46,18 @@ function tooFew(error) {
 }
 
 function verdict({ passed, n, source, tests, false_alarm }) {
-  const what = source === "tally" ? `the tally of ${count(n)} reports, which shows less than the reports themselves` : `${count(n)} reports`;
+  const what =
+    source === "tally"
+      ? `the tally of ${count(n)} reports, which shows less than the reports themselves`
+      : `${count(n)} reports`;
   const odd = tests.filter(({ flagged }) => flagged).length;
-  const result = passed ? `All ${count(tests.length)} tests of ${what} were passed. That is no proof.` : `${count(odd)} of ${count(tests.length)} tests of ${what} failed.`;
+  const result = passed
+    ? `All ${count(tests.length)} tests of ${what} were passed. That is no proof.`
+    : `${count(odd)} of ${count(tests.length)} tests of ${what} failed.`;
   return `${result} They look for what honest reports never do, whatever people answered, and fail honest reports in at most ${(100 * false_alarm).toLocaleString("en-US")} % of all surveys at any one time; who looks again and again sees that more often.`;
 }
 
-const line = ({ test, claim, worst, flagged }) => `${flagged ? "FAILED" : "passed"}, ${test}: ${claim}. The worst: ${worst}.`;
+const line = ({ test, claim, worst, flagged }) =>
+  `${flagged ? "FAILED" : "passed"}, ${test}: ${claim}. The worst: ${worst}.`;
 
 const details = (summary, lines) => element("details", {}, element("summary", {}, summary), list(lines));

@@ -1,9 +1,10 @@
 // What more reports would bring. The variance of a share is as one over their number, for every oracle here.
+
+import { element } from "../shared/dom.js";
+import { count, percent } from "../shared/format.js";
 import { errors, framed } from "./chart.js";
 import { levelWords } from "./controls.js";
-import { element } from "../shared/dom.js";
 import { lineOf, tableOf } from "./over_time.js";
-import { count, percent } from "../shared/format.js";
 
 const TIMES = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 
@@ -24,7 +25,15 @@ export function moreReports(survey) {
     { class: "small" },
     "Half the interval of the value in the middle; an estimated share below it is not distinguishable from zero. It falls with the square root of the number of reports.",
   );
-  const node = element("section", { class: "panel" }, element("h2", {}, "With more reports"), said, chart.box, note, table);
+  const node = element(
+    "section",
+    { class: "panel" },
+    element("h2", {}, "With more reports"),
+    said,
+    chart.box,
+    note,
+    table,
+  );
 
   function put(found) {
     node.hidden = found === null;
@@ -33,8 +42,19 @@ export function moreReports(survey) {
     const points = TIMES.map((times) => ({ reports: now * times, error: reach / Math.sqrt(times) }));
     const words = `A share is known to plus or minus ${percent(reach)} at ${levelWords(found.level)}, from ${count(now)} reports. At 10 times the reports it would be ${percent(reach / Math.sqrt(10))}.`;
     said.textContent = words;
-    chart.put((width) => errors(points, { width, oracle: survey.oracle.description.name, now, words: `A falling line: error against reports. ${words}` }));
-    body.replaceChildren(...points.filter(({ reports }) => reports >= now).map(({ reports, error }) => lineOf([count(reports), percent(error)])));
+    chart.put((width) =>
+      errors(points, {
+        width,
+        oracle: survey.oracle.description.name,
+        now,
+        words: `A falling line: error against reports. ${words}`,
+      }),
+    );
+    body.replaceChildren(
+      ...points
+        .filter(({ reports }) => reports >= now)
+        .map(({ reports, error }) => lineOf([count(reports), percent(error)])),
+    );
   }
   put(null);
   return { node, put };

@@ -1,8 +1,9 @@
 // How many reports came on each day.
-import { days, framed } from "./chart.js";
+
 import { element } from "../shared/dom.js";
-import { get } from "../shared/session.js";
 import { count } from "../shared/format.js";
+import { get } from "../shared/session.js";
+import { days, framed } from "./chart.js";
 
 const MOST = 400; // days that are drawn
 
@@ -14,7 +15,15 @@ export function overTime(survey) {
   const none = element("p", { class: "muted" }, "There are no reports yet.");
   const note = element("p", { class: "small" });
   const table = tableOf("As a table", ["UTC day", "Reports"], body, "Reports of each day");
-  const node = element("section", { class: "panel" }, element("h2", {}, "Reports over time"), none, chart.box, note, table);
+  const node = element(
+    "section",
+    { class: "panel" },
+    element("h2", {}, "Reports over time"),
+    none,
+    chart.box,
+    note,
+    table,
+  );
 
   async function refresh() {
     const rows = everyDay(await get(`v1/versions/${survey.version}/days`)).slice(-MOST);
@@ -22,9 +31,13 @@ export function overTime(survey) {
     for (const part of [chart.box, note, table]) part.hidden = rows.length === 0;
     if (!rows.length) return;
     const hidden = rows.filter(({ n }) => n === null).length;
-    note.textContent = hidden ? `The number of a day is shown from ${count(minimum)} reports on. Days below that are grey: there are ${count(hidden)}.` : "";
+    note.textContent = hidden
+      ? `The number of a day is shown from ${count(minimum)} reports on. Days below that are grey: there are ${count(hidden)}.`
+      : "";
     chart.put((width) => days(rows, { width, oracle: survey.oracle.description.name, words: words(rows) }));
-    body.replaceChildren(...rows.map(({ day, n }) => lineOf([day, n === null ? `1 to ${count(minimum - 1)}` : count(n)])));
+    body.replaceChildren(
+      ...rows.map(({ day, n }) => lineOf([day, n === null ? `1 to ${count(minimum - 1)}` : count(n)])),
+    );
   }
   return { node, refresh };
 }
@@ -36,7 +49,8 @@ const words = (rows) =>
 function everyDay(rows) {
   const found = [];
   for (const row of rows) {
-    while (found.length && after(found.at(-1).day) < row.day && found.length < 40_000) found.push({ day: after(found.at(-1).day), n: 0 });
+    while (found.length && after(found.at(-1).day) < row.day && found.length < 40_000)
+      found.push({ day: after(found.at(-1).day), n: 0 });
     found.push(row);
   }
   return found;

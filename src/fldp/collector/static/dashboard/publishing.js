@@ -15,13 +15,21 @@ export function publishing(survey) {
   const where = origins.length
     ? `On a page of one of these origins: ${origins.join(", ")}`
     : "The survey names no origins, so its page is shown by itself only. With origins it can be put on other pages by";
-  const how = { open: "Everybody can answer.", ticket: "Each person needs a link with a ticket.", token: "It is answered by programs with a token." }[submit];
+  const how = {
+    open: "Everybody can answer.",
+    ticket: "Each person needs a link with a ticket.",
+    token: "It is answered by programs with a token.",
+  }[submit];
   return element(
     "section",
     { class: "panel", "aria-labelledby": "publishing" },
     element("h2", { id: "publishing" }, "The answer page"),
     element("p", {}, element("a", { href: page }, page), ` ${how}`),
     element("p", {}, where),
-    element("code", { class: "bytes", tabindex: "0", role: "textbox", "aria-readonly": "true", "aria-label": "Embed code" }, embedCode(survey)),
+    element(
+      "code",
+      { class: "bytes", tabindex: "0", role: "textbox", "aria-readonly": "true", "aria-label": "Embed code" },
+      embedCode(survey),
+    ),
   );
 }

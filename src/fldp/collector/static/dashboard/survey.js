@@ -1,26 +1,28 @@
 // One survey: its estimates with their intervals, live, and everything that is known about it.
-import { candidates } from "./candidates.js";
+
+import { privacyCard } from "../answer/learned.js";
+import { load, search } from "../fldp.js";
 import { card } from "../shared/card.js";
+import { element, notice } from "../shared/dom.js";
+import { count, interval, percentFixed } from "../shared/format.js";
+import { known } from "../shared/oracles.js";
+import { collector, download, get, post, Refused } from "../shared/session.js";
+import { concerned } from "../shared/treatment.js";
+import { candidates } from "./candidates.js";
 import { bars, framed, isSure } from "./chart.js";
 import { comparison } from "./comparison.js";
 import { controls, levelWords } from "./controls.js";
-import { element, notice } from "../shared/dom.js";
-import { load, search } from "../fldp.js";
 import { honesty } from "./integrity.js";
-import { privacyCard } from "../answer/learned.js";
 import { moreReports } from "./more_reports.js";
-import { known } from "../shared/oracles.js";
 import { overTime } from "./over_time.js";
 import { publishing } from "./publishing.js";
 import { rowsTable } from "./values_table.js";
-import { collector, download, get, post, Refused } from "../shared/session.js";
-import { concerned } from "../shared/treatment.js";
-import { count, interval, percentFixed } from "../shared/format.js";
 
 const TOP = 20;
 const MOST = 10_000; // values that are fetched; the file has all
 
-export const panel = (title, ...content) => element("section", { class: "panel" }, element("h2", {}, title), ...content);
+export const panel = (title, ...content) =>
+  element("section", { class: "panel" }, element("h2", {}, title), ...content);
 
 /** Find a survey among all that the token is good for. */
 async function rowOf(version) {
@@ -85,8 +87,16 @@ function statusLine(survey) {
   const n = element("strong", { class: "count" });
   const promised = card(survey.oracle).promised; // an epsilon alone would say too little
   const words = ` ${survey.oracle.description.name.toUpperCase()}, ${about(survey)}. ${promised}`;
-  const node = element("p", { class: "facts" }, state, element("span", {}, n, " reports"), element("span", { class: "muted" }, words));
-  const put = (row) => ((state.textContent = row.state), (state.className = `state ${row.state}`), (n.textContent = count(row.n)));
+  const node = element(
+    "p",
+    { class: "facts" },
+    state,
+    element("span", {}, n, " reports"),
+    element("span", { class: "muted" }, words),
+  );
+  const put = (row) => (
+    (state.textContent = row.state), (state.className = `state ${row.state}`), (n.textContent = count(row.n))
+  );
   return { node, put };
 }
 
@@ -115,14 +125,24 @@ function estimates(survey, asked, chosen, again) {
   async function refresh(row, query) {
     const turn = ++newest;
     if (row.n < minimum) return show(tooFew(row.n, minimum));
-    if (chosen && !chosen.list().length) return show("Name texts above, and how often they were answered is estimated here.");
+    if (chosen && !chosen.list().length)
+      return show("Name texts above, and how often they were answered is estimated here.");
     const found = await askerOf(chosen)(`${path()}&top=${MOST}`).catch(windowTooSmall);
     if (turn !== newest) return null;
     if (typeof found === "string") return show(found);
-    if (found === null) return show(`There are fewer than ${count(minimum)} reports in these days, the least of which anything is shown.`);
+    if (found === null)
+      return show(
+        `There are fewer than ${count(minimum)} reports in these days, the least of which anything is shown.`,
+      );
     show(null);
-    chart.put((width) => bars(found.rows.slice(0, TOP), { width, oracle: found.oracle.name, level: levelWords(found.level) }));
-    notes.replaceChildren(...noteLines(found, chosen?.list().length ?? survey.oracle.domainSize, query).map((line) => element("p", {}, line)));
+    chart.put((width) =>
+      bars(found.rows.slice(0, TOP), { width, oracle: found.oracle.name, level: levelWords(found.level) }),
+    );
+    notes.replaceChildren(
+      ...noteLines(found, chosen?.list().length ?? survey.oracle.domainSize, query).map((line) =>
+        element("p", {}, line),
+      ),
+    );
     more.put(found);
     return table.put(found.rows, found.n);
   }
@@ -148,7 +168,9 @@ const tooFew = (n, minimum) =>
     : `There are ${count(n)} reports. Estimates are shown from ${count(minimum)} on, since of fewer they are mostly noise.`;
 
 const largestWords = (rows, size) => [
-  size > TOP ? `The chart shows the ${TOP} largest of ${count(size)}. The largest of many noisy estimates tend to be too large.` : null,
+  size > TOP
+    ? `The chart shows the ${TOP} largest of ${count(size)}. The largest of many noisy estimates tend to be too large.`
+    : null,
   size > rows ? `The table has the ${count(rows)} largest; the file has all.` : null,
 ];
 

@@ -1,7 +1,8 @@
 // The table of all values: sorted, searched, a page at a time, so that ten thousand are no more work than fifty.
-import { isSure } from "./chart.js";
+
 import { element } from "../shared/dom.js";
 import { count, interval, percentFixed, visible } from "../shared/format.js";
+import { isSure } from "./chart.js";
 
 const AT_ONCE = 50;
 const COLUMNS = [
@@ -29,7 +30,20 @@ export function rowsTable() {
     "aria-describedby": "rows-found",
     input: () => (Object.assign(state, { wanted: search.value.trim().toLowerCase(), page: 0 }), show()),
   });
-  const table = element("table", { class: "values all" }, element("thead", {}, element("tr", {}, heads.map(({ node }) => node))), body);
+  const table = element(
+    "table",
+    { class: "values all" },
+    element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        heads.map(({ node }) => node),
+      ),
+    ),
+    body,
+  );
   const content = [
     element("label", { for: "rows-search" }, "Search the values"),
     search,
@@ -56,7 +70,9 @@ export function rowsTable() {
     const shown = found.slice(first, first + AT_ONCE);
     body.replaceChildren(...shown.map((row) => line(row, state.n)));
     for (const { set } of heads) set(state);
-    const words = `${count(found.length)} of ${count(state.rows.length)} values` + (found.length ? `; ${count(first + 1)} to ${count(first + shown.length)} are shown.` : ".");
+    const words =
+      `${count(found.length)} of ${count(state.rows.length)} values` +
+      (found.length ? `; ${count(first + 1)} to ${count(first + shown.length)} are shown.` : ".");
     if (said.textContent !== words) said.textContent = words;
     back.disabled = state.page === 0;
     on.disabled = state.page === pages - 1;
@@ -68,7 +84,8 @@ export function rowsTable() {
 
 function sorted({ rows, by, down, wanted }) {
   const found = wanted ? rows.filter(({ label }) => label.toLowerCase().includes(wanted)) : [...rows];
-  const compare = by === "label" ? (a, b) => (a.label < b.label ? -1 : Number(a.label > b.label)) : (a, b) => a[by] - b[by];
+  const compare =
+    by === "label" ? (a, b) => (a.label < b.label ? -1 : Number(a.label > b.label)) : (a, b) => a[by] - b[by];
   return found.sort((a, b) => (down ? -1 : 1) * compare(a, b) || a.value - b.value);
 }
 
@@ -89,7 +106,12 @@ function line(row, n) {
   return element(
     "tr",
     isSure(row) ? {} : { class: "unsure", title: "not distinguishable from zero" },
-    element("th", { scope: "row" }, visible(label), isSure(row) ? null : element("span", { class: "visually-hidden" }, " (may be zero)")),
+    element(
+      "th",
+      { scope: "row" },
+      visible(label),
+      isSure(row) ? null : element("span", { class: "visually-hidden" }, " (may be zero)"),
+    ),
     number(count(found)),
     number(interval(low, high)),
     number(percentFixed(frequency)),

@@ -1,6 +1,7 @@
 // The card of an oracle: what any report gives away, in the words of `fldp card`.
-import { differing } from "./treatment.js";
+
 import { count, numberText, shareText } from "./format.js";
+import { differing } from "./treatment.js";
 
 /** Write `e^epsilon` rounded up, since it is a bound; near 1, with the digits that tell it from 1. */
 function ratioText(epsilon) {
@@ -36,7 +37,8 @@ function certainText({ eta, domainSize: size, anonymity: least }, mean, unprotec
 
 function etaText(eta, least) {
   if (eta === 1) return "Any two answers can give all the same reports. This is plain local differential privacy.";
-  if (eta === 0) return "Some answers have no report in common. This is weak, and much weaker than local differential privacy.";
+  if (eta === 0)
+    return "Some answers have no report in common. This is weak, and much weaker than local differential privacy.";
   return (
     `Any two answers have ${least}${shareText(eta)} of their reports in common; the others tell them apart for certain. ` +
     "1 would be plain local differential privacy; this is weaker."
@@ -45,7 +47,8 @@ function etaText(eta, least) {
 
 function promiseText({ eta, epsilon, description, lastingEpsilon }) {
   const text = numberText(epsilon, 6);
-  if (lastingEpsilon) return `${text}-LDP for one report, ${numberText(lastingEpsilon, 6)}-LDP for all that are made of one answer, however many`;
+  if (lastingEpsilon)
+    return `${text}-LDP for one report, ${numberText(lastingEpsilon, 6)}-LDP for all that are made of one answer, however many`;
   if (eta === 1) return `${text}-LDP`;
   if (eta > 0) return `(${text}, ${shareText(eta)})-FLDP`;
   return `${text}-LDP inside ${description.groups.length} groups, nothing between them (weak)`;

@@ -41,7 +41,13 @@ export function ask(title, lines, yes, no) {
     const heading = element("h2", { id: "asked" }, title);
     const refuse = element("button", { type: "submit", value: "no" }, no);
     const agree = element("button", { type: "submit", value: "yes", class: "primary" }, yes);
-    const form = element("form", { method: "dialog" }, heading, list(lines), element("div", { class: "actions" }, agree, refuse));
+    const form = element(
+      "form",
+      { method: "dialog" },
+      heading,
+      list(lines),
+      element("div", { class: "actions" }, agree, refuse),
+    );
     const box = element("dialog", { "aria-labelledby": "asked" }, form);
     box.addEventListener("close", () => {
       box.remove();

@@ -57,7 +57,11 @@ function remember(path, found) {
   known.set(path, found);
 }
 
-const posted = (body) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+const posted = (body) => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+});
 
 /** Send JSON, and return the answer. */
 export async function post(path, body) {

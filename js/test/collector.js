@@ -47,7 +47,11 @@ export async function collector() {
     surveys.set(survey.name, { version: survey.version, survey: survey.specification, state });
     return survey;
   };
-  const close = () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve)));
+  const close = () =>
+    new Promise((resolve) => {
+      server.closeAllConnections();
+      server.close(resolve);
+    });
   return { url, seen, plan, publish, surveys, posts: () => seen.filter(({ method }) => method === "POST"), close };
 }
 

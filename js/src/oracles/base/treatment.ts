@@ -1,4 +1,4 @@
-/** Treatment: parameters that make values differ in the protection that they have; as `fldp/treatment.py` has them. */
+/** Treatment: parameters that make values differ in the protection that they have; as in `fldp/oracles/base/treatment.py`. */
 
 import { integer, Oracle } from "../../bundle_shared.js";
 import type { Rule } from "./oracle.js";

@@ -25,23 +25,23 @@ export class SS extends Oracle {
   static override readonly id = "ss";
   declare readonly words: number;
   declare readonly widths: readonly number[];
-  declare private readonly size: number;
-  declare private readonly coin: bigint;
+  readonly #size: number;
+  readonly #coin: bigint;
 
   constructor(fields: Fields) {
     super(fields);
     const domainSize = BigInt(this.domainSize);
     const size = bestSize(this.epsilon, domainSize);
-    this.coin = subsetCoin(this.name, this.epsilon, size, domainSize);
-    this.size = Number(size);
-    this.words = 1 + this.size;
-    this.widths = Array<number>(this.size).fill(bitLength(this.domainSize - 1));
+    this.#coin = subsetCoin(this.name, this.epsilon, size, domainSize);
+    this.#size = Number(size);
+    this.words = 1 + this.#size;
+    this.widths = Array<number>(this.#size).fill(bitLength(this.domainSize - 1));
   }
 
   /** Word 0 tells whether the value is named; the others are drawn by the algorithm of Floyd, a word each. */
   override perturb(value: number, words: DataView): Report {
-    const named = wordOf(words, 0) < this.coin;
-    const members = this.size - Number(named);
+    const named = wordOf(words, 0) < this.#coin;
+    const members = this.#size - Number(named);
     const chosen = new Set<number>(named ? [value] : []);
     const other = (number: number): number => number + Number(number >= value);
     for (let k = 1; k <= members; k++) {
@@ -57,8 +57,8 @@ export class SS extends Oracle {
   }
 
   override likely(report: Report): (value: number) => number {
-    const inside = this.coin * BigInt(this.domainSize - this.size);
-    const less = quotient((SCALE - this.coin) * BigInt(this.size), inside);
+    const inside = this.#coin * BigInt(this.domainSize - this.#size);
+    const less = quotient((SCALE - this.#coin) * BigInt(this.#size), inside);
     const named = new Set(report);
     return (value) => (named.has(value) ? 1 : less);
   }

@@ -95,7 +95,7 @@ export class Exponential extends Oracle {
   declare readonly widths: readonly number[];
   /** The epsilon between neighbours. */
   declare readonly alpha: number;
-  declare private readonly shares: Shares;
+  readonly #shares: Shares;
 
   constructor(fields: Fields) {
     super(fields);
@@ -106,7 +106,7 @@ export class Exponential extends Oracle {
     const isRing = between === DISTANCES.ring.between; // there the sums of all weights are equal, so steps may be larger
     const weights = weightsOf(expLower(isRing ? this.alpha : this.alpha / 2), most(size));
     const values = Array.from({ length: size }, (_, value) => value);
-    this.shares = values.map((value) =>
+    this.#shares = values.map((value) =>
       sharesOf(
         values.map((symbol) => weights[between(value, symbol, size)]),
         value,
@@ -114,15 +114,22 @@ export class Exponential extends Oracle {
     );
     const pairs = values.map((value) => [value, (value + 1) % size]).slice(0, isRing ? size : -1);
     const power = expLower(this.alpha);
-    const kept = pairs.every((pair) => areKept(this.shares, pair, power, weights));
-    if (!kept || !(conditionOf(this.shares, isRing, weights[1]) <= MAX_CONDITION)) throw degenerate(this.name, epsilon);
+    const kept = pairs.every((pair) => areKept(this.#shares, pair, power, weights));
+    if (!kept || !(conditionOf(this.#shares, isRing, weights[1]) <= MAX_CONDITION))
+      throw degenerate(this.name, epsilon);
     this.widths = [bitLength(size - 1)];
   }
 
   /** Symbols follow each other in `[0, 2^64)`, each with its words; the last one has what remains. */
   override perturb(value: number, words: DataView): Report {
-    let left = wordOf(words, 0);
-    return [this.shares[value].findIndex((share) => (left -= share) < 0n)];
+    const word = wordOf(words, 0);
+    let end = 0n;
+    return [
+      this.#shares[value].findIndex((share) => {
+        end += share;
+        return word < end;
+      }),
+    ];
   }
 
   override check([symbol]: Report): boolean {
@@ -130,6 +137,6 @@ export class Exponential extends Oracle {
   }
 
   override likely([symbol]: Report): (value: number) => number {
-    return (value) => Number(this.shares[value][symbol as number]);
+    return (value) => Number(this.#shares[value][symbol as number]);
   }
 }

@@ -73,21 +73,21 @@ export class URR extends Utility {
   static override readonly id = "urr";
   readonly words = 1;
   declare readonly widths: readonly number[];
-  declare private readonly coin: SymbolCoin;
+  readonly #coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
     const count = this.sensitive.length;
-    this.coin = symbolCoin(this.name, this.epsilon, count);
+    this.#coin = symbolCoin(this.name, this.epsilon, count);
     this.widths = [bitLength(this.domainSize - 1)];
-    this.reveal(this.coin.keep - this.coin.other, count, count + 1);
+    this.reveal(this.#coin.keep - this.#coin.other, count, count + 1);
   }
 
   override perturb(value: number, words: DataView): Report {
     const [hidden, place] = this.placeOf(value);
     const word = wordOf(words, 0);
-    if (hidden) return [this.sensitive[respond(place, word, this.coin)]];
-    return [word < this.shown ? value : this.sensitive[Number((word - this.shown) / this.coin.other)]];
+    if (hidden) return [this.sensitive[respond(place, word, this.#coin)]];
+    return [word < this.shown ? value : this.sensitive[Number((word - this.shown) / this.#coin.other)]];
   }
 
   override check([symbol]: Report): boolean {
@@ -95,7 +95,7 @@ export class URR extends Utility {
   }
 
   override likely([symbol]: Report): (value: number) => number {
-    const less = this.placeOf(symbol as number)[0] ? Number(this.coin.other) / Number(this.coin.keep) : 0;
+    const less = this.placeOf(symbol as number)[0] ? Number(this.#coin.other) / Number(this.#coin.keep) : 0;
     return (value) => (value === symbol ? 1 : less);
   }
 }
@@ -105,13 +105,13 @@ export class URAPPOR extends Utility {
   static override readonly id = "urappor";
   declare readonly words: number;
   declare readonly widths: readonly number[];
-  declare private readonly coins: UnaryCoins;
+  readonly #coins: UnaryCoins;
 
   constructor(fields: Fields) {
     super(fields);
     const count = this.sensitive.length;
-    this.coins = unaryCoins(this.name, this.epsilon, true);
-    const { planes, own, other } = this.coins;
+    this.#coins = unaryCoins(this.name, this.epsilon, true);
+    const { planes, own, other } = this.#coins;
     this.words = 1 + planes * Math.ceil((count + 1) / 64);
     this.widths = [...byteWidths(count), bitLength(this.domainSize - count)];
     this.reveal(SCALE - upwards((own << BigInt(planes)) * ONE, other * expLower(this.epsilon)), 1, 2);
@@ -119,7 +119,7 @@ export class URAPPOR extends Utility {
 
   /** Throw the bits and one more after them, which says whether a value that is not sensitive is named. */
   override perturb(value: number, words: DataView): Report {
-    const { planes, own, other } = this.coins;
+    const { planes, own, other } = this.#coins;
     const [hidden, place] = this.placeOf(value);
     const count = this.sensitive.length;
     const row = below(words, 1, planes, other, count + 1);
@@ -134,7 +134,7 @@ export class URAPPOR extends Utility {
   }
 
   override likely(report: Report): (value: number) => number {
-    const [one, zero] = oddsOf(this.coins, this.coins.planes);
+    const [one, zero] = oddsOf(this.#coins, this.#coins.planes);
     const named = report.at(-1);
     return (value) => {
       const [hidden, place] = this.placeOf(value);

@@ -70,8 +70,12 @@ export async function surveyView(name, version, again) {
     const tests = isEnough ? honesty.refresh(windowOf(asked.query()), row.n) : null;
     const now = [row.n, asked.query(), ...(named?.list() ?? [])].join("\n");
     const isSame = now === shown; // reports are only ever added
-    await Promise.all([tests, ...(isSame ? [] : [results.refresh(row, asked.query()), daily.refresh()])]);
-    shown = now;
+    const [isShown] = await Promise.all([
+      isSame || results.refresh(row, asked.query()),
+      isSame || daily.refresh(),
+      tests,
+    ]);
+    if (isShown) shown = now;
   }
 
   const content = [
@@ -185,19 +189,33 @@ function estimates(survey, asked, named, again) {
   }
 
   /**
+   * Ask for estimates, or find the reason why there are none.
+   *
+   * @param {SurveyRow} row
+   * @returns {Promise<Estimates | string>}
+   */
+  async function reply({ n }) {
+    if (n < minimum) return tooFew(n, minimum);
+    if (named?.list().length === 0) return NO_CANDIDATES;
+    /** @type {Promise<Estimates>} */
+    const asking = askerOf(named)(`${path()}&top=${MAX_ROWS}`);
+    return asking.catch((error) => reasonOf(error, minimum));
+  }
+
+  /**
+   * Show what there is now, unless something newer was asked for meanwhile; return whether it is shown.
+   *
    * @param {SurveyRow} row
    * @param {URLSearchParams} query
    */
   async function refresh(row, query) {
     newest += 1;
     const turn = newest;
-    if (row.n < minimum) return show(tooFew(row.n, minimum));
-    if (named?.list().length === 0) return show(NO_CANDIDATES);
-    const reply = await /** @type {Promise<Estimates>} */ (askerOf(named)(`${path()}&top=${MAX_ROWS}`)).catch((error) =>
-      reasonOf(error, minimum),
-    );
-    if (turn !== newest) return undefined; // another answer is under way
-    return typeof reply === "string" ? show(reply) : put(reply, query);
+    const answer = await reply(row);
+    if (turn !== newest) return false;
+    if (typeof answer === "string") show(answer);
+    else put(answer, query);
+    return true;
   }
   show(tooFew(0, minimum));
   return { content: [few, chart.box, notes], table: values, more: more.node, refresh };

@@ -3,7 +3,7 @@
  *
  * All is done in integers: `powers` are `floor(2^128 e^budget)` of the levels, the least first.
  */
-import { ONE, SCALE, degenerate, upwards } from "../bundle_shared.js";
+import { degenerate, ONE, SCALE, upwards } from "../bundle_shared.js";
 
 const STEPS = 1024n; // a balance is a number of these
 

@@ -4,8 +4,8 @@
  * `E` is `floor(2^128 e^epsilon) / 2^128`. Fractions are multiplied out: all is done in integers. An epsilon for which
  * rounding would cost more than 1/1024 of `E - 1` is refused.
  */
-import { type ParameterError, fail } from "../support/errors.js";
-import { ONE, expLower } from "./exp_lower.js";
+import { fail, type ParameterError } from "../support/errors.js";
+import { expLower, ONE } from "./exp_lower.js";
 
 export const SCALE = 1n << 64n;
 

@@ -266,11 +266,11 @@ def _closed(survey: Survey) -> tuple[str, ...]:
 
 
 def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None) -> tuple[str, ...]:
-    said = f"participant: survey {survey.name} must be confirmed ({'; '.join(notices)})"
+    rule = f"participant: survey {survey.name} must be confirmed ({'; '.join(notices)})"
     if confirm is None:
-        raise BudgetError(f"{said}, got nobody to ask; pass confirm=")
+        raise BudgetError(f"{rule}: nobody was asked; pass confirm=")
     if not confirm(notices):
-        raise BudgetError(f"{said}, got a no")
+        raise BudgetError(f"{rule}: declined")
     return notices
 
 

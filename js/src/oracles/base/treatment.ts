@@ -1,6 +1,7 @@
-/** Treatment: parameters that make values differ in the protection that they have; as `fldp/treatment.py` has them. */
+/** Treatment: parameters that make values differ in the protection that they have; as in `fldp/oracles/base/treatment.py`. */
+
+import { integer, Oracle } from "../../bundle_shared.js";
 import type { Rule } from "./oracle.js";
-import { Oracle, integer } from "../../bundle_shared.js";
 
 /** A value and its budget. */
 export type Budget = readonly [number, number];

@@ -1,6 +1,7 @@
 /** The exponential mechanism: report a value that is probably near to the true one. */
+
+import { bitLength, degenerate, expLower, integer, ONE, Oracle, SCALE, wordOf } from "../../bundle_shared.js";
 import type { Fields, Report } from "../base/oracle.js";
-import { ONE, Oracle, SCALE, bitLength, degenerate, expLower, integer, wordOf } from "../../bundle_shared.js";
 
 const MAX_NEAR = 512; // values: a channel has a row for each
 const MAX_CONDITION = 1e9; // of the channel; beyond it, rounding would show in the estimates
@@ -63,7 +64,9 @@ function inverseOnRing([first]: readonly number[][]): number {
 /** Return the same of one on a line: but for the factors of its rows, only neighbours meet in the inverse. */
 function inverseOnLine(channel: readonly number[][], next: bigint): number {
   const gap = Number(ONE - next);
-  const sums = channel.map((row, value) => (Number(ONE) + (value % (row.length - 1) && Number(next))) / gap / row[value]);
+  const sums = channel.map(
+    (row, value) => (Number(ONE) + (value % (row.length - 1) && Number(next))) / gap / row[value],
+  );
   return Math.max(...sums);
 }
 
@@ -92,7 +95,7 @@ export class Exponential extends Oracle {
   declare readonly widths: readonly number[];
   /** The epsilon between neighbours. */
   declare readonly alpha: number;
-  declare private readonly shares: Shares;
+  readonly #shares: Shares;
 
   constructor(fields: Fields) {
     super(fields);
@@ -103,20 +106,30 @@ export class Exponential extends Oracle {
     const isRing = between === DISTANCES.ring.between; // there the sums of all weights are equal, so steps may be larger
     const weights = weightsOf(expLower(isRing ? this.alpha : this.alpha / 2), most(size));
     const values = Array.from({ length: size }, (_, value) => value);
-    this.shares = values.map((value) =>
-      sharesOf(values.map((symbol) => weights[between(value, symbol, size)]), value),
+    this.#shares = values.map((value) =>
+      sharesOf(
+        values.map((symbol) => weights[between(value, symbol, size)]),
+        value,
+      ),
     );
     const pairs = values.map((value) => [value, (value + 1) % size]).slice(0, isRing ? size : -1);
     const power = expLower(this.alpha);
-    const kept = pairs.every((pair) => areKept(this.shares, pair, power, weights));
-    if (!kept || !(conditionOf(this.shares, isRing, weights[1]) <= MAX_CONDITION)) throw degenerate(this.name, epsilon);
+    const kept = pairs.every((pair) => areKept(this.#shares, pair, power, weights));
+    if (!kept || !(conditionOf(this.#shares, isRing, weights[1]) <= MAX_CONDITION))
+      throw degenerate(this.name, epsilon);
     this.widths = [bitLength(size - 1)];
   }
 
   /** Symbols follow each other in `[0, 2^64)`, each with its words; the last one has what remains. */
   override perturb(value: number, words: DataView): Report {
-    let left = wordOf(words, 0);
-    return [this.shares[value].findIndex((share) => (left -= share) < 0n)];
+    const word = wordOf(words, 0);
+    let end = 0n;
+    return [
+      this.#shares[value].findIndex((share) => {
+        end += share;
+        return word < end;
+      }),
+    ];
   }
 
   override check([symbol]: Report): boolean {
@@ -124,6 +137,6 @@ export class Exponential extends Oracle {
   }
 
   override likely([symbol]: Report): (value: number) => number {
-    return (value) => Number(this.shares[value][symbol as number]);
+    return (value) => Number(this.#shares[value][symbol as number]);
   }
 }

@@ -1,11 +1,10 @@
 """Ledger: all answers of a person, and whether one more is within the person's limits. Pure data, no files."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.participant.limits import Limits, Spent
-from fldp.support.validation import fail
+from fldp.support.validation import fail, is_integer
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Charge:
         for name in ("origin", "topic", "version", "labels", "day", "name"):
             if not isinstance(getattr(self, name), str):
                 raise fail("Charge", name, "text", getattr(self, name))
-        if isinstance(self.size, bool) or not isinstance(self.size, Integral):
+        if not is_integer(self.size):
             raise fail("Charge", "size", "an integer", self.size)
 
 
@@ -49,7 +48,7 @@ class Refusals:
         for name in ("origin", "day"):
             if not isinstance(getattr(self, name), str):
                 raise fail("Refusals", name, "text", getattr(self, name))
-        if isinstance(self.count, bool) or not isinstance(self.count, Integral) or self.count < 0:
+        if not is_integer(self.count) or self.count < 0:
             raise fail("Refusals", "count", "an integer of at least 0", self.count)
 
 

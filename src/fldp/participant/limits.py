@@ -10,20 +10,18 @@ All arithmetic is rational, nothing is rounded. An epsilon counts as the decimal
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Real
 
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.exact_numbers import decimal, number_text, share_text
-from fldp.support.validation import fail, integer, positive
+from fldp.support.validation import fail, integer, number, positive
 
 _MAX_ANSWERS = 10**6
 
 
 def _share(owner: str, name: str, value: float | Fraction) -> Fraction:
     """Accept a number from 0 to 1, as a fraction."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
-        raise fail(owner, name, "a number from 0 to 1", value)
+    number(0, 1)(owner, name, value)
     return decimal(value)
 
 

@@ -24,7 +24,7 @@ from fldp.estimation.planner import plan
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.search.prefix_code import LIKELY, Beginning, PrefixCode, as_bytes
 from fldp.search.results import HeavyHitters
-from fldp.support.validation import Constraint, fail, integer, positive
+from fldp.support.validation import Constraint, fail, integer, optional, positive
 
 
 def _name(owner: str, name: str, value: Any) -> str:
@@ -33,18 +33,14 @@ def _name(owner: str, name: str, value: Any) -> str:
     return value
 
 
-def _optional(constraint: Constraint) -> Constraint:
-    return lambda owner, name, value: None if value is None else constraint(owner, name, value)
-
-
 _MAX_NAME = 200
 _PARAMETERS: dict[str, Constraint] = {
     "epsilon": positive,
-    "oracle": _optional(_name),
-    "eta": _optional(positive),
+    "oracle": optional(_name),
+    "eta": optional(positive),
     "k": integer(1, 1 << 12),
     "quota": integer(1, 10**9),
-    "hours": _optional(integer(1, 10**5)),
+    "hours": optional(integer(1, 10**5)),
     "rounds": integer(1, 64),
     "bits": integer(4, 18),
 }

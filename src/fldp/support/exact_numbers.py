@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 
 from fldp.support import canonical_json
+from fldp.support.validation import is_number
 
 _MAX_TEXT, _MAX_EXPONENT = 1000, 1000
 
 
 def exact(number: Any) -> Fraction:
-    """Return a number as it is, a text such as ``1/3`` or ``1e-6`` included; one of absurd length is a ValueError.
+    """Return the exact value of a number, or of a text such as ``1/3``; an absurdly long one is a ValueError.
 
     >>> exact("1/3"), exact(0.5)
     (Fraction(1, 3), Fraction(1, 2))
     """
     if isinstance(number, np.generic):
         number = number.item()
+    if not (is_number(number) or isinstance(number, str | Decimal)):
+        raise TypeError
     if isinstance(number, str | Decimal):
         power = re.search(r"[eE][+-]?(\d+)", str(number))
         if len(str(number)) > _MAX_TEXT or (power and int(power[1]) > _MAX_EXPONENT):

@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from fldp.survey.mistakes import MistakeList, brief
+from fldp.support.validation import MistakeList, show
 
 ZWNJ, ZWJ = "\u200c", "\u200d"
 
@@ -59,30 +59,30 @@ _TWINS_BY_SCRIPT = (
 _TWINS = str.maketrans({theirs: latin for pair in _TWINS_BY_SCRIPT for latin, theirs in zip(*pair, strict=True)})
 
 
-def check_texts(texts: dict[str, str], found: MistakeList) -> None:
+def check_texts(texts: dict[str, str], mistakes: MistakeList) -> None:
     """Find hidden characters in the question and the other texts around it."""
     for key, text in texts.items():
         for place, character in hidden(text.replace("\n", " "), allowed=_DIRECTION_MARKS):
-            found.say(
+            mistakes.note(
                 (key,), f"{key} must show all of its characters, got {_named(character)} at {place}; leave it out"
             )
             break
 
 
-def check_labels_visible(key: str, labels: Sequence[str], found: MistakeList) -> None:
+def check_labels_visible(key: str, labels: Sequence[str], mistakes: MistakeList) -> None:
     """Find labels that hide characters, have several blanks in a row, or look like another one."""
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):
         mistake = _mistake(label)
         if mistake is not None:
-            found.say((key,), f"{key}: label {position}, {brief(label)}, {mistake}")
+            mistakes.note((key,), f"{key}: label {position}, {show(label)}, {mistake}")
             continue
         first = seen.setdefault(skeleton(label), position)
         if first != position:
             other = labels[first]
-            found.say(
+            mistakes.note(
                 (key,),
-                f"{key}: label {position}, {brief(label)}, looks like label {first}, {brief(other)}"
+                f"{key}: label {position}, {show(label)}, looks like label {first}, {show(other)}"
                 f"{_difference(label, other)}; word one of them differently",
             )
 
@@ -121,7 +121,7 @@ def _is_hidden(character: str) -> bool:
 
 
 def _is_pictograph(character: str) -> bool:
-    """Tell whether this is in the blocks that Unicode keeps for emoji, those to come included."""
+    """Whether this is in the blocks that Unicode keeps for emoji, those to come included."""
     return "\U0001f000" <= character <= "\U0001faff"
 
 
@@ -130,7 +130,7 @@ def _is_emoji(character: str) -> bool:
 
 
 def _is_spelling(text: str, place: int) -> bool:
-    """Tell whether an invisible character is a part of how its neighbours are written."""
+    """Whether an invisible character is a part of how its neighbours are written."""
     character, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
     if not before:
         return False
@@ -144,7 +144,7 @@ def _is_spelling(text: str, place: int) -> bool:
 
 
 def _joins(joiner: str, text: str, after: str) -> bool:
-    """Tell whether a joiner stands where it may: in emoji, after a virama, or within a word of a script that joins."""
+    """Whether a joiner stands where it may: in emoji, after a virama, or within a word of a script that joins."""
     before = text[-1]
     if unicodedata.combining(before) == 9:  # a virama: RFC 5892, appendix A
         return True

@@ -6,7 +6,7 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from fldp.collector.http.query import days_of, parameters
+from fldp.collector.http.query import days_of
 from fldp.collector.routes.estimates import asked, enough, moment
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.catalog import PublishedSurvey
@@ -24,7 +24,7 @@ MAX_BYTES = 1 << 27  # of memory for reports that are looked at one by one; of m
 async def honesty(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Test the reports of a window, or their tally where the reports are not kept or are too many."""
     published = await asked(collector, request, token)
-    days = days_of(parameters(request, "from", "to"))
+    days = days_of(request)
     return JSONResponse(await collector.answers.compute(request, _tested, collector, published, days))
 
 

@@ -22,14 +22,9 @@ from fldp.oracles.plain.unary import BitRows, throw_each
 from fldp.randomness.budget_coins import STEPS, LevelCoins, best_balance
 from fldp.randomness.coins import BITS, degenerate, exp_lower
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer
+from fldp.support.validation import fail, integer, optional
 
 _MIN_POWER = 1 + Fraction(1, 1 << 60)
-
-
-def _balance(owner: str, name: str, value: Any) -> int | None:
-    """Accept None, or an integer of the range that is searched."""
-    return None if value is None else integer(STEPS // 2, STEPS - 1)(owner, name, value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +54,7 @@ class IDUE(BitRows, UnevenOracle):
     balance: int | None = field(default=None, kw_only=True)
 
     name = "idue"
-    params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": _balance}  # noqa: RUF012
+    params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": optional(integer(STEPS // 2, STEPS - 1))}  # noqa: RUF012
 
     def __post_init__(self) -> None:
         super().__post_init__()

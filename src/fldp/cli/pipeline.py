@@ -14,7 +14,7 @@ from fldp.cli.remote import Since, Until
 from fldp.data.reports import Tally
 from fldp.errors import FldpError, MergeError, ParameterError
 from fldp.randomness.stream import Stream
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.support.validation import one_of
 from fldp.wire import files as report_files
 from fldp.wire import parquet
@@ -43,7 +43,7 @@ def privatize(
     encoder = Encoder(about.as_survey.value, unknown, about.as_survey.value_type)
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
-    with progress("privatizing", None) as advance, written(output) as file:
+    with progress("privatizing", None) as advance, open_output(output) as file:
         made = report_files.privatize(
             about.oracle, _watched(read_cells(values, column), advance), encoder, Stream.of(seed)
         )
@@ -83,7 +83,7 @@ def merge(
 
 def save_tally(output: str, found: Tally, survey: str | None) -> None:
     """Write a tally, and say what it is of."""
-    with written(output) as file:
+    with open_output(output) as file:
         file.write(wire.encode_tally(found, survey))
     note(f"{found.n:,} reports of {found.oracle!r}, eta {found.oracle.eta}")
 

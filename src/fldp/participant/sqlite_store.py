@@ -5,9 +5,8 @@ power cut could bring the journal back, which undoes the commit: the answer woul
 """
 
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -15,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from fldp.errors import FldpError, ParameterError
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Spent
+from fldp.support.atomic_files import whole_file
+from fldp.support.sqlite_errors import DAMAGED, sqlite_reason
 from fldp.support.validation import fail, positive
 
 if TYPE_CHECKING:
@@ -69,18 +70,6 @@ PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
 """
-_REASONS = {
-    "BUSY": "is in use by another process, try again",
-    "LOCKED": "is in use by another process, try again",
-    "READONLY": "cannot be written",
-    "PERM": "cannot be written",
-    "CANTOPEN": "cannot be opened: it, or the folder it is in, is missing or is not yours",
-    "FULL": "cannot be written: the disk is full",
-    "IOERR": "cannot be read or written: the disk reports an error",
-    "NOTADB": "is damaged or not a ledger; restore it from a copy",
-    "CORRUPT": "is damaged; restore it from a copy",
-    "ERROR": "is damaged; restore it from a copy",  # our statements are right, so the tables are not ours
-}
 
 
 class FileStore:
@@ -139,32 +128,18 @@ def _create_if_missing(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    """Make a whole ledger under another name, then give it its own unless another process was first.
+    """Create a ledger, unless another process was first.
 
-    So a file of that name is a ledger from its first moment, and an empty one is a damaged one.
+    A file of that name is a ledger from its first moment, so an empty one is a damaged one.
     """
     import sqlite3
 
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
-    os.close(handle)
-    try:
-        with closing(sqlite3.connect(name, isolation_level=None)) as connection:
-            connection.executescript(_SCHEMA)
-        _adopt(name, path)
-    finally:
-        os.unlink(name)
-
-
-def _adopt(name: str, path: Path) -> None:
-    try:
-        os.link(name, path)
-    except FileExistsError:
-        return
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    with (
+        suppress(FileExistsError),
+        whole_file(path, replace=False) as hidden,
+        closing(sqlite3.connect(hidden, isolation_level=None)) as connection,
+    ):
+        connection.executescript(_SCHEMA)
 
 
 class _Rows:
@@ -255,7 +230,7 @@ class _Rows:
             self._refuse_file()
 
     def _refuse_file(self) -> NoReturn:
-        raise FldpError(f"{self._path}: {_REASONS['CORRUPT']}")
+        raise FldpError(f"{self._path}: {DAMAGED}")
 
 
 @contextmanager
@@ -266,5 +241,4 @@ def _plainly(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", "SQLITE_ERROR")  # such as SQLITE_IOERR_FSYNC
-        raise FldpError(f"{path}: {_REASONS.get(name.split('_')[1], str(error))}") from None
+        raise FldpError(f"{path}: {sqlite_reason(error)}") from None

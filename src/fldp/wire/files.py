@@ -11,7 +11,7 @@ from fldp.data.reports import Reports, Tally
 from fldp.errors import FldpError, MergeError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.stream import Stream
-from fldp.support.atomic_files import opened
+from fldp.support.atomic_files import open_input
 from fldp.wire import parquet
 from fldp.wire.cells import Cells, Encoder
 
@@ -64,7 +64,7 @@ def read(
     seen: dict[str, str] | None = None,
 ) -> Content:
     """Read a file of reports or a tally into a tally. A batch that was seen before is refused."""
-    with opened(path) as file:
+    with open_input(path) as file:
         source = _Counted(file, progress)
         try:
             kind = wire.kind_of(source.start)
@@ -94,7 +94,7 @@ def load(path: str, oracle: Oracle | None, survey: str | None, progress: Progres
 
 def source(path: str, oracle: Oracle | None, survey: str | None, progress: Progress) -> Tally | Reports:
     """Read reports as they are, or a tally: whatever a file holds."""
-    with opened(path) as file:
+    with open_input(path) as file:
         counted = _Counted(file, progress)
         try:
             if wire.kind_of(counted.start) == wire.TALLY:
@@ -109,7 +109,7 @@ def source(path: str, oracle: Oracle | None, survey: str | None, progress: Progr
 def _parquet_reports(path: str, oracle: Oracle | None, survey: str | None) -> Reports:
     if path == "-":
         raise WireError("parquet: cannot be read from a pipe")
-    with opened(path) as file:
+    with open_input(path) as file:
         return Reports.concatenate(parquet.read(file, oracle, survey)[2])
 
 
@@ -124,7 +124,7 @@ def _once(path: str, digest: str, seen: dict[str, str] | None) -> None:
 def _read_parquet(path: str, oracle: Oracle | None, survey: str | None, progress: Progress) -> Content:
     if path == "-":
         raise WireError("parquet: cannot be read from a pipe")
-    with opened(path) as file:
+    with open_input(path) as file:
         named, version, reports = parquet.read(file, oracle, survey)
         tally = _sum(named, reports)
         progress(file.seek(0, io.SEEK_END))

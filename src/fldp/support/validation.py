@@ -12,7 +12,7 @@ who, what, the rule, the value. ``MistakeList.check`` applies a constraint at a 
 
 import math
 import re
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, TypeGuard, TypeVar
@@ -226,6 +226,29 @@ class MistakeList:
         except ParameterError as error:
             self.note(path, f"{error} from {source}" if source else str(error))
             return None
+
+    def check_list(self, path: Path, constraint: Constraint, values: Any, *, empty: bool = False) -> tuple[Any, ...]:
+        """Return what a constraint makes of the entries of a list at a path, all different; ``empty`` allows none.
+
+        >>> mistakes = MistakeList()
+        >>> mistakes.check_list(("epsilons",), positive, [1, 2, -1])
+        (1.0, 2.0, None)
+        >>> mistakes.messages
+        ['epsilons[2] must be a positive, finite number, got -1']
+        """
+        if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+            self.add(path, "a list", values)
+            return ()
+        *table, name = path
+        checked = tuple(
+            self.check((*table, f"{name}[{position}]"), constraint, value) for position, value in enumerate(values)
+        )
+        if not checked and not empty:
+            self.add(path, "a list of at least one", values)
+        for position, entry in enumerate(checked):
+            if entry is not None and entry in checked[:position]:
+                self.add(path, "all different", entry)
+        return checked
 
     def unknown(self, path: Path, keys: Iterable[Any], known: Container[str], what: str) -> None:
         """Note every key of a table that is not known, in the order of the keys."""

@@ -168,7 +168,12 @@ def test_all_mistakes_are_reported_at_once(tmp_path):
     )
     said = complaint(lambda: Specification.load(tmp_path / "x.toml"))
     beginnings = ["'colour' is not", "datasets[0]: dataset: the name must be", "datasets[1] must be a name"]
-    beginnings += ["oracles[1]: 'x' is not a parameter", "FWR: eta must be", "decoders[0] must be", "decoders[1] must be"]
+    beginnings += [
+        "oracles[1]: 'x' is not a parameter",
+        "FWR: eta must be",
+        "decoders[0] must be",
+        "decoders[1] must be",
+    ]
     beginnings += ["epsilons[1] must be", "epsilons[2] must be", "runs must be"]
     parts = said.removeprefix(f"{tmp_path / 'x.toml'}: experiment: ").split("; ")
     assert len(parts) == len(beginnings)

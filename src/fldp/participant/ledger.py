@@ -1,4 +1,4 @@
-"""Ledger: all answers of a person, and whether one more is within the person's limits. Pure data, no files."""
+"""Ledger: all answers of a person, and whether one more keeps to the person's limits. Pure data, no files."""
 
 from dataclasses import dataclass
 
@@ -82,15 +82,15 @@ class Ledger:
         return tuple(c for c in self.select(origin=charge.origin) if own & {c.name, c.topic})
 
     def knows(self, charge: Charge) -> bool:
-        """Tell whether that version was answered to that origin before."""
+        """Whether that version was answered to that origin before."""
         return any(entry.version == charge.version for entry in self.select(origin=charge.origin))
 
     def spent(self, *, origin: str | None = None, topic: str | None = None) -> Spent:
-        """Return what those answers give away together."""
+        """Return the privacy loss of those answers together."""
         return Spent.together(charge.cost for charge in self.select(origin=origin, topic=topic))
 
     def refusals(self, charge: Charge, limits: Limits) -> tuple[str, ...]:
-        """Say why one more answer is not within the limits; nothing if it is."""
+        """Return why one more answer would break the limits; nothing if it would not."""
         scopes = (
             (f"answers on topic {charge.topic} to {charge.origin}", limits.topic, (charge.origin, charge.topic)),
             (f"answers to {charge.origin}", limits.origin, (charge.origin, None)),
@@ -103,17 +103,17 @@ class Ledger:
         )
 
     def notices(self, charge: Charge, limits: Limits) -> tuple[str, ...]:
-        """Say what the person must know before answering: few labels, or others than the last time."""
-        found = []
+        """Return what the person must know before answering: few labels, or others than the last time."""
+        notices = []
         if charge.size < limits.min_labels:
-            found.append(f"it has {charge.size} labels, fewer than {limits.min_labels}")
+            notices.append(f"it has {charge.size} labels, fewer than {limits.min_labels}")
         before = self.related(charge)
         if before and before[-1].labels != charge.labels:
             last = before[-1]
-            found.append(f"its labels have changed since {last.day}: {_many(last)} then, {_many(charge)} now")
-        return tuple(found)
+            notices.append(f"its labels have changed since {last.day}: {_many(last)} then, {_many(charge)} now")
+        return tuple(notices)
 
 
 def _many(charge: Charge) -> str:
-    """Say how many labels there were; strings count as more than any list has."""
+    """Return how many labels there were, in words; strings count as more than any list has."""
     return "any text" if charge.size == MAX_VALUES else str(charge.size)

@@ -82,7 +82,7 @@ class FileStore:
     """
 
     def __init__(self, path: str | Path, *, patience: float = 10.0) -> None:
-        self.path, self._patience = _named(path), positive("FileStore", "patience", patience)
+        self.path, self._patience = _absolute(path), positive("FileStore", "patience", patience)
         _create_if_missing(self.path)
         with self.exclusive() as rows:
             rows.check()
@@ -108,8 +108,8 @@ class FileStore:
         return connection
 
 
-def _named(path: str | Path) -> Path:
-    """Return where a file is, now and wherever the process goes; refuse a name that no file can have."""
+def _absolute(path: str | Path) -> Path:
+    """Return the absolute path of a file, since the process may change its folder; refuse an impossible name."""
     try:
         if b"\0" not in os.fsencode(path):
             return Path(path).absolute()
@@ -165,7 +165,7 @@ class _Rows:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
     def _upgrade(self) -> None:
-        """Bring a file of an earlier schema to the current one, within the transaction that writes to it."""
+        """Migrate a file of an earlier schema, within the transaction that writes to it."""
         if self._schema == SCHEMA_VERSION:
             return
         for statement in _UPGRADE:
@@ -235,7 +235,7 @@ class _Rows:
 
 @contextmanager
 def _plainly(path: Path) -> Iterator[None]:
-    """Say in one line what SQLite said of a file."""
+    """Raise errors of SQLite as one line about the file."""
     import sqlite3
 
     try:

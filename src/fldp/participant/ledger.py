@@ -12,7 +12,7 @@ class Charge:
     """One answer in the ledger: to whom, on what, at which cost, over which labels, on which day. Never the answer.
 
     ``labels`` identifies the set of labels and ``size`` is their number, the most that there can be where they are
-    strings; ``day`` is in UTC. ``name`` is that of the survey; it is empty in ledgers that were written without it.
+    strings; ``day`` is in UTC. ``name`` is the survey's name, empty in ledgers that were written without it.
     """
 
     origin: str

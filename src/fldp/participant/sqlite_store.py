@@ -78,7 +78,7 @@ class FileStore:
     The file is made if there is none. One that is damaged, empty or something else is refused and left alone: over a
     fresh ledger everything would be answered again. ``patience`` is how many seconds to wait for other processes.
 
-    A file of an earlier schema is read as it is, and gets the current one with the first answer or refusal written.
+    A file of an earlier schema is read unchanged, and migrated when the first answer or refusal is written.
     """
 
     def __init__(self, path: str | Path, *, patience: float = 10.0) -> None:

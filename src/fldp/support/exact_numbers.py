@@ -1,4 +1,4 @@
-"""Exact numbers: rationals from what people write, and back."""
+"""Exact numbers: rationals from numbers and texts, and back."""
 
 import re
 from decimal import Decimal
@@ -32,7 +32,7 @@ def exact(number: Any) -> Fraction:
 
 
 def decimal(number: float | Fraction) -> Fraction:
-    """Return a number as it is written, not as the double beside it.
+    """Return the decimal number that a float is written as, not the double beside it.
 
     >>> decimal(0.1), sum([decimal(0.1)] * 10) == 1, sum([0.1] * 10) == 1
     (Fraction(1, 10), True, False)
@@ -53,7 +53,7 @@ def number_text(number: float | Fraction) -> str:
 
 
 def share_text(eta: Fraction) -> str:
-    """Write a share as people do: a power of two as one part of so many, any other as a decimal number.
+    """Return a share in words: a power of two as a fraction, any other as a decimal number.
 
     >>> share_text(Fraction(1, 8)), share_text(Fraction(67, 125)), share_text(Fraction(1))
     ('1/8', '0.536', '1')

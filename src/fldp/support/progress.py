@@ -1,4 +1,4 @@
-"""How long work shows that it goes on."""
+"""Progress bar on standard error."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress(what: str, total: float | None, done: int = 0) -> Iterator[Callable[[float], None]]:
-    """Show a bar and the time left on standard error while work goes on, if that is a terminal.
+    """Show a bar and the time left while the block runs, if standard error is a terminal.
 
     >>> with progress("counting", 3) as advance:
     ...     advance(3)

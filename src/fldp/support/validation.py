@@ -259,7 +259,7 @@ class MistakeList:
     def attempt(self, action: Callable[[], T], path: Path) -> T | None:
         """Return the result of an action, or None with its error noted.
 
-        The error belongs to the path; that of a table belongs to the key that it names, such as ``GRR: epsilon``.
+        The error belongs to the path, or to the key of a table that it names, such as ``GRR: epsilon``.
         """
         try:
             return action()

@@ -255,7 +255,7 @@ def _repeat(value: Any, oracle: Oracle | None, mistakes: MistakeList) -> dict[st
     if value not in REPEATS:
         mistakes.add(("collect", "repeat"), "'once' or 'daily'", value)
     elif value == "daily" and oracle is not None and not oracle.refreshes:
-        mistakes.add(("collect", "repeat"), f"'once', since a report of {oracle.title} is repeated as it is", value)
+        mistakes.add(("collect", "repeat"), f"'once', since a report of {oracle.title} is repeated unchanged", value)
     return {} if value == REPEATS[0] else {"repeat": value}
 
 

@@ -1,4 +1,4 @@
-"""Texts of a new survey: what people read is all that there is, and no two labels look alike.
+"""Visible texts of a new survey: no hidden characters, and no two labels that look alike.
 
 A label with a hidden character is another label to the program and the same one to the person, so an answer can be
 counted where nobody meant it. Surveys that exist already keep their texts, since their versions depend on them; these
@@ -56,21 +56,19 @@ _TWINS_BY_SCRIPT = (
     # quotation marks
     ('""""', "\u201c\u201d\u201e\u2033"),
 )
-_TWINS = str.maketrans({theirs: latin for pair in _TWINS_BY_SCRIPT for latin, theirs in zip(*pair, strict=True)})
+_TWINS = str.maketrans({twin: latin for pair in _TWINS_BY_SCRIPT for latin, twin in zip(*pair, strict=True)})
 
 
 def check_texts(texts: dict[str, str], mistakes: MistakeList) -> None:
-    """Find hidden characters in the question and the other texts around it."""
+    """Note hidden characters in the question and the other texts around it."""
     for key, text in texts.items():
         for place, character in hidden(text.replace("\n", " "), allowed=_DIRECTION_MARKS):
-            mistakes.note(
-                (key,), f"{key} must show all of its characters, got {_named(character)} at {place}; leave it out"
-            )
+            mistakes.note((key,), f"{key} has a hidden character, {_named(character)} at {place}; leave it out")
             break
 
 
 def check_labels_visible(key: str, labels: Sequence[str], mistakes: MistakeList) -> None:
-    """Find labels that hide characters, have several blanks in a row, or look like another one."""
+    """Note labels that hide characters, have several blanks in a row, or look like another one."""
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):
         mistake = _mistake(label)
@@ -89,7 +87,7 @@ def check_labels_visible(key: str, labels: Sequence[str], mistakes: MistakeList)
 
 def _mistake(label: str) -> str | None:
     for place, character in hidden(label):
-        return f"must show all of its characters, got {_named(character)} at {place}; leave it out"
+        return f"has a hidden character, {_named(character)} at {place}; leave it out"
     if _BLANKS.search(label) or label != label.strip():
         return "must have single blanks, between words only"
     return None
@@ -174,15 +172,15 @@ def skeleton(label: str) -> str:
     if label.isascii():
         return label
     shown = unicodedata.normalize("NFKC", label.translate(_TWINS))
-    kept = "".join(c for c in shown if not (_IGNORABLE.match(c) or unicodedata.category(c) == "Cf"))
-    return " ".join(unicodedata.normalize("NFKC", kept.translate(_TWINS)).split())
+    visible = "".join(c for c in shown if not (_IGNORABLE.match(c) or unicodedata.category(c) == "Cf"))
+    return " ".join(unicodedata.normalize("NFKC", visible.translate(_TWINS)).split())
 
 
 def _difference(label: str, other: str) -> str:
     """Name the first character in which two labels differ that look alike."""
-    for mine, theirs in zip(label, other, strict=False):
-        if mine != theirs:
-            return f" ({_named(mine)} where the other has {_named(theirs)})"
+    for character, twin in zip(label, other, strict=False):
+        if character != twin:
+            return f" ({_named(character)} where the other has {_named(twin)})"
     return ""
 
 

@@ -93,8 +93,7 @@ def test_labels_and_values():
     assert survey.value("lynx") is None
     with pytest.raises(DomainError) as error:
         survey.encode(["edge", "lynx"])
-    message = "survey browser: unknown label at position 1 (not shown, to protect the answer)"
-    assert str(error.value) == message
+    assert str(error.value) == "survey browser: unknown label at position 1 (not shown, to protect the answer)"
     with pytest.raises(DomainError, match="unknown label at position 0"):
         survey.encode([None])
 
@@ -135,7 +134,7 @@ def test_every_mistake_at_once_and_by_line():
         ),
         (3, "labels must be all different (label 2 is label 0 again), got 'chrome'"),
         (7, "FHR: epsilon must be a positive, finite number, got -1"),
-        (10, "collect.submit must be 'open', 'token' or 'ticket', got 'anybody'"),
+        (10, "collect.submit must be one of 'open', 'token', 'ticket', got 'anybody'"),
         (12, "'colour' is not a rule of collecting"),
         (13, "collect.minimum must be an integer from 1 to 1000000000, got 0"),
     ]
@@ -212,7 +211,7 @@ def test_mistakes_in_json_have_lines_too():
         ),
         (("2027-01-01T01:00:00+01:00", "1970-01-01T00:00:00+01:00"), "collect.closes must be a time from 1970 on, got"),
         (("2027-01-01T01:00:00+01:00", '"0001-01-01T00:00:00+01:00"'), "collect.closes must be a time with its offset"),
-        (("closes = ", 'retention = "forever"\ncloses = '), "collect.retention must be 'raw' or 'tally'"),
+        (("closes = ", 'retention = "forever"\ncloses = '), "collect.retention must be one of 'raw', 'tally'"),
         (('name = "browser"', "name = browser"), "is not TOML: Invalid value"),
     ],
     ids=lambda part: part if isinstance(part, str) else None,

@@ -129,7 +129,7 @@ def test_the_difference_is_named():
 @pytest.mark.parametrize("key", ["question", "title", "description"])
 def test_texts_around_the_labels(key):
     (found,) = mistakes("a", **{key: "abc\u202edef"})
-    assert found == f"{key} must show all of its characters, got U+202E RIGHT-TO-LEFT OVERRIDE at 3; leave it out"
+    assert found == f"{key} has a hidden character, U+202E RIGHT-TO-LEFT OVERRIDE at 3; leave it out"
     assert mistakes("a", **{key: "\u05e9\u05dc\u05d5\u05dd\u200f (2)"}) == []
     assert mistakes("a", description="two\nlines") == []
 

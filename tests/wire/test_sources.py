@@ -9,7 +9,7 @@ import pytest
 import fldp
 from fldp import FldpError, WireError
 from fldp.conformance import vectors
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.wire import parquet
 from fldp.wire.cells import CHUNK, Encoder, read_cells
 from support import cases
@@ -141,7 +141,7 @@ def test_output_appears_whole_or_not_at_all(tmp_path):
     path.write_bytes(b"before")
 
     def fail():
-        with written(str(path)) as file:
+        with open_output(str(path)) as file:
             file.write(b"half")
             raise RuntimeError
 
@@ -149,9 +149,9 @@ def test_output_appears_whole_or_not_at_all(tmp_path):
         fail()
     assert path.read_bytes() == b"before"
     assert list(tmp_path.iterdir()) == [path]
-    with written(str(path)) as file:
+    with open_output(str(path)) as file:
         file.write(b"after")
     assert path.read_bytes() == b"after"
     assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(FldpError, match="cannot be written: No such file or directory"), written("/nowhere/x"):
+    with pytest.raises(FldpError, match="cannot be written: No such file or directory"), open_output("/nowhere/x"):
         pass

@@ -47,7 +47,8 @@ class CollectorOptions:
                 raise
             note(str(error))
             for mistake in error.mistakes:
-                note(f"  {mistake}")
+                if mistake not in str(error):
+                    note(f"  {mistake}")
             raise typer.Exit(1) from None
 
 

@@ -6,10 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import Candidates, Subject, progress, takes_oracle
-from fldp.cli.pipeline import AsJson, size_of
+from fldp.cli.options import AsJson, Candidates, Subject, read_tally, takes_oracle
 from fldp.data.estimate import Estimate
-from fldp.wire import files as report_files
 
 
 @app.command()
@@ -40,7 +38,5 @@ def compare(
 
 
 def _estimate(file: str, candidates: str | None, subject: Subject | None, options: dict[str, Any]) -> Estimate:
-    oracle, version = (subject.oracle, subject.version) if subject else (None, None)
-    with progress("reading", size_of([file])) as advance:
-        source = report_files.load(file, oracle, version, advance, raw=False)
-    return (subject or Subject(source.oracle)).among(candidates).estimate(source, **options)
+    tally = read_tally(file, subject).tally
+    return (subject or Subject(tally.oracle)).among(candidates).estimate(tally, **options)

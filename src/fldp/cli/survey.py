@@ -9,7 +9,7 @@ from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, show_rows
 from fldp.cli.options import AsJson, Column, Output, note
 from fldp.errors import FldpError
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 
 surveys = typer.Typer(help="Write and check surveys.", no_args_is_help=True)
 app.add_typer(surveys, name="survey")
@@ -32,7 +32,7 @@ def init(
     if output == "-":
         typer.echo(text, nl=False)
     else:
-        with written(output) as file:
+        with open_output(output) as file:
             file.write(text.encode())
         note(f"wrote {output}, from {users:,} values")
 

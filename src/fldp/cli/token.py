@@ -44,18 +44,13 @@ class _Stored:
         from fldp.client.replies import Token
         from fldp.collector.config import clock
         from fldp.collector.service import tokens as auth
-        from fldp.support.validation import one_of
+        from fldp.support.validation import MistakeList
 
-        one_of(*auth.SCOPES)("token", "scope", scope)
-        until = None if expires is None else clock.parse_time(expires)
-        if expires is not None and (until is None or until <= clock.system()):
-            raise ParameterError(
-                f"token: expires must be a time to come such as 2030-01-01T00:00:00Z, got {expires!r:.60}"
-            )
-        if survey is not None and not auth.NAME.fullmatch(survey):
-            raise ParameterError(f"token: survey must be the name of a survey, got {survey!r:.60}")
-        secret, made = auth.create_token(self._store, clock.system(), scope, survey, until)
-        return Token(made.id, scope, survey, made.created, made.expires, token=secret)
+        mistakes, now = MistakeList(), clock.system()
+        terms = auth.TokenTerms.check({"scope": scope, "survey": survey, "expires": expires}, now, mistakes)
+        mistakes.refuse("token")
+        secret, created = auth.create_token(self._store, now, terms.scope, terms.survey, terms.expires)
+        return Token(created.id, scope, survey, created.created, created.expires, token=secret)
 
     def tokens(self) -> "list[Token]":
         from fldp.client.replies import Token

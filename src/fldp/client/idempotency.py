@@ -1,13 +1,10 @@
 """Idempotency keys: the same key counts once, however often it is sent."""
 
 import hashlib
-import re
 import secrets
 from base64 import urlsafe_b64encode
 
-from fldp.support.validation import fail
-
-_KEY = re.compile(r"[A-Za-z0-9_-]{22,128}", re.ASCII)
+from fldp.support.identifiers import IDEMPOTENCY_KEY
 
 
 def derived_key(*parts: str | bytes | int) -> str:
@@ -35,6 +32,4 @@ def checked_key(key: str | None) -> str:
     """
     if key is None:
         return secrets.token_urlsafe(32)
-    if not isinstance(key, str) or not _KEY.fullmatch(key):
-        raise fail("Client", "key", "22 to 128 of the characters A-Z, a-z, 0-9, - and _, at least 128 bits", key)
-    return key
+    return IDEMPOTENCY_KEY("Client", "key", key)

@@ -29,7 +29,7 @@ from fldp.errors import CollectorError
 from fldp.oracles.base.oracle import Oracle
 from fldp.participant.choice import Choice
 from fldp.participant.participant import Answer, Confirm, Participant
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, integer
 from fldp.survey.survey import Survey, SurveyError
@@ -309,7 +309,7 @@ class Operations:
     async def _saved(
         self, request: Request, path: str | Path, form: str, progress: Progress, *, folders: bool = False
     ) -> int:
-        with written(str(path), folders=folders) as file:
+        with open_output(str(path), folders=folders) as file:
             saved = Saved(file, form, progress)
             await self._line.ask(replace(request, sink=saved), lambda _: saved.check())
         return saved.size

@@ -23,7 +23,7 @@ from fldp.client.idempotency import derived_key
 from fldp.data.reports import Reports
 from fldp.errors import FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
-from fldp.support.atomic_files import opened
+from fldp.support.atomic_files import open_input, whole_file
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import integer
 from fldp.survey.survey import Survey
@@ -118,7 +118,7 @@ def upload(path: str, survey: Survey | str | None = None, progress: Progress = i
 @contextmanager
 def _seekable(path: str) -> Iterator[BinaryIO]:
     """Open a file; standard input is copied into one first, since its hash must be known before its end is."""
-    with opened(path) as file:
+    with open_input(path) as file:
         if file.seekable() and file is not sys.stdin.buffer:
             yield file
             return
@@ -196,16 +196,8 @@ class Acknowledged:
     def write(self, number: int) -> None:
         """Replace the number, whole or not at all, and have it on the disk."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".upload-")
-        try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(self._line(number))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, self._path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with whole_file(self._path) as hidden:
+            hidden.write_text(self._line(number), encoding="ascii")
 
     def remove(self) -> None:
         """Forget the number, and those that are too old to be believed."""

@@ -43,7 +43,7 @@ from fldp.randomness.stream import Stream
 from fldp.search.prefix_code import LIKELY
 from fldp.search.rounds import Search
 from fldp.support import canonical_json
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.survey.search_table import described
 
 CASES: dict[str, list[Oracle]] = {
@@ -282,7 +282,7 @@ def main(folder: str) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, text in files().items():
         json.loads(text)
-        with written(str(Path(folder) / name)) as file:
+        with open_output(str(Path(folder) / name)) as file:
             file.write(text.encode())
 
 

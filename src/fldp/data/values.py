@@ -1,13 +1,12 @@
 """Values: coercion of a caller's batch of values, with messages that do not show answers."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.errors import DomainError
-from fldp.support.validation import show
+from fldp.support.validation import is_integer, show
 
 Values = NDArray[np.integer[Any]]
 
@@ -59,7 +58,7 @@ def _from_array(rule: str, array: NDArray[Any]) -> Values:
 def _from_items(rule: str, items: list[Any]) -> Values:
     """Check items one by one, because NumPy would turn booleans into numbers and missing values into floats."""
     for position, item in enumerate(items):
-        if isinstance(item, bool | np.bool_) or not isinstance(item, Integral) or abs(int(item)) >= 1 << 63:
+        if not is_integer(item) or abs(int(item)) >= 1 << 63:
             where = f" at position {position}" if len(items) > 1 else ""
             raise DomainError(f"{rule}, got {discreet(item)}{where}")
     return np.array(items, np.int64)

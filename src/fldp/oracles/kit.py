@@ -26,7 +26,7 @@ from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 from fldp.oracles.base.symbol_reports import SymbolOracle, add_symbols
 from fldp.randomness.coins import SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, degenerate, exp_lower
 from fldp.randomness.stream import Stream, Words
-from fldp.support.validation import fail, flag, fraction, integer, maybe, one_of, positive
+from fldp.support.validation import fail, flag, fraction, integer, one_of, optional, positive
 
 __all__ = [
     "ONE",
@@ -62,9 +62,9 @@ __all__ = [
     "fraction",
     "integer",
     "keyed_hash",
-    "maybe",
     "multiply_high",
     "one_of",
+    "optional",
     "parity",
     "positive",
     "symbol_dtype",

@@ -14,7 +14,7 @@ from fldp.presentation.plot import COLOURS, FAINT, INK, figure, figures, literal
 from fldp.privacy.elimination_attack import Repeats
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import MAX_REPEATS, Card, Deal
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.support.optional_imports import load
 from fldp.support.validation import one_of
 from fldp.wire.description import describe
@@ -191,7 +191,7 @@ def save_card(card: Card, path: Path) -> None:
     """Save the card as a page or a picture, by the ending of the name: .html, .png or .svg."""
     check_ending(path)
     if path.suffix.lower() == ".html":
-        with written(str(path)) as file:
+        with open_output(str(path)) as file:
             file.write(as_html(card).encode())
         return
     save(_poster(card), path)

@@ -7,7 +7,7 @@ import numpy as np
 
 from fldp.data.estimate import Estimate
 from fldp.errors import FldpError
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.support.optional_imports import load
 
 COLOURS = {
@@ -119,7 +119,7 @@ def save(drawn: Any, path: Path) -> None:
     if kind not in ("png", "svg"):
         raise FldpError(f"{path}: a picture must end in .png or .svg")
     _settle(drawn)
-    with load("matplotlib", "plot").rc_context({"svg.hashsalt": "fldp"}), written(str(path)) as file:
+    with load("matplotlib", "plot").rc_context({"svg.hashsalt": "fldp"}), open_output(str(path)) as file:
         drawn.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
 
 

@@ -20,6 +20,7 @@ from fldp.oracles.exposure import exposure
 from fldp.privacy.verifier import Verification
 from fldp.search.rounds import Round
 from fldp.support.csv_cells import escape_row
+from fldp.support.validation import is_integer
 from fldp.survey.survey import Survey
 from fldp.wire.description import describe
 from fldp.wire.files import Content
@@ -154,7 +155,7 @@ def show_facts(facts: dict[str, Any], as_json: bool) -> None:
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {part}" for name, part in value.items())
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return f"{value:,}" if is_integer(value) else str(value)
 
 
 def oracle_facts(oracle: Oracle) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from fldp.errors import DomainError, ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.support.exact_numbers import exact
-from fldp.support.validation import show
+from fldp.support.validation import is_integer, show
 
 _MAX_WORK = 1 << 24
 _ROUNDING = Fraction(1, 10**9)
@@ -74,7 +73,7 @@ def _of_family(oracles: Sequence[FrequencyOracle]) -> Laws:
 
 
 def _of_function(law: Callable[[int], Any], domain_size: int | None) -> list[Any]:
-    if isinstance(domain_size, bool) or not isinstance(domain_size, Integral) or not 2 <= domain_size <= _MAX_WORK:
+    if not is_integer(domain_size) or not 2 <= domain_size <= _MAX_WORK:
         raise ParameterError(f"verify: a function needs domain_size, its number of values, got {domain_size!r}")
     return [_plain(law(value)) for value in range(int(domain_size))]
 
@@ -113,7 +112,7 @@ def _share(value: int, report: Any, share: Any) -> Fraction:
         probability = exact(share)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         probability = Fraction(-1)
-    if probability < 0 or isinstance(share, bool):
+    if probability < 0:
         where = f"report {show(report)} under value {value}"
         raise DomainError(f"verify: the probability of {where} must be a number from 0 on, got {show(share)}")
     return probability

@@ -12,7 +12,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.profile import Curve, Profile, delta_curve
 from fldp.privacy.notions.base import Notion, Pair, bounded_epsilon
 from fldp.randomness.coins import exp_lower, log_upper
-from fldp.support.validation import fail
+from fldp.support.validation import fail, is_number
 
 _MAX_SAMPLED = 1 << 10  # values, all pairs of which are checked
 
@@ -126,7 +126,7 @@ class Verification:
         >>> fldp.verify([["3/4", "1/4"], ["1/4", "3/4"]]).delta_at(0.0)
         Fraction(1, 2)
         """
-        nothing = not isinstance(epsilon, bool) and epsilon == 0
+        nothing = is_number(epsilon) and epsilon == 0
         return self._excess(exp_lower(0.0 if nothing else bounded_epsilon("verify", epsilon)))
 
     @property

@@ -5,7 +5,6 @@ import hmac
 import os
 import threading
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from fldp.errors import FldpError
-from fldp.support.validation import fail, integer
+from fldp.support.validation import fail, integer, is_integer
 
 _SCRATCH = 1 << 16  # words of a chunk: 512 KiB, which stay in the cache until they are used
 
@@ -41,7 +40,7 @@ def _process() -> tuple[int, int]:
 
 def _encode(label: object) -> bytes:
     """Encode a label with type and length, so that no two lists of labels share an encoding."""
-    if isinstance(label, Integral) and not isinstance(label, bool):
+    if is_integer(label):
         body = b"i" + str(int(label)).encode()
     elif isinstance(label, str):
         body = b"s" + label.encode("utf-8", "surrogatepass")
@@ -79,7 +78,7 @@ class Stream:
         if seed is None:
             self._start(os.urandom(32), seeded=False)
             return
-        if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) < 2**4096:
+        if not is_integer(seed) or not 0 <= int(seed) < 2**4096:
             raise fail("Stream", "seed", "None or an integer of at least 0 and below 2^4096", seed)
         self._start(hashlib.sha256(b"fldp stream seed\0" + str(int(seed)).encode()).digest(), seeded=True)
 
@@ -92,7 +91,7 @@ class Stream:
         """
         if isinstance(rng, Stream):
             return rng
-        if rng is not None and (isinstance(rng, bool) or not isinstance(rng, Integral)):
+        if rng is not None and not is_integer(rng):
             raise fail("Stream", "rng", "None (secure), an integer seed (experiments only) or a Stream", rng)
         return cls(rng)
 

@@ -19,7 +19,7 @@ def ignore(advance: float) -> None:
 
 @contextmanager
 def progress(what: str, total: float | None, done: int = 0) -> Iterator[Progress]:
-    """Show a bar and the time left on standard error while work goes on, if that is a terminal.
+    """Show a bar and the time left while the block runs, if standard error is a terminal.
 
     >>> with progress("counting", 3) as advance:
     ...     advance(3)

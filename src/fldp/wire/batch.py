@@ -24,6 +24,7 @@ from fldp.data.reports import Reports, Tally
 from fldp.errors import DomainError, FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.support import canonical_json
+from fldp.support.identifiers import VERSION
 from fldp.wire.description import abbreviate, build, describe
 
 MAGIC, FORMAT = b"FLDP", 1
@@ -312,8 +313,8 @@ def _parse(header: bytes) -> dict[str, Any]:
     if not good:
         _refuse("the header is not canonical JSON of an oracle and a survey")
     survey = fields.get("survey", "0" * 64)
-    if not (isinstance(survey, str) and len(survey) == 64 and set(survey) <= set("0123456789abcdef")):
-        _refuse("the header's survey version is not 64 hexadecimal digits")
+    if not VERSION.matches(survey):
+        _refuse(f"the header's survey version is not {VERSION.rule}")
     return dict(fields)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.errors import DomainError, FldpError
-from fldp.support.atomic_files import opened
+from fldp.support.atomic_files import open_input
 from fldp.support.optional_imports import load
 
 CHUNK = 1 << 16
@@ -27,7 +27,7 @@ def read_cells(path: str, column: str | None = None) -> Iterator[Cells]:
     if path.endswith((".parquet", ".pq")):
         yield from _parquet(path, column)
         return
-    with opened(path) as file:
+    with open_input(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
         try:
             if column is not None or path.endswith(".csv"):
@@ -76,7 +76,7 @@ def _guard(path: str, action: Callable[[], Any]) -> Any:
 
 def _parquet(path: str, column: str | None) -> Iterator[Cells]:
     parquet = load("pyarrow.parquet", "parquet")
-    with opened(path) as file:
+    with open_input(path) as file:
         try:
             table = parquet.ParquetFile(file)
         except Exception as error:  # pyarrow's own errors derive from several

@@ -15,7 +15,7 @@ from fldp.data.reports import Reports, Tally
 from fldp.errors import FldpError, MergeError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.stream import Stream
-from fldp.support.atomic_files import opened, written
+from fldp.support.atomic_files import open_input, open_output
 from fldp.support.progress import Progress, ignore
 from fldp.wire import batch, parquet
 from fldp.wire.cells import Encoder, read_cells
@@ -123,7 +123,7 @@ class _PeekedFile(io.RawIOBase):
 @contextmanager
 def _open(path: str, oracle: Oracle | None, survey: str | None, progress: Progress) -> Iterator[OpenReports]:
     """Open a file by its path, ``-`` for standard input; messages about its content name it."""
-    with opened(path) as file, closing(_PeekedFile(file, progress)) as source:
+    with open_input(path) as file, closing(_PeekedFile(file, progress)) as source:
         try:
             yield _open_content(source, oracle, survey)
         except WireError as error:
@@ -235,7 +235,7 @@ def privatize(
 
 def write_reports(path: str, oracle: Oracle, batches: Iterable[Reports], survey: str | None = None) -> int:
     """Write reports as a batch, or as Parquet where the name of the file ends so; return their number."""
-    with written(path) as file:
+    with open_output(path) as file:
         source = iter(batches)
         first = list(islice(source, 1))  # before anything is written, so that an error leaves a pipe empty
         if path.endswith(PARQUET_ENDINGS):
@@ -248,5 +248,5 @@ def write_reports(path: str, oracle: Oracle, batches: Iterable[Reports], survey:
 
 def write_tally(path: str, tally: Tally, survey: str | None = None) -> None:
     """Write a tally."""
-    with written(path) as file:
+    with open_output(path) as file:
         file.write(batch.encode_tally(tally, survey))

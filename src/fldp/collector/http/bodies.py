@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,10 +11,10 @@ from starlette.requests import ClientDisconnect, Request
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.load import Budget, Slot
 from fldp.collector.service.problems import Problem
+from fldp.support.identifiers import IDEMPOTENCY_KEY
 
 JSON_BYTES, SURVEY_BYTES = 1 << 16, 1 << 24
 _MAX_DIGITS = 18  # of a length
-_KEY = re.compile(r"[A-Za-z0-9_-]{22,128}")
 
 
 @asynccontextmanager
@@ -104,9 +103,8 @@ async def json_of(collector: Collector, request: Request) -> dict[str, Any]:
 def idempotency_key(request: Request) -> bytes:
     """Return the key of a request."""
     key = request.headers.get("idempotency-key", "")
-    if not _KEY.fullmatch(key):
-        rule = "22 to 128 characters of A-Z, a-z, 0-9, - and _, chosen at random"
-        raise Problem(400, "key", f"the header Idempotency-Key must be {rule}")
+    if not IDEMPOTENCY_KEY.matches(key):
+        raise Problem(400, "key", f"the header Idempotency-Key must be {IDEMPOTENCY_KEY.rule}")
     return key.encode()
 
 

@@ -57,7 +57,7 @@ async def estimates_among(collector: Collector, request: Request, token: StoredT
 async def tally(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Return the tally itself, as bytes."""
     published = await requested_version(collector, request, token)
-    days = days_of(parameters(request, "from", "to"))
+    days = days_of(request)
     tag = await collector.quick(_tag, collector, published, days, "tally")
     if _matches(request, tag):
         return _unchanged(tag)
@@ -82,7 +82,7 @@ def _days(collector: Collector, published: PublishedSurvey) -> list[dict[str, An
 async def export(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Return the raw reports of a window as Parquet."""
     published = await requested_version(collector, request, token)
-    days = days_of(parameters(request, "from", "to"))
+    days = days_of(request)
     if published.survey.collect["retention"] != "raw":
         raise Problem(409, "not-raw", "this survey keeps no reports, only their tally")
     file = await collector.answers.compute(request, _exported, collector, published, days)

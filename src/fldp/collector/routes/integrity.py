@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from fldp.collector.http.access import requested_version
-from fldp.collector.http.query import days_of, parameters
+from fldp.collector.http.query import days_of
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.survey_cache import PublishedSurvey
@@ -25,7 +25,7 @@ MAX_BYTES = 1 << 27  # of memory for reports that are looked at one by one; of m
 async def honesty(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Test the reports of a window, or their tally where the reports are not kept or are too many."""
     published = await requested_version(collector, request, token)
-    days = days_of(parameters(request, "from", "to"))
+    days = days_of(request)
     return JSONResponse(await collector.answers.compute(request, _tested, collector, published, days))
 
 

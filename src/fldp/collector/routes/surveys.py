@@ -15,6 +15,7 @@ from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, bad_parameter, not_found
 from fldp.collector.service.survey_cache import PublishedSurvey, SurveySummary
 from fldp.collector.storage.protocol import StoredSurvey, StoredToken
+from fldp.support.validation import counted, is_integer
 from fldp.survey.survey import Survey, SurveyError
 
 MAX_TICKETS = 100_000
@@ -42,19 +43,19 @@ def _parsed(body: bytes, most: int) -> Survey:
         text = body.decode()
         size = _size(text)
         if size > most:
-            raise _mistaken(f"the number of values must be at most {most}, got {size}")
+            raise _mistaken(1, f"the number of values must be at most {most}, got {size}")
         survey = Survey.parse(text, is_json=True)
     except UnicodeDecodeError:
-        raise _mistaken("the body must be UTF-8 text") from None
+        raise _mistaken(1, "the body must be UTF-8 text") from None
     except SurveyError as error:
-        raise _mistakes(error) from None
+        raise _mistaken(error.count, *map(str, error.mistakes)) from None
     if (survey.domain_size or 0) > most + 1:  # a search with as many prefixes has one value more
-        raise _mistaken(f"the number of values must be at most {most}, got {survey.domain_size}")
+        raise _mistaken(1, f"the number of values must be at most {most}, got {survey.domain_size}")
     cells = 1
     for length in survey.oracle.tally_shape:
         cells *= length
     if cells > 4 * most:
-        raise _mistaken(f"the tally must have at most {4 * most} numbers, got {cells}")
+        raise _mistaken(1, f"the tally must have at most {4 * most} numbers, got {cells}")
     return survey
 
 
@@ -63,12 +64,7 @@ def _drafted(survey: Survey) -> None:
     try:
         survey.check_draft()
     except SurveyError as error:
-        raise _mistakes(error) from None
-
-
-def _mistakes(error: SurveyError) -> Problem:
-    mistakes = [str(mistake)[:500] for mistake in error.mistakes[:100]]
-    return Problem(422, "survey", f"the survey has {len(error.mistakes)} mistakes", mistakes=mistakes)
+        raise _mistaken(error.count, *map(str, error.mistakes)) from None
 
 
 def _size(text: str) -> int:
@@ -80,8 +76,8 @@ def _size(text: str) -> int:
         return 0
 
 
-def _mistaken(mistake: str) -> Problem:
-    return Problem(422, "survey", "the survey has 1 mistakes", mistakes=[mistake])
+def _mistaken(count: int, *mistakes: str) -> Problem:
+    return Problem(422, "survey", f"the survey has {counted(count, 'mistake')}", mistakes=[m[:500] for m in mistakes])
 
 
 def _facts(summary: SurveySummary, now: str) -> dict[str, Any]:
@@ -182,7 +178,7 @@ async def tickets(collector: Collector, request: Request, token: StoredToken) ->
     published = await requested_version(collector, request, token)
     fields = await json_of(collector, request)
     count = fields.get("count")
-    if fields.keys() != {"count"} or not isinstance(count, int) or isinstance(count, bool):
+    if fields.keys() != {"count"} or not is_integer(count):
         raise Problem(422, "malformed", 'the body must be {"count": N}')
     if not 1 <= count <= MAX_TICKETS:
         raise Problem(422, "malformed", f"count must be an integer from 1 to {MAX_TICKETS}")

@@ -5,15 +5,15 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from fldp.collector.config.clock import parse_time
 from fldp.collector.config.proxies import is_local
 from fldp.collector.http.access import permit, require, token_of
 from fldp.collector.http.bodies import json_of
 from fldp.collector.http.query import parameters
 from fldp.collector.service import tokens as auth
 from fldp.collector.service.collector import Collector
-from fldp.collector.service.problems import Problem, busy, not_found
+from fldp.collector.service.problems import busy, mistaken, not_found
 from fldp.collector.storage.protocol import StoredToken
+from fldp.support.validation import MistakeList
 
 
 def token_facts(token: StoredToken) -> dict[str, Any]:
@@ -32,18 +32,12 @@ async def create_token(collector: Collector, request: Request, token: StoredToke
     """Make a token; this is the only time that it is shown."""
     parameters(request)
     permit(token, None)
-    fields = await json_of(collector, request)
-    scope, survey, expires = (fields.pop(name, None) for name in ("scope", "survey", "expires"))
-    if fields:
-        raise Problem(422, "malformed", "the keys of a token are scope, survey and expires")
-    if scope not in auth.SCOPES:
-        raise Problem(422, "malformed", f"scope must be one of {', '.join(auth.SCOPES)}")
-    if survey is not None and not (isinstance(survey, str) and auth.NAME.fullmatch(survey)):
-        raise Problem(422, "malformed", "survey must be the name of a survey")
-    until = parse_time(expires) if isinstance(expires, str) else None
-    if expires is not None and (until is None or until <= collector.clock()):
-        raise Problem(422, "malformed", "expires must be a time to come, such as 2030-01-01T00:00:00Z")
-    secret, created = await collector.quick(auth.create_token, collector.store, collector.clock(), scope, survey, until)
+    mistakes, now = MistakeList(), collector.clock()
+    terms = auth.TokenTerms.check(await json_of(collector, request), now, mistakes)
+    if mistakes:
+        raise mistaken(mistakes, "malformed")
+    new = terms.scope, terms.survey, terms.expires
+    secret, created = await collector.quick(auth.create_token, collector.store, now, *new)
     return JSONResponse({"token": secret, **token_facts(created)}, 201)
 
 

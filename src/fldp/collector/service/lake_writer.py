@@ -17,7 +17,7 @@ from fldp.collector.storage.segments import mixed
 from fldp.data.reports import Reports
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, day_file
 from fldp.errors import FldpError
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.survey.survey import Survey
 from fldp.wire import parquet
 
@@ -87,7 +87,7 @@ def write_day(
             return TOO_FEW
         if parquet.count(path, entry.version, entry.number) == count:
             return THERE
-        with written(str(path), folders=True) as file:
+        with open_output(str(path), folders=True) as file:
             write_reports(file, snapshot, entry, survey, days, watch)
     return WRITTEN
 

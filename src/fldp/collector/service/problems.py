@@ -7,6 +7,8 @@ from typing import Any
 
 from starlette.responses import Response
 
+from fldp.support.validation import MistakeList
+
 TITLES = {
     "busy": "Too much at the same time",
     "candidates": "These are not candidates that can be counted",
@@ -70,3 +72,8 @@ def busy(detail: str) -> Problem:
 def bad_parameter(detail: str) -> Problem:
     """Return the problem of a parameter in the address."""
     return Problem(422, "parameter", detail)
+
+
+def mistaken(mistakes: MistakeList, slug: str) -> Problem:
+    """Return the problem of input with mistakes: all of them in its detail, and one by one."""
+    return Problem(422, slug, "; ".join(mistakes.messages), mistakes=mistakes.messages)

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from fldp.errors import DomainError, FldpError
 from fldp.experiments.datasets.population import Population, dataset
-from fldp.support.atomic_files import opened, written
+from fldp.support.atomic_files import open_input, open_output
 from fldp.support.optional_imports import load
 from fldp.wire.cells import read_cells
 
@@ -52,7 +52,7 @@ def write_counts(path: Path, population: Population) -> None:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("item", "count"))
     rows.writerows(zip(population.labels or range(population.domain_size), population.counts.tolist(), strict=True))
-    with written(str(path)) as file:
+    with open_output(str(path)) as file:
         file.write(gzip.compress(text.getvalue().encode(), mtime=0))
 
 
@@ -93,7 +93,7 @@ def _counts_in(path: str) -> list[tuple[str, Any]] | None:
 
 @contextmanager
 def _text(path: str) -> Iterator[TextIO]:
-    with opened(path) as file:
+    with open_input(path) as file:
         raw: Any = gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file
         text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
         try:
@@ -104,7 +104,7 @@ def _text(path: str) -> Iterator[TextIO]:
 
 def _parquet_counts(path: str) -> list[tuple[str, Any]] | None:
     parquet = load("pyarrow.parquet", "parquet")
-    with opened(path) as file:
+    with open_input(path) as file:
         try:
             table = parquet.ParquetFile(file)
         except Exception as error:  # pyarrow's own errors derive from several

@@ -11,7 +11,7 @@ from fldp.experiments.paper.evaluation import Evaluation
 from fldp.experiments.paper.evidence import Evidence, Note, gather, say_nothing, unfinished
 from fldp.experiments.paper.figures import PICTURES
 from fldp.presentation.plot import save
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.support.optional_imports import load
 from fldp.support.progress import progress
 
@@ -47,7 +47,7 @@ def reproduce(
         _draw(evidence, folder / FOLDER)
         for name in ("main", "users", "etas"):
             getattr(evidence, name).write(folder / FOLDER / f"{name}.csv")
-        with written(str(folder / PAGE)) as file:
+        with open_output(str(folder / PAGE)) as file:
             file.write(document(evidence, found, full=full, folder=FOLDER).encode())
     return found
 

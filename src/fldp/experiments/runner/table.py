@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.errors import FldpError
-from fldp.support.atomic_files import opened, written
+from fldp.support.atomic_files import open_input, open_output
 from fldp.support.csv_cells import escape_cell, unescape_cell
 from fldp.support.optional_imports import load
 from fldp.support.validation import fail
@@ -125,7 +125,7 @@ class Table:
     def write(self, path: str | Path) -> None:
         """Write the table as CSV or Parquet, as its name ends, whole or not at all."""
         name = check_ending(path)
-        with written(name) as file:
+        with open_output(name) as file:
             if name.endswith(".csv"):
                 file.write(self._csv().encode())
             else:
@@ -144,7 +144,7 @@ class Table:
     def read(cls, path: str | Path) -> "Table":
         """Read a table that ``write`` wrote."""
         name = check_ending(path)
-        with opened(name) as file:
+        with open_input(name) as file:
             try:
                 return cls._from_csv(file.read()) if name.endswith(".csv") else cls._from_parquet(file)
             except FldpError as error:

@@ -22,7 +22,8 @@ from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gra
 from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
 from fldp.randomness.coins import SymbolCoin, exp_lower
 from fldp.randomness.stream import Stream, Words
-from fldp.support.validation import fail, flag, integer, maybe
+from fldp.support.exact_numbers import exact
+from fldp.support.validation import fail, flag, integer, optional
 
 MAX_HASH_BITS, MAX_MASKS = 8, 12
 MAX_SCATTERED = 1 << 22  # values: anonymity is computed by a transform over all of them
@@ -40,7 +41,7 @@ def halving(owner: str, name: str, value: Any) -> Fraction:
     fldp.errors.ParameterError: FWR: eta must be 1, 1/2, 1/4, ... (the nearest are 1/2 and 1/4), got 0.3
     """
     try:
-        share = Fraction(value) if not isinstance(value, bool | str) else Fraction(0)
+        share = Fraction(0) if isinstance(value, str) else exact(value)
     except (TypeError, ValueError, OverflowError):
         share = Fraction(0)
     if not Fraction(1, 1 << MAX_MASKS) <= share <= 1:
@@ -91,7 +92,7 @@ class FWR(WalshOracle):
     params = {  # noqa: RUF012
         **WalshOracle.params,
         "eta": halving,
-        "hash_bits": maybe(integer(1, MAX_HASH_BITS)),
+        "hash_bits": optional(integer(1, MAX_HASH_BITS)),
         "allow_exposure": flag,
     }
 

@@ -30,7 +30,7 @@ from fldp.oracles.strings.rappor_kernels import choose_bits, flip_filters
 from fldp.randomness.coins import log_upper
 from fldp.randomness.stream import Stream, Words
 from fldp.randomness.two_stage_coins import StageCoins
-from fldp.support.validation import fail, fraction, integer, maybe, positive
+from fldp.support.validation import fail, fraction, integer, optional, positive
 
 _ALL = U64(2**64 - 1)
 _MAX_PUBLICS = 64
@@ -75,7 +75,7 @@ class RAPPOR(FittedOracle):
         "bits": integer(2, 4096),
         "hashes": integer(1, 16),
         "cohorts": power_of_two,
-        "p": maybe(fraction),
+        "p": optional(fraction),
         "hash_seed": integer(0, MAX_SEED),
     }
     refreshes = True

@@ -22,7 +22,7 @@ from fldp.oracles.plain.unary import BitRows, throw_each
 from fldp.randomness.budget_coins import STEPS, LevelCoins, best_balance
 from fldp.randomness.coins import BITS, degenerate, exp_lower
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer, maybe
+from fldp.support.validation import fail, integer, optional
 
 _MIN_POWER = 1 + Fraction(1, 1 << 60)
 
@@ -53,7 +53,7 @@ class IDUE(BitRows, UnevenOracle):
     balance: int | None = field(default=None, kw_only=True)
 
     name = "idue"
-    params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": maybe(integer(STEPS // 2, STEPS - 1))}  # noqa: RUF012
+    params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": optional(integer(STEPS // 2, STEPS - 1))}  # noqa: RUF012
 
     def _settle_parameters(self) -> None:
         for value, budget in self.budgets:

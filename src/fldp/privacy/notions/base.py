@@ -119,6 +119,6 @@ def exact_share(owner: str, name: str, value: Any) -> Fraction:
         share = exact(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise fail(owner, name, "a number from 0 to 1", value) from None
-    if isinstance(value, bool) or not 0 <= share <= 1:
+    if not 0 <= share <= 1:
         raise fail(owner, name, "a number from 0 to 1", value)
     return share

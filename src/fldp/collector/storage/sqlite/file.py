@@ -10,6 +10,7 @@ from fldp.collector.storage.checksums import row_checksum
 from fldp.collector.storage.migrations import steps
 from fldp.collector.storage.protocol import StoreError
 from fldp.collector.storage.tables import CHECKED, COLUMNS
+from fldp.support.sqlite_errors import sqlite_reason
 
 FILE = "fldp.db"
 _APPLICATION = 0x666C6463  # "fldc": SQLite keeps it in the file's header, so that other files are known as such
@@ -157,6 +158,6 @@ def store_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(f"{path}: {error}") from None
+        raise StoreError(f"{path}: {sqlite_reason(error)}") from None
     except OSError as error:
         raise StoreError(f"{path}: cannot be opened: {error.strerror}") from None

@@ -48,9 +48,11 @@ guard = needs.Guard().install()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_itemcollected(item):
-    """Mark what needs a server, so that `-m "not serving"` leaves it out."""
+    """Mark what needs a server, and what needs time, so that `make check` leaves it out."""
     if needs.is_serving(item):
         item.add_marker("serving")
+    if needs.is_long(item):
+        item.add_marker("long")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""What a test needs beside Python: whether it starts or talks to a server, a cluster, a database or a browser.
+"""What a test needs beside Python: time, and whether it starts or talks to a server, a cluster, a database or a browser.
 
 A test is marked `serving` by rule, not by hand: if it stands in a file, or takes a fixture, that uses a helper which
 imports one of the libraries below. A hook sees to it that no other test opens a connection or starts such a process.
@@ -8,9 +8,11 @@ import ast
 import sys
 import threading
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 SUPPORT = Path(__file__).parent
+LONG = {"distributed", "experiments", "javascript", "privacy"}  # rooms with large samples, many runs, or Node
 LIBRARIES = {"distributed", "granian", "http.server", "playwright", "psycopg", "pyspark", "socket", "socketserver"}
 PROGRAMS = {"chromium", "initdb", "java", "postgres", "serve"}
 
@@ -52,8 +54,13 @@ def is_serving(item):
     """Whether a test needs a server, by the names in its file and by its fixtures."""
     if not hasattr(item, "module"):
         return False  # an example in a document
-    definitions = sum(item._fixtureinfo.name2fixturedefs.values(), ())
+    definitions = chain(*item._fixtureinfo.name2fixturedefs.values())
     return _module_serves(item.module) or _any_serves(definition.func for definition in definitions)
+
+
+def is_long(item):
+    """Whether a test stands in a room whose tests take minutes together."""
+    return item.path.is_relative_to(SUPPORT.parent) and item.path.relative_to(SUPPORT.parent).parts[0] in LONG
 
 
 class Guard:

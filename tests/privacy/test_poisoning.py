@@ -261,7 +261,7 @@ def test_under_no_hash_function_of_a_sketch_is_a_fake_of_bits_worth_less():
 
 def test_bad_requests():
     oracle = fldp.GRR(1.0, 5)
-    for targets, rule in (([5], "0 to 4"), ([], "at least one value")):
+    for targets, rule in (([5], "0 to 4"), ([], "poison: name at least one target")):
         with pytest.raises(FldpError, match=rule):
             poison(oracle, targets, 3)
     stranger = Subset(1.0, 4)

@@ -216,7 +216,7 @@ def test_a_run_key_shows_itself_nowhere():
 
 def test_words_are_of_rows_and_of_nothing_else():
     words = RowWords(KEY, {}, [b"i1"], [b"i0"])
-    with pytest.raises(FldpError, match="words must be of a row, got 1 labels"):
+    with pytest.raises(FldpError, match="has no child streams; every word belongs to a row"):
         words.child("x")
     words.words(2)
     with pytest.raises(FldpError, match="no words are left: all 1 rows are drawn"):

@@ -83,7 +83,7 @@ def test_inside_a_group_the_base_protects():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"groups": (3, 1)}, "a group of one value is published in clear by every report of it; give each group"),
+        ({"groups": (3, 1)}, "groups has a group of one value, which every report of it publishes in clear; give each"),
         (
             {"groups": (1, 1), "allow_exposure": True},
             "groups must be a list with at least one group of 2 or more values",

@@ -153,7 +153,7 @@ GROUPED = GOOD.replace('"fhr"', '"grouped"')
         ('base = "oue"\ngroups = [3, 0, 2]', [(9, "Grouped: a size in groups must be an integer from 1 to")]),
         (
             'base = "oue"\ngroups = [4, 1]',
-            [(9, "Grouped: a group of one value is published in clear by every report of it")],
+            [(9, "Grouped: groups has a group of one value")],
         ),
     ],
 )

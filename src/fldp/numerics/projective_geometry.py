@@ -137,8 +137,8 @@ def opposite(points: NDArray[Any], others: NDArray[Any], space: Space) -> NDArra
 def _sums_in_order(digits: NDArray[np.uint64], wanted: int, space: Space) -> Iterator[NDArray[np.uint64]]:
     """Yield the inner products, modulo the order, of digits with the points below ``wanted``, in their order.
 
-    Points come in runs: a 1, then all numbers of ``length`` digits. The inner products of these numbers are those of
-    one digit less plus a multiple of one digit, so each takes one addition instead of ``length``.
+    Points come in runs: a 1, then all numbers of ``length`` digits. The inner products of these numbers follow from
+    numbers of one digit less by adding a multiple of one digit, so each takes one addition instead of ``length``.
     """
     order, done = np.uint64(space.order), 0
     tails = np.zeros((len(digits), 1), np.uint64)

@@ -75,10 +75,12 @@ def walsh_hadamard(vectors: NDArray[Any], *, load_numba: bool = True) -> NDArray
     size = result.shape[-1] if result.ndim in (1, 2) else 0
     if size == 0 or size & (size - 1):
         raise fail("walsh_hadamard", "the length", "a power of two", result.shape)
-    if load_numba:
-        _transform_rows.compiled(result.reshape(-1, size), _BLOCK)
-    else:
+    if not load_numba:
         _transform_by_numpy(result, size)
+    elif result.ndim == 1:
+        _transform.compiled(result, _BLOCK)
+    else:
+        _transform_rows.compiled(result, _BLOCK)
     return result
 
 

@@ -98,7 +98,7 @@ class Grouped(FrequencyOracle):
         object.__setattr__(self, "domain_size", size)
         if 1 in self.groups and not self.allow_exposure:
             raise ParameterError(
-                f"{self.title}: a group of one value is published in clear by every report of it; "
+                f"{self.title}: groups has a group of one value, which every report of it publishes in clear; "
                 "give each group at least 2 values, or pass allow_exposure=True to accept that"
             )
         if max(self.groups) == 1:

@@ -122,7 +122,7 @@ def averaging(
     """Return the success of the Bayes attacker on growing numbers of independent reports of one value.
 
     The numbers grow up to ``most``, about eight to each doubling. Against a client that repeats its first report, the
-    success stays at that of one report. ``progress`` is called with the number of reports drawn.
+    success stays as after one report. ``progress`` is called with the number of reports drawn.
 
     >>> import fldp
     >>> attack = averaging(fldp.GRR(epsilon=1.0, domain_size=5), most=12, rng=7)

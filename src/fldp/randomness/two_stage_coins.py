@@ -131,4 +131,4 @@ def _near(ratio: Fraction, epsilon: float) -> bool:
 
 def _degenerate(owner: str, epsilon: float, lasting: float, p: float | None) -> ParameterError:
     parameters = f"epsilon={epsilon!r}, epsilon_permanent={lasting!r}" + (f", p={p!r}" if p is not None else "")
-    return ParameterError(f"{owner}: {BITS}-bit sampling cannot realise {parameters}")
+    return ParameterError(f"{owner}: {parameters} cannot be realised by {BITS}-bit sampling")

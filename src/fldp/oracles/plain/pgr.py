@@ -93,13 +93,13 @@ def draw_points(
 class PGR(PureOracle):
     """Projective geometry response: a point, with ``e^eps`` to 1 for those opposite to the point of the value.
 
-    The points are those of the projective space of ``t`` digits modulo a prime near ``e^eps + 1``
+    The points form the projective space of ``t`` digits modulo a prime near ``e^eps + 1``
     (``fldp.numerics.projective_geometry``); value ``v`` is point ``v``. A report supports the values that it is
     opposite to. Of the ``K`` points ``c`` are opposite to a value, and ``m`` to any two, so ``p = e^eps c / Z`` and ``q
     = ((e^eps - 1) m + c) / Z`` with ``Z = (e^eps - 1) c + K``. It is eps-LDP because under every value every point has
     one of the same two probabilities, which are at most ``e^eps`` to 1.
 
-    The error is near that of OUE and the report about as short as one value. The server counts points and does one
+    The error is near OUE's and the report about as short as one value. The server counts points and does one
     transform of the ``K`` counts for all values at once.
 
     Feldman, Nelson, Nguyen, Talwar: Private frequency estimation via projective geometry, ICML 2022.

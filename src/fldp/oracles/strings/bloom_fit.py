@@ -19,7 +19,7 @@ from fldp.oracles.strings.bloom_model import CohortCounts, Design, Solver
 from fldp.oracles.strings.bloom_screening import screen
 from fldp.support.validation import flag, one_of
 
-_BY_CHANCE = 30  # at most so many unheld candidates pass the screening on average
+_BY_CHANCE = 30  # the most candidates, of those that nobody holds, that pass the screening on average
 _ANY = np.zeros(1, np.int64)  # the fingerprint of an arbitrary candidate
 
 

@@ -29,7 +29,7 @@ _SCALE = 1 << BITS
 class URAPPOR(UtilityOracle):
     """Utility-optimised RAPPOR: a bit for each sensitive value; any other value is named, or nothing is.
 
-    The bits are those of basic RAPPOR on the sensitive values: the true one is 1 with ``p = e^(eps/2)/(e^(eps/2)+1)``,
+    The bits are basic RAPPOR on the sensitive values: the true one is 1 with ``p = e^(eps/2)/(e^(eps/2)+1)``,
     every other with ``q = 1 - p``. A value that is not sensitive has no true bit; it is named beside the bits with
     probability ``1 - d``, where ``d = p/(q e^eps) = e^(-eps/2)``. A report that names nothing is at most ``e^eps``
     times as likely under one value as under another: between two sensitive values by both bits, and between a sensitive

@@ -87,7 +87,7 @@ def audit(
     ``privatize`` is an oracle, or anything that takes values, one for each person, and returns as many outputs:
     reports, arrays, or a list of numbers, texts, tuples, sets. It is called with one value many times over. What it
     claims is said by ``epsilon`` and ``eta`` (1, plain LDP, unless given), or by the ``oracle`` that it implements. The
-    ``values`` to compare are those of ``values_of`` unless given. Each is privatized ``samples`` times. An honest
+    ``values`` to compare come from ``values_of`` unless given. Each is privatized ``samples`` times. An honest
     mechanism is accused with a probability of at most ``1 - confidence``.
 
     ``supports(outputs, values)`` may tell how much each output speaks for each value, an array with a column for each,

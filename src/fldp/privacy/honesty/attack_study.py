@@ -45,18 +45,18 @@ def oracles_for(epsilon: float, domain_size: int) -> tuple[list[FrequencyOracle]
     Where values differ in the protection that they need, the first half needs more, or the first 100. Oracles over
     strings are among as many candidates.
 
-    >>> oracles, refused = oracles_for(1.0, 600)
-    >>> len(oracles), refused
+    >>> usable, refused = oracles_for(1.0, 600)
+    >>> len(usable), refused
     (18, ['Exponential: domain_size must be an integer from 2 to 512, got 600'])
     """
-    oracles: list[FrequencyOracle] = [make(epsilon, domain_size) for make in _PLAIN]
+    usable: list[FrequencyOracle] = [make(epsilon, domain_size) for make in _PLAIN]
     refused = []
     for make in _SPECIAL:
         try:
-            oracles.append(make(epsilon, domain_size))
+            usable.append(make(epsilon, domain_size))
         except ParameterError as error:
             refused.append(str(error))
-    return oracles, refused
+    return usable, refused
 
 
 def _words(size: int) -> list[str]:

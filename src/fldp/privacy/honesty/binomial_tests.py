@@ -24,7 +24,7 @@ _STEPS = 200  # steps of a bisection
 class IntegrityFinding:
     """The worst cell of one test: the claim about honest reports, the observation, and its p-value.
 
-    ``p_value`` is that of the whole test: how often honest reports, of whatever values, look as odd as this anywhere in
+    ``p_value`` covers the whole test: how often honest reports, of whatever values, look as odd as this anywhere in
     it, at most. ``values`` are those that it is about, if it is about any.
 
     >>> finding = judge("symbols", "each has a share of 0.1 to 0.5", [100, 900], 1000, 0.1, 0.5, "symbol {}".format)

@@ -80,7 +80,7 @@ def _(oracle: RAPPOR, marks: Fingerprints, targets: Targets) -> Numbered:
 class Sketched(Numbered):
     """A sketch of ``m`` buckets subtracts the expected collisions: ``x`` becomes ``(x - r/m) m/(m-1)``.
 
-    ``buckets`` has a row for every hash function: those of the targets, of which some can be the same.
+    ``buckets`` has a row for every hash function: the buckets of the targets, some of which may coincide.
     """
 
     oracle: SketchOracle

@@ -165,3 +165,10 @@ def test_a_client_sends_the_same_files(folder):
         upload(str(folder / "tally.fldp"), survey),
     ):
         pass
+
+
+def test_parquet_without_rows_is_an_empty_tally(folder):
+    table = pa.table({"symbol": pa.array([], pa.uint8())})
+    pq.write_table(table, folder / "empty.parquet")
+    for oracle in (ORACLE, fldp.GRR(1.0, 300)):
+        assert files.read(str(folder / "empty.parquet"), oracle).tally == fldp.Tally.empty(oracle)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import BinaryIO, cast
 
+import numpy as np
+
 from fldp.data.reports import Reports, Tally
 from fldp.errors import FldpError, MergeError, WireError
 from fldp.oracles.base.oracle import Oracle
@@ -51,7 +53,11 @@ class OpenReports:
         """Return the tally that the file holds, or add its reports up."""
         if self.stored is not None:
             return self.stored
-        return sum(map(self.oracle.tally, self.batches), Tally.empty(self.oracle))
+        state, n = np.zeros(self.oracle.tally_shape, np.int64), 0
+        for reports in filter(len, self.batches):
+            self.oracle.count(reports.data, state)  # in place, since a state may be larger than all the reports
+            n += len(reports)
+        return Tally(self.oracle, state, n)
 
     def content(self) -> Tally | Reports:
         """Return the tally that the file holds, or all of its reports."""

@@ -22,11 +22,9 @@ from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.service.windows import estimate, require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days, Snapshot, StoredToken
 from fldp.collector.storage.window import DayWindow
-from fldp.data.estimate import Estimate
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Tally
-from fldp.presentation import tables
-from fldp.support.optional_imports import load
+from fldp.presentation.estimate_formats import encoded
 
 _PIECE = 1 << 18
 Tagged = tuple[str, bytes | BinaryIO]  # an entity tag, and the content it belongs to
@@ -126,7 +124,8 @@ def _estimated(collector: Collector, published: PublishedSurvey, query: Query, b
     checkpoint()
     counts = estimate(published.survey, tally, query.options, candidates)
     checkpoint()
-    return tag, _spooled(collector, _rendered(counts, query))
+    counts = postprocess(counts, query.post) if query.post else counts
+    return tag, _spooled(collector, encoded(counts, query.format, query.level, query.top))
 
 
 def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> Tagged:
@@ -154,26 +153,6 @@ def _answer(collector: Collector, tagged: Tagged, media_type: str) -> Response:
     headers["Content-Length"] = str(content.tell())
     content.seek(0)
     return StreamingResponse(_streamed(collector, content), headers=headers, media_type=media_type)
-
-
-def _rendered(estimate: Estimate, query: Query) -> bytes:
-    if query.post:
-        estimate = postprocess(estimate, query.post)
-    if query.format == "parquet":
-        return _parquet(estimate, query)
-    text = tables.as_csv if query.format == "csv" else tables.as_json
-    return text(estimate, query.level, query.top).encode()
-
-
-def _parquet(estimate: Estimate, query: Query) -> bytes:
-    arrow, writer = load("pyarrow", "parquet"), load("pyarrow.parquet", "parquet")
-    rows = estimate.table(query.level) if query.top is None else estimate.top(query.top, query.level)
-    labels = [tables.label(estimate, int(value)) for value in rows["value"]]
-    columns: dict[str, Any] = {"value": rows["value"], "label": labels}
-    columns |= {name: rows[name] for name in (rows.dtype.names or ())[1:]}
-    sink = arrow.BufferOutputStream()
-    writer.write_table(arrow.table(columns), sink)
-    return bytes(sink.getvalue())
 
 
 def _exported(collector: Collector, published: PublishedSurvey, days: Days) -> BinaryIO:

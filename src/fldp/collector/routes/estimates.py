@@ -64,7 +64,7 @@ async def tally(collector: Collector, request: Request, token: StoredToken) -> R
 
 
 async def days(collector: Collector, request: Request, token: StoredToken) -> Response:
-    """Return the days that have reports, with their numbers; of days below the minimum, none."""
+    """Return the days that have reports, and how many; null for days below the minimum."""
     published = await requested_version(collector, request, token)
     parameters(request)
     return JSONResponse(await collector.quick(_days, collector, published))
@@ -118,7 +118,7 @@ def _tally_with_tag(collector: Collector, published: PublishedSurvey, days: Days
 
 
 def _estimated(collector: Collector, published: PublishedSurvey, query: Query, body: bytes | None = None) -> Tagged:
-    """Do all of it in one go: between two steps, a tally would wait in memory for a thread."""
+    """Tally, estimate and encode in one go: between steps, a tally would wait in memory for a thread."""
     candidates = parse_candidates(body, collector.settings.max_values)
     tag, tally = _tally_with_tag(collector, published, query.days, repr(query))
     checkpoint()
@@ -134,7 +134,7 @@ def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> Ta
 
 
 def _spooled(collector: Collector, content: bytes) -> bytes | BinaryIO:
-    """Put a large answer into a file without a name, since it may be read slowly."""
+    """Move a large answer to an unnamed file, since its client may read slowly."""
     if len(content) <= _PIECE:
         return content
     with making_room():
@@ -156,7 +156,7 @@ def _answer(collector: Collector, tagged: Tagged, media_type: str) -> Response:
 
 
 def _exported(collector: Collector, published: PublishedSurvey, days: Days) -> BinaryIO:
-    """Write reports into a file without a name: the database must not wait for a slow reader."""
+    """Write reports to an unnamed file, so that no snapshot stays open for a slow reader."""
     with making_room():
         file = scratch_file(collector.settings.scratch)
         with closing_on_error(file), snapshot_with(collector.store, published) as snapshot:

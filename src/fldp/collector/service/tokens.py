@@ -1,4 +1,4 @@
-"""Who may do what: tokens and tickets, kept as hashes only."""
+"""Tokens and tickets, stored as hashes only."""
 
 import hashlib
 import hmac
@@ -16,7 +16,7 @@ _TICKET = re.compile(r"fldp_ticket_[A-Za-z0-9_-]{43}")
 
 
 def digest(secret: str) -> bytes:
-    """Return what is kept of a token or a ticket. It has 256 bits, so it needs neither salt nor a slow hash.
+    """Return the stored hash of a token or a ticket. A secret of 256 bits needs neither salt nor a slow hash.
 
     >>> len(digest("fldp_read_x"))
     32
@@ -27,7 +27,7 @@ def digest(secret: str) -> bytes:
 def create_token(
     store: CollectorStore, now: datetime, scope: str, survey: str | None = None, expires: datetime | None = None
 ) -> tuple[str, StoredToken]:
-    """Make a token and keep its hash; this is the only time that it is seen."""
+    """Create a token and store its hash; return the secret, which is not stored."""
     secret = f"fldp_{scope}_{secrets.token_urlsafe(32)}"
     token = StoredToken(
         secrets.token_hex(8), digest(secret), scope, survey, text(now), None if expires is None else text(expires)
@@ -37,13 +37,13 @@ def create_token(
 
 
 def create_tickets(store: CollectorStore, survey: int, count: int) -> list[str] | None:
-    """Make single-use tickets and keep their hashes; None if the survey was deleted."""
+    """Create single-use tickets and store their hashes; None if the survey was deleted."""
     tickets = [f"fldp_ticket_{secrets.token_urlsafe(32)}" for _ in range(count)]
     return tickets if store.add_tickets(survey, [digest(ticket) for ticket in tickets]) else None
 
 
 def find_token(store: CollectorStore, secret: str, now: datetime) -> StoredToken | None:
-    """Return a token that is good now, or None."""
+    """Return the valid token of a secret, or None."""
     if not _TOKEN.fullmatch(secret):
         return None
     wanted = digest(secret)

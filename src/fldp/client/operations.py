@@ -17,12 +17,11 @@ from fldp import wire
 from fldp.client import replies, requests
 from fldp.client.address import secret
 from fldp.client.download import MAX_ESTIMATES, MAX_EXPORT, Saved, format_of
-from fldp.client.idempotency import checked_key
 from fldp.client.messages import Request, clean, parse, rows
 from fldp.client.replies import Published, Token
 from fldp.client.requests import Day, version_of
 from fldp.client.retry import Line
-from fldp.client.uploading import PIECE_BYTES, Run, Sent, Upload, UploadPart, upload
+from fldp.client.uploading import PIECE_BYTES, Run, Sent, Upload, UploadPart, checked_key, upload
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window, day_file
 from fldp.errors import CollectorError

@@ -1,4 +1,4 @@
-"""Uploads: a file of reports as batches that are sent one by one, and can be sent again.
+"""Uploads: a file of reports as batches that are sent one by one, each under a key by which it counts once.
 
 A file is read and checked as a whole before anything of it is sent. Its pieces follow from the file and the size of a
 piece alone, and the key of each from the file's hash and the place of its first report. So a second run sends the same
@@ -8,10 +8,12 @@ pieces under the same keys, and what was counted is not counted again.
 import hashlib
 import logging
 import os
+import secrets
 import shutil
 import sys
 import tempfile
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,17 +21,45 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fldp import wire
-from fldp.client.idempotency import derived_key
 from fldp.data.reports import Reports
 from fldp.errors import FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.atomic_files import open_input, whole_file
+from fldp.support.identifiers import IDEMPOTENCY_KEY
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import integer
 from fldp.survey.survey import Survey
 from fldp.wire.files import open_reports
 
 PIECE_BYTES, PIECE_REPORTS = 1 << 20, 1 << 20
+
+
+def derived_key(*parts: str | bytes | int) -> str:
+    """Make a key of what names the thing that is sent, such as its place of origin and its day.
+
+    Two things that can be equal by chance need different parts: a key of the content alone counts them as one.
+
+    >>> derived_key("site 7", "2026-11-03")
+    '...'
+    >>> derived_key("a", "bc") == derived_key("ab", "c")
+    False
+    """
+    digest = hashlib.sha256(b"fldp key\0")
+    for part in parts:
+        data = part if isinstance(part, bytes) else str(part).encode(errors="surrogatepass")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return urlsafe_b64encode(digest.digest()).decode().rstrip("=")
+
+
+def checked_key(key: str | None) -> str:
+    """Return a key that a collector takes; a new one if there is none.
+
+    >>> len(checked_key(None))
+    43
+    """
+    if key is None:
+        return secrets.token_urlsafe(32)
+    return IDEMPOTENCY_KEY("Client", "key", key)
 
 
 @dataclass(frozen=True)

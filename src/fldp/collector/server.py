@@ -222,7 +222,7 @@ def _bindable(host: str, port: int) -> str:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Refuse to serve a database that another collector serves: each would not know what the other knows by heart."""
+    """Lock the folder: two collectors on one SQLite file would not see what the other has in memory."""
     path = folder / f"{FILE}.lock"
     try:
         handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)

@@ -1,4 +1,4 @@
-"""Access: from a request to the token behind it, and what that token is good for."""
+"""Access: the token of a request, and what it permits."""
 
 from starlette.requests import Request
 
@@ -21,13 +21,13 @@ async def token_of(collector: Collector, request: Request) -> StoredToken:
 
 
 def require(token: StoredToken, scope: str) -> None:
-    """Refuse a token of another scope; an admin's is good for all."""
+    """Refuse a token of another scope; an admin token has all."""
     if token.scope not in ("admin", scope):
         raise Problem(403, "forbidden", f"a token of scope {scope} or admin is needed")
 
 
 def permit(token: StoredToken | None, name: str | None) -> None:
-    """Refuse a token that is bound to another survey, or to any where the request is about no survey."""
+    """Refuse a token that is bound to another survey, or to any survey where the request names none."""
     if token is not None and token.survey is not None and token.survey != name:
         raise Problem(403, "forbidden", "the token is good for another survey only")
 

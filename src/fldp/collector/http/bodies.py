@@ -1,4 +1,4 @@
-"""Bodies: read with a limit on their size, on the time they take, and on all of them together."""
+"""Request bodies, read with limits on their size, their time, and all of them together."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ async def body_of(
 
 
 def _claimed(request: Request, most: int) -> int | None:
-    """Return the length that a body says it has; refuse at once one that says it is too large, or compressed."""
+    """Return the declared length of a body; refuse a declared excess or compression at once."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", ""):
         raise Problem(415, "encoding", "the body must not be compressed")
@@ -52,7 +52,7 @@ def _too_large(most: int) -> Problem:
 
 
 async def _read(collector: Collector, request: Request, most: int, length: int | None, budget: Budget) -> bytes:
-    """Read a body as it comes, while it comes fast enough. Pieces are not kept as such: they may be tiny, and many."""
+    """Read a body while it comes fast enough. Pieces are joined as they come: they may be tiny, and many."""
     body = bytearray()
     try:
         async with patience(collector, collector.settings.body_seconds) as heard:
@@ -71,7 +71,7 @@ async def _read(collector: Collector, request: Request, most: int, length: int |
 
 
 def _broken(error: BaseException) -> BaseException:
-    """Return what to answer when a body did not come as it should."""
+    """Return the problem with a body that came too slowly or broke off."""
     match error:
         case TimeoutError():
             return Problem(408, "slow", "the body came too slowly", {"Connection": "close"})
@@ -81,7 +81,7 @@ def _broken(error: BaseException) -> BaseException:
 
 
 def media_type(request: Request, wanted: str) -> None:
-    """Refuse a body that says it is something else."""
+    """Refuse a body of another media type."""
     sent = request.headers.get("content-type", wanted).partition(";")[0].strip().lower()
     if sent != wanted:
         raise Problem(415, "media-type", f"the body must be {wanted}")

@@ -24,7 +24,7 @@ def allowed(scope: Scope) -> dict[str, str]:
 
 
 async def preflight(collector: Collector, scope: Scope) -> Response | None:
-    """Answer a browser that asks before it sends; None where nothing is allowed, as for any other wrong method."""
+    """Answer a preflight request; None where nothing is allowed, as for any other wrong method."""
     headers = Headers(scope=scope)
     method = headers.get("access-control-request-method", "")
     origins = await _origins(collector, scope["path"], method) if "origin" in headers else ()
@@ -42,7 +42,7 @@ async def preflight(collector: Collector, scope: Scope) -> Response | None:
 
 
 async def _origins(collector: Collector, path: str, method: str) -> Sequence[str]:
-    """Return the origins of the survey that a request is about."""
+    """Return the origins of the survey that a path names."""
     try:
         match path.split("/"), method:
             case ["", "v1", "versions", version, "reports"], "POST":

@@ -81,7 +81,7 @@ class Gate:
 
 
 class _Passage:
-    """One request on its way through."""
+    """One request on its way through the middleware."""
 
     def __init__(self, collector: Collector, scope: Scope, send: Send) -> None:
         self._collector, self._scope, self._send = collector, scope, send
@@ -108,7 +108,7 @@ class _Passage:
             await self._send(message)
 
     async def _send_slowly(self, message: MutableMapping[str, Any]) -> None:
-        """Send a large part piece by piece, so that what a client does not take is not copied for it."""
+        """Send a large part in pieces, so that a slow client holds a copy of one piece at most."""
         body, more = memoryview(message["body"]), message.get("more_body", False)
         for start in range(0, len(body), _PIECE):
             piece = bytes(body[start : start + _PIECE])
@@ -121,7 +121,7 @@ class _Passage:
         await response(self._scope, receive, self.send)
 
     def record(self) -> None:
-        """Count the request and log it: the route as it is written in the document, never the address."""
+        """Count and log the request by the path of its route, never by its address."""
         seconds = time.perf_counter() - self._start
         route = self._scope["state"]["route"]
         method = self._scope["method"] if self._scope["method"] in _METHODS else "other"
@@ -134,7 +134,7 @@ class _Passage:
 
 
 def _problem(error: Exception) -> Problem:
-    """Return the problem that an exception stands for."""
+    """Return the problem that an exception is answered with."""
     match error:
         case Problem():
             return error

@@ -22,11 +22,9 @@ from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.service.windows import estimate, require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days, Snapshot, StoredToken
 from fldp.collector.storage.window import DayWindow
-from fldp.data.estimate import Estimate
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Tally
-from fldp.presentation import tables
-from fldp.support.optional_imports import load
+from fldp.presentation.estimate_formats import encoded
 
 _PIECE = 1 << 18
 Tagged = tuple[str, bytes | BinaryIO]  # an entity tag, and the content it belongs to
@@ -66,7 +64,7 @@ async def tally(collector: Collector, request: Request, token: StoredToken) -> R
 
 
 async def days(collector: Collector, request: Request, token: StoredToken) -> Response:
-    """Return the days that have reports, with their numbers; of days below the minimum, none."""
+    """Return the days that have reports, and how many; null for days below the minimum."""
     published = await requested_version(collector, request, token)
     parameters(request)
     return JSONResponse(await collector.quick(_days, collector, published))
@@ -120,13 +118,14 @@ def _tally_with_tag(collector: Collector, published: PublishedSurvey, days: Days
 
 
 def _estimated(collector: Collector, published: PublishedSurvey, query: Query, body: bytes | None = None) -> Tagged:
-    """Do all of it in one go: between two steps, a tally would wait in memory for a thread."""
+    """Tally, estimate and encode in one go: between steps, a tally would wait in memory for a thread."""
     candidates = parse_candidates(body, collector.settings.max_values)
     tag, tally = _tally_with_tag(collector, published, query.days, repr(query))
     checkpoint()
     counts = estimate(published.survey, tally, query.options, candidates)
     checkpoint()
-    return tag, _spooled(collector, _rendered(counts, query))
+    counts = postprocess(counts, query.post) if query.post else counts
+    return tag, _spooled(collector, encoded(counts, query.format, query.level, query.top))
 
 
 def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> Tagged:
@@ -135,7 +134,7 @@ def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> Ta
 
 
 def _spooled(collector: Collector, content: bytes) -> bytes | BinaryIO:
-    """Put a large answer into a file without a name, since it may be read slowly."""
+    """Move a large answer to an unnamed file, since its client may read slowly."""
     if len(content) <= _PIECE:
         return content
     with making_room():
@@ -156,28 +155,8 @@ def _answer(collector: Collector, tagged: Tagged, media_type: str) -> Response:
     return StreamingResponse(_streamed(collector, content), headers=headers, media_type=media_type)
 
 
-def _rendered(estimate: Estimate, query: Query) -> bytes:
-    if query.post:
-        estimate = postprocess(estimate, query.post)
-    if query.format == "parquet":
-        return _parquet(estimate, query)
-    text = tables.as_csv if query.format == "csv" else tables.as_json
-    return text(estimate, query.level, query.top).encode()
-
-
-def _parquet(estimate: Estimate, query: Query) -> bytes:
-    arrow, writer = load("pyarrow", "parquet"), load("pyarrow.parquet", "parquet")
-    rows = estimate.table(query.level) if query.top is None else estimate.top(query.top, query.level)
-    labels = [tables.label(estimate, int(value)) for value in rows["value"]]
-    columns: dict[str, Any] = {"value": rows["value"], "label": labels}
-    columns |= {name: rows[name] for name in (rows.dtype.names or ())[1:]}
-    sink = arrow.BufferOutputStream()
-    writer.write_table(arrow.table(columns), sink)
-    return bytes(sink.getvalue())
-
-
 def _exported(collector: Collector, published: PublishedSurvey, days: Days) -> BinaryIO:
-    """Write reports into a file without a name: the database must not wait for a slow reader."""
+    """Write reports to an unnamed file, so that no snapshot stays open for a slow reader."""
     with making_room():
         file = scratch_file(collector.settings.scratch)
         with closing_on_error(file), snapshot_with(collector.store, published) as snapshot:

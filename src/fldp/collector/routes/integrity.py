@@ -19,11 +19,11 @@ from fldp.data.reports import Reports, Tally
 from fldp.presentation.integrity import facts
 from fldp.privacy import integrity
 
-MAX_BYTES = 1 << 27  # of memory for reports that are looked at one by one; of more, their tally
+MAX_BYTES = 1 << 27  # of memory for reports that are tested one by one; beyond that only their tally is
 
 
 async def honesty(collector: Collector, request: Request, token: StoredToken) -> Response:
-    """Test the reports of a window, or their tally where the reports are not kept or are too many."""
+    """Test the reports of a window, or their tally where the reports are not stored or are too many."""
     published = await requested_version(collector, request, token)
     days = days_of(request)
     return JSONResponse(await collector.answers.compute(request, _tested, collector, published, days))
@@ -37,9 +37,9 @@ def _tested(collector: Collector, published: PublishedSurvey, days: Days) -> dic
 
 
 def _sources(snapshot: Snapshot, published: PublishedSurvey, days: Days) -> tuple[Tally, Reports | None]:
-    """Return the tally of a window, most of which is kept, and all of its reports, unless they are too many.
+    """Return the tally of a window, and all of its reports unless they are too many or not stored.
 
-    A part of them would be chosen by what they are, since they are kept in order.
+    A part of them would be no random sample, since reports are stored sorted.
     """
     number, oracle, window = published.entry.number, published.survey.oracle, DayWindow(published.entry.number, days)
     n = window.count(snapshot)

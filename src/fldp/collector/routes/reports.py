@@ -66,7 +66,7 @@ def check_derived(survey: Survey, reports: Reports, ticket: str) -> None:
 
 
 def _hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
-    """Return what is kept of a key, and of a body: the latter says nothing to those who do not know the key."""
+    """Return the stored hashes of a key and of a body; the latter reveals nothing without the key."""
     mixed = hashlib.sha256(b"body\0" + kind + b"\0" + key + b"\0")
     mixed.update(body)
     return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
@@ -77,7 +77,7 @@ def _read(published: PublishedSurvey, key: bytes, body: bytes, most: int) -> tup
 
 
 def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
-    """Read a batch, every report of it checked, and put it into an order that says nothing."""
+    """Decode and check a batch, and sort it, so that no order of its reports is left."""
     oracle = published.survey.oracle
     parts: list[Reports] = []
     try:
@@ -121,7 +121,7 @@ def _merge_day(asked: str | None, today: str) -> str:
 
 
 def _tally(published: PublishedSurvey, body: bytes) -> Tally:
-    """Read a tally, with numbers so small that a thousand such tallies add up; a sum that is too large is refused."""
+    """Decode a tally with numbers small enough that a thousand such tallies add up without overflow."""
     try:
         tally = wire.decode_tally(body, published.survey.oracle, published.entry.version)
     except WireError as error:

@@ -38,7 +38,7 @@ async def create(collector: Collector, request: Request, token: StoredToken) -> 
 
 
 def _parsed(body: bytes, most: int) -> Survey:
-    """Read a survey; one that is too large is refused before its oracle is made."""
+    """Parse a survey; one that is too large is refused before its oracle is built."""
     try:
         text = body.decode()
         size = _size(text)
@@ -70,8 +70,8 @@ def _drafted(survey: Survey) -> None:
 def _size(text: str) -> int:
     try:
         fields = json.loads(text)
-        found = fields.get("domain_size", 0)
-        return found if isinstance(found, int) else 0
+        size = fields.get("domain_size", 0)
+        return size if isinstance(size, int) else 0
     except (ValueError, RecursionError, AttributeError):
         return 0
 
@@ -162,7 +162,7 @@ async def delete(collector: Collector, request: Request, token: StoredToken) -> 
 
 
 async def _to_delete(collector: Collector, name: str, version: str | None) -> list[int]:
-    """Return the numbers of a survey's versions; those too whose deletion has begun, and is to be completed."""
+    """Return the numbers of a survey's versions, including those whose deletion was interrupted."""
     listed = await collector.quick(collector.store.listings, name)
     begun = [entry for entry in await collector.quick(collector.store.deletions) if entry.name == name]
     every = [(each.number, each.version) for each in listed] + [(each.number, each.version) for each in begun]
@@ -173,7 +173,7 @@ async def _to_delete(collector: Collector, name: str, version: str | None) -> li
 
 
 async def tickets(collector: Collector, request: Request, token: StoredToken) -> Response:
-    """Make single-use tickets; this is the only time that they are seen."""
+    """Create single-use tickets. Only their hashes are stored, so this answer is the only one that shows them."""
     parameters(request)
     published = await requested_version(collector, request, token)
     fields = await json_of(collector, request)

@@ -1,4 +1,4 @@
-"""The other routes: tokens, health, metrics, and the description of them all."""
+"""/v1/tokens, health checks, metrics, and the OpenAPI document."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from fldp.support.validation import MistakeList
 
 
 def token_facts(token: StoredToken) -> dict[str, Any]:
-    """Return what may be told of a token."""
+    """Return the public fields of a token."""
     return {name: getattr(token, name) for name in ("id", "scope", "survey", "created", "expires", "revoked")}
 
 
@@ -29,7 +29,7 @@ async def tokens(collector: Collector, request: Request, token: StoredToken) -> 
 
 
 async def create_token(collector: Collector, request: Request, token: StoredToken) -> Response:
-    """Make a token; this is the only time that it is shown."""
+    """Create a token; this is the only answer that shows it."""
     parameters(request)
     permit(token, None)
     mistakes, now = MistakeList(), collector.clock()
@@ -51,13 +51,13 @@ async def revoke_token(collector: Collector, request: Request, token: StoredToke
 
 
 async def healthz(collector: Collector, request: Request, token: None) -> Response:
-    """Say that the process answers."""
+    """Liveness: the process answers."""
     del collector, request, token
     return JSONResponse({"status": "ok"})
 
 
 async def readyz(collector: Collector, request: Request, token: None) -> Response:
-    """Say whether reports can be written, by having written something, and whether they are folded."""
+    """Readiness: reports can be written, which was tried, and are folded."""
     del request, token
     if collector.stopping:
         raise busy("the collector is stopping")

@@ -1,4 +1,4 @@
-"""Answers: estimates and whatever else may take seconds, computed on threads of their own for clients that still wait.
+"""Answers that may take seconds, such as estimates: computed on their own threads while the client waits.
 
 They have places of their own, so that those who ask never take the places of those who send reports. An answer that
 waits for a thread is dropped when its client hangs up; one that is being computed ends at its next checkpoint.

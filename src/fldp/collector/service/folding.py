@@ -17,7 +17,7 @@ log = logging.getLogger("fldp.collector")
 
 
 def fold_day(store: CollectorStore, number: int, day: str, survey: Survey) -> int:
-    """Fold all that waits of a survey and day; return how many reports that were."""
+    """Fold the tail of a survey and day; return the number of reports folded."""
     folded = 0
     while tail := store.tail(number, day, max(STEP_BYTES, _state_bytes(survey.oracle))):
         step = fold_step(store, number, day, survey, tail)
@@ -28,7 +28,7 @@ def fold_day(store: CollectorStore, number: int, day: str, survey: Survey) -> in
 
 
 def _state_bytes(oracle: Oracle) -> int:
-    """A tally as large as that is rewritten at every step, so a step should be worth it."""
+    """Return the bytes of a tally: every step rewrites it, so a step should fold at least as much."""
     size = 8
     for length in oracle.tally_shape:
         size *= length
@@ -120,7 +120,7 @@ class Folder:
             self.folded += fold_day(self._store, number, day, survey)
 
     def _failed(self, error: Exception) -> None:
-        """Reports are safe where they are, and the next round tries again, whatever it was."""
+        """Log a failure. Reports stay in the tail, and the next round tries again."""
         self.failures += 1
         expected = isinstance(error, FldpError)
         log.error("folding failed", extra={"error": str(error)}, exc_info=None if expected else error)

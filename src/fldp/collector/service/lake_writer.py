@@ -1,4 +1,4 @@
-"""The lake that a collector writes: the reports of every day that is over, as Parquet by survey version and day.
+"""Lake writer: the reports of every past day, as Parquet by survey version and day.
 
 A day is a file, whole or not there at all, that is written once. A day of fewer reports than the survey's minimum is
 not written. Inside a file reports are sorted, so nothing shows which of them came together.
@@ -36,7 +36,7 @@ def _unwatched() -> None:
 def write_reports(
     file: BinaryIO, snapshot: Snapshot, entry: StoredSurvey, survey: Survey, days: Days, watch: Watch = _unwatched
 ) -> int:
-    """Write all reports of some days as Parquet, in an order that tells nothing; ``watch`` may end it by raising."""
+    """Write all reports of some days as Parquet, sorted; ``watch`` may end it by raising."""
     number, oracle = entry.number, survey.oracle
     segments = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
     parts = _watched(mixed(oracle, segments, survey.collect["minimum"]), watch)

@@ -35,7 +35,7 @@ class Rule:
 
 
 class Searches:
-    """Looks which searches can go on. Several collectors may do so at once: a round has one successor.
+    """Advances searches. Several collectors may do so at once: the store gives a round one successor at most.
 
     ``find`` returns a survey by its number, as it is stored now; ``now`` the time.
     """
@@ -72,7 +72,7 @@ class Searches:
             self._succeed(number, published.survey, question)
 
     def _succeed(self, number: int, survey: Survey, now: Round) -> None:
-        """Work the next round out of a view of this one. Reports that come meanwhile are kept, but choose nothing."""
+        """Compute the next round from a snapshot. Later reports are stored, but have no say in it."""
         with self._store.snapshot() as snapshot:
             tally = DayWindow(number).tally(snapshot, survey.oracle)
         following = now.next_round(tally)

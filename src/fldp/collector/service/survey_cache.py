@@ -80,7 +80,7 @@ class SurveySummary:
 
 @dataclass(frozen=True)
 class PublishedSurvey:
-    """A survey as it is stored, and as it is used."""
+    """A stored survey, parsed."""
 
     entry: StoredSurvey
     survey: Survey

@@ -1,4 +1,4 @@
-"""Tokens and tickets: who may do what, stored as hashes only."""
+"""Tokens and tickets, stored as hashes only."""
 
 import hashlib
 import hmac
@@ -15,7 +15,7 @@ from fldp.support.validation import MistakeList, fail, one_of, optional
 
 
 def digest(secret: str) -> bytes:
-    """Return the hash that is stored of a token or a ticket. With 256 random bits it needs no salt and no slow hash.
+    """Return the stored hash of a token or a ticket. A secret of 256 bits needs neither salt nor a slow hash.
 
     >>> len(digest("fldp_read_x"))
     32
@@ -57,7 +57,7 @@ class TokenTerms:
 def create_token(
     store: CollectorStore, now: datetime, scope: str, survey: str | None = None, expires: datetime | None = None
 ) -> tuple[str, StoredToken]:
-    """Create a token and store its hash; this is the only time that the token is seen."""
+    """Create a token and store its hash; return the secret, which is not stored."""
     secret = f"fldp_{scope}_{secrets.token_urlsafe(32)}"
     token = StoredToken(
         secrets.token_hex(8), digest(secret), scope, survey, text(now), None if expires is None else text(expires)
@@ -73,7 +73,7 @@ def create_tickets(store: CollectorStore, survey: int, count: int) -> list[str] 
 
 
 def find_token(store: CollectorStore, secret: str, now: datetime) -> StoredToken | None:
-    """Return the token of a secret if it is valid now, or None."""
+    """Return the valid token of a secret, or None."""
     if not TOKEN.matches(secret):
         return None
     hashed = digest(secret)

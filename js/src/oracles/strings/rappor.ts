@@ -9,7 +9,7 @@ import { hashSeed, StringOracle } from "../base/string_oracle.js";
 import { hashed, keyedHash } from "../plain/olh.js";
 import { below, byteWidths } from "../plain/unary.js";
 
-/** Numbers of so many bits are compared with `flip`, and then with `one` or `zero`: as in `fldp/stages.py`. */
+/** Numbers of `planes` bits are compared with `flip`, then with `one` or `zero`, as in `fldp/randomness/two_stage_coins.py`. */
 interface StageCoins {
   readonly planes: number;
   readonly flip: bigint;
@@ -29,7 +29,7 @@ function least(low: bigint, high: bigint, good: (number: bigint) => boolean): bi
   return low;
 }
 
-/** Return `p` where none is given, that with the least error: as a fraction. */
+/** Return the `p` with the least error, as a fraction. */
 function bestP(odds: bigint, flip: bigint, whole: bigint): [bigint, bigint] {
   if (2n * flip >= whole) return [1n, 2n];
   return [2n * (whole - flip) * ONE - flip * (ONE + odds), 2n * (ONE + odds) * (whole - 2n * flip)];

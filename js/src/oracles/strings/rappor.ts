@@ -45,7 +45,6 @@ function stageCoins(owner: string, epsilon: number, lasting: number, hashes: num
     const flip = least(1n, whole / 2n, (number) => within(kept(number), all));
     const [a, b] = p === null ? bestP(expLower(epsilon / hashes), flip, whole) : [dyadic(p)[0], 1n << dyadic(p)[1]];
     const wanted = upwards(a * whole, b);
-    // biome-ignore lint/complexity/useMathMinMax: Math.min takes no bigint
     const zero = wanted < 1n ? 1n : wanted > whole - 2n ? whole - 2n : wanted;
     // the probabilities that a bit of the filter that is 0 or 1 is reported as 1, times `whole` squared
     const stars = (one: bigint) => [zero * whole + flip * (one - zero), one * whole - flip * (one - zero)];

@@ -104,6 +104,16 @@ test("the lock file names no registry", () => {
   assert.match(read(".npmrc"), /^omit-lockfile-registry-resolved=true$/m);
 });
 
+test("the lock file has the programs of every platform, so that npm ci finds its own", () => {
+  const { packages } = JSON.parse(read("package-lock.json"));
+  const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies));
+  assert.ok(wanted.length > 30);
+  assert.deepEqual(
+    wanted.filter((name) => !packages[`node_modules/${name}`]),
+    [],
+  );
+});
+
 test("the public names", () => {
   const names = Object.entries(fldp)
     .filter(([, thing]) => !fldp.every.includes(thing))

@@ -1,4 +1,4 @@
-"""What a test needs beside Python: time, and whether it starts or talks to a server, a cluster, a database or a browser.
+"""What a test needs beside Python: time, or a server, a cluster, a database or a browser that it starts or talks to.
 
 A test is marked `serving` by rule, not by hand: if it stands in a file, or takes a fixture, that uses a helper which
 imports one of the libraries below. A hook sees to it that no other test opens a connection or starts such a process.

@@ -133,7 +133,7 @@ export async function change<T>(
   }
 }
 
-/** Count a refusal. Where that fails, the refusal is still what has to be said. */
+/** Count a refusal. A failure to count must not hide the refusal. */
 export async function countRefusal(store: Store, origin: string): Promise<void> {
   await change(store, async (_, before = {}) => [
     { refusals: { ...before, [origin]: (before[origin] ?? 0) + 1 } },
@@ -141,7 +141,7 @@ export async function countRefusal(store: Store, origin: string): Promise<void> 
   ]).catch(() => null);
 }
 
-/** Return the check of a key, a batch, and what it is made of. */
+/** Return the checksum of a key, a batch, and its basis. */
 export const checkOf = (key: string, batch: string, basis: Report = []): Promise<string> =>
   identifier([key, batch, ...basis]);
 

@@ -104,7 +104,7 @@ export abstract class Oracle {
   /** The number of random words that a report takes, always. */
   abstract readonly words: number;
 
-  /** Rules of collecting that only this oracle can keep, and what they say where they are given. */
+  /** Rules of collecting that only this oracle can keep, with the values they must have. */
   collects: Fields = {};
 
   /** How to draw where a ticket decides what is public in a report; only plain LDP with such a part has it. */
@@ -137,8 +137,8 @@ export abstract class Oracle {
   /** Name and parameters as JSON; those at their default are left out. */
   get description(): Fields {
     const { rules } = this.constructor as unknown as OracleClass;
-    const given = Object.entries(this.settings).filter(([key, value]) => value !== rules[key].initial);
-    return { name: this.name, ...Object.fromEntries(given) };
+    const changed = Object.entries(this.settings).filter(([key, value]) => value !== rules[key].initial);
+    return { name: this.name, ...Object.fromEntries(changed) };
   }
 
   /** The number of bits of a report. */

@@ -24,7 +24,6 @@ export function hashed(seed: bigint, value: Value, symbols: number): number {
 function bestSymbols(epsilon: number): number {
   const power = expLower(Math.min(epsilon, 64));
   const below = power / ONE + 1n; // E is at least 1, so it is at least 2
-  // biome-ignore lint/complexity/useMathMinMax: Math.min takes no bigint
   const g = below < MAX_SYMBOLS - 1n ? below : MAX_SYMBOLS - 1n;
   const [here, next] = [power + (g - 1n) * ONE, power + g * ONE];
   return Number(next * next * (g - 1n) < here * here * g ? g + 1n : g);

@@ -5,7 +5,7 @@ import { bitLength, type Fields, Oracle, type Report, wordOf } from "../base/ora
 
 const MAX_POINTS = 2 ** 32 - 1;
 
-/** The projective space of vectors of so many digits modulo a prime. */
+/** The projective space of vectors modulo a prime. */
 interface Space {
   readonly order: number;
   readonly dimension: number;
@@ -17,7 +17,7 @@ interface Space {
 
 const pointsOf = (order: number, digits: number): number => (order ** digits - 1) / (order - 1);
 
-/** Return the space of this order with the least dimension that has at least so many points. */
+/** Return the space of this order with the least dimension that has enough points. */
 function spaceOver(order: number, least: number): Space {
   let dimension = 2;
   while (pointsOf(order, dimension) < least) dimension++;
@@ -115,20 +115,20 @@ export class PGR extends Oracle {
   override likely([point]: Report): (value: number) => number {
     const less = quotient(this.#coin.other, this.#coin.own);
     const { order } = this.#space;
-    const mine = this.#digits(point as number).reverse();
+    const own = this.#digits(point as number).reverse();
     return (value) => {
-      const product = this.#digits(value).reduce((sum, digit, k) => (sum + digit * mine[k]) % order, 0);
+      const product = this.#digits(value).reduce((sum, digit, k) => (sum + digit * own[k]) % order, 0);
       return product === 0 ? 1 : less;
     };
   }
 
   #digits(point: number): number[] {
     const { order, dimension } = this.#space;
-    const made = Array<number>(dimension).fill(0);
+    const digits = Array<number>(dimension).fill(0);
     let left = point;
     let place = dimension - 1;
-    for (; left > 0; left = Math.floor((left - 1) / order)) made[place--] = (left - 1) % order;
-    made[place] = 1;
-    return made;
+    for (; left > 0; left = Math.floor((left - 1) / order)) digits[place--] = (left - 1) % order;
+    digits[place] = 1;
+    return digits;
   }
 }

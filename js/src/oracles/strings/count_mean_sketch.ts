@@ -40,7 +40,7 @@ abstract class Sketch extends StringOracle {
     this.widths = [bitLength(hashes) - 1, ...this.#response.widths];
   }
 
-  /** Word 0 draws the hash function, without regard to the string; the others are those of the response. */
+  /** Word 0 draws the hash function, without regard to the string; the response takes the others. */
   override perturb(mark: bigint, words: DataView): Report {
     const row = words.getUint32(0, true) & (this.#hashes - 1);
     const rest = new DataView(words.buffer, words.byteOffset + 8, words.byteLength - 8);

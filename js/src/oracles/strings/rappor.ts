@@ -9,7 +9,7 @@ import { hashSeed, StringOracle } from "../base/string_oracle.js";
 import { hashed, keyedHash } from "../plain/olh.js";
 import { below, byteWidths } from "../plain/unary.js";
 
-/** Numbers of so many bits are compared with `flip`, and then with `one` or `zero`: as in `fldp/stages.py`. */
+/** Numbers of `planes` bits are compared with `flip`, then with `one` or `zero`, as in `fldp/randomness/two_stage_coins.py`. */
 interface StageCoins {
   readonly planes: number;
   readonly flip: bigint;
@@ -29,7 +29,7 @@ function least(low: bigint, high: bigint, good: (number: bigint) => boolean): bi
   return low;
 }
 
-/** Return `p` where none is given, that with the least error: as a fraction. */
+/** Return the `p` with the least error, as a fraction. */
 function bestP(odds: bigint, flip: bigint, whole: bigint): [bigint, bigint] {
   if (2n * flip >= whole) return [1n, 2n];
   return [2n * (whole - flip) * ONE - flip * (ONE + odds), 2n * (ONE + odds) * (whole - 2n * flip)];
@@ -45,7 +45,6 @@ function stageCoins(owner: string, epsilon: number, lasting: number, hashes: num
     const flip = least(1n, whole / 2n, (number) => within(kept(number), all));
     const [a, b] = p === null ? bestP(expLower(epsilon / hashes), flip, whole) : [dyadic(p)[0], 1n << dyadic(p)[1]];
     const wanted = upwards(a * whole, b);
-    // biome-ignore lint/complexity/useMathMinMax: Math.min takes no bigint
     const zero = wanted < 1n ? 1n : wanted > whole - 2n ? whole - 2n : wanted;
     // the probabilities that a bit of the filter that is 0 or 1 is reported as 1, times `whole` squared
     const stars = (one: bigint) => [zero * whole + flip * (one - zero), one * whole - flip * (one - zero)];

@@ -24,12 +24,12 @@ const DISTANCES: Readonly<Record<string, Distance>> = {
   },
 };
 
-/** Return the weights of all distances, that of 0 being `2^128`. Steps are a little short, so that rounding is safe. */
+/** Return the weights of all distances; distance 0 has `2^128`. Steps are a little short, so that rounding is safe. */
 function weightsOf(power: bigint, most: number): bigint[] {
   const step = power - (power - ONE) / 2048n;
-  const made = [ONE];
-  while (made.length <= most) made.push((made[made.length - 1] * ONE) / step);
-  return made;
+  const weights = [ONE];
+  while (weights.length <= most) weights.push((weights[weights.length - 1] * ONE) / step);
+  return weights;
 }
 
 /** Divide all words among the symbols by their weights, rounded down; what is left over goes to the value itself. */
@@ -41,11 +41,11 @@ function sharesOf(weights: readonly bigint[], value: number): bigint[] {
   return row;
 }
 
-/** Tell whether two neighbours are within `e^alpha`, and whether the first gives itself enough more often. */
+/** Whether two neighbours are within `e^alpha`, and whether the first gives itself enough more often. */
 function areKept(rows: Shares, [one, two]: readonly number[], power: bigint, [own, next]: readonly bigint[]): boolean {
-  const [kept, given] = [rows[one][one], rows[one][two]];
+  const [kept, shared] = [rows[one][one], rows[one][two]];
   const within = rows[one].every((a, k) => a * ONE <= power * rows[two][k] && rows[two][k] * ONE <= power * a);
-  return within && own > next && given > 0n && 1024n * next * (kept - given) >= 1023n * (own - next) * given;
+  return within && own > next && shared > 0n && 1024n * next * (kept - shared) >= 1023n * (own - next) * shared;
 }
 
 /** Return the sums of a row that is the same read backwards, each part times a cosine. Twice, it is the row again. */

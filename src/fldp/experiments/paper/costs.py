@@ -53,8 +53,8 @@ def measure(oracles: list[FrequencyOracle], users: int, clock: Clock = process_t
     """Time oracles on so many users, spread over all values.
 
     >>> import fldp
-    >>> (found,) = measure([fldp.GRR(epsilon=1.0, domain_size=9)], 1000)
-    >>> found.bits, found.client > 0
+    >>> (cost,) = measure([fldp.GRR(epsilon=1.0, domain_size=9)], 1000)
+    >>> cost.bits, cost.client > 0
     (4, True)
     """
     for oracle in oracles:

@@ -162,7 +162,7 @@ def get(name: str) -> Dataset:
     fldp.errors.ParameterError: dataset: the name must be one of brown, ..., zipf, got 'nope'
     """
     if name not in _registry:
-        raise ParameterError(f"dataset: the name must be one of {', '.join(names())}, got {name!r}")
+        raise fail("dataset", "the name", f"one of {', '.join(names())}", name)
     return _registry[name]
 
 

@@ -95,7 +95,7 @@ def get(name: str) -> Metric:
     False
     """
     if not isinstance(name, str) or name not in _registry:
-        raise ParameterError(f"metric: the name must be one of {', '.join(names())}, got {name!r}")
+        raise fail("metric", "the name", f"one of {', '.join(names())}", name)
     return _registry[name]
 
 

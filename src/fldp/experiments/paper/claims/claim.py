@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from fldp.errors import ParameterError
 from fldp.experiments.paper.evidence import Evidence
+from fldp.support.validation import fail
 
 
 class Outcome(StrEnum):
@@ -54,7 +55,7 @@ class Claim:
         """Find out how the claim comes out."""
         finding = self.judge(evidence)
         if not any(letter.isdigit() for letter in finding.number):
-            raise ParameterError(f"claim {self.name}: what decides it must be a number, got {finding.number!r}")
+            raise fail(f"claim {self.name}", "what decides it", "a number", finding.number)
         return Verdict(self.name, self.says, self.where, finding.outcome, finding.number, finding.evidence, self.figure)
 
 

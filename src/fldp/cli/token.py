@@ -100,11 +100,11 @@ def create(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Make a token, and print it: this once, and never again."""
+    """Create a token and print it: this once, and never again."""
     with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
-        made = keeper.create_token(scope, survey=survey, expires=expires)
-    typer.echo(made.token)
-    note(f"token {made.id}: {made.scope}, survey {made.survey or 'any'}, expires {made.expires or 'never'}")
+        created = keeper.create_token(scope, survey=survey, expires=expires)
+    typer.echo(created.token)
+    note(f"token {created.id}: {created.scope}, survey {created.survey or 'any'}, expires {created.expires or 'never'}")
 
 
 @tokens.command("list")
@@ -118,8 +118,8 @@ def list_(
 ) -> None:
     """List all tokens: never what they are, only what they are good for."""
     with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
-        found = [asdict(made) for made in keeper.tokens()]
-    show_rows([{name: row[name] for name in COLUMNS} for row in found], COLUMNS, as_json)
+        rows = [asdict(each) for each in keeper.tokens()]
+    show_rows([{name: row[name] for name in COLUMNS} for row in rows], COLUMNS, as_json)
 
 
 @tokens.command()

@@ -30,7 +30,7 @@ from fldp.survey.mistakes import SurveyError, refuse
 from fldp.survey.parsing import check_fields, parse_fields, read_text
 from fldp.survey.rules import COLLECT_DEFAULTS, STRINGS
 from fldp.survey.search_table import described
-from fldp.survey.text import check_labels_visible, check_texts
+from fldp.survey.visible_text import check_labels_visible, check_texts
 from fldp.wire.batch import describe
 
 __all__ = ["Survey", "SurveyError"]

@@ -99,7 +99,7 @@ def create(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Make a token, and print it: this once, and never again."""
+    """Create a token and print it: this once, and never again."""
     with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
         created = keeper.create_token(scope, survey=survey, expires=expires)
     typer.echo(created.token)

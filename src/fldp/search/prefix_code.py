@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fldp.errors import DomainError
-from fldp.support.validation import fail
+from fldp.support.validation import fail, show
 
 LIKELY = "etaoinshrdlucmfwypvbgkqjxz 0123456789-./_:'"
 
@@ -106,4 +106,4 @@ def as_bytes(value: str | bytes) -> bytes:
     try:
         return value.encode()
     except (AttributeError, UnicodeEncodeError):
-        raise DomainError(f"a string must be text or bytes, got {value!r}") from None
+        raise DomainError(f"a string must be text or bytes, got {show(value)}") from None

@@ -26,7 +26,7 @@ from fldp.survey.parsing import check_fields, parse_fields, read_text
 from fldp.survey.question import Question
 from fldp.survey.rules import COLLECT_DEFAULTS, STRINGS
 from fldp.survey.search_table import described
-from fldp.survey.text import check_labels_visible, check_texts
+from fldp.survey.visible_text import check_labels_visible, check_texts
 from fldp.wire.description import describe
 
 __all__ = ["Survey", "SurveyError"]

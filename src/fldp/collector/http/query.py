@@ -23,7 +23,7 @@ FORMATS = {
 MAX_ROWS = 2**31
 
 
-class Parameters:
+class ParameterReader:
     """The parameters of a request, and all mistakes in them."""
 
     def __init__(self, request: Request, *known: str) -> None:
@@ -59,16 +59,16 @@ def parameters(request: Request, *known: str) -> dict[str, str]:
     """Return the parameters of a request; unknown ones and repeated ones are refused."""
     if not request.scope["query_string"]:  # as in nearly every request with reports
         return {}
-    given = Parameters(request, *known)
-    given.refuse()
-    return given.values
+    reader = ParameterReader(request, *known)
+    reader.refuse()
+    return reader.values
 
 
 def days_of(request: Request) -> Days:
     """Return the window of a request whose parameters are ``from`` and ``to``."""
-    given = Parameters(request, "from", "to")
-    days = given.days()
-    given.refuse()
+    reader = ParameterReader(request, "from", "to")
+    days = reader.days()
+    reader.refuse()
     return days
 
 
@@ -92,17 +92,17 @@ class Query:
     @classmethod
     def of(cls, request: Request, oracle: Oracle) -> "Query":
         """Read a query, as far as this oracle can answer it."""
-        given = Parameters(request, "from", "to", "top", "level", "decoder", "post", "method", "format")
+        reader = ParameterReader(request, "from", "to", "top", "level", "decoder", "post", "method", "format")
         query = cls(
-            given.days(),
-            given.check("top", _TOP),
-            given.check("level", _LEVEL, 0.95),
-            given.check("decoder", _choice(oracle.decoders)),
-            given.check("post", _POST),
-            given.check("method", _choice(methods_of(oracle))),
-            given.check("format", _FORMAT) or _accepted(request),
+            reader.days(),
+            reader.check("top", _TOP),
+            reader.check("level", _LEVEL, 0.95),
+            reader.check("decoder", _choice(oracle.decoders)),
+            reader.check("post", _POST),
+            reader.check("method", _choice(methods_of(oracle))),
+            reader.check("format", _FORMAT) or _accepted(request),
         )
-        given.refuse()
+        reader.refuse()
         return query
 
     @property
@@ -124,13 +124,13 @@ class Contrast:
     @classmethod
     def of(cls, request: Request, oracle: Oracle) -> "Contrast":
         """Read a query. Windows that share a day share reports, and cannot be compared as if they did not."""
-        given = Parameters(request, "from", "to", "other_from", "other_to", "top", "level", "decoder")
-        one, other = given.days(), given.days("other_")
-        if not given.mistakes and one[0] <= other[1] and other[0] <= one[1]:
-            given.mistakes.note(("other_from",), "the two windows must not have a day in common")
-        top, level = given.check("top", _TOP), given.check("level", _LEVEL, 0.95)
-        decoder = given.check("decoder", _choice(oracle.decoders))
-        given.refuse()
+        reader = ParameterReader(request, "from", "to", "other_from", "other_to", "top", "level", "decoder")
+        one, other = reader.days(), reader.days("other_")
+        if not reader.mistakes and one[0] <= other[1] and other[0] <= one[1]:
+            reader.mistakes.note(("other_from",), "the two windows must not have a day in common")
+        top, level = reader.check("top", _TOP), reader.check("level", _LEVEL, 0.95)
+        decoder = reader.check("decoder", _choice(oracle.decoders))
+        reader.refuse()
         return cls((one, other), top, level, decoder)
 
 

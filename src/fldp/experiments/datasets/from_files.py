@@ -57,17 +57,17 @@ def write_counts(path: Path, population: Population) -> None:
 
 
 def _from_counts(path: str, name: str, rows: Iterable[tuple[str, Any]]) -> Population:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for number, (item, count) in enumerate(rows, 1):
         text = str(count)
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             raise DomainError(f"{path}: a count must be an integer of at least 0, got {text!r} in row {number}")
-        if item in found:
+        if item in counts:
             raise DomainError(f"{path}: an item must occur once, got {item!r} again in row {number}")
-        found[item] = int(text)
-    if len(found) < 2:
-        raise DomainError(f"{path}: at least two items are needed, got {len(found)}")
-    return Population(name, list(found.values()), tuple(found))  # type: ignore[arg-type]
+        counts[item] = int(text)
+    if len(counts) < 2:
+        raise DomainError(f"{path}: at least two items are needed, got {len(counts)}")
+    return Population(name, list(counts.values()), tuple(counts))  # type: ignore[arg-type]
 
 
 def _counts_in(path: str) -> list[tuple[str, Any]] | None:

@@ -49,9 +49,9 @@ def subjects(domain_size: int, epsilon: float, etas: tuple[Fraction, ...] = ETAS
     True
     """
     wanted = [(name, eta) for name in listed_names() for eta in (etas if name == "fwr" else (None,))]
-    made = [_built(name, domain_size, epsilon, eta) for name, eta in wanted]
+    oracles = [_built(name, domain_size, epsilon, eta) for name, eta in wanted]
     groups = tuple((domain_size + place) // GROUPS for place in range(GROUPS))
-    return [*(oracle for oracle in made if oracle), Grouped(epsilon=epsilon, base="oue", groups=groups)]
+    return [*(oracle for oracle in oracles if oracle), Grouped(epsilon=epsilon, base="oue", groups=groups)]
 
 
 def _built(name: str, domain_size: int, epsilon: float, eta: Fraction | None) -> FrequencyOracle | None:
@@ -100,8 +100,8 @@ def errors_of(oracle: FrequencyOracle, population: Population) -> dict[str, floa
     """Return for each decoder the variance of an estimated count, divided by the users, in the mean over all values.
 
     >>> import fldp
-    >>> found = errors_of(fldp.OUE(epsilon=1.0, domain_size=3), Population("x", [5, 3, 2]))
-    >>> round(found["linear"], 2)
+    >>> errors = errors_of(fldp.OUE(epsilon=1.0, domain_size=3), Population("x", [5, 3, 2]))
+    >>> round(errors["linear"], 2)
     4.02
     """
     ways = {name: {"decoder": name} for name in oracle.decoders} or {"linear": {}}

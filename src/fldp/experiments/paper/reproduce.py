@@ -43,13 +43,13 @@ def reproduce(
     with unfinished(folder / FOLDER) as place:
         evidence = gather(evaluation, place, jobs=jobs, full=full, clock=clock, note=note)
         note(f"judging and drawing {len(PICTURES)} figures")
-        found = verdicts(evidence)
+        results = verdicts(evidence)
         _draw(evidence, folder / FOLDER)
         for name in ("main", "users", "etas"):
             getattr(evidence, name).write(folder / FOLDER / f"{name}.csv")
         with open_output(str(folder / PAGE)) as file:
-            file.write(document(evidence, found, full=full, folder=FOLDER).encode())
-    return found
+            file.write(document(evidence, results, full=full, folder=FOLDER).encode())
+    return results
 
 
 def _draw(evidence: Evidence, folder: Path) -> None:

@@ -32,7 +32,7 @@ def plain(pairs: Parameters) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Source:
-    """A dataset by name, its parameters, and what the table calls it.
+    """A dataset by name, its parameters, and its label in the table.
 
     >>> Source("geometric", {"ratio": 0.9}).label
     'geometric ratio=0.9'
@@ -102,7 +102,7 @@ class Contender:
         return (*(cls.decoders or ("linear",)), *(method for method in cls.methods[1:] if method != "em"))
 
     def series(self, decoder: str) -> str:
-        """Return what a decoder's measurements are called: the label, and the decoder where there is a choice."""
+        """Return the name of a decoder's series: the label, and the decoder where there is a choice."""
         return f"{self.label}, {decoder}" if get_listed(self.name).decoders or decoder != "linear" else self.label
 
     def oracle(self, epsilon: float, domain_size: int) -> FrequencyOracle:
@@ -139,7 +139,7 @@ def _table(owner: str, name: str, value: Any) -> dict[str, Any]:
 
 @contextmanager
 def _located(name: str) -> Iterator[None]:
-    """Say in an error which entry of the experiment it is about."""
+    """Name in an error the entry of the experiment that it is about."""
     try:
         yield
     except ParameterError as error:

@@ -83,8 +83,8 @@ class Specification:
         """Read an experiment from a TOML file; files of values are looked for beside it."""
         path = Path(path)
         try:
-            given = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls.from_dict(_beside(path.parent, given))
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            return cls.from_dict(_beside(path.parent, table))
         except OSError as error:
             raise FldpError(f"{path}: cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
@@ -111,13 +111,13 @@ _LISTS: dict[str, Constraint] = {
 _NUMBERS = {"runs": integer(1, 1_000_000), "seed": integer(0, 2**63)}
 
 
-def _check(given: dict[str, Any], mistakes: MistakeList) -> dict[str, Any]:
+def _check(values: dict[str, Any], mistakes: MistakeList) -> dict[str, Any]:
     """Return the fields of an experiment in their canonical types."""
     checked = {
         name: mistakes.check_list((name,), _LISTS[name], value)
         if name in _LISTS
         else mistakes.check((name,), _NUMBERS[name], value)
-        for name, value in given.items()
+        for name, value in values.items()
     }
     if not mistakes:
         contenders = checked["oracles"]
@@ -134,12 +134,12 @@ def _check_distinct(name: str, part: str, keys: list[Any], mistakes: MistakeList
             mistakes.add((name,), f"of different {part}", key)
 
 
-def _beside(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """Return a specification whose paths start where its own file is."""
-    sources = given.get("datasets")
+def _beside(folder: Path, table: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of a specification with the paths in it relative to its own file."""
+    sources = table.get("datasets")
     if not isinstance(sources, list):
-        return given
-    return {**given, "datasets": [_placed(folder, source) for source in sources]}
+        return table
+    return {**table, "datasets": [_placed(folder, source) for source in sources]}
 
 
 def _placed(folder: Path, source: Any) -> Any:

@@ -40,6 +40,7 @@ def test_the_answer_or_what_the_program_names_for_others(label, program, expecte
     assert drawn(specification(), label, **program) == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", [{}, {"otherwise": "none of these"}])
 @pytest.mark.parametrize(
     "fields", [specification(), {**specification(labels=None), "domain_size": 5}], ids=["labels", "numbers"]

@@ -99,7 +99,7 @@ export class Participant {
     this.#own = labels && new Set(labels);
     this.#otherwise = otherwise;
     const texts = [labels ?? [], otherwise ?? []].flat();
-    if (!texts.every(this.#allows, this)) throw fail("participant", "otherwise", "one of labels, all texts", texts);
+    if (!texts.every(this.#allows, this)) throw fail("participant", "otherwise", "a text of labels", texts);
   }
 
   /** Whether the program itself lets a text be an answer. No survey has a part in that. */

@@ -224,7 +224,7 @@ export class Participant {
     const own = this.#own;
     const all = new Set<unknown>([...(own ?? []), ...(labels ?? [])]).size;
     if (!own || (all === own.size && all === labels?.length)) return [];
-    return [`survey ${name} must have the ${own.size} labels that the program expects, got others`];
+    return [`survey ${name} must have the ${own.size} labels that the program expects`];
   }
 
   /** Refuse what the limits do not cover, and return what the person has to confirm. Never by the answer. */

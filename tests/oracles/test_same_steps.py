@@ -1,5 +1,6 @@
 """Privatizing takes the same steps whatever the value is: counted here, timed by ``make soak PART=timing``."""
 
+import gc
 import subprocess
 import sys
 from collections import Counter
@@ -25,11 +26,14 @@ def lines_of(action):
         return trace
 
     before = sys.gettrace()
+    gc.collect()
+    gc.disable()  # a finalizer of ours may run at any time, and is no step of the action
     sys.settrace(trace)
     try:
         action()
     finally:
         sys.settrace(before)
+        gc.enable()
     return ran
 
 

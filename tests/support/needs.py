@@ -47,8 +47,13 @@ def _any_serves(things):
 
 @cache
 def _module_serves(module):
-    # "import http.server" binds the name http alone, so the libraries are looked for in the source.
-    return _any_serves(vars(module).values()) or not LIBRARIES.isdisjoint(_imports(Path(module.__file__)))
+    names = {name.name for node in _top_level(module) if isinstance(node, ast.Import) for name in node.names}
+    return _any_serves(vars(module).values()) or not LIBRARIES.isdisjoint(names)
+
+
+def _top_level(module):
+    """Return the statements of a module: "import http.server" binds the name http alone."""
+    return ast.parse(Path(module.__file__).read_text()).body
 
 
 def is_serving(item):

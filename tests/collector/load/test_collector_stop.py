@@ -27,20 +27,20 @@ def logged(server):
 
 
 def test_answers_that_wait_do_not_hold_a_collector_that_stops(tmp_path):
-    server = Server(tmp_path, threads=1, max_answers=ASKED, stop_seconds=3)
+    server = Server(tmp_path, threads=1, max_answers=ASKED, stop_seconds=8)
     survey = published(server, {**LARGE, "domain_size": 1 << 19})
     with ExitStack() as stack:
         asking = [ask(server, survey, stack, number) for number in range(ASKED)]
         until(lambda: gauge(server, "open_requests") > ASKED // 2, 120)
-        assert server.stop(seconds=3 + FOR_EVER) == 0
+        assert server.stop(seconds=8 + FOR_EVER) == 0
         answers = [head(connection) for connection in asking]
     assert not [answer for answer in answers if answer.startswith(b"http/1.1 5") and b"503" not in answer[:12]]
     cut = [answer for answer in answers if answer.startswith(b"http/1.1 503")]
-    assert len(cut) > ASKED // 2
+    assert len(cut) > ASKED // 4
     assert all(b"\r\nretry-after: 1" in answer for answer in cut)
     stopping, stopped = (next(line for line in logged(server) if line["event"] == event) for event in EVENTS)
     assert stopping["open"] > ASKED // 2
-    assert stopped["dropped"] > ASKED // 2
+    assert stopped["dropped"] > ASKED // 4
     assert "answers" in stopped["unfinished"]
 
 

@@ -10,7 +10,7 @@ export UV_COMPILE_BYTECODE := 1
 # Without bytecode on disk every worker and every process of the tests would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test tests lint bench figures soak javascript screenshots vectors constraints clean needs
+.PHONY: help demo check test tests lint bench figures soak javascript screenshots vectors constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -34,10 +34,14 @@ demo: $(READY)  ## run the main job on embedded defaults
 	@$(BIN)/fldp demo
 	@echo "The same live, in a browser: $(BIN)/fldp serve --demo"
 
-lint: $(READY)  ## style and types
+lint: $(READY) $(JS)  ## style and types, of Python and of JavaScript
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	cd js && npm run --silent lint
+
+check: lint  ## style, types and the tests that need no server, browser, cluster or database: two minutes
+	$(BIN)/python -m pytest -m "not serving and not long" -n $$($(BIN)/python -c "import os; print(os.cpu_count())")
 
 needs:
 	@tools/need.sh chromium java node postgresql

@@ -17,7 +17,7 @@ import numpy as np
 import fldp
 from answers import Answer, duration, slowdown, speedup, table
 from command import Result, run, say
-from fldp.numerics.kernels import walsh_hadamard
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from peers.environment import PURE_LDP
 from references import Draw, add_seven, add_three, textbook_transform
 from timing import Clock, best_of, by_turns, clock, fresh_clock

@@ -31,7 +31,7 @@ def _dask() -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _spark() -> Iterator[dict[str, Any]]:
-    from fldp.distributed.engines.spark import opened as started
+    from fldp.distributed.engines.spark import open_session as started
 
     with started(None, f"local-cluster[{CORES},1,2048]") as session:
         yield {"session": session}

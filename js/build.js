@@ -26,7 +26,10 @@ const shared = {
   name: "shared",
   setup({ onResolve, onLoad }) {
     const contents = `import { shared } from "./fldp.js"; export const [${names}] = shared;`;
-    onResolve({ filter: /^\.\/bundle_shared\.js$|\/bundle_shared\.js$/ }, ({ path }) => ({ path, namespace: "shared" }));
+    onResolve({ filter: /^\.\/bundle_shared\.js$|\/bundle_shared\.js$/ }, ({ path }) => ({
+      path,
+      namespace: "shared",
+    }));
     onResolve({ filter: /^\.\/fldp\.js$/ }, ({ path }) => ({ path, external: true }));
     onLoad({ filter: /./, namespace: "shared" }, () => ({ contents, resolveDir: dist }));
   },

@@ -11,6 +11,9 @@ from hypothesis import settings
 TESTS = str(Path(__file__).parent)
 sys.path.insert(0, TESTS)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (TESTS, os.environ.get("PYTHONPATH"))))  # of processes, too
+
+from support import needs  # noqa: E402
+
 settings.register_profile("fldp", deadline=None, derandomize=True)  # a first example may load Numba
 settings.load_profile("fldp")
 
@@ -38,6 +41,27 @@ def _together(path):
 
 def _turn(path, tests):
     return not Path(path).name.startswith(FIRST), -len(tests), path
+
+
+guard = needs.Guard().install()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item):
+    """Mark what needs a server, and what needs time, so that `make check` leaves it out."""
+    if needs.is_serving(item):
+        item.add_marker("serving")
+    if needs.is_long(item):
+        item.add_marker("long")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    guard.test = None if item.get_closest_marker("serving") else item.nodeid
+    try:
+        return (yield)
+    finally:
+        guard.test = None
 
 
 def pytest_collection_modifyitems(items):

@@ -1,7 +1,8 @@
 /** Oracles that do not protect all values alike: for surveys that name sensitive values, budgets or a distance. */
+
+import type { OracleClass } from "./oracles/base/oracle.js";
 import { Exponential } from "./oracles/unequal/exponential.js";
 import { IDUE } from "./oracles/unequal/idue.js";
-import type { OracleClass } from "./oracles/base/oracle.js";
 import { URAPPOR, URR } from "./oracles/unequal/utility.js";
 
 export { Exponential, IDUE, URAPPOR, URR };

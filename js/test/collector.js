@@ -1,6 +1,6 @@
 // A collector for the tests: a real server on this machine that does what it is told, and remembers what it got.
 import { createServer } from "node:http";
-import { Survey, every } from "../dist/index.js";
+import { every, Survey } from "../dist/index.js";
 import { unequal } from "../dist/unequal.js";
 
 export const LABELS = ["chrome", "firefox", "safari", "edge", "other"];
@@ -47,7 +47,11 @@ export async function collector() {
     surveys.set(survey.name, { version: survey.version, survey: survey.specification, state });
     return survey;
   };
-  const close = () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve)));
+  const close = () =>
+    new Promise((resolve) => {
+      server.closeAllConnections();
+      server.close(resolve);
+    });
   return { url, seen, plan, publish, surveys, posts: () => seen.filter(({ method }) => method === "POST"), close };
 }
 

@@ -1,7 +1,7 @@
 // A collector that asks to find out who holds what: whether, and how often, a client speaks tells it nothing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FldpError, Survey, every, load, memoryStore, participant, search } from "../dist/index.js";
+import { every, FldpError, load, memoryStore, participant, Survey, search } from "../dist/index.js";
 import { unequal } from "../dist/unequal.js";
 import { collector } from "./collector.js";
 
@@ -40,7 +40,11 @@ const STRATEGIES = {
     collect: { repeat: "daily" },
   }),
   "a search": searched,
-  accents: (round, inside) => renamed(round, inside.map((value) => `${value}\u0301`)),
+  accents: (round, inside) =>
+    renamed(
+      round,
+      inside.map((value) => `${value}\u0301`),
+    ),
   "sensitive values": (round, inside) => ({
     ...renamed(round, inside),
     oracle: { name: "urr", epsilon: EPSILON, sensitive: [0, 1] },

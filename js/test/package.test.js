@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { oraclesOf } from "../../src/fldp/collector/static/shared/oracles.js";
 import * as fldp from "../dist/index.js";
 import { unequal } from "../dist/unequal.js";
-import { known } from "../../src/fldp/collector/static/shared/oracles.js";
 
 const here = new URL("..", import.meta.url);
 const read = (name) => readFileSync(new URL(name, here), "utf8");
@@ -71,7 +71,7 @@ test("the collector serves this build", () => {
 test("the pages fetch the second file for its oracles, and for no other", async () => {
   const ids = fldp.every.map(({ id }) => id);
   for (const { id } of [...fldp.every, ...unequal]) {
-    const found = (await known({ oracle: { name: id } })).map((oracle) => oracle.id);
+    const found = (await oraclesOf({ oracle: { name: id } })).map((oracle) => oracle.id);
     assert.deepEqual(found, ids.includes(id) ? ids : [...ids, ...unequal.map((oracle) => oracle.id)]);
   }
 });
@@ -104,9 +104,20 @@ test("the lock file names no registry", () => {
   assert.match(read(".npmrc"), /^omit-lockfile-registry-resolved=true$/m);
 });
 
+test("the lock file has the programs of every platform, so that npm ci finds its own", () => {
+  const { packages } = JSON.parse(read("package-lock.json"));
+  const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies));
+  assert.ok(wanted.length > 30);
+  assert.deepEqual(
+    wanted.filter((name) => !packages[`node_modules/${name}`]),
+    [],
+  );
+});
+
 test("the public names", () => {
-  const names = Object.keys(fldp)
-    .filter((name) => !fldp.every.includes(fldp[name]))
+  const names = Object.entries(fldp)
+    .filter(([, thing]) => !fldp.every.includes(thing))
+    .map(([name]) => name)
     .sort();
   assert.deepEqual(names, [
     "BudgetError",

@@ -1,19 +1,19 @@
 // A survey is what its version says, or it is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { explain } from "../../src/fldp/collector/static/answer/explain.js";
 import {
-  CollectorError,
-  FHR,
-  OUE,
-  ParameterError,
-  WireError,
   build,
+  CollectorError,
   every,
+  FHR,
   load,
   memoryStore,
+  OUE,
+  ParameterError,
   participant,
+  WireError,
 } from "../dist/index.js";
-import { explain } from "../../src/fldp/collector/static/answer/explain.js";
 import { collector, specification, withoutWaiting } from "./collector.js";
 
 async function started(t) {
@@ -29,7 +29,10 @@ test("oracles are imported where a survey asks for them", async (t) => {
     asked.push(oracle.name);
     return oracle.name === "urr" ? (await import("../dist/unequal.js")).unequal : every;
   };
-  for (const oracle of [{ name: "fhr", epsilon: 1 }, { name: "urr", epsilon: 1, sensitive: [0] }]) {
+  for (const oracle of [
+    { name: "fhr", epsilon: 1 },
+    { name: "urr", epsilon: 1, sensitive: [0] },
+  ]) {
     const { version } = await server.publish(specification({ oracle }));
     const survey = await load(server.url, "browser", known);
     assert.deepEqual([survey.oracle.name, survey.version], [oracle.name, version]);

@@ -1,8 +1,8 @@
 // The frozen vectors: the same bytes from the same words as in Python, and every bad batch refused.
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { Survey, WireError, build, decode, encode, every as usual, search } from "../dist/index.js";
+import { build, decode, encode, Survey, search, every as usual, WireError } from "../dist/index.js";
 import { unequal } from "../dist/unequal.js";
 
 const every = [...usual, ...unequal];
@@ -18,12 +18,12 @@ const bytes = (text) => new Uint8Array(Buffer.from(text, "hex"));
 
 function wordsOf(row) {
   const view = new DataView(new ArrayBuffer(8 * row.length));
-  row.forEach((word, k) => view.setBigUint64(8 * k, BigInt(`0x${word}`), true));
+  for (const [k, word] of row.entries()) view.setBigUint64(8 * k, BigInt(`0x${word}`), true);
   return view;
 }
 
 /** Return the value of a report; of a string it is the fingerprint. */
-async function valueOf(oracle, { value, fingerprint }) {
+async function valueIn(oracle, { value, fingerprint }) {
   if (fingerprint === undefined) return value;
   assert.equal(await oracle.read(value), BigInt(`0x${fingerprint}`));
   return oracle.read(value);
@@ -41,7 +41,7 @@ for (const name of names.filter((name) => !name.endsWith("_bad"))) {
       assert.deepEqual(oracle.description, vector.oracle);
       assert.equal(oracle.words, vector.words);
       assert.equal(oracle.reportBits, vector.report_bits);
-      const values = await Promise.all(vector.reports.map((given) => valueOf(oracle, given)));
+      const values = await Promise.all(vector.reports.map((given) => valueIn(oracle, given)));
       const reports = vector.reports.map(({ words }, j) => oracle.perturb(values[j], wordsOf(words)));
       for (const [j, { packed }] of vector.reports.entries()) {
         const batch = hex(await encode(oracle, [reports[j]]));

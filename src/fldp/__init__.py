@@ -4,7 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fldp.conformance.checks import CheckError, check_oracle
-from fldp.data.estimate import Comparison, Estimate, Total
+from fldp.data.comparison import Comparison
+from fldp.data.estimate import Estimate, Total
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.errors import (
@@ -165,8 +166,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what talks to collectors and clusters when it is asked for: most programs do neither, and it takes time."""
-    if name in ("client", "distributed"):
+    """Load collectors' clients, clusters and file formats on first use: most programs need none, and it takes time."""
+    if name in ("client", "distributed", "parquet", "participant_store"):
         return import_module(f"fldp.{name}")
     if name in ("AsyncClient", "Client"):
         return getattr(import_module("fldp.client"), name)

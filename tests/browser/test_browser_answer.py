@@ -578,8 +578,9 @@ def test_a_page_that_is_not_named_cannot_show_it(browser, plain):
     plain.publish(name="alone", origins=["https://elsewhere.example"])
     frame = f'<iframe title="Survey" src="{plain.url}/s/alone"></iframe>'
     with website(f"<!doctype html><title>Not named</title>{frame}") as url, Visitor(browser, plain.url, url) as visitor:
-        page = visitor.open(url)
-        page.wait_for_timeout(500)
+        page = visitor.context.new_page()
+        with page.expect_console_message(lambda message: "frame-ancestors" in message.text):
+            page.goto(url)
         assert not page.frames[1].url.startswith(plain.url) or not page.frames[1].locator("form").count()
         visitor.forgive("frame-ancestors")
 

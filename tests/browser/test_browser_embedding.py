@@ -456,7 +456,7 @@ def test_the_time_to_draw_and_to_send_does_not_depend_on_the_label(browser, serv
 
 # ----------------------------------------------------------------------------------------- a leak would have been seen
 
-SPOT = "  waiting = answer.state"  # in answer.js, where the label is known
+SPOT = "  isWaiting = answer.state"  # in answer.js, where the label is known
 LONGER = "if (label?.length > 9)"
 CLIP = {"clipped": True}
 

@@ -458,7 +458,7 @@ def test_the_person_is_asked(at):
     few = survey("few", labels=["yes", "no"], oracle={"name": "rr", "epsilon": 1.0})
     at().create(few)
     shown = []
-    with pytest.raises(fldp.BudgetError, match="got a no"):
+    with pytest.raises(fldp.BudgetError, match="declined"):
         at().answer("few", "yes", participant=Participant(MemoryStore()), confirm=lambda notices: shown.append(notices))
     assert shown == [("it has 2 labels, fewer than 3",)]
 

@@ -10,6 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import fldp
+import fldp.parquet
 from fldp import AsyncClient, Client, CollectorError, FldpError, ParameterError
 from support.client import LABELS, TOKEN, survey
 from support.client_kinds import asked as ask

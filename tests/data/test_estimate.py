@@ -5,7 +5,8 @@ import pytest
 
 import fldp
 from fldp import MergeError, ParameterError
-from fldp.data.estimate import Comparison, Estimate, Total
+from fldp.data.comparison import Comparison
+from fldp.data.estimate import Estimate, Total
 
 RNG = np.random.default_rng(5)
 

@@ -190,7 +190,7 @@ def test_what_does_not_belong_together():
 )
 def test_states_that_two_reports_do_not_add_up_to(oracle, good, bad):
     assert fldp.Tally(oracle, good, 2).n == 2
-    with pytest.raises(DomainError, match="state must be one that n reports can add up to"):
+    with pytest.raises(DomainError, match="reports add up to this state"):
         fldp.Tally(oracle, bad, 2)
 
 
@@ -201,7 +201,7 @@ def test_bad_states(state):
 
 
 def test_states_that_would_wrap_around():
-    with pytest.raises(DomainError, match="state must be numbers of at most 2"):
+    with pytest.raises(DomainError, match=r"state has numbers above 2\^62"):
         fldp.Tally(fldp.FHR(1.0, 7), np.full((2, 8), 2**63, np.uint64), 5)
     oracle = fldp.GRR(1.0, 2)
     half = fldp.Tally(oracle, [2**61, 2**61], 2**62)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import fldp
-from fldp.distributed import Bad, Part, tally
+from fldp.distributed import Bad, PartialTally, tally
 from fldp.distributed.engines import spark_shuffle
 from fldp.distributed.lake.scan import Job
 
@@ -21,7 +21,7 @@ def part(seed):
     state = np.zeros(ORACLE.tally_shape, np.int64)
     places = generator.integers(0, state.size, 40)
     state.reshape(-1)[places] = generator.integers(-(2**40), 2**40, 40)
-    return Part(ORACLE, None, state, seed, (Bad(f"{seed}.parquet", 7, 1, "is bad"),), seed, 1)
+    return PartialTally(ORACLE, None, state, seed, (Bad(f"{seed}.parquet", 7, 1, "is bad"),), seed, 1)
 
 
 def shuffled(rows, tasks, seed):
@@ -33,22 +33,22 @@ def shuffled(rows, tasks, seed):
 
 @pytest.mark.parametrize("tasks", [1, 3])
 def test_chunks_of_parts_add_up_to_the_sum_of_parts(tasks):
-    parts = [part(seed) for seed in range(1, 6)] + [Part(ORACLE, None)]
+    parts = [part(seed) for seed in range(1, 6)] + [PartialTally(ORACLE, None)]
     sent = [row for one in parts for row in spark_shuffle.pairs(spark_shuffle.batches(spark_shuffle.rows(one)))]
     merged = [row for task in shuffled(sent, tasks, 7) for row in spark_shuffle.merged(task)]
     assert len({number for number, _ in merged}) == len(merged)
-    found, expected = spark_shuffle.added(Job(ORACLE), merged), reduce(add, parts)
+    found, expected = spark_shuffle.collect(Job(ORACLE), merged), reduce(add, parts)
     assert np.array_equal(found.state, expected.state)
     assert (found.n, found.bad, found.bad_rows, found.bad_files) == (15, expected.bad, 15, 5)
 
 
 def test_chunks_of_zeros_stay_where_they_are():
     assert len(list(spark_shuffle.rows(part(1)))) <= 41
-    assert len(list(spark_shuffle.rows(Part(ORACLE, None)))) == 1
+    assert len(list(spark_shuffle.rows(PartialTally(ORACLE, None)))) == 1
 
 
 def test_nothing_adds_up_to_an_empty_tally():
-    assert spark_shuffle.added(Job(ORACLE), []).tally() == fldp.Tally.empty(ORACLE)
+    assert spark_shuffle.collect(Job(ORACLE), []).tally() == fldp.Tally.empty(ORACLE)
 
 
 def test_frames_of_one_process():

@@ -7,7 +7,7 @@ import pytest
 
 from fldp import DomainError, ParameterError, WireError
 from fldp.distributed import RunKey, privatize, tally
-from fldp.distributed.engines.frames import as_pandas
+from fldp.distributed.engines.local import as_pandas
 from fldp.wire import parquet
 from support.lakes import (
     FHR,
@@ -102,7 +102,7 @@ def test_bad_rows_of_frames(client, dask_frame):
     found = tally(bad, ORACLE, engine="dask", client=client, skip_bad=True)
     assert [(one.path, one.row) for one in found.bad] == [("partition 2", 10)]
     assert found.tally.n == 99
-    with pytest.raises(ParameterError, match="engine must be that of the frame, 'dask', got 'local'"):
+    with pytest.raises(ParameterError, match="engine must be 'dask' for this frame, got 'local'"):
         tally(frame, ORACLE)
     with pytest.raises(ParameterError, match="the oracle must be given"):
         tally(frame, engine="dask")
@@ -121,6 +121,8 @@ def test_privatized_frames_are_those_of_one_process(client, dask_frame):
         )
         twice = dask_frame.concat([frame, frame.partitions[3]])
         count = len(frame.partitions[3])
-        with pytest.raises(DomainError, match=f"identifier who must be another in every row, got {count} seen before"):
+        with pytest.raises(
+            DomainError, match=f"identifier who must be different in every row, but {count} rows repeat one"
+        ):
             privatize(twice, "value", "who", FHR)
         assert len(privatize(twice, "value", "who", FHR, check_unique=False)) == 3000 + count

@@ -16,10 +16,10 @@ import pytest
 
 import fldp
 from fldp import FldpError, ParameterError, WireError
-from fldp.distributed import Bad, Part, tally
+from fldp.distributed import Bad, PartialTally, tally
 from fldp.distributed.lake.layout import Piece, Window, day_file, find
 from fldp.distributed.lake.partial_tally import MAX_LISTED
-from fldp.distributed.lake.scan import Job, job_for, tally_piece, tally_pieces
+from fldp.distributed.lake.scan import Job, job_for, scan
 from fldp.wire import parquet
 from support.lake_files import FAMILIES, ONE, ORACLE, OTHER, flipped, reports, save
 
@@ -98,7 +98,7 @@ def test_what_folders_do_not_tell_is_not_guessed(tmp_path):
 
 def test_nothing_to_read_is_an_error(tmp_path):
     for source in (tmp_path, f"{tmp_path}/*.parquet"):
-        with pytest.raises(FldpError, match=r"^lake: there must be a file of reports, got none in "):
+        with pytest.raises(FldpError, match=r"^lake: there is no file of reports in "):
             find(source)
     with pytest.raises(FldpError, match=r"no: cannot be read: No such file or directory$"):
         find(tmp_path / "no")
@@ -128,9 +128,9 @@ def test_a_large_file_is_pieces_that_are_the_same_whole(tmp_path):
     for size in (1 << 23, 1500, 300):  # one piece, a few, more than there are row groups
         pieces = find(tmp_path, size=size)
         job = job_for(pieces, None, None, skip_bad=False)
-        parts = [tally_piece(piece, job) for piece in pickle.loads(pickle.dumps(pieces))]
+        parts = [scan([piece], job) for piece in pickle.loads(pickle.dumps(pieces))]
         random.Random(size).shuffle(parts)
-        assert reduce(add, pickle.loads(pickle.dumps(parts))).tally() == whole == tally_pieces(pieces, job).tally()
+        assert reduce(add, pickle.loads(pickle.dumps(parts))).tally() == whole == scan(pieces, job).tally()
         assert sum(part.n for part in parts) == 1000
 
 
@@ -139,7 +139,7 @@ def test_parts_merge_in_any_order_to_the_same():
         draw = random.Random(seed)
         bad = tuple(sorted(Bad(f"{draw.random()}", k, 1, "is bad") for k in range(60)))
         state = np.random.default_rng(seed).integers(-9, 9, ORACLE.tally_shape) if seed else None
-        return Part(ORACLE, ONE, state, seed, bad, 60, seed)
+        return PartialTally(ORACLE, ONE, state, seed, bad, 60, seed)
 
     parts = [part(seed) for seed in range(4)]
     left = reduce(add, parts)
@@ -148,7 +148,7 @@ def test_parts_merge_in_any_order_to_the_same():
     assert (left.n, left.bad, left.bad_rows, left.bad_files) == (right.n, right.bad, right.bad_rows, right.bad_files)
     assert (len(left.bad), left.bad_rows) == (MAX_LISTED, 240)
     with pytest.raises(fldp.MergeError):
-        _ = parts[0] + Part(ORACLE, OTHER)
+        _ = parts[0] + PartialTally(ORACLE, OTHER)
 
 
 def test_a_file_that_was_replaced_is_noticed(tmp_path):
@@ -156,7 +156,7 @@ def test_a_file_that_was_replaced_is_noticed(tmp_path):
     pieces = find(tmp_path)
     save(tmp_path / "x.parquet", 101)
     with pytest.raises(FldpError, match=r"x.parquet: has changed since it was listed$"):
-        tally_pieces(pieces, Job(ORACLE))
+        scan(pieces, Job(ORACLE))
 
 
 # -- what is wrong with files and rows ------------------------------------------------------------------------
@@ -250,9 +250,9 @@ def test_a_bad_file_is_named_once(tmp_path, case, size):
     spoil(tmp_path / "b.parquet", case)
     pieces = find(tmp_path, size=size)
     with pytest.raises(WireError, match=r"^/.*b.parquet: parquet: [^\n]*$"):
-        tally_pieces(pieces, Job(ORACLE, foreign=True)).settled(skip_bad=False)
-    found = tally_pieces(pieces, Job(ORACLE, skip_bad=True, foreign=True)).settled(skip_bad=True)
-    assert found.tally() == ORACLE.tally(made[0]) + ORACLE.tally(made[2])
+        scan(pieces, Job(ORACLE, foreign=True)).result(skip_bad=False)
+    found = scan(pieces, Job(ORACLE, skip_bad=True, foreign=True)).result(skip_bad=True)
+    assert found.tally == ORACLE.tally(made[0]) + ORACLE.tally(made[2])
     assert [(bad.row, bad.rows) for bad in found.bad] == [(-1, 0)]
     assert (found.bad_rows, found.bad_files) == (0, 1)
 
@@ -265,15 +265,15 @@ def test_a_flipped_bit_costs_its_row_group_and_no_more(tmp_path, size):
     flipped(tmp_path / "x.parquet", page.dictionary_page_offset + page.total_compressed_size * 2 // 3)
     pieces = find(tmp_path, size=size)
     with pytest.raises(WireError, match=r"x.parquet: rows 200 to 299 parquet: cannot be read: .*CRC"):
-        tally_pieces(pieces, Job(ORACLE)).settled(skip_bad=False)
-    found = reduce(add, (tally_piece(piece, Job(ORACLE, skip_bad=True)) for piece in pieces))
+        scan(pieces, Job(ORACLE)).result(skip_bad=False)
+    found = reduce(add, (scan([piece], Job(ORACLE, skip_bad=True)) for piece in pieces))
     assert found.tally() == ORACLE.tally(made[:200]) + ORACLE.tally(made[300:])
     assert (len(found.bad), found.bad_rows, found.bad_files) == (1, 100, 0)
 
 
 def test_rows_before_the_damage_do_not_count_either(tmp_path, monkeypatch):
     """How many can still be read of a row group would depend on the batches."""
-    monkeypatch.setattr("fldp.distributed.lake.scan._MAX_ROWS", 50)
+    monkeypatch.setattr("fldp.wire.parquet._MAX_ROWS", 50)
     data = columns(reports(2000).data)
     layout = {"row_group_size": 1000, "data_page_size": 100, "write_batch_size": 50, "use_dictionary": False}
     put(tmp_path / "x.parquet", data, write_page_checksum=True, **layout)
@@ -414,7 +414,7 @@ def test_storage_that_fails_is_not_a_bad_file(memory, monkeypatch):
     with pytest.raises(
         FldpError, match=r"x.parquet: cannot be read: ConnectionResetError: the network is gone$"
     ) as told:
-        tally_pieces(pieces, Job(ORACLE, skip_bad=True))
+        scan(pieces, Job(ORACLE, skip_bad=True))
     assert not isinstance(told.value, WireError)
 
 

@@ -17,6 +17,7 @@ from fldp.distributed import tally
 from fldp.distributed.engines import local
 from fldp.distributed.lake.layout import day_file, find
 from fldp.distributed.lake.scan import Job
+from fldp.support.progress import ignore
 from fldp.wire import files
 from support.lake_files import FAMILIES, ONE, ORACLE, OTHER, flipped, reports, save
 
@@ -36,7 +37,7 @@ def whole(*days):
 @pytest.mark.parametrize("workers", [1, 3, 100])
 def test_any_number_of_threads_gives_the_same(lake, workers):
     done = []
-    found = local.run(find(lake, size=1000), Job(ORACLE, ONE), done.append, workers=workers)
+    found = local.tally_pieces(find(lake, size=1000), Job(ORACLE, ONE), done.append, workers=workers)
     assert found.tally() == whole(1, 2, 3)
     sizes = [path.stat().st_size for path in lake.rglob("*.parquet")]
     assert sum(sizes) - len(done) <= sum(done) <= sum(sizes)  # shares are rounded down
@@ -54,12 +55,12 @@ def test_the_first_bad_one_ends_it(lake, tmp_path):
     (tmp_path / "a.parquet").write_text("damaged")
     read = []
     with pytest.raises(WireError, match=r"a.parquet: parquet: not a Parquet file"):
-        local.run(find(tmp_path), Job(ORACLE), read.append, workers=1).settled(skip_bad=False)
+        local.tally_pieces(find(tmp_path), Job(ORACLE), read.append, workers=1).result(skip_bad=False)
     assert len(read) == 1  # the others were not touched
     pieces = find(tmp_path)
     (tmp_path / "b.parquet").unlink()
     with pytest.raises(FldpError, match=r"b.parquet: cannot be read: No such file or directory$"):
-        local.run(pieces, Job(ORACLE, skip_bad=True), read.append)
+        local.tally_pieces(pieces, Job(ORACLE, skip_bad=True), read.append)
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path):
@@ -69,12 +70,12 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     with (tmp_path / "x.parquet").open("wb") as file:
         fldp.parquet.write(file, oracle, [fldp.Reports.concatenate([few] * 30)])
     job, pieces = Job(oracle), find(tmp_path)
-    local.run(pieces, job, lambda _: None, workers=1)  # what is made once
+    local.tally_pieces(pieces, job, ignore, workers=1)  # what is made once
     before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
     tracemalloc.start()
     pa.set_memory_pool(pool)
     try:
-        found = local.run(pieces, job, lambda _: None, workers=1)
+        found = local.tally_pieces(pieces, job, ignore, workers=1)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         pa.set_memory_pool(before)
@@ -149,13 +150,13 @@ def test_the_shell_lists_what_it_leaves_out(tmp_path, monkeypatch):
     ("arguments", "complaint"),
     [
         (("no-such",), "no-such: cannot be read: No such file or directory"),
-        (("*.none",), "lake: there must be a file of reports, got none in *.none"),
+        (("*.none",), "lake: there is no file of reports in *.none"),
         (("lake", "r.fldp"), "lake: does not belong with r.fldp: it is of another survey"),
         (
             ("r.fldp", "--since", "2026-11-01"),
             "r.fldp: is not of a lake; --since, --until and --skip-bad are about lakes",
         ),
-        (("lake", "--survey-version", OTHER), "lake: there must be a file of reports, got none in lake"),
+        (("lake", "--survey-version", OTHER), "lake: there is no file of reports in lake"),
         (("lake", "--engine", "abacus"), "tally: engine must be one of 'local', 'dask', 'spark', got 'abacus'"),
     ],
     ids=lambda case: case if isinstance(case, str) and " " not in case else None,

@@ -20,7 +20,7 @@ from fldp.estimation.expected_error import (
     users_needed,
 )
 from fldp.estimation.planner import FREQUENT, Row
-from fldp.oracles import _registry, listed_names
+from fldp.oracles import listed_names, registry
 from support.cases import CASES
 from support.serving import run_here
 from support.surveys import SURVEY
@@ -68,8 +68,8 @@ def test_a_registered_oracle_joins_by_itself(monkeypatch):
         groups: tuple = dataclasses.field(kw_only=True)
         name = "demanding"
 
-    monkeypatch.setitem(_registry, "better", Better)
-    monkeypatch.setitem(_registry, "demanding", Demanding)
+    monkeypatch.setitem(registry._classes, "better", Better)
+    monkeypatch.setitem(registry._classes, "demanding", Demanding)
     made = fldp.plan(**EXAMPLE)
     assert made.recommended.name == "better"
     assert made.skipped["demanding"] == "Demanding: needs groups, which a plan does not have"
@@ -230,7 +230,7 @@ def test_few_users_detect_nothing():
         ({"users": 2.5}, "plan: users must be an integer from 1 to "),
         ({"domain_size": 1}, "plan: domain_size must be an integer from 2 to "),
         ({"epsilon": -1.0}, "plan: epsilon must be a positive, finite number, got -1.0"),
-        ({"epsilon": 1e-30}, "plan: no oracle takes this; for example FHR: epsilon must be neither so small"),
+        ({"epsilon": 1e-30}, "plan: no oracle takes this; for example FHR: epsilon=1e-30 is too small"),
         ({"eta": 0}, "plan: eta must be a positive, finite number, got 0"),
         ({"eta": 1.5}, "plan: eta must be at most 1, got 1.5"),
         ({"eta": "1/2"}, "plan: eta must be a positive, finite number, got '1/2'"),

@@ -53,7 +53,7 @@ def complaint(action):
         ([5], "counts must be at least two integers of at least 0, got 'int64 of shape (1,)'"),
         ([[1, 2]], "counts must be at least two integers of at least 0, got 'int64 of shape (1, 2)'"),
         ([5, -1], "counts must be at least two integers of at least 0, got 'int64 of shape (2,)'"),
-        ([0, 0], "counts must be those of at least one user, got 0"),
+        ([0, 0], "counts must be counts of at least one user, got 0"),
     ],
 )
 def test_counts_that_are_none(counts, message):
@@ -82,7 +82,7 @@ def test_a_dataset_of_ones_own(monkeypatch):
     assert complaint(lambda: load("mine", more=1)) == "dataset mine: must hold 7 users, got 8"
     assert complaint(lambda: load("mine", less=1)) == "dataset mine: has no parameter 'less', it takes more"
     assert complaint(lambda: load("file")) == "dataset file: needs the parameter 'path'"
-    assert complaint(lambda: dataset("zipf")(mine)).startswith("dataset: the name must be free, got 'zipf' of fldp.")
+    assert complaint(lambda: dataset("zipf")(mine)).startswith("dataset: the name 'zipf' is taken by fldp.")
     assert complaint(lambda: get("nope")).startswith("dataset: the name must be one of brown, ")
     dataset("wrong")(lambda seed: [1, 2])
     assert complaint(lambda: load("wrong")) == (
@@ -124,7 +124,7 @@ def test_shapes(name, parameters, shares):
         ("geometric", {"ratio": 1.0}, "geometric: ratio must be a number between 0 and 1, got 1.0"),
         ("power", {"exponent": 0}, "power: exponent must be a positive, finite number, got 0"),
         ("step", {"values": 5, "heavy": 5}, "step: heavy must be an integer from 1 to 4, got 5"),
-        ("step", {"share": 0}, "step: share must be a positive, finite number, got 0"),
+        ("step", {"share": 0}, "step: share must be a number between 0 and 1, got 0"),
     ],
 )
 def test_shapes_that_are_none(name, parameters, message):

@@ -117,39 +117,67 @@ GOOD = {"datasets": ["zipf"], "oracles": ["oue"], "epsilons": [1.0]}
         ({"datasets": None}, "experiment: datasets must be a list, got None"),
         ({"datasets": "zipf"}, "experiment: datasets must be a list, got 'zipf'"),
         ({"datasets": []}, "experiment: datasets must be a list of at least one, got []"),
-        ({"datasets": [1]}, "experiment: datasets must be names, or tables with a name, got 1"),
-        ({"datasets": ["nope"]}, "dataset: the name must be one of brown, "),
+        ({"datasets": [1]}, "experiment: datasets[0] must be a name, or a table with a name, got 1"),
+        ({"datasets": ["nope"]}, "experiment: datasets[0]: dataset: the name must be one of brown, "),
         ({"datasets": ["zipf", "zipf"]}, "experiment: datasets must be all different, got Source(name='zipf'"),
-        ({"datasets": [{"name": "zipf", "a": 1}]}, "dataset zipf: has no parameter 'a', it takes none"),
+        (
+            {"datasets": [{"name": "zipf", "a": 1}]},
+            "experiment: datasets[0]: dataset zipf: has no parameter 'a', it takes none",
+        ),
         ({"datasets": ["zipf", {"name": "step", "label": "zipf"}]}, "experiment: datasets must be of different labels"),
-        ({"datasets": [{"name": "zipf", "label": "a\nb"}]}, "experiment: a label must be a text in one line, got 'a"),
-        ({"oracles": ["nope"]}, "oracle: the name must be one of cms, "),
-        ({"oracles": [{"eta": 1}]}, "experiment: oracles must be names, or tables with a name, got {'eta': 1}"),
-        ({"oracles": [{"name": 5}]}, "experiment: an oracle must be a text in one line, got 5"),
-        ({"oracles": [{"name": "oue", "eta": 1}]}, "experiment: 'eta' is not a parameter to set of the oracle oue"),
-        ({"oracles": [{"name": "oue", "epsilon": 1}]}, "experiment: 'epsilon' is not a parameter to set of the orac"),
-        ({"oracles": [{"name": "fwr", "eta": 0.3}]}, "FWR: eta must be 1, 1/2, 1/4, ..."),
-        ({"oracles": [{"name": "fhr", "decoders": ["x"]}]}, "experiment: decoders must be of full, paper, adaptive, "),
-        ({"oracles": [{"name": "fhr", "decoders": "full"}]}, "experiment: decoders must be a list, got 'full'"),
-        ({"oracles": [{"name": "fwr", "decoders": ["em"]}]}, "experiment: decoders must be of linear, adaptive, got"),
+        ({"datasets": [{"name": "zipf", "label": "a\nb"}]}, "experiment: datasets[0]: a label must be a text in"),
+        ({"oracles": ["nope"]}, "experiment: oracles[0]: oracle: the name must be one of cms, "),
+        ({"oracles": [{"eta": 1}]}, "experiment: oracles[0] must be a name, or a table with a name, got {'eta': 1}"),
+        ({"oracles": [{"name": 5}]}, "experiment: oracles[0]: an oracle must be a text in one line, got 5"),
+        ({"oracles": [{"name": "oue", "eta": 1}]}, "experiment: oracles[0]: 'eta' is not a parameter to set of"),
+        ({"oracles": [{"name": "oue", "epsilon": 1}]}, "experiment: oracles[0]: 'epsilon' is not a parameter to"),
+        ({"oracles": [{"name": "fwr", "eta": 0.3}]}, "experiment: oracles[0]: FWR: eta must be 1, 1/2, 1/4, ..."),
+        (
+            {"oracles": [{"name": "fhr", "decoders": ["x"]}]},
+            "experiment: oracles[0]: decoders[0] must be one of 'full'",
+        ),
+        ({"oracles": [{"name": "fhr", "decoders": "full"}]}, "experiment: oracles[0]: decoders must be a list, got"),
+        ({"oracles": [{"name": "fwr", "decoders": ["em"]}]}, "experiment: oracles[0]: decoders[0] must be one of 'lin"),
         ({"oracles": ["oue", {"name": "oue", "label": "x"}]}, "experiment: oracles must be of different parameters"),
-        ({"epsilons": [0]}, "experiment: epsilons must be a positive, finite number, got 0"),
-        ({"epsilons": ["1"]}, "experiment: epsilons must be a positive, finite number, got '1'"),
+        ({"epsilons": [0]}, "experiment: epsilons[0] must be a positive, finite number, got 0"),
+        ({"epsilons": ["1"]}, "experiment: epsilons[0] must be a positive, finite number, got '1'"),
         ({"epsilons": 1.0}, "experiment: epsilons must be a list, got 1.0"),
         ({"epsilons": [1, 1.0]}, "experiment: epsilons must be all different, got 1.0"),
-        ({"top": [0]}, "experiment: top must be an integer from 1 to 2147483648, got 0"),
-        ({"top": [2.5]}, "experiment: top must be an integer from 1 to 2147483648, got 2.5"),
+        ({"top": [0]}, "experiment: top[0] must be an integer from 1 to 2147483648, got 0"),
+        ({"top": [2.5]}, "experiment: top[0] must be an integer from 1 to 2147483648, got 2.5"),
         ({"runs": 0}, "experiment: runs must be an integer from 1 to 1000000, got 0"),
         ({"runs": True}, "experiment: runs must be an integer from 1 to 1000000, got True"),
         ({"seed": -1}, "experiment: seed must be an integer from 0 to 9223372036854775808, got -1"),
-        ({"postprocess": ["x"]}, "experiment: postprocess must be of none, clip, norm-sub, simplex, got 'x'"),
-        ({"metrics": ["x"]}, "metric: the name must be one of "),
-        ({"metrics": [[]]}, "metric: the name must be one of "),
+        (
+            {"postprocess": ["x"]},
+            "experiment: postprocess[0] must be one of 'none', 'clip', 'norm-sub', 'simplex', got 'x'",
+        ),
+        ({"metrics": ["kld", "x"]}, "experiment: metrics[1] must be one of 'coverage', "),
+        ({"metrics": [[]]}, "experiment: metrics[0] must be one of "),
         ({"metrics": []}, "experiment: metrics must be a list of at least one, got []"),
     ],
 )
 def test_wrong_specifications(changes, message):
     assert complaint(lambda: Specification.from_dict({**GOOD, **changes})).startswith(message)
+
+
+def test_all_mistakes_are_reported_at_once(tmp_path):
+    (tmp_path / "x.toml").write_text(
+        'datasets = ["nope", 3]\nepsilons = [1, -1, 0]\nruns = 0\ncolour = "red"\n'
+        'oracles = ["oue", {name = "fwr", eta = 0.3, x = 1, decoders = ["y", "z"]}]\n'
+    )
+    said = complaint(lambda: Specification.load(tmp_path / "x.toml"))
+    beginnings = ["'colour' is not", "datasets[0]: dataset: the name must be", "datasets[1] must be a name"]
+    beginnings += [
+        "oracles[1]: 'x' is not a parameter",
+        "FWR: eta must be",
+        "decoders[0] must be",
+        "decoders[1] must be",
+    ]
+    beginnings += ["epsilons[1] must be", "epsilons[2] must be", "runs must be"]
+    parts = said.removeprefix(f"{tmp_path / 'x.toml'}: experiment: ").split("; ")
+    assert len(parts) == len(beginnings)
+    assert all(part.startswith(beginning) for part, beginning in zip(parts, beginnings, strict=True)), parts
 
 
 def test_what_is_missing_is_named():
@@ -166,7 +194,7 @@ def test_what_is_missing_is_named():
     [
         (b"datasets = [", "is not TOML: "),
         (b"\xff", "is not UTF-8 text"),
-        (b"datasets = 5", "experiment: oracles is missing"),
+        (b"datasets = 5", "experiment: oracles is missing; epsilons is missing; datasets must be a list, got 5"),
         (b"datasets = 5\noracles = []\nepsilons = []", "experiment: datasets must be a list, got 5"),
     ],
 )

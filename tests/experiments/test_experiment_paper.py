@@ -89,10 +89,10 @@ def test_it_goes_on_where_it_was_and_is_the_same(tmp_path, few, monkeypatch):
 def test_tables_of_another_experiment_are_not_taken(tmp_path):
     small = reproduction.evaluation()
     small = replace(small.users, datasets=small.users.datasets[:1])
-    first = gathering.kept(small, tmp_path, "users", jobs=1, full=False)
-    assert gathering.kept(small, tmp_path, "users", jobs=1, full=False) == first
-    assert gathering.kept(replace(small, seed=1), tmp_path, "users", jobs=1, full=False) != first
-    assert gathering.kept(small, tmp_path, "users", jobs=1, full=True) != first
+    first = gathering.stored_table(small, tmp_path, "users", jobs=1, full=False)
+    assert gathering.stored_table(small, tmp_path, "users", jobs=1, full=False) == first
+    assert gathering.stored_table(replace(small, seed=1), tmp_path, "users", jobs=1, full=False) != first
+    assert gathering.stored_table(small, tmp_path, "users", jobs=1, full=True) != first
     assert len(list(tmp_path.iterdir())) == 3
 
 

@@ -13,7 +13,7 @@ from fldp.experiments.paper.claims import CLAIMS, ClaimFinding, Outcome, accurac
 from fldp.experiments.paper.claims.central_model import delta, steps
 from fldp.experiments.paper.claims.claim import Claim, claim
 from fldp.experiments.paper.claims.exact_moments import moments
-from fldp.experiments.paper.claims.measured import agreement, measured
+from fldp.experiments.paper.claims.measured_variances import agreement, measured
 from fldp.experiments.paper.claims.mechanism import true_position_first
 from fldp.experiments.paper.claims.panels import Panel, lead, panels, together
 from fldp.experiments.paper.costs import Cost
@@ -62,7 +62,7 @@ def test_a_verdict_needs_a_number(evidence):
     vague = Claim("vague", PARTS[0], "x", "1", None, lambda evidence: ClaimFinding(HOLDS, "surely", "Surely."))
     with pytest.raises(FldpError, match="claim vague: what decides it must be a number, got 'surely'"):
         vague.verdict(evidence)
-    with pytest.raises(FldpError, match="claim: the name must be free, got 'rr'"):
+    with pytest.raises(FldpError, match="claim: the name 'rr' is taken"):
         claim("rr", PARTS[0], "x", "1")(lambda evidence: ClaimFinding(HOLDS, "1", "1."))
 
 

@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fldp
-from fldp.numerics.kernels import U64, keyed_hash, multiply_high, parity, walsh_hadamard
+from fldp.numerics import kernels
+from fldp.numerics.kernels import U64
+from fldp.numerics.walsh_hadamard import walsh_hadamard
+from fldp.numerics.word_kernels import keyed_hash, multiply_high, parity
+from fldp.oracles.flexible.fhr import draw_pairs
 from support import naive
 
 words = st.integers(0, 2**64 - 1)
@@ -55,9 +59,21 @@ def test_transform_is_exact(bits):
         signs = 1 - 2 * np.array([(row & j).bit_count() & 1 for j in range(size)])
         assert found[row] == signs @ vector
     assert np.array_equal(walsh_hadamard(found), size * vector)
+    assert np.array_equal(walsh_hadamard(vector, load_numba=False), found)
 
 
-@pytest.mark.parametrize("shape", [(0,), (3,), (2, 2), ()])
+@pytest.mark.parametrize("load_numba", [True, False])
+def test_transform_takes_rows_and_floats(load_numba):
+    rows = np.random.default_rng(5).integers(-(2**20), 2**20, (3, 4096))
+    expected = np.array([walsh_hadamard(row) for row in rows])
+    assert np.array_equal(walsh_hadamard(rows, load_numba=load_numba), expected)
+    floats = walsh_hadamard(rows.astype(np.float64), load_numba=load_numba)
+    assert floats.dtype == np.float64
+    assert np.array_equal(floats, expected)  # all sums are below 2^53, so floats are exact
+    assert np.array_equal(walsh_hadamard(rows.T[:, :2].T, load_numba=load_numba), expected[:2])
+
+
+@pytest.mark.parametrize("shape", [(0,), (3,), (2, 3), (1, 1, 2), ()])
 def test_transform_needs_a_power_of_two(shape):
     with pytest.raises(fldp.ParameterError, match="the length must be a power of two"):
         walsh_hadamard(np.zeros(shape, np.int64))
@@ -84,7 +100,17 @@ def test_one_value_never_loads_numba_and_a_batch_does():
     )
 
 
-def test_the_cache_on_disk_sees_a_change_of_the_shared_kernels():
-    from fldp.numerics import kernels
+def test_the_cache_on_disk_sees_a_change_of_the_shared_kernels(monkeypatch):
+    """In the kernels below this one, and in what they call in other files."""
+    from fldp.numerics import word_kernels
+    from fldp.oracles.plain.unary import below, throw
+    from fldp.oracles.strings.rappor_kernels import add_filter, flip_filters
 
-    assert kernels._digest() in fldp.oracles.flexible.fhr.draw_pairs._linked().__qualname__
+    before = {kernel: kernel._linked().__qualname__ for kernel in (draw_pairs, throw, add_filter, flip_filters)}
+    assert all(qualname == f"{kernel.__name__}_{kernel._digest}" for kernel, qualname in before.items())
+    real = kernels._source
+    for changed, affected in ((word_kernels.parity, {draw_pairs}), (below, {throw, flip_filters})):
+        file = changed.python.__code__.co_filename
+        monkeypatch.setattr(kernels, "_source", lambda f, file=file: real(f) + b"#" * (f.__code__.co_filename == file))
+        after = {kernel: kernel._linked().__qualname__ for kernel in before}
+        assert affected <= {kernel for kernel in before if after[kernel] != before[kernel]}

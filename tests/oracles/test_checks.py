@@ -1,12 +1,14 @@
 """The checks pass what is right and catch what is not."""
 
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 import fldp
 from fldp.conformance.checks import CheckError, check_oracle
-from fldp.oracles import get, names, register
+from fldp.oracles import get, kit, names, register, registry
 from support import defects
 
 
@@ -43,7 +45,14 @@ def test_an_oracle_of_ones_own_is_registered_without_forking():
         with pytest.raises(fldp.ParameterError, match="the name must be free, got 'test-subset' of Subset"):
             register(defects.TrueValueFirst)
     finally:
-        fldp.oracles._registry.pop("test-subset")
+        registry._classes.pop("test-subset")
+
+
+def test_an_oracle_of_ones_own_needs_the_kit_alone():
+    imports = re.findall(r"^(?:from|import) (fldp\S*)", Path(defects.__file__).read_text(), re.M)
+    assert set(imports) == {"fldp", "fldp.oracles.kit"}
+    assert kit.__all__ == sorted(kit.__all__, key=lambda name: (not name.isupper(), name.islower(), name))
+    assert all(hasattr(kit, name) for name in kit.__all__)
 
 
 def test_what_is_not_an_oracle_is_not_registered():

@@ -139,7 +139,7 @@ def test_both_clients_draw_the_public_part_of_their_ticket(oracle):
 
 def test_an_answer_belongs_to_its_ticket():
     person, asked = Participant(MemoryStore()), survey()
-    with pytest.raises(FldpError, match="survey browser must be answered with a ticket, got none"):
+    with pytest.raises(FldpError, match="survey browser needs a ticket"):
         person.answer(asked, "edge", origin=ORIGIN)
     assert person.history() == ()
     first = person.answer(asked, "edge", origin=ORIGIN, ticket=TICKET)

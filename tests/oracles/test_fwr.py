@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.numerics.kernels import walsh_hadamard
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.flexible import fwr_items
 
 
@@ -61,7 +61,10 @@ def test_the_bound_for_two_parities(domain_size):
 
 def test_exposure_has_to_be_asked_for():
     for size, eta in ((2, 0.5), (3, 0.5), (5, 0.5), (4, 0.25), (1024, 2**-10)):
-        with pytest.raises(fldp.ParameterError, match="no single report can give a value away"):
+        with pytest.raises(
+            fldp.ParameterError,
+            match=f"with domain_size={size}, eta={eta} a single report can reveal the value",
+        ):
             fldp.FWR(0.3, size, eta)
         assert fldp.FWR(0.3, size, eta, allow_exposure=True).anonymity == 1
     assert fldp.FWR(1.0, 2).anonymity == 2

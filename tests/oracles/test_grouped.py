@@ -83,8 +83,11 @@ def test_inside_a_group_the_base_protects():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"groups": (3, 1)}, "groups must have at least 2 values, got one of 1, which every report of it publishes"),
-        ({"groups": (1, 1), "allow_exposure": True}, "groups must be of more than one value, at least one of them"),
+        ({"groups": (3, 1)}, "groups has a group of one value, which every report of it publishes in clear; give each"),
+        (
+            {"groups": (1, 1), "allow_exposure": True},
+            "groups must be a list with at least one group of 2 or more values",
+        ),
         ({"groups": (5,)}, "groups must be a list of 2 to 256 sizes"),
         ({"groups": [2] * 257}, "groups must be a list of 2 to 256 sizes"),
         ({"groups": "32"}, "groups must be a list of 2 to 256 sizes"),
@@ -131,7 +134,7 @@ def test_tallies_that_do_not_add_up_are_refused():
     oracle = grouped("grr", (2, 3))
     assert fldp.Tally(oracle, [3, 1, 2, 1, 0, 1, 0], 4).n == 4
     for state in ([3, 1, 2, 1, 1, 1, 0], [2, 1, 2, 1, 0, 1, 0], [-1, 5, 0, 0, 0, 1, 0]):
-        with pytest.raises(fldp.DomainError, match="state must be one that n reports can add up to"):
+        with pytest.raises(fldp.DomainError, match="reports add up to this state"):
             fldp.Tally(oracle, state, 4)
 
 

@@ -60,3 +60,10 @@ def test_the_zipf_population_is_frozen():
 @pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "LICENSE"])
 def test_documents_are_there(name):
     assert len((ROOT / name).read_text()) > 500
+
+
+@pytest.mark.parametrize("name", ["client", "distributed", "parquet", "participant_store"])
+def test_a_module_that_is_loaded_on_first_use_needs_no_import_of_its_own(name):
+    code = f"import fldp; print(fldp.{name}.__name__)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == f"fldp.{name}\n"

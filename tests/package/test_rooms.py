@@ -36,7 +36,7 @@ ROOMS = [
 ]
 ALIASES = {"parquet", "participant_store", "vectors"}
 INSIDE = {  # the order of the second level
-    "oracles": ["base", "exposure", "plain", "flexible", "unequal", "strings", "grouped"],
+    "oracles": ["base", "exposure", "kit", "plain", "flexible", "unequal", "strings", "grouped", "registry"],
     "privacy": [
         "notions",
         "laws",
@@ -163,7 +163,7 @@ def test_aliases_are_what_they_stand_for():
     from fldp.participant import store
     from fldp.wire import parquet
 
-    assert importlib.import_module("fldp.parquet").write is parquet.write
+    assert importlib.import_module("fldp.parquet").write is fldp.__getattr__("parquet").write is parquet.write
     assert importlib.import_module("fldp.participant_store").MemoryStore is store.MemoryStore
     assert importlib.import_module("fldp.vectors").main is vectors.main
     assert all(hasattr(fldp, name) for name in fldp.__all__)

@@ -107,9 +107,9 @@ def test_other_labels_are_shown_to_the_person(participant, labels):
         return False
 
     told = f"its labels have changed since {day}: 5 then, {len(labels)} now"
-    with pytest.raises(BudgetError, match=rf"survey browser must be confirmed \(.*{told}\), got nobody to ask"):
+    with pytest.raises(BudgetError, match=rf"survey browser must be confirmed \(.*{told}\): nobody was asked"):
         asked(participant, changed)
-    with pytest.raises(BudgetError, match=rf"{told}\), got a no$"):
+    with pytest.raises(BudgetError, match=rf"{told}\): declined$"):
         asked(participant, changed, confirm=no)
     assert shown[0][-1] == told
     assert len(participant.history()) == 1
@@ -128,7 +128,7 @@ def test_the_order_of_labels_is_no_change(participant):
 def test_a_survey_of_one_person_and_the_rest(participant):
     """Under another name there is nothing to compare with; that it has two labels is shown all the same."""
     fields = specification(name="else", labels=["Ann Other, 1 High Street", "somebody else"], oracle=oracle("grr"))
-    with pytest.raises(BudgetError, match=r"must be confirmed \(it has 2 labels, fewer than 3\), got nobody to ask"):
+    with pytest.raises(BudgetError, match=r"must be confirmed \(it has 2 labels, fewer than 3\): nobody was asked"):
         asked(participant, fields, "somebody else")
     assert asked(participant, fields, "somebody else", confirm=yes).notices == ("it has 2 labels, fewer than 3",)
     numbers = {**specification(name="numbers"), "domain_size": 2}

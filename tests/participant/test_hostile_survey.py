@@ -69,7 +69,7 @@ def test_bad_surveys_cost_nothing(participant, fields, error):
 
 @pytest.mark.parametrize("label", ["", "x" * 1025, "\ud800", None, 1, ["firefox"], ["firefox", "chrome"], b"firefox"])
 def test_labels_that_no_survey_may_have(participant, label):
-    with pytest.raises(DomainError, match="participant: the label must be a text of 1 to 1024 bytes, got another one"):
+    with pytest.raises(DomainError, match="participant: the label must be a text of 1 to 1024 bytes"):
         asked(participant, specification(), label)
     assert participant.history() == participant.refusals() == ()
 
@@ -164,10 +164,10 @@ def test_any_json_is_answered_or_refused(changes, deeper):
 @pytest.mark.parametrize(
     ("rules", "reason"),
     [
-        ({"opens": "2999-01-01T00:00:00Z"}, "survey browser must be open, got one that opens at 2999-01-01T00:00:00Z"),
+        ({"opens": "2999-01-01T00:00:00Z"}, "survey browser must be open, and opens at 2999-01-01T00:00:00Z"),
         (
             {"closes": "2001-01-01T00:00:00Z"},
-            "survey browser must be open, got one that closed at 2001-01-01T00:00:00Z",
+            "survey browser must be open, and closed at 2001-01-01T00:00:00Z",
         ),
         ({"opens": "2001-01-01T00:00:00Z", "closes": "2999-01-01T00:00:00Z"}, None),
     ],

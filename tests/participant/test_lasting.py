@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fldp import BudgetError, FldpError, Participant, Spent, WireError, wire
 from fldp.participant.sqlite_store import FileStore
-from fldp.participant.stored_answer import Kept, Lasting
+from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.participant_store import MemoryStore
 from fldp.survey import Survey, SurveyError
 from support.asking import ORIGIN, asked, specification
@@ -79,8 +79,8 @@ def test_what_is_kept_is_no_truth(today, tmp_path):
     assert b"a-rare-value" not in path.read_bytes()
     survey = Survey.from_dict(fields)
     with FileStore(path).exclusive() as book:
-        lasting = Lasting.opened(book.find(ORIGIN, survey.version))
-    cohort, kept = survey.oracle.outcome(wire.decode(lasting.basis, survey.oracle, survey.version).data[0])
+        lasting = StoredDailyAnswer.verified(book.find(ORIGIN, survey.version))
+    cohort, kept = survey.oracle.outcome(wire.decode(lasting.permanent, survey.oracle, survey.version).data[0])
     truth = survey.oracle._sets(int(survey.oracle.as_values("a-rare-value")[0]))[cohort]
     assert kept != sum(1 << bit for bit in truth)
     assert (cohort, kept) != survey.oracle.outcome(read(answer, fields).data[0])
@@ -93,7 +93,7 @@ def test_asked_once_only_the_report_is_charged_and_kept(today):
     first = asked(Participant(store), fields)
     assert first.spent == Spent(Fraction(1), Fraction(1), 1)
     with store.exclusive() as book:
-        assert Kept.opened(book.find(ORIGIN, Survey.from_dict(fields).version)).report == first.report
+        assert StoredAnswer.verified(book.find(ORIGIN, Survey.from_dict(fields).version)).report == first.report
     today("2026-12-01")
     again = asked(Participant(store), fields)
     assert (again.report, again.key, again.repeated) == (first.report, first.key, True)
@@ -136,8 +136,13 @@ def test_many_threads_draw_one_report_a_day(today, tmp_path):
 def test_damage_is_seen(today):
     store, fields = MemoryStore(), strings()
     asked(Participant(store), fields)
-    (place, sealed), *_ = store._kept.items()
-    for bad in (sealed[:-1], b"", sealed[:60] + bytes([sealed[60] ^ 1]) + sealed[61:], Kept.drawn(b"x").sealed):
+    (place, stored), *_ = store._kept.items()
+    for bad in (
+        stored[:-1],
+        b"",
+        stored[:60] + bytes([stored[60] ^ 1]) + stored[61:],
+        StoredAnswer.with_new_key(b"x").with_checksum,
+    ):
         store._kept[place] = bad
         with pytest.raises(FldpError, match="the stored answer to survey browser is damaged"):
             asked(Participant(store), fields)
@@ -145,13 +150,13 @@ def test_damage_is_seen(today):
 
 @given(st.binary(max_size=200))
 @settings(max_examples=200, deadline=None, derandomize=True)
-def test_only_what_was_sealed_is_opened(data):
+def test_only_what_was_stored_is_read(data):
     with pytest.raises(WireError):
-        Lasting.opened(data)
-    made = Lasting(data, "2026-11-01", Kept.drawn(data))
-    assert Lasting.opened(made.sealed) == made
+        StoredDailyAnswer.verified(data)
+    made = StoredDailyAnswer(data, "2026-11-01", StoredAnswer.with_new_key(data))
+    assert StoredDailyAnswer.verified(made.with_checksum) == made
     with pytest.raises(WireError):
-        Lasting.opened(made.sealed[:-1] + bytes([made.sealed[-1] ^ 1]))
+        StoredDailyAnswer.verified(made.with_checksum[:-1] + bytes([made.with_checksum[-1] ^ 1]))
 
 
 def test_the_rule_of_a_survey():

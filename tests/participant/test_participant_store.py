@@ -155,10 +155,10 @@ def damaged_files(path):
     whole = path.read_bytes()
     for content, message in (
         (b"", "is not a ledger of fldp"),
-        (b"Dear diary, today I used firefox.", "is damaged or not a ledger"),
+        (b"Dear diary, today I used firefox.", "is damaged or of another kind"),
         (whole[: len(whole) // 2], "is damaged"),
         (whole[:4096] + bytes(len(whole) - 4096), "is damaged"),
-        (bytes(len(whole)), "is damaged or not a ledger"),
+        (bytes(len(whole)), "is damaged or of another kind"),
     ):
         path.write_bytes(content)
         yield content, message
@@ -325,7 +325,9 @@ def test_a_file_in_use(tmp_path):
     first = answered(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(FldpError, match=rf"^{path}: is in use by another process, try again$"):
+        with pytest.raises(
+            FldpError, match=rf"^{path}: is in use by another process, try again \(SQLite: 'database is locked'\)$"
+        ):
             Participant(FileStore(path, patience=0.05))
         other.execute("ROLLBACK")
     assert answered(path).report == first.report
@@ -351,7 +353,9 @@ def test_a_file_that_cannot_be_written():
         os.chmod(path, 0o400)
         os.chmod(folder, 0o500)
         assert answered(path).report == first.report
-        with pytest.raises(FldpError, match=rf"^{path}: cannot be written$"):
+        with pytest.raises(
+            FldpError, match=rf"^{path}: cannot be written \(SQLite: 'attempt to write a readonly database'\)$"
+        ):
             Participant(path).answer(specification(1), "firefox", origin=ORIGIN)
         with pytest.raises(FldpError, match=r"other.db: cannot be created: Permission denied$"):
             answered(Path(folder) / "other.db")
@@ -394,7 +398,7 @@ def test_a_full_disk(tmp_path):
         while True:
             given.append(participant.answer(specification(len(given)), "firefox", origin=ORIGIN))
 
-    with pytest.raises(FldpError, match=rf"^{path}: cannot be written: the disk is full$"):
+    with pytest.raises(FldpError, match=rf"^{path}: cannot be written: the disk is full \(SQLite: "):
         fill()
     assert len(Participant(path).history()) == len(given) > 1
     for number, answer in enumerate(given):

@@ -381,8 +381,8 @@ def too_few(outputs, values):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"epsilon": 1.0}, "audit: say which values to compare: values, domain_size, or the oracle"),
-        ({"domain_size": 5}, "audit: say what is claimed: epsilon \\(and eta\\), or the oracle"),
+        ({"epsilon": 1.0}, "audit: pass the values to compare: values, domain_size, or the oracle"),
+        ({"domain_size": 5}, "audit: pass the claim: epsilon \\(and eta\\), or the oracle"),
         ({"epsilon": -1, "domain_size": 5}, "audit: epsilon must be a positive, finite number, got -1"),
         ({"epsilon": 1, "eta": 1.5, "domain_size": 5}, "audit: eta must be a number above 0 and at most 1, got 1.5"),
         ({"epsilon": 1, "eta": 0, "domain_size": 5}, "audit: eta must be a positive, finite number, got 0"),

@@ -82,7 +82,7 @@ def test_the_table_and_what_it_is_worth():
         ((*RR, "--value", "0"), "audit: values must be 2 to 32 different ones, got (0,)"),
         (
             (*RR, "--value", "7"),
-            "survey values: labels must be ones of the survey, got another one at position 0 (not shown)",
+            "RR: unknown label at position 0 (not shown, to protect the answer)",
         ),
         ((*RR, "--command", ""), "audit: the command must be a program and its arguments, got ''"),
         ((*RR, "--command", "'"), 'audit: the command must be a program and its arguments, got "\'"'),

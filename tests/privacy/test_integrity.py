@@ -369,7 +369,7 @@ def test_a_tally_that_is_known_is_not_counted_again():
     tally = oracle.tally(reports)
     assert fldp.integrity(reports, tally=tally) == fldp.integrity(reports)
     for other in (oracle.tally(reports[:100]), fldp.OLH(2.0, 9).tally(fldp.OLH(2.0, 9).privatize([1] * 200, rng=1))):
-        with pytest.raises(FldpError, match="integrity: the tally must be that of the 200 reports"):
+        with pytest.raises(FldpError, match="integrity: the tally must belong to the 200 reports"):
             fldp.integrity(reports, tally=other)
 
 

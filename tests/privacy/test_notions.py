@@ -141,7 +141,7 @@ def test_pldp_is_about_a_family():
         (lambda: PLDP([1.0, 0], 3), "PLDP: a budget must be a positive, finite number, got 0"),
         (lambda: verify(URR).judge(ULDP(1.0, [9])), r"ULDP: sensitive must be values below 5, got \[9\]"),
         (lambda: verify(URR).judge(IDLDP(1.0, {9: 0.5})), "IDLDP: budgets must be of values below 5"),
-        (lambda: verify(URR).judge(CLDP(1.0, "ring", 9)), "CLDP: domain_size must be that of the law, 5, got 9"),
+        (lambda: verify(URR).judge(CLDP(1.0, "ring", 9)), "CLDP: domain_size must be 5, as in the law, got 9"),
     ],
 )
 def test_bad_notions(make, message):

@@ -80,7 +80,7 @@ def test_epsilon_is_rounded_up():
 
 @pytest.mark.parametrize("oracle", [fldp.SS(1.0, 64), fldp.SS(1.0, 30), fldp.OLH(1.0, 10**6)], ids=str)
 def test_large_domains_are_refused(oracle):
-    with pytest.raises(fldp.ParameterError, match="a law is enumerated for small domains only"):
+    with pytest.raises(fldp.ParameterError, match="is too large to enumerate"):
         verify(oracle)
 
 
@@ -88,7 +88,7 @@ def test_large_domains_are_refused(oracle):
     "oracle", [fldp.OUE(1.0, 64), fldp.HR(1.0, 1025), fldp.FHR(1.0, 1023), fldp.GRR(1.0, 5000)], ids=str
 )
 def test_large_laws_are_not_enumerated(oracle):
-    with pytest.raises(fldp.ParameterError, match="a law is enumerated for small domains only"):
+    with pytest.raises(fldp.ParameterError, match="is too large to enumerate"):
         oracle.law(0)
 
 
@@ -292,7 +292,7 @@ def test_bad_claims(text):
 @pytest.mark.parametrize(
     ("subject", "message"),
     [
-        ([[1, 0]], "a law must be of at least 2 values, got 1"),
+        ([[1, 0]], "a law must have at least 2 values, got 1"),
         ([[1, 0], [0.5, 0.4]], "the probabilities of value 1 must add up to 1, got 0.9"),
         ([[1, 0], [2, -1]], "the probability of report 1 under value 1 must be a number from 0 on, got -1"),
         ([[1, 0], ["x", 0]], "must be a number from 0 on, got 'x'"),
@@ -318,7 +318,7 @@ def test_laws_of_many_kinds():
 
 
 def test_without_a_promise_nothing_holds_or_fails():
-    with pytest.raises(fldp.ParameterError, match="nothing is promised of this law"):
+    with pytest.raises(fldp.ParameterError, match="this law promises nothing; pass notion="):
         verify([[1, 0], [0, 1]]).holds  # noqa: B018
     with pytest.raises(fldp.ParameterError, match=r"notion must be a notion such as LDP\(1.0\), got 1.0"):
         verify([[1, 0], [0, 1]], notion=1.0)
@@ -371,5 +371,5 @@ def test_absurd_numbers_are_refused(cell):
 
 
 def test_tables_that_take_forever_are_refused():
-    with pytest.raises(fldp.ParameterError, match="values times probabilities of at most 16,777,216"):
+    with pytest.raises(fldp.ParameterError, match="values times probabilities exceed 16,777,216"):
         verify([[1, 0]] * 5000)

@@ -97,10 +97,10 @@ def test_idue_is_better_than_oue_with_the_least_budget():
     [
         ({"budgets": {0: 2.0}}, "IDUE: a budget in budgets must be below epsilon, 2, got 2.0"),
         ({"budgets": {5: 1.0}}, "IDUE: a value in budgets must be below 5, got 5"),
-        ({"budgets": {0: 1e-30}}, "IDUE: epsilon must be neither so small nor so large"),
+        ({"budgets": {0: 1e-30}}, "IDUE: epsilon=1e-30 is too small"),
         ({"budgets": {}}, "IDUE: budgets must be a list of 1 to 100 pairs"),
         ({"balance": 511}, "IDUE: balance must be an integer from 512 to 1023, got 511"),
-        ({"epsilon": 64.0}, "IDUE: epsilon must be neither so small nor so large"),
+        ({"epsilon": 64.0}, "IDUE: epsilon=64.0 is too large"),
     ],
 )
 def test_bad_parameters(changed, message):

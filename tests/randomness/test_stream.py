@@ -45,7 +45,7 @@ def test_long_draws_equal_short_ones():
 
 @pytest.mark.parametrize("out", [np.zeros((4, 4), np.uint64)[:, :2], np.zeros(4, np.int64)], ids=str)
 def test_only_whole_arrays_of_words_are_filled(out):
-    with pytest.raises(ParameterError, match="what is filled must be a contiguous, writeable array of uint64"):
+    with pytest.raises(ParameterError, match="out must be a contiguous, writeable array of uint64"):
         Stream(1).fill(out)
 
 

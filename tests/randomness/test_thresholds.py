@@ -103,7 +103,7 @@ def test_sets_keep_the_declared_epsilon(epsilon, domain_size):
 
 @pytest.mark.parametrize(("epsilon", "domain_size"), [(1.0, 2**28), (1.0, 2**31 - 1), (1e-6, 2**20)])
 def test_domains_in_which_sets_are_too_uneven_are_refused(epsilon, domain_size):
-    with pytest.raises(ParameterError, match="SS: epsilon must be neither so small nor so large"):
+    with pytest.raises(ParameterError, match=f"SS: epsilon={epsilon} is too small for this domain"):
         fldp.SS(epsilon, domain_size)
 
 
@@ -127,8 +127,8 @@ def test_degenerate_epsilons_are_refused(oracle, epsilon):
         epsilon = 64.0  # with half of epsilon on each bit, its coins go further
     with pytest.raises(ParameterError) as error:
         oracle(epsilon, 7)
-    rule = "neither so small nor so large that 64-bit coins cannot realise it on this domain"
-    assert str(error.value) == f"{oracle.__name__}: epsilon must be {rule}, got {epsilon!r}"
+    rule = f"too {'small' if epsilon < 1 else 'large'} for this domain: 64-bit sampling cannot realise it"
+    assert str(error.value) == f"{oracle.__name__}: epsilon={epsilon!r} is {rule}"
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.001, 1.0, 3.5, 10.0, 20.0])

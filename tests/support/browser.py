@@ -20,6 +20,7 @@ FLAGS = [
 ]
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1100, "height": 900}
+MAX_WAIT = 180_000  # milliseconds: a busy machine must not fail a test, and who waits for a condition waits no longer
 
 
 @contextmanager
@@ -38,7 +39,7 @@ class Visitor:
 
     def __init__(self, browser, *origins, **options):
         self.context = browser.new_context(**{"viewport": DESK, **options})
-        self.context.set_default_timeout(30_000)
+        self.context.set_default_timeout(MAX_WAIT)
         self.origins, self.wrong = origins, []
         self.context.on("request", self._requested)
         self.context.on("weberror", lambda error: self.wrong.append(f"uncaught: {error.error}"))

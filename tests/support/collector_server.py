@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import signal
 import subprocess
 import sys
@@ -10,28 +9,11 @@ from pathlib import Path
 
 import httpx
 
-from fldp import Survey, wire
+from fldp import Survey
+from support.collector_requests import SPECIFICATION, batch, key, specification
 from support.ports import free_port
 
-SPECIFICATION = {
-    "name": "browser",
-    "question": "Which browser are you using?",
-    "labels": ["chrome", "firefox", "safari", "edge", "other"],
-    "oracle": {"name": "fhr", "epsilon": 1.0},
-}
-
-
-def specification(name="browser", oracle=None, **collect):
-    made = {**SPECIFICATION, "name": name, "oracle": oracle or SPECIFICATION["oracle"], "collect": collect}
-    return json.loads(json.dumps(made))
-
-
-def key():
-    return secrets.token_urlsafe(24)
-
-
-def batch(survey, count=1, label=None):
-    return wire.encode(survey.privatize([label or survey.label(0)] * count), survey.version)
+__all__ = ["SPECIFICATION", "Server", "batch", "key", "specification"]
 
 
 class Server:

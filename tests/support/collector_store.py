@@ -1,40 +1,19 @@
-"""What tests of a store share: surveys in it, submissions to it, and a look behind its back."""
+"""What tests of both stores share: a new one of either kind, and a look behind its back."""
 
-import json
 import sqlite3
-import time
 from contextlib import closing
 
 import psycopg
 
-from fldp import Survey
 from fldp.collector.config.database_url import Database
 from fldp.collector.storage.postgres.store import PostgresStore
-from fldp.collector.storage.protocol import StoredSurvey, Submission
 from fldp.collector.storage.sqlite.store import SqliteStore
-from fldp.collector.storage.window import DayWindow
-from support.collector_server import specification
 from support.postgres_server import server
+from support.submissions import DAY, publish, submission, until, whole
 
 STORES = ("sqlite", "postgres")
-DAY = "2026-11-01"
 
-
-def publish(store, labels=None, **collect):
-    fields = specification(**collect)
-    survey = Survey.from_dict({**fields, "labels": labels or fields["labels"]})
-    entry, _ = store.publish(StoredSurvey(0, survey.version, survey.name, json.dumps(survey.canonical), "2026", None))
-    return survey, entry.number
-
-
-def submission(survey, number, name, values=(0,), body=None, **more):
-    reports = survey.oracle.privatize(list(values))
-    return Submission(number, name, body or name, reports, **more)
-
-
-def whole(store, survey, number):
-    with store.snapshot() as snapshot:
-        return DayWindow(number).tally(snapshot, survey.oracle)
+__all__ = ["DAY", "STORES", "damage", "opened", "publish", "rows", "stored_in", "submission", "until", "whole"]
 
 
 def opened(kind, folder):
@@ -66,11 +45,3 @@ def rows(store, query, *values):
 
 def damage(store, statement, *values):
     _asked(store, statement, values)
-
-
-def until(found, seconds=120):
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not found():
-        assert time.monotonic() < end
-        time.sleep(0.01)

@@ -62,7 +62,7 @@ async def looked_at(collector, name, oracle):
     body = wire.encode(one(oracle), survey.version)
     specification = json.dumps(survey.canonical)
     entry, _ = collector.store.publish(StoredSurvey(0, survey.version, survey.name, specification, "2026", None))
-    published = await collector.current(entry.version)
+    published = await collector.surveys.get(entry.version, fresh=True)
     interpreted, before, call = [], signatures(), Kernel.__call__
     Kernel.__call__ = lambda self, *given: interpreted.append(self.__name__) or call(self, *given)
     try:

@@ -1,6 +1,6 @@
 """Oracles with a planted defect each, and a correct set-valued one to plant a defect in.
 
-``Subset`` is also the example of an oracle of somebody's own: it uses nothing but the public surface.
+``Subset`` is also the example of an oracle of somebody's own: it imports from ``fldp`` and ``fldp.oracles.kit`` alone.
 """
 
 from dataclasses import dataclass
@@ -11,8 +11,7 @@ from math import comb
 import numpy as np
 
 from fldp import FHR, GRR, HR, OLH, OUE, PGR, RR, SS
-from fldp.oracles.base.support_counts import PureOracle
-from fldp.randomness.coins import SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
+from fldp.oracles.kit import PureOracle, SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
 
 WORD = 2**64
 
@@ -227,10 +226,6 @@ class Subset(PureOracle):
     def coin(self):
         """Every set with the value in it has e^eps times the probability of one without."""
         return SymbolCoin.build(self.title, self.epsilon, 2)
-
-    def __post_init__(self):
-        super().__post_init__()
-        assert self.coin
 
     @property
     def p(self):

@@ -1,16 +1,17 @@
 // Does what a list of requests on standard input says, with the client that is checked in, and writes the results.
-import { card } from "../../src/fldp/collector/static/shared/card.js";
+
 import * as fldp from "../../src/fldp/collector/static/fldp.js";
 import { unequal } from "../../src/fldp/collector/static/fldp_unequal.js";
+import { card } from "../../src/fldp/collector/static/shared/card.js";
 
 const every = [...fldp.every, ...unequal];
 
 const wordsOf = (row) => {
   const view = new DataView(new ArrayBuffer(8 * row.length));
-  row.forEach((word, k) => view.setBigUint64(8 * k, BigInt(word), true));
+  for (const [k, word] of row.entries()) view.setBigUint64(8 * k, BigInt(word), true);
   return view;
 };
-const valueOf = (value) => (typeof value === "string" ? BigInt(value) : value); // fingerprints come as text
+const valueFrom = (value) => (typeof value === "string" ? BigInt(value) : value); // fingerprints come as text
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 
 const actions = {
@@ -21,16 +22,15 @@ const actions = {
   },
   reports: async ({ fields, rows, among }) => {
     const oracle = fldp.build(fields, every);
-    const reports = rows.map(([value, words]) => oracle.perturb(valueOf(value), wordsOf(words)));
+    const reports = rows.map(([value, words]) => oracle.perturb(valueFrom(value), wordsOf(words)));
     const likelihoods = reports.map((report) =>
-      (among?.map(valueOf) ?? [...Array(oracle.domainSize).keys()]).map(oracle.likely(report)),
+      (among?.map(valueFrom) ?? [...Array(oracle.domainSize).keys()]).map(oracle.likely(report)),
     );
     return { batch: hex(await fldp.encode(oracle, reports)), likelihoods };
   },
   version: async ({ survey, url = "https://collector.example" }) =>
     (await fldp.Survey.of(survey, url, every, { search: fldp.search })).version,
-  decode: async ({ batch }) =>
-    (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), every)).reports.length,
+  decode: async ({ batch }) => (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), every)).reports.length,
   strings: ({ oracle, texts }) =>
     Promise.all(texts.map(async (text) => String(await fldp.build(oracle, every).read(text)))),
   address: ({ url }) => fldp.addressOf(url),
@@ -41,18 +41,18 @@ const actions = {
 /** Let a server ask for one survey after the other, and tell what it got: what was spent, or why it got nothing. */
 actions.sequence = async ({ asked, limits, agrees, counted }) => {
   const store = fldp.memoryStore();
-  const told = [];
+  const outcomes = [];
   for (const { survey, label, url, program } of asked) {
     try {
-      const found = await fldp.Survey.of(survey, url, every, { search: fldp.search });
-      const person = fldp.participant(found, { store, limits, ...program });
+      const checked = await fldp.Survey.of(survey, url, every, { search: fldp.search });
+      const person = fldp.participant(checked, { store, limits, ...program });
       const { notices, spent, repeated } = await person.prepare(label, { confirm: () => agrees });
-      told.push({ notices, spent, repeated });
+      outcomes.push({ notices, spent, repeated });
     } catch (error) {
-      told.push({ error: error.name, message: error.message });
+      outcomes.push({ error: error.name, message: error.message });
     }
   }
-  return counted ? { told, refusals: JSON.parse(await store.read()).refusals } : told;
+  return counted ? { told: outcomes, refusals: JSON.parse(await store.read()).refusals } : outcomes;
 };
 
 /** Answer a survey with a ticket; the batch that would be sent. */

@@ -1,6 +1,6 @@
 // People who answer a survey of a real collector: node javascript_people.mjs, with a JSON object on standard input.
 // Each person has a device of their own, answers, forgets that it was sent, and sends it again.
-import { FldpError, every, flush, load, memoryStore, participant } from "../../src/fldp/collector/static/fldp.js";
+import { every, FldpError, flush, load, memoryStore, participant } from "../../src/fldp/collector/static/fldp.js";
 
 let text = "";
 for await (const part of process.stdin) text += part;

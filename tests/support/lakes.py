@@ -2,7 +2,6 @@
 
 import os
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,9 +13,11 @@ import pytest
 
 import fldp
 from fldp.distributed import tally
-from fldp.distributed.engines.spark import opened
+from fldp.distributed.engines.registry import get_engine
+from fldp.distributed.engines.spark import open_session
 from fldp.distributed.lake.layout import Piece
 from fldp.distributed.lake.scan import Job
+from fldp.support.progress import ignore
 from fldp.wire import parquet
 from support.fatal import Fatal
 
@@ -33,7 +34,7 @@ def spark_cluster():
     """Start Spark with two executors of a core each, in processes of their own that find the modules of the tests."""
     path = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
     variables = {"PYTHONPATH": path, "JAVA_TOOL_OPTIONS": SHORT_LIVED}
-    with patch.dict(os.environ, variables), opened(None, "local-cluster[2,1,1024]") as session:
+    with patch.dict(os.environ, variables), open_session(None, "local-cluster[2,1,1024]") as session:
         yield session
 
 
@@ -97,9 +98,9 @@ def check_bad(root, **options):
 def check_lost(root, **options):
     """What a worker cannot read is one line, and what was wrong is in it."""
     pieces = [Piece(str(root / "gone.parquet"), 1000)]
-    module = import_module(f"fldp.distributed.engines.{options.pop('engine')}")
+    engine = get_engine(options.pop("engine"))
     with pytest.raises(fldp.FldpError, match=r"^[^\n]*gone.parquet: cannot be read: No such file or directory$"):
-        module.run(pieces, Job(ORACLE), lambda _: None, **options)
+        engine.tally_pieces(pieces, Job(ORACLE), ignore, **options)
 
 
 def people(count, most=9, seed=1):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from fldp import BudgetError, Participant
 from fldp.participant.sqlite_store import FileStore
-from fldp.participant.stored_answer import Kept
+from fldp.participant.stored_answer import StoredAnswer
 from support.asking import LABELS, ORIGIN, WIDE, specification
 
 
@@ -47,7 +47,7 @@ class DyingBook:
         self.ledger, self.find = book.ledger, book.find
 
     def add(self, charge, kept):
-        say(drawn=Kept.opened(kept).report.hex(), key=Kept.opened(kept).key)
+        say(drawn=StoredAnswer.verified(kept).report.hex(), key=StoredAnswer.verified(kept).key)
         if self._step == "drawn":
             die()
         self._book.add(charge, kept)

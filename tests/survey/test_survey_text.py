@@ -8,7 +8,7 @@ import pytest
 from fldp import Survey
 from fldp.collector.storage.protocol import StoredSurvey
 from fldp.survey import SurveyError
-from fldp.survey.text import hidden, skeleton
+from fldp.survey.visible_text import hidden, skeleton
 from support.collector_server import Server, batch, specification
 from support.collector_store import opened
 from support.serving import run_here
@@ -90,7 +90,7 @@ def test_a_hidden_character_is_named_by_its_place_and_code_point(name):
     character = HIDDEN[name]
     (found,) = mistakes("chrome", f"fire{character}fox")
     assert found.startswith("labels: label 1, ")
-    assert f"got U+{ord(character):04X}" in found
+    assert f"hidden character, U+{ord(character):04X}" in found
     assert found.endswith(" at 4; leave it out")
     assert character not in found or character.isprintable()
 
@@ -129,7 +129,7 @@ def test_the_difference_is_named():
 @pytest.mark.parametrize("key", ["question", "title", "description"])
 def test_texts_around_the_labels(key):
     (found,) = mistakes("a", **{key: "abc\u202edef"})
-    assert found == f"{key} must show all of its characters, got U+202E RIGHT-TO-LEFT OVERRIDE at 3; leave it out"
+    assert found == f"{key} has a hidden character, U+202E RIGHT-TO-LEFT OVERRIDE at 3; leave it out"
     assert mistakes("a", **{key: "\u05e9\u05dc\u05d5\u05dd\u200f (2)"}) == []
     assert mistakes("a", description="two\nlines") == []
 

@@ -10,7 +10,7 @@ import pytest
 import fldp
 from fldp.distributed import tally
 from fldp.distributed.lake.layout import Piece
-from fldp.distributed.lake.scan import Job, tally_piece
+from fldp.distributed.lake.scan import Job, scan
 from fldp.errors import FldpError, WireError
 from fldp.wire import parquet
 
@@ -39,8 +39,8 @@ def read_whole(data):
 def read_piece(data, path, oracle):
     """Read a file as every engine's workers do."""
     path.write_bytes(data)
-    part = tally_piece(Piece(str(path), len(data)), Job(oracle, VERSION)).settled(skip_bad=False)
-    return part.tally(), part.survey
+    result = scan([Piece(str(path), len(data))], Job(oracle, VERSION)).result(skip_bad=False)
+    return result.tally, result.survey
 
 
 def outcome(read, *given):

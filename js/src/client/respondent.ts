@@ -1,10 +1,11 @@
 /** Respondent: a participant that sends what it has drawn. */
-import { FldpError, ParameterError } from "../support/errors.js";
+
 import { answers } from "../participant/ledger.js";
-import { type Answer, type Sending, type Keeping, Participant } from "../participant/participant.js";
-import { checkSecret, mark, post } from "./send.js";
+import { type Answer, type Keeping, Participant, type Sending } from "../participant/participant.js";
 import { databaseStore } from "../participant/store.js";
+import { FldpError, ParameterError } from "../support/errors.js";
 import type { Survey } from "../survey/survey.js";
+import { checkSecret, mark, post } from "./send.js";
 
 /** What a participant that sends works with; answers are kept in the browser's database unless a store is given. */
 export interface Options extends Partial<Keeping> {
@@ -14,12 +15,12 @@ export interface Options extends Partial<Keeping> {
 
 /** Answers one survey for one person, and sends the answer to its collector. */
 export class Respondent extends Participant {
-  declare private readonly token: string | undefined;
+  readonly #token: string | undefined;
 
   constructor(survey: Survey, options: Options = {}) {
     super(survey, { ...options, store: options.store ?? databaseStore() });
-    this.token = options.token;
-    checkSecret(this.token, survey.origin);
+    this.#token = options.token;
+    checkSecret(this.#token, survey.origin);
   }
 
   /**
@@ -28,33 +29,33 @@ export class Respondent extends Participant {
    * needs a token is not queued, since `flush` does not know the token: send it again.
    */
   async send({ ticket }: Sending = {}): Promise<Answer> {
-    this.checkAccess(ticket);
+    this.#checkAccess(ticket);
     const row = (await this.rows()).find(answers(this.survey));
-    if (!row) throw new FldpError(`participant: the answer to survey ${this.survey.name} must be prepared first`);
+    if (!row) throw new FldpError(`participant: survey ${this.survey.name} has no answer to send; prepare one`);
     if (row.state !== "sent") {
-      const state = this.token === undefined ? "queued" : "drawn";
-      await post(this.store, await mark(this.store, row, { state, ...(ticket && { ticket }) }), this.token);
+      const state = this.#token === undefined ? "queued" : "drawn";
+      await post(this.store, await mark(this.store, row, { state, ...(ticket && { ticket }) }), this.#token);
     }
     return (await this.recall()) as Answer;
   }
 
   /** Prepare the answer, and send it. */
   async answer(label: string, sending: Sending = {}): Promise<Answer> {
-    this.checkAccess(sending.ticket);
+    this.#checkAccess(sending.ticket);
     const { repeated, notices } = await this.prepare(label, sending);
     return { ...(await this.send(sending)), repeated, notices };
   }
 
   /** Refuse a survey that would refuse the answer, before anything is spent on it. */
-  private checkAccess(ticket: string | undefined): void {
+  #checkAccess(ticket: string | undefined): void {
     const {
       name,
       origin,
       collect: { submit },
     } = this.survey;
     checkSecret(ticket, origin);
-    if ((submit === "ticket" && !ticket) || (submit === "token" && !this.token)) {
-      throw new ParameterError(`participant: survey ${name} must be given a ${submit}`);
+    if ((submit === "ticket" && !ticket) || (submit === "token" && !this.#token)) {
+      throw new ParameterError(`participant: survey ${name} must be answered with a ${submit}, got none`);
     }
   }
 }

@@ -1,13 +1,14 @@
-/** Exchange: a request is asked until it is answered, or until there is no point in asking. */
+/** Requests to a collector, repeated where that may help. */
+
+import { randomWords } from "../randomness/random.js";
 import { CollectorError, shown } from "../support/errors.js";
 import type { Address } from "../support/web_origin.js";
-import { randomWords } from "../randomness/random.js";
 
-const RETRIES = 5;
+const MAX_RETRIES = 5;
 const FIRST_DELAY = 500; // milliseconds, as are the others
-const LONGEST = 60_000;
+const MAX_DELAY = 60_000;
 const MAX_BYTES = 1 << 25;
-const AGAIN = [408, 429, 502, 503, 504];
+const AGAIN: readonly (number | null)[] = [null, 408, 429, 502, 503, 504]; // null: there was no answer
 
 /** Return how long an answer asks to wait, which it may say as a number of seconds or as a time. */
 function retryAfter(text: string | null): number {
@@ -17,7 +18,7 @@ function retryAfter(text: string | null): number {
 /** Return how long to wait: at random up to a limit that doubles, and at least what the collector asks for. */
 function delay(attempt: number, asked: number): number {
   const share = randomWords(1).getUint32(0) / 2 ** 32;
-  return Math.min(LONGEST, asked + share * FIRST_DELAY * 2 ** attempt);
+  return Math.min(MAX_DELAY, asked + share * FIRST_DELAY * 2 ** attempt);
 }
 
 /** Return the JSON of an answer, undefined if it is none; one that never ends is cut off. */
@@ -25,8 +26,10 @@ async function readJson(response: Response): Promise<unknown> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   let text = "";
-  for (let step; reader && !(step = await reader.read()).done && text.length < MAX_BYTES;) {
-    text += decoder.decode(step.value, { stream: true });
+  while (reader && text.length < MAX_BYTES) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
   }
   await reader?.cancel();
   try {
@@ -40,7 +43,7 @@ async function readJson(response: Response): Promise<unknown> {
 async function attempt(
   url: string,
   post: RequestInit,
-): Promise<{ found: unknown } | { why: string; status: number; wait: number }> {
+): Promise<{ reply: unknown } | { why: string; status: number | null; wait: number }> {
   try {
     const response = await fetch(url, {
       ...post,
@@ -48,15 +51,15 @@ async function attempt(
       credentials: "omit",
       redirect: "manual", // never followed
       referrerPolicy: "no-referrer",
-      signal: AbortSignal.timeout(LONGEST),
+      signal: AbortSignal.timeout(MAX_DELAY),
     });
     const { status, ok, headers } = response;
-    const found = await readJson(response);
-    if (ok && found !== undefined) return { found };
-    const { detail, title = ok ? "the answer is not JSON" : "no reason given" } = Object(found);
+    const reply = await readJson(response);
+    if (ok && reply !== undefined) return { reply };
+    const { detail, title = ok ? "the answer is not JSON" : "no reason given" } = Object(reply);
     return { why: shown(detail ?? title, 500), status, wait: retryAfter(headers.get("retry-after")) };
   } catch {
-    return { why: "cannot be reached", status: NaN, wait: 0 };
+    return { why: "cannot be reached", status: null, wait: 0 };
   }
 }
 
@@ -64,14 +67,10 @@ async function attempt(
 export async function exchange({ origin, path }: Address, route: string, post: RequestInit = {}): Promise<unknown> {
   for (let count = 0; ; count++) {
     const result = await attempt(origin + path + route, post);
-    if ("found" in result) return result.found;
+    if ("reply" in result) return result.reply;
     const { why, status, wait } = result;
-    const again = status !== status || AGAIN.includes(status);
-    if (!again || globalThis.navigator?.onLine === false || count >= RETRIES || wait > LONGEST) {
-      throw new CollectorError(
-        `${origin}${path}: ${why} (status ${status || "none"})`,
-        status === status ? status : null,
-      );
+    if (!AGAIN.includes(status) || globalThis.navigator?.onLine === false || count >= MAX_RETRIES || wait > MAX_DELAY) {
+      throw new CollectorError(`${origin}${path}: ${why} (status ${status || "none"})`, status);
     }
     await new Promise((resolve) => setTimeout(resolve, delay(count, wait)));
   }

@@ -1,28 +1,31 @@
-/** Sending: what of the ledger goes to a collector, once it is wanted. */
+/** Sending: queued answers of the ledger go to their collectors. */
+
+import { change, intact, type Row, readLedger } from "../participant/ledger.js";
+import { databaseStore, type Store } from "../participant/store.js";
 import { unhex } from "../support/canonical_json.js";
 import { CollectorError, ParameterError } from "../support/errors.js";
-import { exchange } from "./retry.js";
-import { type Row, change, intact, readLedger } from "../participant/ledger.js";
 import { isPrivate } from "../support/web_origin.js";
-import { type Store, databaseStore } from "../participant/store.js";
+import { exchange } from "./retry.js";
 
 /**
  * Change an answer that was not sent yet; a ticket is kept only as long as the answer is queued. The key says which
  * answer: the row of a survey that is answered daily may hold another day's report by now.
  */
 export function mark(store: Store, answer: Row, changes: Partial<Row>): Promise<Row> {
-  const isIt = ({ key }: Row): boolean => key === answer.key;
+  const isAnswer = ({ key }: Row): boolean => key === answer.key;
   return change(store, async (rows) => {
-    const { ticket: _, ...rest } = rows.find(isIt) ?? answer;
+    const { ticket: _, ...rest } = rows.find(isAnswer) ?? answer;
     const marked: Row = rest.state === "sent" ? rest : { ...rest, ...changes };
-    return [{ answers: rows.map((row) => (isIt(row) ? marked : row)) }, marked];
+    return [{ answers: rows.map((row) => (isAnswer(row) ? marked : row)) }, marked];
   });
 }
 
 /** Refuse a secret that no header can hold, and one that others could read on the way; it is never shown. */
 export function checkSecret(secret: string | undefined, origin: string): void {
   if (secret === undefined || (/^[\w.~+/=-]{1,512}$/.test(secret) && isPrivate(origin))) return;
-  throw new ParameterError(`participant: a token or ticket must be one, and must not go over plain http to ${origin}`);
+  throw new ParameterError(
+    `participant: a token or ticket must be plain characters, and not go over http to ${origin}`,
+  );
 }
 
 /** Send a queued answer. It stays queued while the collector cannot be reached; if it is refused, it is no longer. */
@@ -37,8 +40,8 @@ export async function post(store: Store, row: Row, token?: string): Promise<Row>
   };
   try {
     const request = { method: "POST", body: unhex(batch), headers };
-    const found = await exchange(row, `/v1/versions/${version}/reports`, request);
-    if (Object(found).accepted !== 1) throw new CollectorError(`${origin}: it must accept 1 report`, 200);
+    const reply = await exchange(row, `/v1/versions/${version}/reports`, request);
+    if (Object(reply).accepted !== 1) throw new CollectorError(`${origin}: the report was not accepted`, 200);
   } catch (error) {
     if (!(error instanceof CollectorError && error.refused)) return row;
     await mark(store, row, { state: "drawn" });

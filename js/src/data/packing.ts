@@ -1,5 +1,5 @@
 /** Packing: numbers of given widths into a row of bits, lowest bit first, and back. */
-import type { Report } from "../oracles/base/oracle.js";
+import type { Report } from "./reports.js";
 
 /** Pack reports without gaps; what is left of the last byte is zero. */
 export function pack(widths: readonly number[], reports: readonly Report[]): Uint8Array<ArrayBuffer> {
@@ -17,14 +17,14 @@ export function pack(widths: readonly number[], reports: readonly Report[]): Uin
   return out;
 }
 
-/** Return so many reports, not yet checked, or null if the padding after them is not zero. */
+/** Return reports, not yet checked, or null if the padding after them is not zero. */
 export function unpack(widths: readonly number[], packed: Uint8Array, count: number): Report[] | null {
   let place = 0;
   const bit = (): bigint => BigInt((packed[place >> 3] >> (place++ & 7)) & 1);
   const number = (width: number): number | bigint => {
-    let made = 0n;
-    for (let k = 0n; k < width; k++) made |= bit() << k;
-    return width > 53 ? made : Number(made);
+    let bits = 0n;
+    for (let k = 0n; k < width; k++) bits |= bit() << k;
+    return width > 53 ? bits : Number(bits);
   };
   const reports = Array.from({ length: count }, () => widths.map(number));
   return place & 7 && packed[place >> 3] >> (place & 7) ? null : reports;

@@ -1,16 +1,17 @@
 /** The oracles that a collector can serve, but for those by sensitive values, budgets or a distance: see `unequal.ts`. */
+
+import type { OracleClass } from "./base/oracle.js";
 import { FHR } from "./flexible/fhr.js";
 import { FWR, HRR } from "./flexible/fwr.js";
 import { Grouped } from "./grouped.js";
 import { GRR, RR } from "./plain/grr.js";
 import { HR } from "./plain/hadamard_response.js";
 import { OLH } from "./plain/olh.js";
-import type { OracleClass } from "./base/oracle.js";
 import { PGR } from "./plain/pgr.js";
-import { RAPPOR } from "./strings/rappor.js";
-import { CMS, HCMS } from "./strings/count_mean_sketch.js";
 import { SS } from "./plain/subset_selection.js";
 import { OUE, SUE } from "./plain/unary.js";
+import { CMS, HCMS } from "./strings/count_mean_sketch.js";
+import { RAPPOR } from "./strings/rappor.js";
 
 /** What to give to `load` if any survey is to be answered that names no sensitive values, budgets or distance. */
 export const every: readonly OracleClass[] = [

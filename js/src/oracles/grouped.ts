@@ -1,24 +1,25 @@
 /** Grouped: the group of a value in clear, the value inside its group by another oracle. */
+
+import { pack, unpack } from "../data/packing.js";
 import { fail } from "../support/errors.js";
-import { HRR } from "./flexible/fwr.js";
-import { GRR, RR } from "./plain/grr.js";
-import { HR } from "./plain/hadamard_response.js";
 import {
+  bitLength,
   type Fields,
+  flag,
+  integer,
   MAX_VALUES,
   Oracle,
   type OracleClass,
-  type Report,
-  bitLength,
-  flag,
-  integer,
   positive,
+  type Report,
   settleExposure,
 } from "./base/oracle.js";
-import { pack, unpack } from "../data/packing.js";
+import { HRR } from "./flexible/fwr.js";
+import { GRR, RR } from "./plain/grr.js";
+import { HR } from "./plain/hadamard_response.js";
 import { PGR } from "./plain/pgr.js";
 import { SS } from "./plain/subset_selection.js";
-import { OUE, SUE, byteWidths } from "./plain/unary.js";
+import { byteWidths, OUE, SUE } from "./plain/unary.js";
 
 const BASES: readonly OracleClass[] = [GRR, HR, HRR, OUE, PGR, RR, SS, SUE];
 const MAX_GROUPS = 256;
@@ -74,7 +75,7 @@ export class Grouped extends Oracle {
   override eta = 0;
   declare readonly words: number;
   declare readonly widths: readonly number[];
-  declare private readonly groups: readonly Group[];
+  readonly #groups: readonly Group[];
 
   constructor(fields: Fields) {
     super(fields);
@@ -86,12 +87,12 @@ export class Grouped extends Oracle {
     this.anonymity = Math.min(...sizes);
     settleExposure(this);
     if (Math.max(...sizes) === 1) throw fail(this.name, "groups", "of more than one value, one of them", sizes);
-    this.groups = this.made(sizes);
-    this.words = Math.max(...this.groups.map(({ oracle }) => oracle.words));
-    this.widths = byteWidths(Math.max(...this.groups.map(({ widths }) => total(widths))));
+    this.#groups = this.#groupsOf(sizes);
+    this.words = Math.max(...this.#groups.map(({ oracle }) => oracle.words));
+    this.widths = byteWidths(Math.max(...this.#groups.map(({ widths }) => total(widths))));
   }
 
-  private made(sizes: readonly number[]): Group[] {
+  #groupsOf(sizes: readonly number[]): Group[] {
     const Base = BASES.find(({ id }) => id === this.settings.base) as OracleClass;
     const bits = bitLength(sizes.length - 1);
     const oracles = new Map<number, Oracle>();
@@ -107,30 +108,30 @@ export class Grouped extends Oracle {
 
   /** The number of the group and the base's report, as bytes, filled up with zeros. */
   override perturb(value: number, words: DataView): Report {
-    const { start, oracle, number, widths } = this.groups.filter((group) => group.start <= value).pop() as Group;
+    const { start, oracle, number, widths } = this.#groups.filter((group) => group.start <= value).pop() as Group;
     const inside = oracle.perturb(value - start, new DataView(words.buffer, words.byteOffset, 8 * oracle.words));
     const packed = pack(widths, [[number, ...inside]]);
     return this.widths.map((_, k) => packed[k] ?? 0);
   }
 
   override check(report: Report): boolean {
-    const found = this.opened(report);
-    return !!found && found.group.oracle.check(found.inside);
+    const parts = this.#split(report);
+    return !!parts && parts.group.oracle.check(parts.inside);
   }
 
   override likely(report: Report): (value: number) => number {
-    const { group, inside } = this.opened(report) as { group: Group; inside: Report };
+    const { group, inside } = this.#split(report) as { group: Group; inside: Report };
     const { start, oracle } = group;
     const likely = oracle.likely(inside);
     return (value) => (oracle.holds(value - start) ? likely(value - start) : 0);
   }
 
   /** Return the group of a report and the base's report; null if there is none, or it is not filled up with 0. */
-  private opened(report: Report): { group: Group; inside: Report } | null {
+  #split(report: Report): { group: Group; inside: Report } | null {
     const bytes = Uint8Array.from(report as number[]);
-    const group = this.groups[bytes[0] & ((1 << bitLength(this.groups.length - 1)) - 1)];
+    const group = this.#groups[bytes[0] & ((1 << bitLength(this.#groups.length - 1)) - 1)];
     const used = group ? Math.ceil(total(group.widths) / 8) : 0;
-    const found = used ? unpack(group.widths, bytes, 1) : null;
-    return found && bytes.subarray(used).every((byte) => !byte) ? { group, inside: found[0].slice(1) } : null;
+    const reports = used ? unpack(group.widths, bytes, 1) : null;
+    return reports && bytes.subarray(used).every((byte) => !byte) ? { group, inside: reports[0].slice(1) } : null;
   }
 }

@@ -1,8 +1,9 @@
 /** Ledger: all answers of a person as one text, and whether one more is within the person's limits. */
-import { type FullLimits, breaches } from "./limits.js";
+
+import { MAX_LISTED, type Report } from "../oracles/base/oracle.js";
 import { identifier } from "../support/canonical_json.js";
 import { FldpError } from "../support/errors.js";
-import { MAX_LISTED, type Report } from "../oracles/base/oracle.js";
+import { breaches, type FullLimits } from "./limits.js";
 import type { Store } from "./store.js";
 
 const FORMAT = "fldp-ledger-1";
@@ -65,7 +66,7 @@ export function readLedger(text: string | null): Book {
     const counts = Object.values(book.refusals ?? {}).every((count) => (count as number) > 0);
     if (format === FORMAT && book.answers.every(isRow) && counts) return book;
   } catch {
-    // said below
+    // refused below
   }
   throw damaged();
 }
@@ -75,19 +76,19 @@ function isRow({ epsilon, eta, size, day, origin, topic, version, labels, check 
   return texts && epsilon > 0 && epsilon < Infinity && eta >= 0 && eta <= 1 && size > 1;
 }
 
-/** Return a function that tells whether a row is that answer. */
+/** Return a test of rows: whether one is that answer. */
 export function answers(to: Pick<Row, "origin" | "version">): (row: Row) => boolean {
   return ({ origin, version }) => origin === to.origin && version === to.version;
 }
 
-/** Return a function that tells whether a row is on that topic, to that origin. */
+/** Return a test of rows: whether one is on that topic, to that origin. */
 export function concerns(to: Pick<Row, "origin" | "topic">): (row: Row) => boolean {
   return ({ origin, topic }) => origin === to.origin && topic === to.topic;
 }
 
 /**
- * Return a function that tells whether a row is of that origin, and shares the survey's name or topic. The collector
- * chooses the topic, which is the name where none is given: renaming one of the two makes no new survey.
+ * Return a test of rows: whether one is of that origin, and shares the survey's name or topic. The collector chooses
+ * the topic, which is the name where none is given: renaming one of the two makes no new survey.
  */
 export function related({ origin, name, topic }: Charge): (row: Row) => boolean {
   return (row) => row.origin === origin && [row.name, row.topic].some((text) => text && [name, topic].includes(text));
@@ -108,14 +109,14 @@ export function refusals(rows: readonly Row[], row: Charge, limits: FullLimits):
 
 /** Say what the person must know before answering: few labels, or others than the last time. */
 export function noticesOf(rows: readonly Row[], row: Charge, { minLabels }: FullLimits): string[] {
-  const found = [];
-  if (row.size < minLabels) found.push(`it has ${row.size} labels, fewer than ${minLabels}`);
+  const notices = [];
+  if (row.size < minLabels) notices.push(`it has ${row.size} labels, fewer than ${minLabels}`);
   const last = rows.filter(related(row)).pop();
   if (last && last.labels !== row.labels) {
-    const said = `its labels have changed since ${last.day}: ${last.size} then, ${row.size} now`;
-    found.push(said.replaceAll(String(MAX_LISTED), "any text"));
+    const notice = `its labels have changed since ${last.day}: ${last.size} then, ${row.size} now`;
+    notices.push(notice.replaceAll(String(MAX_LISTED), "any text"));
   }
-  return found;
+  return notices;
 }
 
 /** Change the ledger in a store by replacing it as a whole, as often as others come in between; null changes nothing. */
@@ -127,19 +128,20 @@ export async function change<T>(
     const before = await store.read();
     const book = readLedger(before);
     const [changes, result] = await step(book.answers, book.refusals);
-    if (!changes || (await store.replace(before, JSON.stringify({ format: FORMAT, ...book, ...changes })))) return result;
+    if (!changes || (await store.replace(before, JSON.stringify({ format: FORMAT, ...book, ...changes }))))
+      return result;
   }
 }
 
-/** Count a refusal. Where that fails, the refusal is still what has to be said. */
+/** Count a refusal. A failure to count must not hide the refusal. */
 export async function countRefusal(store: Store, origin: string): Promise<void> {
-  const count = async (_: unknown, before: Refusals = {}): Promise<[Partial<Book>, void]> => {
-    return [{ refusals: { ...before, [origin]: (before[origin] ?? 0) + 1 } }, undefined];
-  };
-  await change(store, count).catch(() => 0);
+  await change(store, async (_, before = {}) => [
+    { refusals: { ...before, [origin]: (before[origin] ?? 0) + 1 } },
+    null,
+  ]).catch(() => null);
 }
 
-/** Return the check of a key, a batch, and what it is made of. */
+/** Return the checksum of a key, a batch, and its basis. */
 export const checkOf = (key: string, batch: string, basis: Report = []): Promise<string> =>
   identifier([key, batch, ...basis]);
 

@@ -41,7 +41,7 @@ const limit = (maxEpsilon: number, minEta: number, maxAnswers: number): Limit =>
 
 /** Check a person's limits and add the defaults: each covers two of the one before. */
 export function fullLimits(given: Limits = {}): FullLimits {
-  const made = {
+  const limits = {
     topic: limit(2, 1 / 2, 100),
     origin: limit(4, 1 / 4, 100),
     total: limit(8, 1 / 16, 1000),
@@ -49,13 +49,13 @@ export function fullLimits(given: Limits = {}): FullLimits {
     minLabels: 3,
     ...given,
   };
-  const { topic, origin, total, minAnonymity, minLabels } = made;
+  const { topic, origin, total, minAnonymity, minLabels } = limits;
   for (const { maxEpsilon, minEta, maxAnswers = 1 } of [topic, origin, total]) {
     const numbers = [maxEpsilon, minEta, maxAnswers, minAnonymity, minLabels].every(Number.isFinite);
     const good = maxEpsilon > 0 && minEta >= 0 && minEta <= 1 && Math.min(maxAnswers, minAnonymity, minLabels) >= 1;
     if (!numbers || !good) throw fail("participant", "limits", "positive, minEta at most 1", given);
   }
-  return made;
+  return limits;
 }
 
 type Cost = Pick<Spent, "eta"> & { readonly epsilon: number };
@@ -75,7 +75,7 @@ function written(units: bigint): string {
   return `${text.slice(0, -PLACES)}.${text.slice(-PLACES)}`.replace(/\.?0+$/, "");
 }
 
-/** Write an eta: a power of two as one part of so many, any other as a decimal number. */
+/** Write an eta: a power of two as a fraction, any other as a decimal number. */
 export function shareText(eta: number): string {
   return eta < 1 && Math.log2(eta) % 1 === 0 ? `1/${1 / eta}` : String(eta);
 }
@@ -91,11 +91,11 @@ export function together(costs: readonly Cost[]): Spent {
 /** Say which parts of a limit do not cover what would be spent; nothing if all do. */
 export function breaches({ maxEpsilon, minEta, maxAnswers = 100 }: Limit, costs: readonly Cost[]): string[] {
   const { epsilon, eta, answers } = together(costs);
-  const found = [];
+  const breaches = [];
   if (unitsOf(epsilon) > unitsOf(maxEpsilon)) {
-    found.push(`an epsilon of at most ${maxEpsilon} together, got ${epsilon}`);
+    breaches.push(`an epsilon of at most ${maxEpsilon} together, got ${epsilon}`);
   }
-  if (eta < minEta) found.push(`an eta of at least ${shareText(minEta)} together, got ${shareText(eta)}`);
-  if (answers > maxAnswers) found.push(`a number of at most ${maxAnswers}, got ${answers}`);
-  return found;
+  if (eta < minEta) breaches.push(`an eta of at least ${shareText(minEta)} together, got ${shareText(eta)}`);
+  if (answers > maxAnswers) breaches.push(`a number of at most ${maxAnswers}, got ${answers}`);
+  return breaches;
 }

@@ -8,29 +8,30 @@
  * Whether it answers never depends on the answer by a rule that the collector chooses. An answer that a survey lacks is
  * drawn as `otherwise`, or else as a label drawn at random: a refusal would tell the collector the answer.
  */
-import { type FullLimits, type Limits, type Spent, fullLimits, together } from "./limits.js";
+
+import type { Report, Value } from "../oracles/base/oracle.js";
+import { randomBytes, uniform } from "../randomness/random.js";
 import { type Bytes, bytesOf, hex, identifier, unhex } from "../support/canonical_json.js";
 import { BudgetError, DomainError, fail } from "../support/errors.js";
+import type { Survey } from "../survey/survey.js";
+import { encode } from "../wire/encode.js";
 import {
-  type Charge,
-  type Drawn,
-  type Refusals,
-  type Row,
   answers,
+  type Charge,
   change,
   checkOf,
   concerns,
   countRefusal,
+  type Drawn,
   intact,
   noticesOf,
+  type Refusals,
+  type Row,
   readLedger,
   refusals,
 } from "./ledger.js";
-import type { Report, Value } from "../oracles/base/oracle.js";
-import { randomBytes, uniform } from "../randomness/random.js";
+import { type FullLimits, fullLimits, type Limits, type Spent, together } from "./limits.js";
 import type { Store } from "./store.js";
-import type { Survey } from "../survey/survey.js";
-import { encode } from "../wire/encode.js";
 
 /** Asks the person whether to go on, given what they must know. */
 export type Confirm = (notices: readonly string[]) => boolean | Promise<boolean>;
@@ -73,7 +74,7 @@ export interface Answer {
   readonly spent: Spent;
 }
 
-/** Return the time in UTC, so many characters of it: 10 are the day, 19 go down to the second. */
+/** Return the first characters of the time in UTC: 10 are the day, 19 go down to the second. */
 const clock = (size: number): string => new Date().toISOString().slice(0, size);
 
 /** Say that a survey takes no answers now, so that nothing is spent on one that will not count. */
@@ -88,31 +89,31 @@ export class Participant {
   declare readonly survey: Survey;
   declare readonly limits: FullLimits;
   declare protected readonly store: Store;
-  declare private readonly own: ReadonlySet<unknown> | undefined;
-  declare private readonly otherwise: string | undefined;
+  readonly #own: ReadonlySet<unknown> | undefined;
+  readonly #otherwise: string | undefined;
 
   constructor(survey: Survey, { store, limits, labels, otherwise }: Keeping) {
     this.survey = survey;
     this.limits = fullLimits(limits);
     this.store = store;
-    this.own = labels && new Set(labels);
-    this.otherwise = otherwise;
-    const texts = [...(labels ?? []), ...(otherwise === undefined ? [] : [otherwise])];
-    if (!texts.every(this.allows, this)) throw fail("participant", "otherwise", "one of labels, all texts", texts);
+    this.#own = labels && new Set(labels);
+    this.#otherwise = otherwise;
+    const texts = [labels ?? [], otherwise ?? []].flat();
+    if (!texts.every(this.#allows, this)) throw fail("participant", "otherwise", "one of labels, all texts", texts);
   }
 
-  /** Tell whether the program itself lets a text be an answer. No survey has a part in that. */
-  private allows(text: unknown): boolean {
-    return bytesOf(text) !== null && (this.own?.has(text) ?? true);
+  /** Whether the program itself lets a text be an answer. No survey has a part in that. */
+  #allows(text: unknown): boolean {
+    return bytesOf(text) !== null && (this.#own?.has(text) ?? true);
   }
 
   /** Return the value that is perturbed for an answer: by the same steps for all of them. */
-  private async value(texts: readonly string[]): Promise<Value> {
+  async #value(texts: readonly string[]): Promise<Value> {
     const { survey } = this;
     let value: Value = uniform(survey.oracle.domainSize);
     for (const text of texts) {
-      const found = await survey.find(text);
-      value = survey.oracle.holds(found) ? found : value;
+      const candidate = await survey.find(text);
+      value = survey.oracle.holds(candidate) ? candidate : value;
     }
     return value;
   }
@@ -125,36 +126,39 @@ export class Participant {
    * true, or there is nobody to ask, the survey is refused. A refusal is a `BudgetError` and costs nothing.
    */
   async prepare(label: string, sending: Sending = {}): Promise<Answer> {
-    const texts = [this.otherwise, label].filter(this.allows, this) as string[];
-    if (!texts.length) throw new DomainError("participant: the label must be a text, one of labels (not shown)");
+    const texts = [this.#otherwise, label].filter(this.#allows, this) as string[];
+    if (!texts.length) throw new DomainError("participant: the label must be one of labels (not shown)");
     try {
-      return await this.answered(texts, sending);
+      return await this.#answered(texts, sending);
     } catch (error) {
       if (error instanceof BudgetError) await countRefusal(this.store, this.survey.origin);
       throw error;
     }
   }
 
-  private async answered(texts: readonly string[], { confirm, ticket }: Sending): Promise<Answer> {
+  async #answered(texts: readonly string[], { confirm, ticket }: Sending): Promise<Answer> {
     const { survey } = this;
-    const value = await this.value(texts);
-    const blank = await this.blank();
+    const value = await this.#value(texts);
+    const blank = await this.#blank();
     let notices: readonly string[] = [];
     for (let agreed: readonly string[] = []; ; agreed = notices) {
       const repeated = await change<boolean | null>(this.store, async (rows) => {
-        if (rows.some(answers(survey))) return (notices = []), [null, true];
-        notices = this.examined(rows, blank);
+        const isAnswered = rows.some(answers(survey));
+        notices = isAnswered ? [] : this.#examined(rows, blank);
+        if (isAnswered) return [null, true];
         if (!notices.every((notice) => agreed.includes(notice))) return [null, null];
         const basis = survey.collect.repeat && survey.oracle.keep?.(value);
-        return [{ answers: [...rows, { ...blank, ...(await this.drawn(basis, value, ticket)) }] }, false];
+        return [{ answers: [...rows, { ...blank, ...(await this.#drawn(basis, value, ticket)) }] }, false];
       });
       if (repeated !== null) {
         const answer = (await this.recall()) as Answer;
         return { ...answer, repeated: repeated && answer.repeated, notices };
       }
-      const said = `participant: survey ${survey.name} must be confirmed (${notices.join("; ")})`;
-      if (!confirm) throw new BudgetError(`${said}, got nobody`);
-      if ((await confirm(notices)) !== true) throw new BudgetError(`${said}, got a no`); // a person takes time
+      const rule = `participant: survey ${survey.name} must be confirmed (${notices.join("; ")})`;
+      // a person takes time, in which the ledger may change: it is examined again
+      if ((await confirm?.(notices)) !== true) {
+        throw new BudgetError(`${rule}: ${confirm ? "declined" : "confirm is missing"}`);
+      }
     }
   }
 
@@ -165,12 +169,12 @@ export class Participant {
   async recall(): Promise<Answer | null> {
     let repeated = true;
     const row = await change<Row | undefined>(this.store, async (rows) => {
-      const found = rows.find(answers(this.survey));
-      const { basis, last = "" } = found ? await intact(found) : {};
-      repeated = !basis || last >= clock(10) || closed(this.survey).length > 0;
-      if (repeated) return [null, found];
-      const row = { ...(found as Row), ...(await this.drawn(basis)), ticket: undefined };
-      return [{ answers: rows.map((other) => (other === found ? row : other)) }, row];
+      const stored = rows.find(answers(this.survey));
+      const { basis, last = "" } = stored ? await intact(stored) : {};
+      repeated = !basis || last >= clock(10) || !!closed(this.survey).length;
+      if (repeated) return [null, stored];
+      const renewed = { ...(stored as Row), ...(await this.#drawn(basis)), ticket: undefined };
+      return [{ answers: rows.map((row) => (row === stored ? renewed : row)) }, renewed];
     });
     if (!row) return null;
     const { key, batch, state } = row;
@@ -178,9 +182,12 @@ export class Participant {
   }
 
   /** Draw a report of a value, or of what was kept, and return what is stored of it. */
-  private async drawn(basis: Report | undefined | "", value: Value = 0, ticket?: string): Promise<Drawn> {
-    const { oracle, version } = this.survey;
-    const report = (basis && oracle.respond?.(basis)) || (await oracle.draw(value, version, ticket));
+  async #drawn(basis: Report | undefined | "", value: Value = 0, ticket?: string): Promise<Drawn> {
+    const { oracle, version, collect } = this.survey;
+    const report =
+      (basis && oracle.respond?.(basis)) ||
+      (collect.derive && (await oracle.derive?.(value, version, ticket))) ||
+      oracle.draw(value);
     const key = hex(randomBytes(32)); // not computed from the report: many people send the same one
     const batch = hex(await encode(oracle, [report], version));
     const check = await checkOf(key, batch, basis || []);
@@ -203,31 +210,31 @@ export class Participant {
   }
 
   /** Return what the answer would cost, to whom, over which labels. */
-  private async blank(): Promise<Charge> {
-    const { origin, path, name, topic, version, oracle, labels, domain, collect } = this.survey;
+  async #blank(): Promise<Charge> {
+    const { origin, path, name, topic, version, oracle, labels, domain, collect, round } = this.survey;
     const { eta, domainSize: size } = oracle;
     const epsilon = (collect.repeat && oracle.lastingEpsilon) || oracle.epsilon;
     const values = labels ? { labels: [...labels].sort() } : domain ? { domain } : { domain_size: size };
-    const set = await identifier(oracle.set ?? values);
+    const set = await identifier(round?.set ?? values);
     return { origin, path, name, topic, version, epsilon, eta, labels: set, size, day: clock(10) };
   }
 
   /** Say that a survey has other labels than the program expects. */
-  private mismatch({ name, labels }: Survey): string[] {
-    const { own } = this;
+  #mismatch({ name, labels }: Survey): string[] {
+    const own = this.#own;
     const all = new Set<unknown>([...(own ?? []), ...(labels ?? [])]).size;
     if (!own || (all === own.size && all === labels?.length)) return [];
     return [`survey ${name} must have the ${own.size} labels that the program expects, got others`];
   }
 
   /** Refuse what the limits do not cover, and return what the person has to confirm. Never by the answer. */
-  private examined(rows: readonly Row[], row: Charge): string[] {
+  #examined(rows: readonly Row[], row: Charge): string[] {
     const { minAnonymity: least } = this.limits;
-    const { anonymity: left, before } = this.survey.oracle;
+    const { anonymity: left } = this.survey.oracle;
     const reasons = [
       ...closed(this.survey),
-      ...this.mismatch(this.survey),
-      ...(before?.(rows, row) ?? []),
+      ...this.#mismatch(this.survey),
+      ...(this.survey.round?.before(rows, row) ?? []),
       ...(left < least ? [`a report must leave at least ${least} values possible, got ${left}`] : []),
       ...refusals(rows, row, this.limits),
     ];

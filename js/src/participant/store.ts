@@ -49,7 +49,7 @@ function transact(
   after?: string,
 ): Promise<{ text: string | null; replaced: boolean }> {
   return new Promise((resolve, reject) => {
-    const refuse = (): void => reject(new FldpError("store: the browser's database must be usable; give another"));
+    const refuse = (): void => reject(new FldpError("store: the browser's database cannot be used; give another"));
     if (!globalThis.indexedDB) return refuse();
     const opening = indexedDB.open(name, 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore(name);
@@ -81,7 +81,8 @@ function transact(
  */
 export function localStore(key = "fldp"): Store {
   const locks = globalThis.navigator?.locks;
-  if (!locks || !globalThis.localStorage) throw new FldpError("store: localStorage and Web Locks are missing");
+  if (!locks || !globalThis.localStorage)
+    throw new FldpError("store: localStorage or Web Locks are missing; give another");
   return {
     read: async () => localStorage.getItem(key),
     replace: (before, after) =>

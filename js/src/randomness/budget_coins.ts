@@ -1,9 +1,9 @@
 /**
- * The coins of a unary encoding whose values have different budgets, the same as `fldp/levels.py` computes.
+ * The coins of a unary encoding whose values have different budgets, as in `fldp/randomness/budget_coins.py`.
  *
  * All is done in integers: `powers` are `floor(2^128 e^budget)` of the levels, the least first.
  */
-import { ONE, SCALE, degenerate, upwards } from "../bundle_shared.js";
+import { degenerate, ONE, SCALE, upwards } from "../bundle_shared.js";
 
 const STEPS = 1024n; // a balance is a number of these
 
@@ -25,7 +25,7 @@ export function oddsOf({ own, other }: Level, planes: number): [number, number] 
   return [ratio(own, other), ratio(SCALE - own, whole - other)];
 }
 
-/** What the ratios of a level may be, both over `unit`: that of a bit that is 1, and that of one that is 0. */
+/** What the ratios of a level may be, both over `unit`: for a bit that is 1, and for one that is 0. */
 interface Ratios {
   readonly unit: bigint;
   readonly up: bigint;
@@ -46,7 +46,7 @@ export function levelCoins(owner: string, epsilon: number, powers: readonly bigi
   throw degenerate(owner, epsilon);
 }
 
-/** Say what the ratios may be: those of the least level by the balance, the others as much as its ratios leave. */
+/** Return what the ratios may be: of the least level by the balance, the others as much as its ratios leave. */
 function ratiosOf(powers: readonly bigint[], balance: bigint): Ratios[] {
   const [first] = powers;
   const extra = (first - ONE) * balance;
@@ -64,7 +64,7 @@ function levelOf({ unit, up, down }: Ratios, whole: bigint): Level {
   return { own, other };
 }
 
-/** Tell whether both ratios are within what was asked, and not below it by more than 1/1024. */
+/** Whether both ratios are within what was asked, and not below it by more than 1/1024. */
 function isNear({ own, other }: Level, { unit, up, down }: Ratios, whole: bigint): boolean {
   const [one, rest] = [SCALE * other, SCALE * (whole - other)]; // of another value, as `own * whole` is of the true one
   const gap = 1024n * (own * whole - one) * unit;

@@ -1,11 +1,11 @@
 /**
- * Coins: integer thresholds that 64-bit words are compared with, the same as `fldp/thresholds.py` computes.
+ * Coins: integer thresholds that 64-bit words are compared with, as in `fldp/randomness/coins.py`.
  *
  * `E` is `floor(2^128 e^epsilon) / 2^128`. Fractions are multiplied out: all is done in integers. An epsilon for which
  * rounding would cost more than 1/1024 of `E - 1` is refused.
  */
-import { type ParameterError, fail } from "../support/errors.js";
-import { ONE, expLower } from "./exp_lower.js";
+import { fail, type ParameterError } from "../support/errors.js";
+import { expLower, ONE } from "./exp_lower.js";
 
 export const SCALE = 1n << 64n;
 
@@ -29,12 +29,12 @@ function powerOf(owner: string, epsilon: number): bigint {
   return expLower(epsilon);
 }
 
-/** Tell whether the ratio `a / b` is large enough: at least `1 + 1023/1024 (E - 1)`. */
+/** Whether the ratio `a / b` is large enough: at least `1 + 1023/1024 (E - 1)`. */
 export function closeTo(power: bigint, a: bigint, b: bigint): boolean {
   return 1024n * ONE * (a - b) >= 1023n * (power - ONE) * b;
 }
 
-/** Choose the coin among so many symbols: `other` rounded up, `keep` what remains. */
+/** Choose the coin among symbols: `other` rounded up, `keep` what remains. */
 export function symbolCoin(owner: string, epsilon: number, symbols: number): SymbolCoin {
   const power = powerOf(owner, epsilon);
   const others = BigInt(symbols) - 1n;

@@ -1,23 +1,16 @@
-/** Randomness and hashes, from WebCrypto and from nothing else. */
-import { FldpError } from "../support/errors.js";
+/** Randomness, from WebCrypto and from nothing else. */
+import { webCrypto } from "../support/web_crypto.js";
 
-const MAX_BYTES = 65_536; // that one call of getRandomValues gives
+const MAX_BYTES = 65_536; // of one call of getRandomValues
 
-/** Return WebCrypto, all of which browsers offer to safe pages only; there is nothing to fall back to. */
-export function webCrypto(): Crypto {
-  const source = globalThis.crypto as Partial<Crypto> | undefined;
-  if (source?.subtle && source.getRandomValues) return source as Crypto;
-  throw new FldpError("fldp: WebCrypto must be there (https)");
-}
-
-/** Return so many random bytes. */
+/** Return random bytes. */
 export function randomBytes(count: number): Uint8Array<ArrayBuffer> {
   const source = webCrypto();
-  const made = new Uint8Array(count);
+  const bytes = new Uint8Array(count);
   for (let start = 0; start < count; start += MAX_BYTES) {
-    source.getRandomValues(made.subarray(start, start + MAX_BYTES));
+    source.getRandomValues(bytes.subarray(start, start + MAX_BYTES));
   }
-  return made;
+  return bytes;
 }
 
 /** Return an integer below `size`, all equally likely: a number beyond the last multiple of it is drawn again. */
@@ -27,7 +20,7 @@ export function uniform(size: number): number {
   return word - rest > 2 ** 32 - size ? uniform(size) : rest;
 }
 
-/** Return so many random words, of 64 bits each. */
+/** Return random words of 64 bits each. */
 export function randomWords(count: number): DataView {
   return new DataView(randomBytes(8 * count).buffer);
 }

@@ -1,5 +1,5 @@
 /** Canonical JSON (RFC 8785): one text for one meaning, so that its hash can be an identifier. */
-import { webCrypto } from "../randomness/random.js";
+import { webCrypto } from "./web_crypto.js";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -28,7 +28,7 @@ export function utf8(text: string): Bytes {
 
 const MAX_BYTES = 1024;
 
-/** Return the bytes of a string that may be an answer, or null: a rule of fldp's, the same for every survey. */
+/** Return the bytes of a string that may be an answer, or null: the rule is the same for every survey. */
 export function bytesOf(text: unknown): Bytes | null {
   const bytes = utf8(String(text));
   return typeof text === "string" && bytes.length && bytes.length <= MAX_BYTES && !/\p{Cs}/u.test(text) ? bytes : null;

@@ -18,10 +18,10 @@ export function addressOf(url: string): Address {
   try {
     if (/^https?:\/\/[^?#@\\\s]+$/i.test(url)) return read(new URL(url));
   } catch {
-    // said below
+    // refused below
   }
   const hidden = String(url).replace(/\/\/.*@/, "//...@"); // a password is not shown
-  throw fail("collector", "its address", "such as https://collector.example", hidden);
+  throw fail("collector", "address", "like https://collector.example", hidden);
 }
 
 function read({ protocol, hostname, port, pathname }: URL): Address {

@@ -1,9 +1,10 @@
 /** Reading: what a batch of bytes holds, every report of it checked. */
+
+import { unpack } from "../data/packing.js";
+import type { Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
 import { type Bytes, sha256 } from "../support/canonical_json.js";
 import { FldpError, WireError } from "../support/errors.js";
-import type { Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
-import { unpack } from "../data/packing.js";
-import { CHECK, START, build, chunkSize, headerText } from "./encode.js";
+import { build, CHECKSUM_BYTES, chunkSize, headerText, START } from "./encode.js";
 
 const MAX_HEADER = 4096;
 
@@ -29,7 +30,8 @@ class Reader {
 
   take(size: number): Bytes {
     if (this.place + size > this.bytes.length) refuse("the input ends too early");
-    return this.bytes.subarray(this.place, (this.place += size));
+    this.place += size;
+    return this.bytes.subarray(this.place - size, this.place);
   }
 
   number(size: number): number {
@@ -38,7 +40,7 @@ class Reader {
 
   async check(): Promise<void> {
     const expected = await sha256(this.bytes.slice(0, this.place));
-    if (this.take(CHECK).some((byte, k) => byte !== expected[k])) refuse("a check does not match");
+    if (this.take(CHECKSUM_BYTES).some((byte, k) => byte !== expected[k])) refuse("a checksum does not match");
   }
 }
 
@@ -48,14 +50,14 @@ export async function decode(bytes: Bytes, oracles: readonly OracleClass[]): Pro
   if (reader.take(START.length).some((byte, k) => byte !== START[k])) refuse("this is not a batch of reports");
   const { oracle, survey } = headerOf(reader, oracles);
   const reports: Report[] = [];
-  for (let count; (count = reader.number(4));) {
+  for (let count = reader.number(4); count; count = reader.number(4)) {
     if (reports.length % 8) refuse("a chunk after one that ends within a byte");
     if (count > chunkSize(oracle)) refuse(`a chunk of ${count} reports`);
     const packed = reader.take(Math.ceil((count * oracle.reportBits) / 8));
     await reader.check();
-    const found = unpack(oracle.widths, packed, count) ?? refuse("padding bits that are not zero");
-    if (!found.every((report) => oracle.check(report))) refuse("a report that no value gives");
-    for (const report of found) reports.push(report);
+    const chunk = unpack(oracle.widths, packed, count) ?? refuse("padding bits that are not zero");
+    if (!chunk.every((report) => oracle.check(report))) refuse("a report that no value gives");
+    for (const report of chunk) reports.push(report);
   }
   if (reader.number(8) !== reports.length) refuse("not as many reports as the end says");
   await reader.check();

@@ -1,13 +1,14 @@
-/** Wire: batches of reports as bytes, as `docs/wire.md` of the project specifies. `reading.ts` is the way back. */
+/** Wire: batches of reports as bytes, as `docs/wire.md` of the project specifies. `decode.ts` is the way back. */
+
+import { pack } from "../data/packing.js";
+import type { Fields, Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
 import { type Bytes, dumps, sha256, utf8 } from "../support/canonical_json.js";
 import { fail } from "../support/errors.js";
-import type { Fields, Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
-import { pack } from "../data/packing.js";
 
 /** What a batch begins with: FLDP, format 1, kind 1 for reports. */
 export const START = [70, 76, 68, 80, 1, 1];
-/** The number of bytes of a check. */
-export const CHECK = 8;
+/** The number of bytes of a checksum. */
+export const CHECKSUM_BYTES = 8;
 const CHUNK_BYTES = 1 << 22;
 
 /** Return the most reports that one chunk holds. */
@@ -21,32 +22,32 @@ export const headerText = (oracle: Oracle, survey?: string | null): string =>
 const little = (value: number, size: number): number[] =>
   Array.from({ length: size }, (_, k) => Math.floor(value / 256 ** k) % 256);
 
-/** Return everything so far, some more, and a check of all of it. */
-async function checked(start: ArrayLike<number>, ...parts: readonly ArrayLike<number>[]): Promise<Bytes> {
+/** Return everything so far, some more, and a checksum of all of it. */
+async function withChecksum(start: ArrayLike<number>, ...parts: readonly ArrayLike<number>[]): Promise<Bytes> {
   const all = [start, ...parts];
-  const made = new Uint8Array(all.reduce((sum, part) => sum + part.length, CHECK));
+  const bytes = new Uint8Array(all.reduce((sum, part) => sum + part.length, CHECKSUM_BYTES));
   let place = 0;
   for (const part of all) {
-    made.set(part, place);
+    bytes.set(part, place);
     place += part.length;
   }
-  made.set((await sha256(made.slice(0, place))).subarray(0, CHECK), place);
-  return made;
+  bytes.set((await sha256(bytes.slice(0, place))).subarray(0, CHECKSUM_BYTES), place);
+  return bytes;
 }
 
 /** Return a batch of reports as bytes; `survey` is the version that they answer. */
 export async function encode(oracle: Oracle, reports: readonly Report[], survey?: string): Promise<Bytes> {
   const header = utf8(headerText(oracle, survey));
-  let made: ArrayLike<number> = [...START, ...little(header.length, 2), ...header];
+  let bytes: ArrayLike<number> = [...START, ...little(header.length, 2), ...header];
   const whole = reports.length - (reports.length % 8); // only a chunk at the end may stop within a byte
-  for (let start = 0, end; start < reports.length; start = end) {
+  for (let start = 0, end = 0; start < reports.length; start = end) {
     end = start < whole ? Math.min(start + chunkSize(oracle), whole) : reports.length;
-    made = await checked(made, little(end - start, 4), pack(oracle.widths, reports.slice(start, end)));
+    bytes = await withChecksum(bytes, little(end - start, 4), pack(oracle.widths, reports.slice(start, end)));
   }
-  return checked(made, little(0, 4), little(reports.length, 8));
+  return withChecksum(bytes, little(0, 4), little(reports.length, 8));
 }
 
-/** Make an oracle from its description: one of those that are offered. */
+/** Build an oracle from its description; it must be one of those that are offered. */
 export function build(fields: unknown, oracles: readonly OracleClass[]): Oracle {
   const { name, ...parameters } = Object(fields) as Fields;
   const Kind = oracles.find(({ id }) => id === name);

@@ -12,6 +12,7 @@ import fldp
 from fldp.errors import FldpError
 
 COMMANDS = (
+    "compare",
     "experiment",
     "heavy_hitters",
     "integrity",

@@ -1,4 +1,4 @@
-"""What commands share that talk to a collector."""
+"""Options and output shared by the commands that talk to a collector."""
 
 import logging
 import os
@@ -27,7 +27,7 @@ InsecureHttp = Annotated[
 
 @dataclass(frozen=True)
 class CollectorOptions:
-    """Which collector, and how to speak to it."""
+    """The address of a collector, and how to reach it."""
 
     to: str
     token: str | None
@@ -35,7 +35,7 @@ class CollectorOptions:
 
     @contextmanager
     def connected(self, retries: int = 1) -> Iterator["Client"]:
-        """Give a client; what the collector refuses is one line and exit code 1."""
+        """Yield a client; a request that the collector refuses is one line and exit code 1."""
         from fldp.client import Client
 
         token = self.token or os.environ.get("FLDP_TOKEN") or None
@@ -47,7 +47,8 @@ class CollectorOptions:
                 raise
             note(str(error))
             for mistake in error.mistakes:
-                note(f"  {mistake}")
+                if mistake not in str(error):
+                    note(f"  {mistake}")
             raise typer.Exit(1) from None
 
 
@@ -57,8 +58,8 @@ class _Notes(logging.Handler):
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Say on standard error when something is tried again."""
+def notes_on_retries() -> Iterator[None]:
+    """Print a note on standard error when a request is tried again."""
     log, handler = logging.getLogger("fldp.client"), _Notes()
     before = log.level
     log.addHandler(handler)
@@ -71,7 +72,7 @@ def told() -> Iterator[None]:
 
 
 def show_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:
-    """Print objects as a table of some of their fields, or as JSON with all of them."""
+    """Print rows as a table of some of their fields, or as JSON with all of them."""
     import json
 
     from rich.table import Table

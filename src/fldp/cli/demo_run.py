@@ -19,7 +19,7 @@ from fldp.oracles import FHR, OUE
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.exposure import exposure
 from fldp.presentation.tables import show, text_bars
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.wire.files import read
 
 T = TypeVar("T")
@@ -54,10 +54,10 @@ def demo(epsilon: float, seed: int, folder: Path) -> None:
 
 def ship(oracle: FrequencyOracle, values: NDArray[np.int64], path: Path) -> Shipped:
     """Privatize on the side of the clients, send through a file, tally on the side of the server."""
-    oracle.tally(oracle.privatize(values[:2]))  # compile first, so that the times are those of the work
+    oracle.tally(oracle.privatize(values[:2]))  # compile first, so that compilation is not timed
 
     def send() -> None:
-        with written(str(path)) as file, wire.Writer(file, oracle) as writer:
+        with open_output(str(path)) as file, wire.Writer(file, oracle) as writer:
             for start in range(0, len(values), 1 << 16):
                 writer.write(oracle.privatize(values[start : start + (1 << 16)]))
 

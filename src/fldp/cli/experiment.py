@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import note
-from fldp.cli.pipeline import AsJson
+from fldp.cli.options import AsJson, note
 
 experiments = typer.Typer(help="Run experiments on known populations.", no_args_is_help=True)
 app.add_typer(experiments, name="experiment")
@@ -23,9 +22,9 @@ Use = Annotated[
 def run(
     specification: Annotated[str, typer.Argument(help="A TOML file; or one that is built in: paper, extended.")],
     output: Annotated[
-        str | None, typer.Option("-o", "--output", help="The table, .csv or .parquet; SPECIFICATION.csv unless told.")
+        str | None, typer.Option("-o", "--output", help="The table, .csv or .parquet; SPECIFICATION.csv by default.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core unless told.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core by default.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Send every user's own report through the wire.")] = False,
     use: Use = None,
 ) -> None:
@@ -46,7 +45,7 @@ def run(
 @experiments.command()
 def paper(
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write into.")] = Path("figures"),
-    jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core unless told.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="How many processes; one for each core by default.")] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Send every user's own report through the wire; slow but for zipf.")
     ] = False,
@@ -66,8 +65,8 @@ def paper(
 
     chosen = tuple(dataset or ())
     evaluation = Evaluation.quick(chosen, seed) if quick else Evaluation.of(chosen, seed)
-    found = reproduce(output, evaluation, jobs=_cores() if jobs is None else jobs, full=full, note=note)
-    tables.show(verdicts_table(found))
+    verdicts = reproduce(output, evaluation, jobs=_cores() if jobs is None else jobs, full=full, note=note)
+    tables.show(verdicts_table(verdicts))
     note(f"the page is {output / PAGE}")
 
 

@@ -1,4 +1,4 @@
-"""The command that finds the strings that many hold."""
+"""The heavy-hitters command: find the strings that many people hold."""
 
 from collections import Counter
 from typing import Annotated, Any
@@ -6,9 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import note, progress
-from fldp.cli.pipeline import AsJson
-from fldp.errors import ParameterError
+from fldp.cli.options import AsCsv, AsJson, Column, note, one_format, progress
 from fldp.wire.cells import read_cells
 
 
@@ -17,40 +15,39 @@ def heavy_hitters(
     epsilon: Annotated[float, typer.Option(help="The epsilon of a report; each person gives one.")],
     values: Annotated[str, typer.Argument(help="CSV, Parquet, or one string per line; - is standard input.")] = "-",
     top: Annotated[int, typer.Option(help="How many strings are wanted.")] = 20,
-    column: Annotated[str | None, typer.Option(help="The column of a CSV or Parquet file.")] = None,
-    oracle: Annotated[str | None, typer.Option(help="An oracle by name; the planner's choice unless given.")] = None,
-    eta: Annotated[float | None, typer.Option(help="The least eta that is acceptable; plain LDP unless given.")] = None,
+    column: Column = None,
+    oracle: Annotated[str | None, typer.Option(help="An oracle by name; the planner's choice by default.")] = None,
+    eta: Annotated[float | None, typer.Option(help="The least acceptable eta; plain LDP by default.")] = None,
     rounds: Annotated[int, typer.Option(help="Rounds of search; more reach the end of longer strings.")] = 4,
     bits: Annotated[int, typer.Option(help="A round asks for at most 2^bits prefixes.")] = 16,
     alphabet: Annotated[str | None, typer.Option(help="The likely characters, the likeliest first.")] = None,
-    level: Annotated[float, typer.Option(help="The level at which all that is said holds together.")] = 0.95,
+    level: Annotated[float, typer.Option(help="The level at which all intervals hold at once.")] = 0.95,
     seed: Annotated[int | None, typer.Option(help="Reproducible noise, for experiments ONLY.")] = None,
     as_json: AsJson = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    as_csv: AsCsv = False,
 ) -> None:
     """Find the strings that most people hold, from one private report of each person, prefix by prefix."""
     from fldp.presentation import search, tables
-    from fldp.search.heavy_hitters import heavy_hitters as found_in
+    from fldp.search.heavy_hitters import heavy_hitters as find_heavy_hitters
 
-    if as_json and as_csv:
-        raise ParameterError("fldp: give --json or --csv, not both")
+    one_format(as_json, as_csv)
     people = _people(values, column)
     options: dict[str, Any] = {"oracle": oracle, "eta": eta, "rounds": rounds, "bits": bits}
     options |= {} if alphabet is None else {"alphabet": alphabet}
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
     with progress("searching", people.total()) as advance:
-        found = found_in(people, epsilon=epsilon, k=top, rng=seed, progress=advance, **options)
+        hitters = find_heavy_hitters(people, epsilon=epsilon, k=top, rng=seed, progress=advance, **options)
     if as_json:
-        typer.echo(search.as_json(found, level))
+        typer.echo(search.as_json(hitters, level))
     elif as_csv:
-        typer.echo(search.as_csv(found, level), nl=False)
+        typer.echo(search.as_csv(hitters, level), nl=False)
     else:
-        tables.show(search.table(found, level), *search.notes(found, level))
+        tables.show(search.table(hitters, level), *search.notes(hitters, level))
 
 
 def _people(values: str, column: str | None) -> Counter[str]:
-    """Return how many people hold each string; rows without one are left out, and said to be."""
+    """Count the people who hold each string; rows without one are left out, with a note."""
     with progress("reading", None) as advance:
         counts: Counter[str | None] = Counter()
         for cells in read_cells(values, column):

@@ -1,4 +1,4 @@
-"""The command that asks whether reports look honest."""
+"""The commands about poisoning: test reports for fakes, and measure what fakes achieve."""
 
 import json
 from dataclasses import replace
@@ -9,13 +9,11 @@ import numpy as np
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import Candidates, Subject, note, progress, takes_oracle
-from fldp.cli.pipeline import AsJson, size_of
+from fldp.cli.options import AsJson, Candidates, Subject, check_plot, note, progress, read_reports, takes_oracle
 from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.support.validation import integer, one_of
-from fldp.survey.survey import Survey
-from fldp.wire import files
+from fldp.support.validation import integer
+from fldp.survey.question import Question
 
 
 @app.command()
@@ -34,24 +32,24 @@ def integrity(
     from fldp.presentation import integrity as integrity_view
     from fldp.presentation import tables
 
-    oracle, version = (subject.oracle, subject.version) if subject else (None, None)
-    with progress("reading", size_of([file])) as advance:
-        source = files.source(file, oracle, version, advance)
+    source = read_reports(file, subject)
+    question = subject.question if subject else Question(source.oracle)
+    label = question.label
     with progress("testing", None):
-        found = privacy.integrity(source, false_alarm=false_alarm)
-        made = privacy.recover(source, found) if recover else None
-    survey = subject.survey if subject else None
-    label = survey.label if survey else str
-    if made is not None and survey is not None:
-        made = replace(made, labels=survey.labels)
+        verdict = privacy.integrity(source, false_alarm=false_alarm)
+        recovered = privacy.recover(source, verdict) if recover else None
+    if recovered is not None and question.labels is not None:
+        recovered = replace(recovered, labels=question.labels)
     if as_json:
-        more = {} if made is None else {"recovered": integrity_view.recovery_facts(made)}
-        typer.echo(json.dumps(integrity_view.facts(found, label) | more, ensure_ascii=False, indent=1))
+        more = {} if recovered is None else {"recovered": integrity_view.recovery_facts(recovered)}
+        typer.echo(json.dumps(integrity_view.facts(verdict, label) | more, ensure_ascii=False, indent=1))
     else:
-        tables.show(integrity_view.findings_table(found, label), *integrity_view.notes(found, label))
-        if made is not None:
-            tables.show("", tables.estimate_table(made, 0.95, 20), *integrity_view.recovery_notes(made))
-    if not found.passed:
+        tables.show(
+            integrity_view.findings_table(verdict, question.label), *integrity_view.notes(verdict, question.label)
+        )
+        if recovered is not None:
+            tables.show("", tables.estimate_table(recovered, 0.95, 20), *integrity_view.recovery_notes(recovered))
+    if not verdict.passed:
         raise typer.Exit(1)
 
 
@@ -61,10 +59,12 @@ _EPSILON, _DOMAIN, _TARGETS = 1.0, 64, 5
 @app.command()
 @takes_oracle
 def poisoning(
-    epsilon: Annotated[float | None, typer.Option(help="Its epsilon, or that of all oracles: 1 unless given.")] = None,
-    domain: Annotated[int | None, typer.Option(help="Its values, or those of all oracles: 64 unless given.")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="The epsilon of the oracle, or of all oracles; 1 by default.")
+    ] = None,
+    domain: Annotated[int | None, typer.Option(help="The number of values; 64 by default.")] = None,
     targets: Annotated[
-        int | None, typer.Option(help="How many values the fakes promote, drawn: 5 unless given.")
+        int | None, typer.Option(help="How many values the fakes promote, drawn at random; 5 by default.")
     ] = None,
     target: Annotated[list[str] | None, typer.Option(help="Promote this value instead; may be given again.")] = None,
     users: Annotated[int, typer.Option(help="How many users there are, fakes included.")] = 50_000,
@@ -80,25 +80,24 @@ def poisoning(
     from fldp.presentation import tables
     from fldp.privacy.honesty.attack_study import outcomes
 
-    if plot is not None:
-        one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
+    check_plot(plot)
     about = _named(subject, candidates)
     oracles = [about.listed] if about else _every(epsilon, domain)
-    survey = (about or Subject(oracles[0])).as_survey
-    chosen = _chosen(survey, oracles[0].domain_size, targets, target, seed)
-    names = [survey.label(value) for value in chosen]
+    question = about.question if about else Question(oracles[0])
+    values = _targets(question, oracles[0].domain_size, targets, target, seed)
+    names = [question.label(value) for value in values]
     with progress("attacking", 4 * len(oracles)) as advance:
-        found = [
-            one
+        attacks = [
+            outcome
             for oracle in oracles
-            for one in outcomes(oracle, np.array(chosen), users=users, share=share, rng=seed, progress=advance)
+            for outcome in outcomes(oracle, np.array(values), users=users, share=share, rng=seed, progress=advance)
         ]
     if as_json:
-        typer.echo(poisoning_view.as_json(found, names if survey.labels else chosen))
+        typer.echo(poisoning_view.as_json(attacks, names if question.labels else values))
     else:
-        tables.show(poisoning_view.outcome_table(found), f"Targets: {', '.join(names)}.")
+        tables.show(poisoning_view.outcome_table(attacks), f"Targets: {', '.join(names)}.")
     if plot is not None:
-        poisoning_view.save_picture(found, len(chosen), plot)
+        poisoning_view.save_picture(attacks, len(values), plot)
         note(f"saved {plot}")
 
 
@@ -111,24 +110,24 @@ def _named(subject: Subject | None, candidates: str | None) -> Subject | None:
 def _every(epsilon: float | None, domain: int | None) -> list[FrequencyOracle]:
     from fldp.privacy.honesty.attack_study import oracles_for
 
-    made, refused = oracles_for(_EPSILON if epsilon is None else epsilon, _DOMAIN if domain is None else domain)
-    for why in refused:
-        note(f"left out: {why}")
-    return made
+    oracles, refused = oracles_for(_EPSILON if epsilon is None else epsilon, _DOMAIN if domain is None else domain)
+    for reason in refused:
+        note(f"left out: {reason}")
+    return oracles
 
 
-def _chosen(survey: Survey, size: int, targets: int | None, target: list[str] | None, seed: int) -> list[int]:
-    """Return the values to promote: those that are named, or so many that are drawn."""
+def _targets(question: Question, size: int, targets: int | None, target: list[str] | None, seed: int) -> list[int]:
+    """Return the values to promote: those named, or a number of them drawn at random."""
     if not target:
         count = min(_TARGETS, size) if targets is None else integer(1, size)("fldp", "--targets", targets)
         return sorted(np.random.default_rng(seed).choice(size, count, replace=False).tolist())
     if targets is not None:
         raise ParameterError("fldp: give --targets or --target, not both")
-    return sorted({_value(survey, text) for text in target})
+    return sorted({_value(question, text) for text in target})
 
 
-def _value(survey: Survey, label: str) -> int:
-    value = survey.value(label)
+def _value(question: Question, label: str) -> int:
+    value = question.value(label)
     if not isinstance(value, int):
-        raise ParameterError(f"fldp: --target must be one of the values, got {label!r}")
+        raise ParameterError(f"fldp: --target {label!r} is not one of the values")
     return value

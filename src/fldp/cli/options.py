@@ -1,8 +1,8 @@
-"""What commands share: how an oracle is named, and how long work shows that it goes on."""
+"""What commands share: the oracle or survey they are about, the files they read, and common options."""
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,20 +17,42 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import StringOracle, listed
 from fldp.support.progress import progress as progress
+from fldp.support.validation import one_of
+from fldp.survey.question import Question
 from fldp.survey.survey import Survey
+from fldp.wire import files
 from fldp.wire.cells import read_candidates
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+Output = Annotated[str, typer.Option("-o", "--output", help="Where to write; - is standard output.")]
+Since = Annotated[str | None, typer.Option("--since", "--from", help="The first UTC day, such as 2026-11-01.")]
+Until = Annotated[str | None, typer.Option(help="The last UTC day.")]
+Column = Annotated[str | None, typer.Option(help="The column of a CSV or Parquet file.")]
+
+
+def one_format(as_json: bool, as_csv: bool) -> None:
+    """Refuse two formats at once."""
+    if as_json and as_csv:
+        raise ParameterError("fldp: give --json or --csv, not both")
+
+
+def check_plot(path: Path | None) -> None:
+    """Refuse a picture whose format its name does not tell, before any work is done for it."""
+    if path is not None:
+        one_of(".png", ".svg")("fldp", "the ending of --plot", path.suffix)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The oracle that a command is about, and its survey if it has one."""
+    """The oracle that a command is about, its survey, and the candidates of an oracle over strings."""
 
     oracle: Oracle
     survey: Survey | None = None
     candidates: tuple[str, ...] | None = None
 
     def among(self, path: str | None) -> "Subject":
-        """Return the same with the candidates in a file, for an oracle over strings."""
+        """Return this subject with the candidates in a file, for an oracle over strings."""
         if path is None:
             return self
         if not isinstance(self.oracle, StringOracle):
@@ -49,10 +71,17 @@ class Subject:
             return self.oracle.among(self.candidates)
         return listed("fldp", self.oracle)
 
+    @property
+    def question(self) -> Question:
+        """The oracle with the labels of the survey; candidates are labels, too."""
+        if self.candidates:
+            return Question(self.listed, self.candidates)
+        return self.survey.asked if self.survey else Question(self.oracle)
+
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate the counts of the labels, or of the candidates."""
-        survey = self.survey or Survey("values", "values", self.oracle)
-        return survey.estimate(tally, **options, **({"candidates": self.candidates} if self.candidates else {}))
+        asked = self.survey.asked if self.survey else Question(self.oracle)
+        return asked.estimate(tally, **options, **({"candidates": self.candidates} if self.candidates else {}))
 
     @property
     def version(self) -> str | None:
@@ -60,10 +89,32 @@ class Subject:
         return self.survey.version if self.survey else None
 
     @property
-    def as_survey(self) -> Survey:
-        """The survey, or one without labels, whose values are numbers; candidates are labels."""
-        about = self.survey or Survey("values", "values", self.oracle)
-        return replace(about, oracle=self.listed, labels=self.candidates) if self.candidates else about
+    def card(self) -> Survey | FrequencyOracle:
+        """What a privacy card is about: the survey, among the candidates if there are any, or the oracle."""
+        if self.survey is None:
+            return self.listed
+        if self.candidates is None:
+            return self.survey
+        return replace(self.survey, oracle=self.listed, labels=self.candidates)
+
+
+def read_tally(file: str, subject: Subject | None) -> files.Content:
+    """Read a file of reports, or a tally, of the subject if there is one."""
+    oracle, version = expected(subject)
+    with progress("reading", files.size_of([file])) as advance:
+        return files.read(file, oracle, version, advance)
+
+
+def read_reports(file: str, subject: Subject | None) -> Tally | Reports:
+    """Read the reports of a file, or the tally that it holds."""
+    oracle, version = expected(subject)
+    with progress("reading", files.size_of([file])) as advance:
+        return files.read_reports(file, oracle, version, advance)
+
+
+def expected(subject: Subject | None) -> tuple[Oracle | None, str | None]:
+    """Return the oracle and the survey version that files must be of; None where any will do."""
+    return (subject.oracle, subject.version) if subject else (None, None)
 
 
 Candidates = Annotated[
@@ -98,66 +149,82 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def takes_oracle(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that name an oracle; it gets them as ``subject``, None if none was given.
+def adds_options(
+    name: str, options: Mapping[str, tuple[Any, Any]], build: Callable[[dict[str, Any], dict[str, Any]], Any]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command options, each with its type and default; it gets what ``build`` makes of them as ``name``.
 
-    An option that the command has itself is a parameter of the oracle if one is named, and its own anyway.
+    ``build`` is called with two dictionaries: the added options, and those that the command has itself.
     """
-    signature = inspect.signature(command)
-    own = [parameter for parameter in signature.parameters.values() if parameter.name != "subject"]
-    both = {parameter.name for parameter in own} & _OPTIONS.keys()
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    shared = [
-        inspect.Parameter(name, keyword, default=False if name == "allow_exposure" else None, annotation=annotation)
-        for name, annotation in _OPTIONS.items()
-        if name not in both
-    ]
 
-    @functools.wraps(command)
-    def wrapped(**given: Any) -> Any:
-        chosen = {name: given.pop(name) for name in _OPTIONS if name not in both}
-        if chosen["survey"] is not None or chosen["oracle"] is not None:
-            chosen |= {name: given[name] for name in both}
-        return command(subject=_subject(**chosen), **given)
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        own = [each for each in inspect.signature(command).parameters.values() if each.name != name]
+        both = {each.name for each in own} & options.keys()
+        added = [
+            inspect.Parameter(option, keyword, default=default, annotation=annotation)
+            for option, (annotation, default) in options.items()
+            if option not in both
+        ]
 
-    wrapped.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[parameter.replace(kind=keyword) for parameter in own] + shared
-    )
-    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
-    del wrapped.__wrapped__
-    return wrapped
+        @functools.wraps(command)
+        def wrapped(**values: Any) -> Any:
+            chosen = {each.name: values.pop(each.name) for each in added}
+            return command(**values, **{name: build(chosen, {option: values[option] for option in both})})
+
+        # Typer reads the signature, so the wrapper has to look like the command with all of its options.
+        wrapped.__signature__ = inspect.Signature([each.replace(kind=keyword) for each in own] + added)  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {each.name: each.annotation for each in [*own, *added]}
+        del wrapped.__wrapped__
+        return wrapped
+
+    return decorate
+
+
+def _subject_of(chosen: dict[str, Any], shared: dict[str, Any]) -> Subject | None:
+    """Build the subject; an option that the command has itself is a parameter of the oracle only if one is named."""
+    named = chosen["survey"] is not None or chosen["oracle"] is not None
+    return _subject(**chosen, **(shared if named else {}))
+
+
+takes_oracle = adds_options(
+    "subject",
+    {name: (annotation, False if name == "allow_exposure" else None) for name, annotation in _OPTIONS.items()},
+    _subject_of,
+)
+"""Give a command the options that name an oracle; it gets them as ``subject``, None if none was given."""
 
 
 def _subject(survey: Path | None, oracle: str | None, **parameters: Any) -> Subject | None:
-    given = {name: value for name, value in parameters.items() if value not in (None, False)}
+    chosen = {name: value for name, value in parameters.items() if value not in (None, False)}
     if survey is not None:
-        if oracle is not None or given:
+        if oracle is not None or chosen:
             raise ParameterError("fldp: give --survey, or --oracle with its parameters, not both")
-        read = Survey.load(survey)
-        return Subject(read.oracle, read)
+        loaded = Survey.load(survey)
+        return Subject(loaded.oracle, loaded)
     if oracle is None:
-        if given:
-            raise ParameterError(f"fldp: --{next(iter(given)).replace('_', '-')} needs --oracle")
+        if chosen:
+            raise ParameterError(f"fldp: --{next(iter(chosen)).replace('_', '-')} needs --oracle")
         return None
-    return Subject(_named(oracle, given))
+    return Subject(_build(oracle, chosen))
 
 
-def _named(name: str, given: dict[str, Any]) -> Oracle:
+def _build(name: str, parameters: dict[str, Any]) -> Oracle:
     from fldp.estimation.expected_error import required
     from fldp.oracles import get
 
     cls = get(name)
-    if "domain" in given:
-        given["domain_size"] = given.pop("domain")
+    if "domain" in parameters:
+        parameters["domain_size"] = parameters.pop("domain")
     for parameter, (read, example) in _LISTS.items():
-        if parameter in given:
-            given[parameter] = _listed(parameter, given[parameter], read, example)
-    for parameter in given.keys() - cls.params.keys():
+        if parameter in parameters:
+            parameters[parameter] = _listed(parameter, parameters[parameter], read, example)
+    for parameter in parameters.keys() - cls.params.keys():
         raise ParameterError(f"fldp: the oracle {name} has no --{parameter.removesuffix('_size').replace('_', '-')}")
-    missing = [parameter for parameter in required(cls) if parameter not in given]
+    missing = [parameter for parameter in required(cls) if parameter not in parameters]
     if missing:
         raise ParameterError(f"fldp: the oracle {name} needs --{missing[0].removesuffix('_size').replace('_', '-')}")
-    return cls(**given)
+    return cls(**parameters)
 
 
 def _listed(name: str, text: str, read: Callable[[str], Any], example: str) -> list[Any]:
@@ -168,7 +235,7 @@ def _listed(name: str, text: str, read: Callable[[str], Any], example: str) -> l
 
 
 def _whole(text: str) -> int:
-    """Read an integer that has no sign, and not so many digits that reading it takes long."""
+    """Read an integer without a sign, of at most ten digits."""
     if not (text.isascii() and text.isdigit() and len(text) < 11):
         raise ValueError
     return int(text)
@@ -187,13 +254,13 @@ _LISTS: dict[str, tuple[Callable[[str], Any], str]] = {
 
 
 def needed(subject: Subject | None) -> Subject:
-    """Insist that an oracle was named."""
+    """Return the subject; it is an error if no oracle was named."""
     if subject is None:
         raise ParameterError("fldp: name an oracle: --survey FILE, or --oracle NAME --epsilon E --domain D")
     return subject
 
 
 def note(text: str) -> None:
-    """Say something beside the output proper."""
+    """Print a note on standard error."""
     if text:
         typer.echo(text, err=True)

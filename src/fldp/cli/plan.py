@@ -1,4 +1,4 @@
-"""The command that says which oracle to take."""
+"""The plan command: compare the oracles for a question and recommend one."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import note
+from fldp.cli.options import AsJson, check_plot, note
 from fldp.errors import ParameterError
-from fldp.support.validation import one_of, positive
+from fldp.support.validation import positive
 
 
 @app.command()
@@ -17,46 +17,45 @@ def plan(
     domain: Annotated[int | None, typer.Option(help="The number of values.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="The epsilon of a report.")] = None,
     survey: Annotated[Path | None, typer.Option(help="A survey, for its values and epsilon instead.")] = None,
-    eta: Annotated[float | None, typer.Option(help="The least eta that is acceptable; plain LDP unless given.")] = None,
+    eta: Annotated[float | None, typer.Option(help="The least acceptable eta; plain LDP by default.")] = None,
     target_error: Annotated[
         float | None, typer.Option(help="A standard error, as a share of the users: what would it take?")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Save error against epsilon, as PNG or SVG by its name.")] = None,
 ) -> None:
     """Compare the oracles for a question: error, bits, work, what a report gives away; and recommend one."""
-    from fldp.estimation.planner import plan as made_for
+    from fldp.estimation.planner import plan as plan_for
     from fldp.presentation import plan as plan_view
     from fldp.presentation import tables
 
-    if plot is not None:
-        one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
+    check_plot(plot)
     if target_error is not None:
         positive("fldp", "--target-error", target_error)
-    made = made_for(users=users, eta=eta, **_question(survey, domain, epsilon))
+    result = plan_for(users=users, eta=eta, **_question(survey, domain, epsilon))
     if as_json:
-        typer.echo(plan_view.as_json(made, target_error))
+        typer.echo(plan_view.as_json(result, target_error))
     else:
-        tables.show(plan_view.plan_table(made), *plan_view.NOTES, *plan_view.skipped_notes(made), made.reason)
+        tables.show(plan_view.plan_table(result), *plan_view.NOTES, *plan_view.skipped_notes(result), result.reason)
         if target_error is not None:
-            tables.show(plan_view.needs_table(made, target_error))
+            tables.show(plan_view.needs_table(result, target_error))
     if plot is not None:
-        plan_view.save_curves(made, plot)
+        plan_view.save_curves(result, plot)
         note(f"saved {plot}")
 
 
 def _question(survey: Path | None, domain: int | None, epsilon: float | None) -> dict[str, Any]:
-    """Return the number of values, the epsilon and how values differ, from a survey; or the first two as given."""
+    """Return the parameters of the plan, from a survey or from the options."""
     if survey is not None:
         from fldp.oracles.base.frequency_oracle import FrequencyOracle
         from fldp.survey.survey import Survey
 
         if domain is not None or epsilon is not None:
             raise ParameterError("fldp: give --survey, or --domain and --epsilon, not both")
-        asked = Survey.load(survey)
-        if not isinstance(asked.oracle, FrequencyOracle):
-            raise ParameterError(f"fldp: plan compares oracles over values that are listed, got {asked.oracle!r}")
-        return {"domain_size": asked.oracle.domain_size, "epsilon": asked.oracle.epsilon, **asked.differing}
+        loaded = Survey.load(survey)
+        if not isinstance(loaded.oracle, FrequencyOracle):
+            raise ParameterError(f"fldp: plan compares oracles over values that are listed, got {loaded.oracle!r}")
+        return {"domain_size": loaded.oracle.domain_size, "epsilon": loaded.oracle.epsilon, **loaded.differing}
     if domain is None or epsilon is None:
         raise ParameterError("fldp: plan needs --domain and --epsilon, or --survey")
     return {"domain_size": domain, "epsilon": epsilon}

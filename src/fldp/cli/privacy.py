@@ -1,4 +1,4 @@
-"""The commands about what a report gives away."""
+"""The commands about privacy: verify, card, audit, attack."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,13 +7,11 @@ import numpy as np
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import Candidates, Subject, needed, note, progress, takes_oracle
-from fldp.cli.pipeline import AsJson
+from fldp.cli.options import AsJson, Candidates, Subject, check_plot, needed, note, progress, takes_oracle
 from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.exposure import exposure
 from fldp.privacy.auditor import CONFIDENCE, SAMPLES
-from fldp.support.validation import one_of
 
 
 @app.command()
@@ -42,9 +40,9 @@ def verify(
         raise ParameterError("fldp: give --table, or an oracle, not both")
     oracle = None if table is not None else needed(subject).among(candidates).chosen
     notion = None if claim is None else parse(claim)
-    found = check(verifiable(oracle) if oracle is not None else read_table(table or Path()), notion=notion)
-    tables.show_facts(tables.verification_facts(found, oracle, at or ()), as_json)
-    if found.notion is not None and not found.holds:
+    verification = check(verifiable(oracle) if oracle is not None else read_table(table or Path()), notion=notion)
+    tables.show_facts(tables.verification_facts(verification, oracle, at or ()), as_json)
+    if verification.notion is not None and not verification.holds:
         raise typer.Exit(1)
 
 
@@ -63,17 +61,16 @@ def card(
 ) -> None:
     """Print the card: what a report gives away, in plain words, and what the answers of all are good for."""
     from fldp.presentation import card as card_view
-    from fldp.privacy.privacy_card import card as made_for
+    from fldp.privacy.privacy_card import card as card_for
 
     about = needed(subject).among(candidates)
     for path in output or ():
         card_view.check_ending(path)
     with progress("attacking, %", 100) as advance:
-        shown = about.as_survey if about.survey else about.listed
-        made = made_for(shown, users=users, rng=seed, progress=lambda done: advance(100 * done))
-    typer.echo(card_view.as_json(made) if as_json else card_view.as_text(made), nl=False)
+        result = card_for(about.card, users=users, rng=seed, progress=lambda done: advance(100 * done))
+    typer.echo(card_view.as_json(result) if as_json else card_view.as_text(result), nl=False)
     for path in output or ():
-        card_view.save_card(made, path)
+        card_view.save_card(result, path)
         note(f"saved {path}")
 
 
@@ -91,7 +88,7 @@ def audit(
     value: Annotated[list[str] | None, typer.Option(help="A label to compare; give two or more.")] = None,
     candidates: Candidates = None,
     timeout: Annotated[float, typer.Option(help="Seconds that one call of the command may take.")] = 60.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     subject: Subject | None = None,
 ) -> None:
     """Run an oracle, or a client of your own, many times; exit code 1 if its reports give away more than declared."""
@@ -102,21 +99,21 @@ def audit(
     from fldp.privacy.auditor.external_command import Command
 
     about = needed(subject).among(candidates)
-    oracle, survey = about.listed, about.as_survey
-    values = [int(v) for v in survey.encode(value)] if value else values_of(oracle)
+    oracle, question = about.listed, about.question
+    values = [int(v) for v in question.encode(value)] if value else values_of(oracle)
     client: Command | FrequencyOracle = oracle
     if command is not None:
-        client = Command(command, oracle, label=survey.label, survey=about.version, timeout=timeout)
+        client = Command(command, oracle, label=question.label, survey=about.version, timeout=timeout)
     with progress("auditing", 2 * samples * len(values)) as advance:
-        found = run(
+        verdict = run(
             client, oracle=oracle, values=values, samples=samples, confidence=confidence, progress=advance
         )  # fmt: skip
     if as_json:
-        typer.echo(audit_view.as_json(found, survey.label, oracle, command))
+        typer.echo(audit_view.as_json(verdict, question.label, oracle, command))
     else:
-        table = audit_view.audit_table(found, survey.label)
-        tables.show(table, *audit_view.notes(found), exposure(oracle))
-    if not found.holds:
+        table = audit_view.audit_table(verdict, question.label)
+        tables.show(table, *audit_view.notes(verdict), exposure(oracle))
+    if not verdict.holds:
         raise typer.Exit(1)
 
 
@@ -129,11 +126,11 @@ def attack(
     ] = None,
     column: Annotated[str | None, typer.Option(help="The column of the values, in CSV or Parquet.")] = None,
     draws: Annotated[
-        int | None, typer.Option(help="How many people to simulate; 2,000 unless given, fewer for large domains.")
+        int | None, typer.Option(help="How many people to simulate; 2,000 by default, fewer for large domains.")
     ] = None,
     candidates: Candidates = None,
     seed: Annotated[int, typer.Option(help="The seed of the simulation.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
     subject: Subject | None = None,
 ) -> None:
@@ -142,23 +139,22 @@ def attack(
     from fldp.presentation import tables
 
     _check(repeats, draws, prior, column)
-    if plot is not None:
-        one_of(".png", ".svg")("fldp", "the ending of --plot", plot.suffix)
+    check_plot(plot)
     about = needed(subject).among(candidates)
-    known = None if prior is None else _population(about, prior, column)
-    found = _attacked(about, known, repeats, _affordable(about, repeats) if draws is None else draws, seed)
+    population = None if prior is None else _population(about, prior, column)
+    results = _attack(about, population, repeats, _affordable(about, repeats) if draws is None else draws, seed)
     if as_json:
-        typer.echo(attack_view.as_json(found))
+        typer.echo(attack_view.as_json(results))
     else:
-        tables.show_facts(attack_view.facts(found), as_json=False)
-        tables.show("", attack_view.averaging_table(found), attack_view.ADVICE)
+        tables.show_facts(attack_view.facts(results), as_json=False)
+        tables.show("", attack_view.averaging_table(results), attack_view.ADVICE)
     if plot is not None:
-        attack_view.save_picture(found, plot)
+        attack_view.save_picture(results, plot)
         note(f"saved {plot}")
 
 
 def _check(repeats: int, draws: int | None, prior: str | None, column: str | None) -> None:
-    """Refuse what the attacks would refuse, by the names of the options."""
+    """Check the options of the attacks, so that messages name the options."""
     from fldp.privacy.bayes_attack import draws_of, most_of
 
     most_of("fldp", "--repeats", repeats)
@@ -168,7 +164,7 @@ def _check(repeats: int, draws: int | None, prior: str | None, column: str | Non
         raise ParameterError("fldp: --column needs --prior")
 
 
-def _attacked(about: Subject, prior: Any, most: int, draws: int, seed: int) -> Any:
+def _attack(about: Subject, prior: Any, most: int, draws: int, seed: int) -> Any:
     from fldp.presentation.attack import AttackResults
     from fldp.privacy.bayes_attack import averaging, bayes
     from fldp.privacy.elimination_attack import repeats
@@ -177,10 +173,10 @@ def _attacked(about: Subject, prior: Any, most: int, draws: int, seed: int) -> A
     with progress("one report", draws) as advance:
         guess = bayes(oracle, prior, draws=draws, rng=seed, progress=advance)
     with progress("until known", draws) as advance:
-        ended = repeats(oracle, trials=draws, rng=seed, progress=advance)
+        known_after = repeats(oracle, trials=draws, rng=seed, progress=advance)
     with progress("many reports", draws * most) as advance:
         return AttackResults(
-            guess, ended, averaging(oracle, prior, most=most, trials=draws, rng=seed, progress=advance)
+            guess, known_after, averaging(oracle, prior, most=most, trials=draws, rng=seed, progress=advance)
         )
 
 
@@ -190,10 +186,10 @@ def _affordable(about: Subject, most: int) -> int:
 
 
 def _population(about: Subject, path: str, column: str | None) -> Any:
-    """Return how many hold each value in a file; unknown labels and missing values are left out."""
+    """Count the values in a file; unknown labels and missing values are left out."""
     from fldp.wire.cells import Encoder, read_cells
 
-    encoder, counts = Encoder(about.as_survey.value, "drop"), np.zeros(about.listed.domain_size, np.int64)
+    encoder, counts = Encoder(about.question.value, "drop"), np.zeros(about.listed.domain_size, np.int64)
     for cells in read_cells(path, column):
         counts += np.bincount(encoder.encode(cells), minlength=len(counts))
     note(encoder.summary())

@@ -1,4 +1,4 @@
-"""The command that sends reports to a collector."""
+"""The commands that send reports to a collector, and fetch estimates and reports from it."""
 
 import json
 from collections import Counter
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fldp.cli import app
-from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, told
-from fldp.cli.options import Candidates, note, progress
+from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, notes_on_retries
+from fldp.cli.options import AsJson, Candidates, Since, Until, note, progress
 from fldp.cli.serve import Data, Url
 from fldp.client.uploading import PIECE_BYTES
 from fldp.data.fingerprints import as_candidates
@@ -22,8 +22,6 @@ from fldp.survey.survey import Survey
 from fldp.wire.cells import read_candidates
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from fldp.client import Published
     from fldp.data.reports import Tally
 
@@ -46,7 +44,7 @@ def send(
         bool, typer.Option("--from-start", help="Send all, also what was acknowledged before an interruption.")
     ] = False,
     retries: Annotated[int, typer.Option(help="How often to try again what failed for a moment.")] = 8,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     insecure_http: InsecureHttp = False,
 ) -> None:
     """Send reports. Interrupted, run it again: nothing counts twice. Exit code 1 if the collector refuses them."""
@@ -54,13 +52,13 @@ def send(
     from fldp.client.uploading import state_folder
     from fldp.presentation import tables
 
-    with told(), CollectorOptions(to, token, insecure_http).connected(retries) as client:
-        with progress("checking", None) as checked, upload(file, _loaded(survey), checked) as found:
-            if found.ambiguous and not sender:
+    with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected(retries) as client:
+        with progress("checking", None) as checked, upload(file, _loaded(survey), checked) as reports:
+            if reports.ambiguous and not sender:
                 note("fldp: so few reports may equal another file's by chance and then count once; tell with --sender")
-            with progress("sending", found.total) as advance:
+            with progress("sending", reports.total) as advance:
                 sent = client.send_file(
-                    found,
+                    reports,
                     sender=sender,
                     piece_bytes=piece,
                     progress=advance,
@@ -84,8 +82,6 @@ Name = Annotated[str, typer.Argument(help="The survey's name.")]
 Version = Annotated[
     str | None, typer.Option(help="This version of it, 64 hexadecimal digits, not the newest open one.")
 ]
-Since = Annotated[str | None, typer.Option("--since", "--from", help="The first UTC day, such as 2026-11-01.")]
-Until = Annotated[str | None, typer.Option(help="The last UTC day.")]
 _SHOWN = 20
 
 
@@ -94,7 +90,7 @@ def estimates(
     name: Name,
     to: To,
     version: Version = None,
-    top: Annotated[int | None, typer.Option(help="How many of the largest; a table shows 20 unless told.")] = None,
+    top: Annotated[int | None, typer.Option(help="How many of the largest; a table shows 20 by default.")] = None,
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
@@ -112,62 +108,49 @@ def estimates(
     form = str(one_of("text", "json", "csv", "parquet")("fldp", "--format", "json" if as_json else form))
     if form == "text" and output is not None:
         raise ParameterError("fldp: a table is only shown; name a --format to save: json, csv or parquet")
-    asked: dict[str, Any] = {"level": level, "decoder": decoder, "post": post, "since": since, "until": until}
+    options: dict[str, Any] = {"level": level, "decoder": decoder, "post": post, "since": since, "until": until}
     if candidates is not None:
-        asked |= {"candidates": as_candidates("fldp", read_candidates(candidates)), "method": method}
+        options |= {"candidates": as_candidates("fldp", read_candidates(candidates)), "method": method}
     elif method is not None:
         raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
-    with told(), CollectorOptions(to, token, insecure_http).connected() as client:
-        found = client.survey(name, version=version)
-        if form == "text" and found.survey.search is not None:
-            _show_search(client.tally(found.survey, since=since, until=until), found, level, top)
+    with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected() as client:
+        published = client.survey(name, version=version)
+        if form == "text" and published.survey.search is not None:
+            _show_search(client.tally(published.survey, since=since, until=until), published, level, top)
         elif form == "text":
-            _show(client.estimates(found.survey, top=top or _SHOWN, **asked), found)
+            _show(client.estimates(published.survey, top=top or _SHOWN, **options), published)
         elif form == "json" and output is None:
-            typer.echo(json.dumps(client.estimates(found.survey, top=top, **asked), indent=1))
+            typer.echo(json.dumps(client.estimates(published.survey, top=top, **options), indent=1))
         else:
             with progress("saving", None) as advance:
-                client.save_estimates(found.survey, output or "-", format=form, top=top, progress=advance, **asked)
+                client.save_estimates(
+                    published.survey, output or "-", format=form, top=top, progress=advance, **options
+                )
 
 
-def _show(found: dict[str, Any], published: "Published") -> None:
+def _show(reply: dict[str, Any], published: "Published") -> None:
+    """Show estimates; texts of the collector are cleaned of control characters."""
     from fldp.client.messages import clean
     from fldp.presentation import tables
 
-    method = f"By {clean(found.get('method'), 60)}: biased. " if found.get("biased") else ""
-    about = f"{method}{found['n']:,} reports of survey version {published.version[:12]}, which is {published.state}."
-    rest = found.get("rest")
+    size = published.survey.domain_size
+    whole = "the candidates'" if size is None else f"{size:,}"
+    rows = [{**row, "label": clean(row["label"], 200)} for row in reply["rows"]]
+    table = tables.estimate_rows_table(f"The {len(rows):,} largest of {whole} estimates", rows, reply["level"])
+    method = f"By {clean(reply.get('method'), 60)}: biased. " if reply.get("biased") else ""
+    about = f"{method}{reply['n']:,} reports of survey version {published.version[:12]}, which is {published.state}."
+    rest = reply.get("rest")
     others = [f"None of these candidates: {rest['count']:,.1f}, standard error {rest['stderr']:,.1f}."] if rest else []
-    tables.show(_table(found, published), *others, about, exposure(published.survey.oracle))
+    tables.show(table, *others, about, exposure(published.survey.oracle))
 
 
 def _show_search(tally: "Tally", published: "Published", level: float, top: int | None) -> None:
-    """Show what a search has found, or how far it is; its version and its tally were checked."""
+    """Show the results of a search, or its progress; the client has checked its version and its tally."""
     from fldp.presentation import search, tables
 
     assert published.survey.search is not None
     tables.show(*search.progress(published.survey.search, tally, level, top))
     tables.show(f"Survey version {published.version[:12]}, which is {published.state}.")
-
-
-def _table(found: dict[str, Any], published: "Published") -> "Table":
-    from rich.table import Table
-    from rich.text import Text
-
-    from fldp.client.messages import clean
-
-    size = published.survey.domain_size
-    of = "of the candidates'" if size is None else f"of {size:,}"
-    table = Table(title=f"The {len(found['rows']):,} largest {of} estimates")
-    table.title_justify = "left"
-    table.add_column("value")
-    for heading in ("estimate", "std. error", f"{100 * found['level']:.4g} % interval", "share"):
-        table.add_column(heading, justify="right")
-    for row in found["rows"]:
-        interval = f"{row['low']:,.1f} .. {row['high']:,.1f}"
-        cells = (f"{row['count']:,.1f}", f"{row['stderr']:,.1f}", interval, f"{row['frequency']:.3%}")
-        table.add_row(Text(clean(row["label"], 200)), *cells)
-    return table
 
 
 @app.command()
@@ -199,17 +182,17 @@ def export(
         return
     if name is None or data or database:
         raise ParameterError("fldp: with --to, give the survey's name, and neither --data nor --database")
-    with told(), CollectorOptions(to, token, insecure_http).connected() as client:
-        found = client.survey(name, version=version)
+    with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected() as client:
+        published = client.survey(name, version=version)
         with progress("saving", None) as advance:
             if lake is not None:
-                days = client.export_lake(found.survey, lake, since=since, until=until, progress=advance)
+                days = client.export_lake(published.survey, lake, since=since, until=until, progress=advance)
             else:
-                size = client.export(found.survey, output or "-", since=since, until=until, progress=advance)
+                size = client.export(published.survey, output or "-", since=since, until=until, progress=advance)
     if lake is not None:
         _summary(lake, days.values())
     else:
-        note(f"{size:,} bytes of reports of survey version {found.version[:12]}")
+        note(f"{size:,} bytes of reports of survey version {published.version[:12]}")
 
 
 def _from_store(lake: Path, name: str | None, data: Path | None, database: str | None) -> None:
@@ -230,6 +213,6 @@ def _from_store(lake: Path, name: str | None, data: Path | None, database: str |
 
 
 def _summary(lake: Path, days: Iterable[str]) -> None:
-    """Say how many days there were of each kind."""
+    """Print the number of days by what became of them."""
     counts = Counter(days)
     note(f"{lake}: " + (", ".join(f"{n:,} days {state}" for state, n in counts.items()) or "no day is over yet"))

@@ -1,9 +1,6 @@
 """The commands that run a collector and look after its data."""
 
-import functools
-import inspect
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import note
+from fldp.cli.options import adds_options, note
 from fldp.collector.config.settings import Settings, SettingsError, described, writable
 from fldp.errors import ParameterError
 
@@ -25,35 +22,21 @@ Url = Annotated[
 ]
 Accept = Annotated[
     bool,
-    typer.Option("--accept", help="Take the database as it is, although its witness saw later commits, then check it."),
+    typer.Option("--accept", help="Accept the database although its witness saw later commits, then check it."),
 ]
 
 
-def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command a flag for every setting; it gets those that were given as ``flags``."""
-    own = [found for found in inspect.signature(command).parameters.values() if found.name != "flags"]
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    shared = [
-        inspect.Parameter(
-            name,
-            keyword,
-            default=None,
-            annotation=Annotated[
-                str | None, typer.Option(f"--{name.replace('_', '-')}", help=f"{about} [{default}]", show_default=False)
-            ],
-        )
-        for name, default, about in described()
-    ]
+def _setting(name: str, default: object, about: str) -> Any:
+    text = f"{about} [{default}]"
+    return Annotated[str | None, typer.Option(f"--{name.replace('_', '-')}", help=text, show_default=False)]
 
-    @functools.wraps(command)
-    def wrapped(**given: Any) -> Any:
-        flags = {name: given.pop(name) for name, _, _ in described()}
-        return command(flags=flags, **given)
 
-    wrapped.__signature__ = inspect.Signature([found.replace(kind=keyword) for found in own] + shared)  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {found.name: found.annotation for found in [*own, *shared]}
-    del wrapped.__wrapped__
-    return wrapped
+takes_settings = adds_options(
+    "flags",
+    {name: (_setting(name, default, about), None) for name, default, about in described()},
+    lambda flags, _: flags,
+)
+"""Give a command a flag for every setting; it gets those that were given as ``flags``."""
 
 
 @app.command()
@@ -86,20 +69,19 @@ def serve(
         make_folder(folder)
     if demo:
         quiet = settings if (flags or {}).get("log") else replace(settings, log=False)
-        unfinished = _load_demo().serve(quiet, _say)
+        _load_demo().serve(quiet, _print_line)
     else:
-        unfinished = server.run(settings, _say)
-    if unfinished:
-        server.exit_now()
+        server.run(settings, _print_line)
+    server.exit_now()
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for nobody else, unless it is there. If the one above it is missing, nothing is built on a slip."""
-    with suppress(OSError):  # which is told by what is opened inside
+    """Create a folder that only its owner can read. The parent must exist, so that a typo in a path creates nothing."""
+    with suppress(OSError):  # opening the files inside reports it
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     typer.echo(f"fldp: {line}")
 
 
@@ -119,14 +101,14 @@ def _load(needed: str) -> Any:
 
 
 def open_store(data: Path | None, database: str | None) -> Any:
-    """Open the store of a folder or a database; none is made."""
+    """Open the existing store of a folder or a database."""
     from fldp.collector.storage import open_store as stores
 
     return stores.open_store(*chosen(data, database))
 
 
 def chosen(data: Path | None, database: str | None) -> tuple[Path, Any]:
-    """Return the folder, and the database if one is meant: a flag comes before the environment."""
+    """Return the folder, and the database if there is one; flags override the environment."""
     if data is not None and database is not None:
         raise ParameterError("fldp: give --data or --database, not both")
     names = () if data is not None else ("FLDP_SERVE_DATA", "FLDP_DATABASE")
@@ -152,7 +134,7 @@ def fsck(data: Data = None, database: Url = None, accept: Accept = False) -> Non
 
 
 def show_findings(good: list[str], bad: list[str]) -> int:
-    """Print what a check has found; return the exit code."""
+    """Print the findings of a check; return the exit code."""
     for line in good:
         typer.echo(f"good  {line}")
     for line in bad:
@@ -167,7 +149,7 @@ def backup(
     data: Data = None,
     database: Url = None,
 ) -> None:
-    """Copy all of a collector's data, as it is at one moment, into one file. The collector may run meanwhile."""
+    """Copy a consistent snapshot of a collector's data into one file. The collector may run meanwhile."""
     from fldp.collector.storage import backup as archive
 
     store = open_store(data, database)

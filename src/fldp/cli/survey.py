@@ -7,9 +7,9 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, show_rows
-from fldp.cli.options import note
+from fldp.cli.options import AsJson, Column, Output, note
 from fldp.errors import FldpError
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 
 surveys = typer.Typer(help="Write and check surveys.", no_args_is_help=True)
 app.add_typer(surveys, name="survey")
@@ -18,11 +18,11 @@ app.add_typer(surveys, name="survey")
 @surveys.command()
 def init(
     values: Annotated[str, typer.Argument(help="CSV, Parquet, or one value per line; - is standard input.")],
-    column: Annotated[str | None, typer.Option(help="The column of a CSV or Parquet file.")] = None,
+    column: Column = None,
     name: Annotated[str, typer.Option(help="The survey's name.")] = "survey",
     question: Annotated[str, typer.Option(help="The question.")] = "What is your value?",
     epsilon: Annotated[float, typer.Option(help="The epsilon to suggest parameters for.")] = 1.0,
-    output: Annotated[str, typer.Option("-o", "--output", help="Where to write; - is standard output.")] = "-",
+    output: Output = "-",
 ) -> None:
     """Write a survey from data: its labels, and an oracle that suits them."""
     from fldp.survey.draft import draft
@@ -32,7 +32,7 @@ def init(
     if output == "-":
         typer.echo(text, nl=False)
     else:
-        with written(output) as file:
+        with open_output(output) as file:
             file.write(text.encode())
         note(f"wrote {output}, from {users:,} values")
 
@@ -40,24 +40,23 @@ def init(
 @surveys.command()
 def check(
     survey: Annotated[Path, typer.Argument(help="A survey, as TOML or JSON.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check a survey: every mistake with its line and exit code 1, or what it asks and gives away."""
     from fldp.presentation import tables
     from fldp.survey.survey import Survey, SurveyError
 
     try:
-        found = Survey.load(survey, draft=True)
+        loaded = Survey.load(survey, draft=True)
     except SurveyError as error:
         if not survey.exists():
             raise FldpError(str(error)) from None
         for mistake in error.mistakes:
             note(f"{survey}: {mistake}")
         raise typer.Exit(1) from None
-    tables.show_facts(tables.survey_facts(found), as_json)
+    tables.show_facts(tables.survey_facts(loaded), as_json)
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Name = Annotated[str, typer.Argument(help="The survey's name.")]
 Version = Annotated[str | None, typer.Option(help="Only this version of it, 64 hexadecimal digits.")]
 
@@ -75,19 +74,19 @@ def create(
     from fldp.presentation import tables
     from fldp.survey.survey import Survey
 
-    found = Survey.load(survey)
+    loaded = Survey.load(survey)
     with CollectorOptions(to, token, insecure_http).connected() as client:
-        made = client.create(found)
-    known = [name for name in ("name", "version", "created", "closed", "state", "submit") if name in made]
-    tables.show_facts({name: None if made[name] is None else clean(made[name], 100) for name in known}, as_json)
+        reply = client.create(loaded)
+    known = [name for name in ("name", "version", "created", "closed", "state", "submit") if name in reply]
+    tables.show_facts({name: None if reply[name] is None else clean(reply[name], 100) for name in known}, as_json)
 
 
 @surveys.command("list")
 def list_(to: To, token: TokenText = None, as_json: AsJson = False, insecure_http: InsecureHttp = False) -> None:
     """List the surveys of a collector, newest first."""
     with CollectorOptions(to, token, insecure_http).connected() as client:
-        found = client.surveys()
-    show_rows(found, ("name", "version", "state", "n", "created", "question"), as_json)
+        rows = client.surveys()
+    show_rows(rows, ("name", "version", "state", "n", "created", "question"), as_json)
 
 
 @surveys.command()
@@ -103,8 +102,8 @@ def show(
     from fldp.presentation import tables
 
     with CollectorOptions(to, token, insecure_http).connected() as client:
-        found = client.survey(name, version=version)
-    tables.show_facts({"state": found.state, **tables.survey_facts(found.survey)}, as_json)
+        published = client.survey(name, version=version)
+    tables.show_facts({"state": published.state, **tables.survey_facts(published.survey)}, as_json)
 
 
 @surveys.command()

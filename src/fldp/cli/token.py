@@ -10,7 +10,7 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, TokenText, show_rows
-from fldp.cli.options import note
+from fldp.cli.options import AsJson, note
 from fldp.cli.serve import Data, Url, open_store
 from fldp.errors import FldpError, ParameterError
 
@@ -21,7 +21,6 @@ tokens = typer.Typer(help="Make, list and revoke the tokens of a collector.", no
 app.add_typer(tokens, name="token")
 
 To = Annotated[str | None, typer.Option("--to", help="The collector's address, such as https://collector.example.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 COLUMNS = ("id", "scope", "survey", "created", "expires", "revoked")
 
 
@@ -45,18 +44,13 @@ class _Stored:
         from fldp.client.replies import Token
         from fldp.collector.config import clock
         from fldp.collector.service import tokens as auth
-        from fldp.support.validation import one_of
+        from fldp.support.validation import MistakeList
 
-        one_of(*auth.SCOPES)("token", "scope", scope)
-        until = None if expires is None else clock.parse_time(expires)
-        if expires is not None and (until is None or until <= clock.system()):
-            raise ParameterError(
-                f"token: expires must be a time to come such as 2030-01-01T00:00:00Z, got {expires!r:.60}"
-            )
-        if survey is not None and not auth.NAME.fullmatch(survey):
-            raise ParameterError(f"token: survey must be the name of a survey, got {survey!r:.60}")
-        secret, made = auth.create_token(self._store, clock.system(), scope, survey, until)
-        return Token(made.id, scope, survey, made.created, made.expires, token=secret)
+        mistakes, now = MistakeList(), clock.system()
+        terms = auth.TokenTerms.check({"scope": scope, "survey": survey, "expires": expires}, now, mistakes)
+        mistakes.refuse("token")
+        secret, created = auth.create_token(self._store, now, terms.scope, terms.survey, terms.expires)
+        return Token(created.id, scope, survey, created.created, created.expires, token=secret)
 
     def tokens(self) -> "list[Token]":
         from fldp.client.replies import Token
@@ -105,11 +99,11 @@ def create(
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Make a token, and print it: this once, and never again."""
+    """Create a token and print it: this once, and never again."""
     with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
-        made = keeper.create_token(scope, survey=survey, expires=expires)
-    typer.echo(made.token)
-    note(f"token {made.id}: {made.scope}, survey {made.survey or 'any'}, expires {made.expires or 'never'}")
+        created = keeper.create_token(scope, survey=survey, expires=expires)
+    typer.echo(created.token)
+    note(f"token {created.id}: {created.scope}, survey {created.survey or 'any'}, expires {created.expires or 'never'}")
 
 
 @tokens.command("list")
@@ -123,8 +117,8 @@ def list_(
 ) -> None:
     """List all tokens: never what they are, only what they are good for."""
     with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
-        found = [asdict(made) for made in keeper.tokens()]
-    show_rows([{name: row[name] for name in COLUMNS} for row in found], COLUMNS, as_json)
+        rows = [asdict(each) for each in keeper.tokens()]
+    show_rows([{name: row[name] for name in COLUMNS} for row in rows], COLUMNS, as_json)
 
 
 @tokens.command()

@@ -8,12 +8,11 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fldp.client.address import Address, secret
-from fldp.client.idempotency import derived_key
 from fldp.client.operations import Operations
 from fldp.client.replies import Published, Token
 from fldp.client.retry import Line, Patience
 from fldp.client.transport import AsyncTransport, BlockingTransport, TransportSettings
-from fldp.client.uploading import Sent, Upload, upload
+from fldp.client.uploading import Sent, Upload, derived_key, upload
 from fldp.support.validation import flag, integer, positive
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Addresses: where a collector is, and what may be said to it on an open line."""
+"""The address of a collector, and which secrets may go to it over plain HTTP."""
 
 import ipaddress
 import re
@@ -27,10 +27,10 @@ class Address:
     @classmethod
     def of(cls, url: str) -> "Address":
         """Read a URL; one with a user, a query or a fragment is refused."""
-        found = _URL.fullmatch(url) if isinstance(url, str) else None
+        parts = _URL.fullmatch(url) if isinstance(url, str) else None
         try:
-            if found and not {".", ".."} & set((found[2] or "").split("/")):
-                return cls(origin_of(found[1]), (found[2] or "").rstrip("/"))
+            if parts and not {".", ".."} & set((parts[2] or "").split("/")):
+                return cls(origin_of(parts[1]), (parts[2] or "").rstrip("/"))
         except ParameterError:
             pass
         shown = re.sub(r"//[^/]*@", "//...@", url) if isinstance(url, str) else url  # a password is not shown
@@ -55,7 +55,7 @@ class Address:
 
 
 def presentable(text: str) -> bool:
-    """Tell whether a text can be a header, and does nothing to a terminal."""
+    """Whether a text can be a header, and does nothing to a terminal."""
     return _SECRET.fullmatch(text) is not None
 
 
@@ -64,7 +64,7 @@ def secret(what: str, text: str | None, address: Address, allow_insecure: bool) 
     if text is None:
         return None
     if not isinstance(text, str) or not presentable(text):
-        raise ParameterError(f"Client: {what} must be 1 to 512 letters, digits and ._~+/=-, got something else")
+        raise ParameterError(f"Client: {what} must be 1 to 512 letters, digits and ._~+/=- (not shown)")
     if not (address.private or allow_insecure):
         raise ParameterError(
             f"Client: {what} must not go over plain http to {address.origin}, where others can read it; "

@@ -1,4 +1,4 @@
-"""Answers that a client remembers, so that one that polls gets them again at hardly any cost while nothing has changed.
+"""Cache of answers by entity tag, so that polling costs hardly anything while nothing has changed.
 
 Only answers that a token is needed for are remembered. With others, the entity tag would be a cookie: a collector could
 give everybody another one, and know people by it when they come again.
@@ -17,7 +17,7 @@ _Asked = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class Remembered:
-    """The latest few answers, of so many bytes together.
+    """The latest few answers, at most ``MAX_BYTES`` together.
 
     >>> known, question = Remembered(), Request("GET", "/v1/surveys", remembered=True)
     >>> known.keep(question, Reply(200, {"etag": '"1"'}, b"[]"))

@@ -1,4 +1,4 @@
-"""A limit on a whole exchange that blocks: httpx limits every wait for some bytes, and a server can make those endless.
+"""Deadlines of whole exchanges that block: httpx limits every wait for some bytes, and a server can repeat those.
 
 It may drip a header, or the length of a chunk, a byte at a time, or greet without end before it answers. A second
 thread therefore looks at the clock, and cuts the client's connections when the time is up.
@@ -17,7 +17,7 @@ from fldp.client.messages import Receiver, UnreachableError
 
 
 class Sockets:
-    """The sockets that a client has opened, as httpx tells of them while it works."""
+    """The open sockets of a client, learned from the trace of httpx."""
 
     def __init__(self) -> None:
         self._open, self._lock = weakref.WeakSet[socket.socket](), threading.Lock()
@@ -31,9 +31,9 @@ class Sockets:
     def cut(self) -> None:
         """End all connections: they lead to one collector, and which of them it abuses is not known."""
         with self._lock:
-            for found in self._open:
+            for open_socket in self._open:
                 with suppress(OSError):  # closed already
-                    socket.socket.shutdown(found, socket.SHUT_RDWR)  # not that of TLS, which is for its own thread
+                    socket.socket.shutdown(open_socket, socket.SHUT_RDWR)  # not the TLS one, which is not thread-safe
 
 
 class Watch:

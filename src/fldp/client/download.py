@@ -1,10 +1,10 @@
-"""Answers that go into a file: as they come, in little memory, and whole or not at all."""
+"""Downloads: answers that are streamed into a file, in little memory, whole or not at all."""
 
 from pathlib import Path
 from typing import BinaryIO
 
-from fldp.client.uploading import Progress
 from fldp.errors import CollectorError, FldpError
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, one_of
 
 FORMATS = {"csv": (b"value,label,", b"\n"), "json": (b"{", b"}"), "parquet": (b"PAR1", b"PAR1")}  # start and end
@@ -20,16 +20,16 @@ def format_of(path: str | Path, asked: str | None) -> str:
     """
     if asked is not None:
         return str(one_of(*FORMATS)("Client", "format", asked))
-    found = _ENDINGS.get(Path(path).suffix.lower())
-    if found is None:
+    form = _ENDINGS.get(Path(path).suffix.lower())
+    if form is None:
         raise fail("Client", "path", f"a name that ends in one of {', '.join(_ENDINGS)}, or give format=", str(path))
-    return found
+    return form
 
 
 class Saved:
     """A file that an answer is saved in, from its beginning at every attempt."""
 
-    def __init__(self, file: BinaryIO, form: str, progress: Progress = lambda _: None) -> None:
+    def __init__(self, file: BinaryIO, form: str, progress: Progress = ignore) -> None:
         self._file, self._form, self._progress = file, form, progress
         self.size, self._start, self._end = 0, b"", b""
 

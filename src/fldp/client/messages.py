@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from fldp.errors import CollectorError
+from fldp.support.validation import is_integer
 
 MAX_JSON = 1 << 25  # bytes of an answer that is kept in memory
 MAX_SECONDS = 600.0  # for the whole of a request and such an answer, however slowly it drips
@@ -174,7 +175,7 @@ def problem(reply: Reply, secrets: Iterable[str | None] = ()) -> CollectorError:
         f"{said} (status {reply.status})",
         status=reply.status,
         kind=clean(hidden(found["type"], secrets), 100) if isinstance(found.get("type"), str) else None,
-        index=index if isinstance(index, int) and not isinstance(index, bool) else None,
+        index=index if is_integer(index) else None,
         mistakes=tuple(clean(hidden(mistake, secrets)) for mistake in mistakes),
     )
 
@@ -185,7 +186,7 @@ def fields(thing: Any, **kinds: Any) -> dict[str, Any]:
         _odd(f"an object with {', '.join(kinds)} is expected, got {type(thing).__name__}")
     for name, kind in kinds.items():
         value = thing.get(name)
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+        if not (is_integer(value) if kind is int else isinstance(value, kind)):
             _odd(f"{name} is expected, got {_short(value)}")
     return thing
 

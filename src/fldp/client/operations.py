@@ -17,19 +17,19 @@ from fldp import wire
 from fldp.client import replies, requests
 from fldp.client.address import secret
 from fldp.client.download import MAX_ESTIMATES, MAX_EXPORT, Saved, format_of
-from fldp.client.idempotency import checked_key
 from fldp.client.messages import Request, clean, parse, rows
 from fldp.client.replies import Published, Token
 from fldp.client.requests import Day, version_of
 from fldp.client.retry import Line
-from fldp.client.uploading import PIECE_BYTES, Progress, Run, Sent, Upload, UploadPart, upload
+from fldp.client.uploading import PIECE_BYTES, Run, Sent, Upload, UploadPart, checked_key, upload
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window, day_file
 from fldp.errors import CollectorError
 from fldp.oracles.base.oracle import Oracle
 from fldp.participant.choice import Choice
 from fldp.participant.participant import Answer, Confirm, Participant
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, integer
 from fldp.survey.survey import Survey, SurveyError
 from fldp.wire import parquet
@@ -124,7 +124,7 @@ class Operations:
         *,
         sender: str = "",
         piece_bytes: int = PIECE_BYTES,
-        progress: Progress = lambda _: None,
+        progress: Progress = ignore,
         resume: str | Path | None = None,
         from_start: bool = False,
     ) -> Sent:
@@ -237,7 +237,7 @@ class Operations:
         path: str | Path,
         *,
         format: str | None = None,  # noqa: A002
-        progress: Progress = lambda _: None,
+        progress: Progress = ignore,
         **asked: Any,
     ) -> int:
         """Save estimates in a file, as CSV, Parquet or JSON by its name or by ``format``; return how many bytes.
@@ -257,7 +257,7 @@ class Operations:
         *,
         since: Day | None = None,
         until: Day | None = None,
-        progress: Progress = lambda _: None,
+        progress: Progress = ignore,
     ) -> int:
         """Save the raw reports of some UTC days or all as Parquet, and return how many bytes that took."""
         request = Request("GET", requests.of_version(survey, "export"), requests.query(since=since, until=until))
@@ -279,7 +279,7 @@ class Operations:
         *,
         since: Day | None = None,
         until: Day | None = None,
-        progress: Progress = lambda _: None,
+        progress: Progress = ignore,
     ) -> dict[str, str]:
         """Save the raw reports of every UTC day that is over in a file of its own, and return what became of each day.
 
@@ -308,7 +308,7 @@ class Operations:
     async def _saved(
         self, request: Request, path: str | Path, form: str, progress: Progress, *, folders: bool = False
     ) -> int:
-        with written(str(path), folders=folders) as file:
+        with open_output(str(path), folders=folders) as file:
             saved = Saved(file, form, progress)
             await self._line.ask(replace(request, sink=saved), lambda _: saved.check())
         return saved.size

@@ -1,6 +1,5 @@
 """Calls: every route of a collector, as the request it takes."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
@@ -11,12 +10,10 @@ from fldp.client.messages import Request
 from fldp.client.retry import KEY, TICKET
 from fldp.data.fingerprints import as_candidates
 from fldp.support import canonical_json
-from fldp.support.validation import fail
+from fldp.support.identifiers import SURVEY_NAME, TOKEN_ID, VERSION
 from fldp.survey.survey import Survey
 
 MAX_TALLY = 8 * wire.MAX_CELLS + (1 << 16)
-_VERSION = re.compile("[0-9a-f]{64}", re.ASCII)
-_WORD = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 _JSON = {"Content-Type": "application/json"}
 _BYTES = {"Content-Type": "application/octet-stream"}
 Day = date | str
@@ -29,26 +26,17 @@ def version_of(survey: Survey | str) -> str:
     'abab'
     """
     version = survey.version if isinstance(survey, Survey) else survey
-    if not isinstance(version, str) or not _VERSION.fullmatch(version):
-        raise fail("Client", "a survey's version", "64 hexadecimal digits, or a Survey", survey)
-    return version
+    return VERSION("Client", "a survey's version", version)
 
 
 def named(name: str, rest: str = "") -> str:
     """Return the path of a survey."""
-    return f"/v1/surveys/{_word('the name of a survey', name)}{rest}"
+    return f"/v1/surveys/{SURVEY_NAME('Client', 'the name of a survey', name)}{rest}"
 
 
 def of_token(token_id: str) -> str:
     """Return the path of a token."""
-    return f"/v1/tokens/{_word('the id of a token', token_id)}"
-
-
-def _word(what: str, text: str) -> str:
-    """Let nothing into a path that could mean another one."""
-    if not isinstance(text, str) or not _WORD.fullmatch(text):
-        raise fail("Client", what, "1 to 64 letters, digits, - and _", text)
-    return text
+    return f"/v1/tokens/{TOKEN_ID('Client', 'the id of a token', token_id)}"
 
 
 def of_version(survey: Survey | str, what: str) -> str:

@@ -1,4 +1,4 @@
-"""Exchange: a request is asked until it is answered, or until there is no point in asking."""
+"""Retries: a request is repeated until it is answered, or until there is no point in repeating it."""
 
 import logging
 import random
@@ -76,9 +76,9 @@ class Line:
 
     def _read(self, request: Request, reply: Reply, read: Callable[[Reply], T]) -> T:
         """Read an answer, and remember it if it is a good one; what is remembered is read anew every time."""
-        found = read(reply)
+        answer = read(reply)
         self.remembered.keep(request, reply)
-        return found
+        return answer
 
     async def _once(self, request: Request) -> Reply:
         """Ask once. What may have been acted on is asked again only if that does no harm."""
@@ -86,10 +86,10 @@ class Line:
         try:
             reply = await self.transport.request(unless(request, held))
         except UnreachableError as failure:
-            said = clean(hidden(failure, self._secrets(request)))
+            reason = clean(hidden(failure, self._secrets(request)))
             if request.repeatable or not failure.sent:
-                raise _AgainError(CollectorError(said)) from None
-            raise CollectorError(f"{said}; whether it was done is not known") from None
+                raise _AgainError(CollectorError(reason)) from None
+            raise CollectorError(f"{reason}; whether it was done is not known") from None
         if reply.status < 300:
             return reply
         if reply.status == 304 and held is not None:

@@ -36,7 +36,7 @@ class TransportSettings:
     timeout: float
     tls: "ssl.SSLContext | None"
 
-    def made(self, client: Callable[..., Any], direct: Callable[..., Any]) -> Any:
+    def http_client(self, client: Callable[..., Any], direct: Callable[..., Any]) -> Any:
         """Make either client of httpx. What it reads in the environment can be wrong, and a proxy have a password."""
         try:
             return client(**self._options(direct))
@@ -79,7 +79,7 @@ class TransportSettings:
 
     @contextmanager
     def failures(self, client: Any) -> Iterator[None]:
-        """Say in plain words what went wrong, and whether the request may have arrived."""
+        """Turn errors of httpx into plain words, and whether the request may have arrived."""
         httpx = load("httpx", "client")
         if client.is_closed:
             raise CollectorError("the client is disconnected; make another one")
@@ -117,7 +117,7 @@ class BlockingTransport:
     def __init__(self, settings: TransportSettings) -> None:
         httpx = load("httpx", "client")
         self._settings = settings
-        self._http = settings.made(httpx.Client, httpx.HTTPTransport)
+        self._http = settings.http_client(httpx.Client, httpx.HTTPTransport)
         self._sockets = Sockets()
         self._watch = Watch(self._sockets.cut)
 
@@ -149,7 +149,7 @@ class AsyncTransport:
     def __init__(self, settings: TransportSettings) -> None:
         httpx = load("httpx", "client")
         self._settings = settings
-        self._http = settings.made(httpx.AsyncClient, httpx.AsyncHTTPTransport)
+        self._http = settings.http_client(httpx.AsyncClient, httpx.AsyncHTTPTransport)
 
     async def request(self, request: Request) -> Reply:
         receiver = Receiver(request)

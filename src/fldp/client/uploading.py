@@ -1,4 +1,4 @@
-"""Uploads: a file of reports as batches that are sent one by one, and can be sent again.
+"""Uploads: a file of reports as batches that are sent one by one, each under a key by which it counts once.
 
 A file is read and checked as a whole before anything of it is sent. Its pieces follow from the file and the size of a
 piece alone, and the key of each from the file's hash and the place of its first report. So a second run sends the same
@@ -8,28 +8,58 @@ pieces under the same keys, and what was counted is not counted again.
 import hashlib
 import logging
 import os
+import secrets
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
 from fldp import wire
-from fldp.client.idempotency import derived_key
 from fldp.data.reports import Reports
 from fldp.errors import FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
-from fldp.support.atomic_files import opened
+from fldp.support.atomic_files import open_input, whole_file
+from fldp.support.identifiers import IDEMPOTENCY_KEY
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import integer
 from fldp.survey.survey import Survey
-from fldp.wire import parquet
+from fldp.wire.files import open_reports
 
 PIECE_BYTES, PIECE_REPORTS = 1 << 20, 1 << 20
-Progress = Callable[[int], object]
+
+
+def derived_key(*parts: str | bytes | int) -> str:
+    """Make a key of what names the thing that is sent, such as its place of origin and its day.
+
+    Two things that can be equal by chance need different parts: a key of the content alone counts them as one.
+
+    >>> derived_key("site 7", "2026-11-03")
+    '...'
+    >>> derived_key("a", "bc") == derived_key("ab", "c")
+    False
+    """
+    digest = hashlib.sha256(b"fldp key\0")
+    for part in parts:
+        data = part if isinstance(part, bytes) else str(part).encode(errors="surrogatepass")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return urlsafe_b64encode(digest.digest()).decode().rstrip("=")
+
+
+def checked_key(key: str | None) -> str:
+    """Return a key that a collector takes; a new one if there is none.
+
+    >>> len(checked_key(None))
+    43
+    """
+    if key is None:
+        return secrets.token_urlsafe(32)
+    return IDEMPOTENCY_KEY("Client", "key", key)
 
 
 @dataclass(frozen=True)
@@ -74,12 +104,12 @@ class Upload:
         return self.total * self.oracle.report_bits < 128
 
     def step(self, size: int = PIECE_BYTES) -> int:
-        """Return how many reports a piece of about so many bytes holds, at most ``PIECE_REPORTS``."""
+        """Return how many reports a piece of about ``size`` bytes holds, at most ``PIECE_REPORTS``."""
         bits: int = 8 * integer(1 << 10, 1 << 30)("Client", "piece_bytes", size)
         return min(PIECE_REPORTS, max(8, bits // self.oracle.report_bits // 8 * 8))
 
     def pieces(self, size: int = PIECE_BYTES, sender: str = "", start: int = 0) -> Iterator[UploadPart]:
-        """Yield the file as batches of about so many bytes, but for those before the report number ``start``."""
+        """Yield the file as batches of about ``size`` bytes, from the report number ``start`` on."""
         offset = 0
         for reports in _regular(_reports(self.file, self.survey)[2], self.step(size)):
             if _stamp(self.file) != self.stamp:  # its hash, and with it the keys, would be wrong
@@ -91,7 +121,7 @@ class Upload:
 
 
 @contextmanager
-def upload(path: str, survey: Survey | str | None = None, progress: Progress = lambda _: None) -> Iterator[Upload]:
+def upload(path: str, survey: Survey | str | None = None, progress: Progress = ignore) -> Iterator[Upload]:
     """Open a file of reports, wire format or Parquet, and check all of it; ``-`` is standard input.
 
     The version that it answers is the one that it names. Where it names none, ``survey`` does.
@@ -118,7 +148,7 @@ def upload(path: str, survey: Survey | str | None = None, progress: Progress = l
 @contextmanager
 def _seekable(path: str) -> Iterator[BinaryIO]:
     """Open a file; standard input is copied into one first, since its hash must be known before its end is."""
-    with opened(path) as file:
+    with open_input(path) as file:
         if file.seekable() and file is not sys.stdin.buffer:
             yield file
             return
@@ -129,13 +159,10 @@ def _seekable(path: str) -> Iterator[BinaryIO]:
 
 def _reports(file: BinaryIO, survey: Survey | None) -> tuple[Oracle, str | None, Iterator[Reports]]:
     file.seek(0)
-    start = file.read(4)
-    file.seek(0)
-    oracle = survey.oracle if survey else None
-    if start == parquet.MAGIC:
-        return parquet.read(file, oracle)
-    reader = wire.Reader(file, oracle)
-    return reader.oracle, reader.survey, iter(reader)
+    source = open_reports(file, survey.oracle if survey else None)
+    if source.stored is not None:
+        raise WireError("holds a tally, not reports; a collector merges tallies with Client.merge")
+    return source.oracle, source.survey, iter(source.batches)
 
 
 def _count(batches: Iterator[Reports], progress: Progress) -> int:
@@ -165,8 +192,8 @@ def _digest(file: BinaryIO) -> str:
 
 
 def _stamp(file: BinaryIO) -> tuple[int, int]:
-    found = os.fstat(file.fileno())
-    return found.st_size, found.st_mtime_ns
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns
 
 
 log = logging.getLogger("fldp.client")
@@ -199,16 +226,8 @@ class Acknowledged:
     def write(self, number: int) -> None:
         """Replace the number, whole or not at all, and have it on the disk."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".upload-")
-        try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(self._line(number))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, self._path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with whole_file(self._path) as hidden:
+            hidden.write_text(self._line(number), encoding="ascii")
 
     def remove(self) -> None:
         """Forget the number, and those that are too old to be believed."""
@@ -235,15 +254,13 @@ class Run:
     def begin(self, from_start: bool = False) -> int:
         """Return how many reports need not be sent."""
         if self._record and from_start:
-            self._record.remove()  # else an interruption of this run would be taken for that of the other
-        found = self._record.read() if self._record else 0
-        whole = 0 <= found < self._file.total and found % self._file.step(self._size) == 0
-        start = found if whole or found == self._file.total else 0
+            self._record.remove()  # else an interruption of this run would be taken for one of the other
+        done = self._record.read() if self._record else 0
+        is_whole = 0 <= done < self._file.total and done % self._file.step(self._size) == 0
+        start = done if is_whole or done == self._file.total else 0
         if start:
-            done, total = f"{start:,}", f"{self._file.total:,}"
-            log.info(
-                "%s of %s reports were acknowledged before and are not sent again, unless from the start", done, total
-            )
+            progress = f"{start:,} of {self._file.total:,} reports"
+            log.info("%s were acknowledged before and are not sent again, unless from the start", progress)
         self._pieces = self._file.pieces(self._size, self._sender, start)
         return start
 

@@ -1,4 +1,4 @@
-"""The routes, and nothing else: which handler answers which request, and who may ask."""
+"""The table of routes: which handler answers which request, and who may ask."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def create_app(collector: Collector) -> Gate:
 
 
 def _busiest_first(path: str) -> tuple[bool, str]:
-    """Reports come most often, so the router should try their path before others."""
+    """Sort key: reports come most often, so the router tries their path first."""
     return not path.endswith("/reports"), path
 
 
@@ -76,13 +76,13 @@ def _route(collector: Collector, path: str) -> Route:
 
 
 class _Endpoint:
-    """All that can be done with one path. It is an application, so that nothing stands between it and the gate."""
+    """All methods of one path, as an ASGI application directly below the middleware."""
 
     def __init__(self, collector: Collector, path: str, methods: dict[str, Operation]) -> None:
         self._collector, self._path, self._methods = collector, path, methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["fldp.route"] = self._path
+        scope["state"]["route"] = self._path
         operation = self._methods["GET" if scope["method"] == "HEAD" else scope["method"]]
         response = await _perform(self._collector, Request(scope, receive, send), operation)
         await response(scope, receive, send)

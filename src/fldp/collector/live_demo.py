@@ -46,17 +46,17 @@ def serve(settings: Settings, say: Say) -> list[str]:
     for name in _KEPT:
         if getattr(settings, name) != getattr(Settings(), name):
             raise ParameterError(f"serve: {name} must be left out with --demo, which keeps nothing")
-    with tempfile.TemporaryDirectory(prefix="fldp-demo-") as folder, _crowd(say) as began:
+    with tempfile.TemporaryDirectory(prefix="fldp-demo-") as folder, _crowd(say, settings.stop_seconds) as began:
         return run(replace(settings, data=Path(folder)), say, began=began)
 
 
 @contextmanager
-def _crowd(say: Say) -> Iterator[Any]:
+def _crowd(say: Say, patience: float) -> Iterator[Any]:
     """Give what to call when the collector listens; the people stop answering when this ends."""
     stopped, threads = threading.Event(), []
 
     def began(url: str, secret: str | None) -> None:
-        threads.append(threading.Thread(target=_answer, args=(url, secret, say, stopped), daemon=True))
+        threads.append(threading.Thread(target=_answer, args=(url, secret, say, stopped, patience), daemon=True))
         threads[0].start()
 
     try:
@@ -67,7 +67,7 @@ def _crowd(say: Say) -> Iterator[Any]:
             thread.join(5)
 
 
-def _answer(url: str, secret: str | None, say: Say, stopped: threading.Event) -> None:
+def _answer(url: str, secret: str | None, say: Say, stopped: threading.Event, patience: float) -> None:
     """Publish, say where to look, and answer, one request for each person."""
     try:
         with Client(url, secret, retries=1, allow_insecure=True) as client:
@@ -81,7 +81,8 @@ def _answer(url: str, secret: str | None, say: Say, stopped: threading.Event) ->
             while not stopped.wait(1 / A_SECOND):
                 client.send(survey.privatize([survey.label(int(_values(1, SHARES)[0]))]), survey)
     except FldpError as error:
-        if not stopped.is_set():
+        # A collector that is told to stop refuses requests at once, and ends within its stop_seconds.
+        if not stopped.wait(patience):
             say(f"the simulated people gave up: {error}")
 
 

@@ -39,8 +39,8 @@ _OTHER_FILES = 256  # that a collector has open beside its connections
 def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began = lambda _url, _secret: None) -> list[str]:
     """Serve until SIGTERM or SIGINT; then take no more requests, finish those that came, and end.
 
-    Return within ``stop_seconds`` of the signal. Threads that have not ended by then are named in what it returns; the
-    process must then end by ``exit_now``, since Python would wait for them.
+    Return within ``stop_seconds`` of the signal. Threads that have not ended by then are named in what it returns. A
+    process that serves ends by ``exit_now``.
     """
     logs.configure(settings.log)
     _allow_connections(settings.max_connections)
@@ -60,7 +60,11 @@ def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began = l
 
 
 def exit_now() -> None:
-    """End the process with 0, whatever its threads do. All that was acknowledged is on the disk."""
+    """End the process with 0, whatever its threads do. All that was acknowledged is on the disk.
+
+    Python would wait for threads that hang, and the HTTP server's own threads abort the process if they call into an
+    interpreter that is being taken down.
+    """
     sys.stdout.flush()
     logging.shutdown()
     os._exit(0)
@@ -218,7 +222,7 @@ def _bindable(host: str, port: int) -> str:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Refuse to serve a database that another collector serves: each would not know what the other knows by heart."""
+    """Lock the folder: two collectors on one SQLite file would not see what the other has in memory."""
     path = folder / f"{FILE}.lock"
     try:
         handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)

@@ -1,8 +1,8 @@
-"""Checks that every oracle must pass, ours or somebody's own.
+"""Conformance checks that every oracle must pass, ours or yours.
 
-``check_oracle`` runs them all. Those that draw at random use fixed seeds; for a right oracle and a seed nobody
-chose, each of their tests would fail with a probability of about ``FALSE_ALARM``, by the normal approximation. What is
-exact is compared exactly, in rational arithmetic where it is a matter of privacy.
+``check_oracle`` runs them all. Random checks use fixed seeds; with a random seed, each of their tests would fail for a
+correct oracle with probability about ``FALSE_ALARM``, by the normal approximation. Exact claims are compared exactly,
+and claims about privacy in rational arithmetic.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ _TOLERANCE = 1e-9
 
 
 class CheckError(FldpError, AssertionError):
-    """An oracle does not do what it says; the message names the check."""
+    """An oracle fails a check; the message names the check."""
 
 
 def check_oracle(oracle: FrequencyOracle, *, seed: int = 0) -> None:
@@ -70,7 +70,7 @@ def check_identity(oracle: FrequencyOracle, seed: int) -> None:
 
 
 def check_reports(oracle: FrequencyOracle, seed: int) -> None:
-    """Reports have the declared form, are accepted as data from outside, and split and join again."""
+    """Reports have the declared format, are accepted as data from outside, and round-trip through ``outcome``."""
     _, reports = _sample(oracle, 50, seed)
     if reports.data.dtype != oracle.report_dtype or reports.data.shape != (50, *oracle.report_shape):
         _fail(oracle, "check_reports", f"reports are {reports.data.dtype} of shape {reports.data.shape}")
@@ -92,22 +92,22 @@ def check_purity(oracle: FrequencyOracle, seed: int) -> None:
     values, reports = _sample(oracle, 40, seed)
     words = Stream(seed).words(40 * oracle.words).reshape(40, oracle.words)
     for filling in (0, 255):
-        given, drawn = values.copy(), words.copy()
+        copied, copied_words = values.copy(), words.copy()
         out = np.full(reports.nbytes, filling, np.uint8).view(oracle.report_dtype).reshape(reports.data.shape)
-        oracle.perturb(given, drawn, out)
+        oracle.perturb(copied, copied_words, out)
         if out.tobytes() != reports.data.tobytes():
             _fail(oracle, "check_purity", "perturb gives another report for the same value and words")
-        if not (np.array_equal(given, values) and np.array_equal(drawn, words)):
+        if not (np.array_equal(copied, values) and np.array_equal(copied_words, words)):
             _fail(oracle, "check_purity", "perturb changes its arguments")
     _check_public(oracle, words)
 
 
 def _check_public(oracle: FrequencyOracle, words: Words) -> None:
-    """What a report publishes beside its outcome is the same whatever the value: it depends on the words alone."""
-    found = {
+    """The public part of a report depends on the words alone, whatever the value."""
+    publics = {
         _public(oracle, words[:8], value) for value in sorted({0, 1, oracle.domain_size // 2, oracle.domain_size - 1})
     }
-    if len(found) > 1:
+    if len(publics) > 1:
         _fail(oracle, "check_purity", "the public part of a report depends on the value")
 
 
@@ -118,7 +118,7 @@ def _public(oracle: FrequencyOracle, words: Words, value: int) -> tuple[Any, ...
 
 
 def check_batches(oracle: FrequencyOracle, seed: int) -> None:
-    """One by one, in chunks, or all at once: the same stream gives the same reports."""
+    """The same stream gives the same reports one by one, in chunks, or all at once."""
     values, whole = _sample(oracle, 60, seed)
     for sizes in ([1] * 60, [7] * 8 + [4]):
         stream, ends = Stream(seed), list(accumulate(sizes))
@@ -150,7 +150,7 @@ def check_merge(oracle: FrequencyOracle, seed: int) -> None:
 
 
 def check_input(oracle: FrequencyOracle, seed: int) -> None:
-    """What is not a value is refused, with an error of ours."""
+    """Invalid values and epsilons are refused, with an error of this package."""
     del seed
     bad: Iterable[Any] = (
         -1,
@@ -177,19 +177,19 @@ def check_privacy(oracle: FrequencyOracle, seed: int) -> None:
     """The implemented law keeps the declared epsilon, eta and anonymity, exactly."""
     del seed
     small = shrink(oracle)
-    found = verify(small)
-    if not found.holds:
+    verified = verify(small)
+    if not verified.holds:
         _fail(
             oracle,
             "check_privacy",
-            f"{found.judgement}; declared epsilon {oracle.epsilon!r}, eta {oracle.eta}, anonymity {small.anonymity}; "
-            "found "
-            f"{found.epsilon!r}, {found.eta} (by mass {found.eta_mass}), {found.anonymity}; see {found.witness}",
+            f"{verified.judgement}; declared epsilon {oracle.epsilon!r}, eta {oracle.eta}, "
+            f"anonymity {small.anonymity}; found {verified.epsilon!r}, {verified.eta} (by mass {verified.eta_mass}), "
+            f"{verified.anonymity}; see {verified.witness}",
         )
 
 
 def check_law(oracle: FrequencyOracle, seed: int) -> None:
-    """Reports are drawn from the law: their ranks in it, spread at random within each outcome, are uniform."""
+    """Reports follow the law: their ranks in it, randomized within each outcome, are uniform."""
     small = shrink(oracle)
     for value in range(small.domain_size):
         for public in small.publics():
@@ -198,24 +198,24 @@ def check_law(oracle: FrequencyOracle, seed: int) -> None:
         for reports in _draws(small, value, seed):
             starts, sizes = _intervals(oracle, small, value, reports)
             places = starts + sizes * (Stream(seed).child("spread", value).words(len(reports)) / 2.0**64)
-            found = np.bincount(np.minimum(places * _BINS, _BINS - 1).astype(np.int64), minlength=_BINS)
-            statistic = float(((found - len(reports) / _BINS) ** 2).sum() * _BINS / len(reports))
+            counts = np.bincount(np.minimum(places * _BINS, _BINS - 1).astype(np.int64), minlength=_BINS)
+            statistic = float(((counts - len(reports) / _BINS) ** 2).sum() * _BINS / len(reports))
             if _chi_square_z(statistic, _BINS - 1) > _LIMIT:
                 why = f"reports of value {value} do not follow the law, chi-square {statistic:.0f}"
                 _fail(oracle, "check_law", why)
 
 
 def _adds_up_to_one(law: Law) -> bool:
-    """Add the probabilities exactly: over a common denominator, much faster than one fraction after the other."""
+    """Add exactly over a common denominator, much faster than fraction by fraction."""
     total = lcm(*(share.denominator for share in law.values()))
     return sum(share.numerator * (total // share.denominator) for share in law.values()) == total
 
 
 def _draws(oracle: FrequencyOracle, value: int, seed: int) -> Iterator[Reports]:
-    """Yield batches of reports of a value: where a part of them is public, each batch with that part held fixed.
+    """Yield batches of reports of a value; if reports have a public part, each batch with that part fixed.
 
-    Which words make the public part is found by changing them one by one. The outcome has to follow its law for
-    every choice of them, or the public part would say something about the noise.
+    The words that decide the public part are found by changing them one by one. The outcome has to follow its law
+    whatever they are, or the public part would reveal something about the noise.
     """
     if next(iter(oracle.publics())) is None:
         yield oracle.privatize(np.full(_DRAWS, value), rng=Stream(seed).child("check_law", value))
@@ -234,20 +234,22 @@ def _draws(oracle: FrequencyOracle, value: int, seed: int) -> Iterator[Reports]:
 
 
 def _intervals(oracle: FrequencyOracle, small: FrequencyOracle, value: int, reports: Reports) -> tuple[Floats, Floats]:
-    """Return for every report where in [0, 1) the law puts its outcome."""
+    """Return for every report the start and size of its outcome's interval in [0, 1) under the law."""
     flat = np.ascontiguousarray(reports.data).view(np.uint8).reshape(len(reports), -1)
-    texts = flat.view(f"S{flat.shape[1]}").reshape(-1)  # all as long, so equal if their bytes are; fast to sort
+    texts = flat.view(f"S{flat.shape[1]}").reshape(
+        -1
+    )  # fixed-length byte strings: fast to sort, and equal if their bytes are
     _, first, index = np.unique(texts, return_index=True, return_inverse=True)
     laws: dict[Any, dict[Any, tuple[float, float]]] = {}
-    found = []
+    intervals = []
     for row in reports.data[first]:
         public, outcome = small.outcome(row)
         if public not in laws:
             laws[public] = _ranks(small, value, public)
         if outcome not in laws[public]:
             _fail(oracle, "check_law", f"value {value} gave {outcome}, which its law does not know")
-        found.append(laws[public][outcome])
-    starts, sizes = np.array(found)[index].T
+        intervals.append(laws[public][outcome])
+    starts, sizes = np.array(intervals)[index].T
     return starts, sizes
 
 
@@ -260,24 +262,26 @@ def _ranks(oracle: FrequencyOracle, value: int, public: Any) -> dict[Any, tuple[
 
 
 def check_likelihoods(oracle: FrequencyOracle, seed: int) -> None:
-    """The likelihoods of every report are its probabilities under the law, up to a factor, and 0 where those are."""
+    """The likelihoods of every report are proportional to its probabilities under the law, with the same zeros."""
     del seed
     small = shrink(oracle)
     laws, data = _all_reports(small)
-    found, known = small.likelihoods(data), laws.T
-    if found.shape != known.shape or not ((found > 0) == (known > 0)).all():
-        _fail(oracle, "check_likelihoods", "other values are possible than those of the law")
-    error = np.abs(found / found.sum(axis=1, keepdims=True) - known / known.sum(axis=1, keepdims=True)).max(axis=1)
+    likelihoods, shares = small.likelihoods(data), laws.T
+    if likelihoods.shape != shares.shape or not ((likelihoods > 0) == (shares > 0)).all():
+        _fail(oracle, "check_likelihoods", "the possible values of a report are not those of the law")
+    error = np.abs(
+        likelihoods / likelihoods.sum(axis=1, keepdims=True) - shares / shares.sum(axis=1, keepdims=True)
+    ).max(axis=1)
     if not (error < _TOLERANCE).all():
         worst = int(error.argmax())
-        why = f"report {data[worst]} has {found[worst]}, in proportion to {known[worst]} by the law"
+        why = f"report {data[worst]} has {likelihoods[worst]}, in proportion to {shares[worst]} by the law"
         _fail(oracle, "check_likelihoods", why)
 
 
 def check_moments(oracle: FrequencyOracle, seed: int) -> None:
     """Over the law, the estimate from one report has exactly the declared mean, variance, and variance of a sum.
 
-    Where not all public randomness is enumerated, ``check_estimates`` has to do.
+    Where public randomness cannot be enumerated, ``check_estimates`` covers it.
     """
     del seed
     small = shrink(oracle)
@@ -300,22 +304,22 @@ def check_moments(oracle: FrequencyOracle, seed: int) -> None:
 
 
 def _all_reports(oracle: FrequencyOracle) -> tuple[Floats, Array]:
-    """Return the probability of every report, a row for each value, and the data of the reports."""
+    """Return the probability of every report (column) under every value (row), and the data of the reports."""
     publics = list(oracle.publics())
-    found: dict[Any, Floats] = {}
+    rows: dict[Any, Floats] = {}
     for value in range(oracle.domain_size):
         for public in publics:
             for outcome, share in oracle.law(value, public).items():
-                row = found.setdefault((public, outcome), np.zeros(oracle.domain_size))
+                row = rows.setdefault((public, outcome), np.zeros(oracle.domain_size))
                 row[value] = float(share) / len(publics)
-    data = np.array([oracle.report(outcome, public) for public, outcome in found])
-    return np.array(list(found.values())).T, data
+    data = np.array([oracle.report(outcome, public) for public, outcome in rows])
+    return np.array(list(rows.values())).T, data
 
 
-def _compare(oracle: FrequencyOracle, what: str, value: int, found: Any, declared: Any) -> None:
+def _compare(oracle: FrequencyOracle, what: str, value: int, actual: Any, declared: Any) -> None:
     scale = 1 + np.max(np.abs(declared)) + oracle.variance(1, 0.0)
-    if np.max(np.abs(found - declared)) > _TOLERANCE * scale:
-        _fail(oracle, "check_moments", f"the {what} for value {value} is {found}, declared {declared}")
+    if np.max(np.abs(actual - declared)) > _TOLERANCE * scale:
+        _fail(oracle, "check_moments", f"the {what} for value {value} is {actual}, declared {declared}")
 
 
 def _all_options(oracle: FrequencyOracle) -> list[dict[str, Any]]:
@@ -323,7 +327,7 @@ def _all_options(oracle: FrequencyOracle) -> list[dict[str, Any]]:
 
 
 def check_estimates(oracle: FrequencyOracle, seed: int) -> None:
-    """Over many runs, estimates of all values, frequent and rare, have the declared mean and variance."""
+    """Over many runs, the estimates of frequent and rare values have the declared mean and variance."""
     size = oracle.domain_size
     counts = np.zeros(size, np.int64)
     frequent, rare = size - 1, 0
@@ -335,20 +339,20 @@ def check_estimates(oracle: FrequencyOracle, seed: int) -> None:
     tallies = [oracle.tally(reports[run * _USERS : (run + 1) * _USERS]) for run in range(_RUNS)]
     limit = NormalDist().inv_cdf(1 - FALSE_ALARM / (2 * size))
     for options in _all_options(oracle):
-        found = np.array([oracle.estimate(tally, **options).counts for tally in tallies])
+        estimates = np.array([oracle.estimate(tally, **options).counts for tally in tallies])
         variance = np.asarray(oracle.variance(_USERS, counts, **options))
-        errors = (found - counts) / np.sqrt(np.where(variance > 0, variance, 1))
+        errors = (estimates - counts) / np.sqrt(np.where(variance > 0, variance, 1))
         for value, error in enumerate(errors.T):
-            what = f"value {value} held by {counts[value]} of {_USERS}, {options or 'as it is'}"
+            what = f"value {value} held by {counts[value]} of {_USERS}, {options or 'no options'}"
             if not variance[value] and error.any():
                 _fail(oracle, "check_estimates", f"wrong where no variance is declared: {what}")
             _check_errors(oracle, what, error, limit)
 
 
 def _check_errors(oracle: FrequencyOracle, what: str, errors: Floats, limit: float) -> None:
-    """Test errors in declared standard errors: mean 0 by z, variance 1 by chi-square, for the kurtosis they show.
+    """Test standardized errors: mean 0 by a z-test, variance 1 by chi-square adjusted for their kurtosis.
 
-    Where nearly all runs gave the same estimate, there is too little to test.
+    If nearly all runs gave the same estimate, there is too little to test.
     """
     _, occurrences = np.unique(errors.round(9), return_counts=True)
     if len(errors) - occurrences.max() < len(errors) // 3:
@@ -364,7 +368,7 @@ def _check_errors(oracle: FrequencyOracle, what: str, errors: Floats, limit: flo
 
 
 def _chi_square_z(statistic: float, freedom: float) -> float:
-    """Return the normal score of a chi-square statistic (Wilson and Hilferty)."""
+    """Return the normal score of a chi-square statistic (Wilson-Hilferty)."""
     unit = 2 / (9 * freedom)
     return float(((statistic / freedom) ** (1 / 3) - (1 - unit)) / sqrt(unit))
 

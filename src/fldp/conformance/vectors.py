@@ -43,7 +43,7 @@ from fldp.randomness.stream import Stream
 from fldp.search.prefix_code import LIKELY
 from fldp.search.rounds import Search
 from fldp.support import canonical_json
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.survey.search_table import described
 
 CASES: dict[str, list[Oracle]] = {
@@ -95,7 +95,7 @@ CASES: dict[str, list[Oracle]] = {
     ],
     "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
 }
-SEARCH = "search"  # the file of rounds beside those of oracles
+SEARCH = "search"  # the file of search rounds, beside the files of oracles
 SURVEY = canonical_json.identifier({"example": True})
 TEXTS = ("a", "b", "https://example.org/?q=1", "\u00fc", "u\u0308", "\U0001f600", "\0", " ", "x" * 1024)
 _FULL = ("sue", "oue", "olh", "hrr", "fwr", "hr", "idue", "cms", "hcms", "rappor")  # all bits that fit are a report
@@ -103,14 +103,14 @@ _MAX_WORD = 2**64 - 1
 
 
 def some_values(oracle: Oracle, count: int) -> Any:
-    """Return so many values of an oracle: its first ones, over and over, or texts of every kind."""
+    """Return ``count`` values of an oracle: its first ones in a cycle, or texts of every kind."""
     if isinstance(oracle, FrequencyOracle):
         return np.arange(count) % oracle.domain_size
     return [TEXTS[k % len(TEXTS)] for k in range(count)]
 
 
 def good(oracle: Oracle) -> dict[str, Any]:
-    """Return reports of one oracle from given words, one by one, as a batch, and as a tally."""
+    """Return test vectors of one oracle: reports from fixed words, their batch, and their tally."""
     values, words = zip(*_inputs(oracle), strict=True)
     data = np.empty((len(values), *oracle.report_shape), oracle.report_dtype)
     oracle.perturb(oracle.as_values(list(values)).astype(np.int64), np.array(words, np.uint64), data)
@@ -136,7 +136,7 @@ def good(oracle: Oracle) -> dict[str, Any]:
 
 
 def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
-    """Yield values with words at both ends, at the edge of the coin, and at random."""
+    """Yield values with words at both ends of the range, around the thresholds of coins, and at random."""
     values = _spread(oracle)
     yield values[0], [0] * oracle.words
     yield values[-1], [_MAX_WORD] * oracle.words
@@ -152,14 +152,14 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
 
 
 def _spread(oracle: Oracle) -> list[Any]:
-    """Return values from end to end."""
+    """Return values spread over the domain."""
     if isinstance(oracle, FrequencyOracle):
         return [(oracle.domain_size - 1) * k // 6 for k in range(7)]
     return list(TEXTS)
 
 
 def _thresholds(oracle: Oracle) -> Iterator[tuple[int, int]]:
-    """Yield values of different kinds, each with a threshold of its coin."""
+    """Yield values of different kinds, each with its threshold."""
     match oracle:
         case URR() | URAPPOR():
             yield int(np.flatnonzero(oracle.kind_of)[0]), oracle.shown
@@ -172,25 +172,25 @@ def _thresholds(oracle: Oracle) -> Iterator[tuple[int, int]]:
 
 
 def craft(fields: Any, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:
-    """Return a batch whose checks are right, whatever else is wrong with it."""
-    made = wire.MAGIC + bytes([wire.FORMAT, wire.REPORTS])
+    """Return a batch with correct checksums, whatever else is wrong with it."""
+    batch = wire.MAGIC + bytes([wire.FORMAT, wire.REPORTS])
     text = canonical_json.dumps(fields) if header is None else header
-    made += len(text).to_bytes(2, "little") + text
+    batch += len(text).to_bytes(2, "little") + text
     for count, packed in chunks:
-        made += count.to_bytes(4, "little") + packed
-        made += _check(made)
-    made += bytes(4) + total.to_bytes(8, "little")
-    return made + _check(made)
+        batch += count.to_bytes(4, "little") + packed
+        batch += _check(batch)
+    batch += bytes(4) + total.to_bytes(8, "little")
+    return batch + _check(batch)
 
 
-def _check(made: bytes) -> bytes:
+def _check(data: bytes) -> bytes:
     import hashlib
 
-    return hashlib.sha256(made).digest()[: wire.CHECK]
+    return hashlib.sha256(data).digest()[: wire.CHECK]
 
 
 def bad(oracle: Oracle) -> list[dict[str, str]]:
-    """Return batches that must be refused, with the reason."""
+    """Return invalid batches, each with the reason why it must be refused."""
     rejected = [*_damaged(oracle), *_dishonest(oracle), *_misnamed(oracle)]
     return [{"why": why, "batch": data.hex()} for why, data in rejected]
 
@@ -264,16 +264,16 @@ def rounds() -> Iterator[dict[str, Any]]:
 
 
 def files() -> dict[str, str]:
-    """Return the names and texts of all files of vectors."""
-    made = {f"{SEARCH}.json": _text(list(rounds()))}
+    """Return the names and contents of all vector files."""
+    texts = {f"{SEARCH}.json": _text(list(rounds()))}
     for name, oracles in CASES.items():
-        made[f"{name}.json"] = _text([good(oracle) for oracle in oracles])
-        made[f"{name}_bad.json"] = _text(bad(oracles[0]))
-    return made
+        texts[f"{name}.json"] = _text([good(oracle) for oracle in oracles])
+        texts[f"{name}_bad.json"] = _text(bad(oracles[0]))
+    return texts
 
 
 def _text(cases: list[Any]) -> str:
-    """Write one case on a line, so that a change shows where it is."""
+    """Write one case per line, for readable diffs."""
     return "[\n" + ",\n".join(canonical_json.dumps(case).decode() for case in cases) + "\n]\n"
 
 
@@ -282,7 +282,7 @@ def main(folder: str) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, text in files().items():
         json.loads(text)
-        with written(str(Path(folder) / name)) as file:
+        with open_output(str(Path(folder) / name)) as file:
             file.write(text.encode())
 
 

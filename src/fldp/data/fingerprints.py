@@ -1,11 +1,11 @@
-"""Strings as values: what may be handed in, and the fingerprint that stands for it inside an oracle.
+"""Strings as values: which are accepted, and the fingerprint that represents one inside an oracle.
 
-A string is its UTF-8 bytes, as they are: 1 to 1,024 of them. Nothing is normalised or cut, because the tables that
-normalise change with every version of Unicode, and a browser and a server would disagree about new characters. Whoever
-wants ``Example.org`` and ``example.org`` counted together makes them equal before.
+A string is its 1 to 1,024 UTF-8 bytes. Nothing is normalised or truncated, because normalisation tables change with
+every version of Unicode, and a browser and a server would disagree about new characters. Whoever wants ``Example.org``
+and ``example.org`` counted together has to make them equal first.
 
-The *fingerprint* is a 63-bit integer of a public hash. It says nothing that the string does not, and it protects
-nothing: noise does that. Its only work is that two strings hardly ever share one: among a million the chance is 5e-8.
+The *fingerprint* is a 63-bit public hash. It protects nothing: noise does that. Two strings hardly ever share one:
+among a million strings the chance of any collision is 5e-8.
 """
 
 import hashlib
@@ -26,21 +26,21 @@ Fingerprints = NDArray[np.int64]
 
 
 def utf8(string: Any) -> bytes | None:
-    r"""Return the bytes of a string, given as ``str`` or as ``bytes`` of UTF-8; None if it is not one that may be sent.
+    r"""Return the UTF-8 bytes of a ``str`` or ``bytes``; None if it is not an acceptable string.
 
     >>> utf8("ü"), utf8(b"\xff"), utf8(""), utf8("\ud800"), utf8(7)
     (b'\xc3\xbc', None, None, None, None)
     """
     try:
-        made = string.encode() if isinstance(string, str) else bytes(string) if isinstance(string, bytes) else b""
-        made.decode()
+        data = string.encode() if isinstance(string, str) else bytes(string) if isinstance(string, bytes) else b""
+        data.decode()
     except UnicodeError:
         return None
-    return made if 0 < len(made) <= MAX_BYTES else None
+    return data if 0 < len(data) <= MAX_BYTES else None
 
 
 def fingerprint(data: bytes) -> int:
-    """Return the first 63 bits of the SHA-256 of bytes: its first eight bytes, little-endian, without the top bit.
+    """Return the first eight bytes of the SHA-256, little-endian, without the top bit.
 
     >>> hex(fingerprint(b"abc"))
     '0x6acf018fbf1678ba'
@@ -58,15 +58,15 @@ def fingerprints(owner: str, strings: Any, what: str = "values") -> Fingerprints
     fldp.errors.DomainError: CMS: values must be strings of 1 to 1024 bytes of UTF-8, got a str (not shown)
     """
     items = _items(owner, strings, what)
-    made = np.empty(len(items), np.int64)
+    marks = np.empty(len(items), np.int64)
     for position, item in enumerate(items):
         data = utf8(item)
         if data is None:
             where = f" at position {position}" if len(items) > 1 else ""
-            said = discreet(item) if what == "values" else shown(item)
-            raise DomainError(f"{_rule(owner, what)}, got {said}{where}")
-        made[position] = fingerprint(data)
-    return made
+            description = discreet(item) if what == "values" else shown(item)
+            raise DomainError(f"{_rule(owner, what)}, got {description}{where}")
+        marks[position] = fingerprint(data)
+    return marks
 
 
 def _items(owner: str, strings: Any, what: str) -> list[Any]:
@@ -87,7 +87,7 @@ def _rule(owner: str, what: str) -> str:
 
 
 def as_candidates(owner: str, candidates: Any) -> tuple[str, ...]:
-    """Return the candidates of an estimate as text: at least one, none twice, no two of one fingerprint.
+    """Coerce the candidates of an estimate to texts: at least one, all with different fingerprints.
 
     >>> as_candidates("CMS", ["firefox", b"chrome"])
     ('firefox', 'chrome')

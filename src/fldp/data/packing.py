@@ -1,7 +1,7 @@
-"""Packing: numbers of given widths into a row of bits, and back.
+"""Bit packing: numbers of given widths into a row of bits, and back.
 
-Bit ``k`` of the row is bit ``k % 8`` of byte ``k // 8``. Numbers follow each other without gaps, lowest bit first; what
-is left of the last byte is zero.
+Bit ``k`` of the row is bit ``k % 8`` of byte ``k // 8``. Numbers follow each other without gaps, lowest bit first; the
+rest of the last byte is zero.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,10 @@ Bytes = NDArray[np.uint8]
 
 @Kernel
 def _pack(columns: Any, widths: Any, out: Any) -> None:
-    held, bits, end = ZERO, ZERO, 0  # bits not yet written, how many, and where they go
+    """Write rows of numbers as consecutive bits."""
+    # ``held`` buffers the ``bits`` not yet written, fewer than 8; a number enters in steps of at most 8 bits, so the
+    # buffer never overflows and full bytes leave from its low end.
+    held, bits, end = ZERO, ZERO, 0
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
             number, left = U64(columns[i, j]), U64(widths[j])
@@ -43,6 +46,8 @@ def _pack(columns: Any, widths: Any, out: Any) -> None:
 
 @Kernel
 def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
+    """Read rows of numbers from consecutive bits; return the bits left over in the last byte."""
+    # The reverse of ``_pack``: a byte is read into ``held`` when fewer bits are left than the next step takes.
     held, bits, end = ZERO, ZERO, 0
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
@@ -62,7 +67,7 @@ def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
 
 
 def packed_size(oracle: "Oracle", count: int) -> int:
-    """Return the number of bytes of so many packed reports.
+    """Return the number of bytes of ``count`` packed reports.
 
     >>> import fldp
     >>> packed_size(fldp.FHR(epsilon=1.0, domain_size=1023), 3)
@@ -83,7 +88,7 @@ def pack(oracle: "Oracle", data: Array) -> Bytes:
 
 
 def unpack(oracle: "Oracle", packed: Bytes, count: int) -> tuple[Array, bool]:
-    """Return the data of so many reports, not yet checked, and whether the padding after them is zero.
+    """Return the data of ``count`` reports, not yet checked, and whether the padding after them is zero.
 
     >>> import fldp
     >>> unpack(fldp.GRR(epsilon=1.0, domain_size=16), np.array([33, 15], np.uint8), 3)
@@ -98,14 +103,14 @@ def unpack(oracle: "Oracle", packed: Bytes, count: int) -> tuple[Array, bool]:
 
 
 def as_columns(data: Array) -> Array:
-    """Return the numbers of reports, a row for each report."""
+    """Return the fields of reports as numbers, one row per report."""
     if data.dtype.names:
         return np.stack([data[name].astype(np.uint64) for name in data.dtype.names], axis=1)
     return np.array(data).reshape(len(data), -1)
 
 
 def from_columns(oracle: "Oracle", columns: Array) -> Array:
-    """Return the reports that have these numbers: the inverse of ``as_columns``."""
+    """Return the reports with these fields: the inverse of ``as_columns``."""
     data = np.empty((len(columns), *oracle.report_shape), oracle.report_dtype)
     for k, name in enumerate(data.dtype.names or ()):
         data[name] = columns[:, k]
@@ -120,7 +125,7 @@ def pack_columns(columns: Array, widths: tuple[int, ...]) -> Bytes:
 
 
 def unpack_columns(packed: Bytes, widths: tuple[int, ...], count: int) -> tuple[Array, bool]:
-    """Return so many rows of numbers of these widths, and whether the padding after them is zero."""
+    """Return ``count`` rows of numbers of these widths, and whether the padding after them is zero."""
     return _unpacked(packed, width_array(widths), count)
 
 

@@ -1,4 +1,4 @@
-"""Post-processing: make an estimate look like counts, at the price of a bias.
+"""Post-processing: projects estimates onto possible counts, at the price of a bias.
 
 Nothing here is done unless it is asked for, and the result keeps the unbiased estimate in ``original``.
 """
@@ -18,8 +18,8 @@ def postprocess(estimate: Estimate, method: str) -> Estimate:
     >>> est = oracle.estimate(fldp.Tally(oracle, [70, 25, 5], 100))
     >>> est.counts.round(1)
     array([134. ,  10.5, -44.5])
-    >>> made = postprocess(est, "norm-sub")
-    >>> made.counts.round(1), made.biased, made.original is est
+    >>> processed = postprocess(est, "norm-sub")
+    >>> processed.counts.round(1), processed.biased, processed.original is est
     (array([100.,   0.,   0.]), True, True)
     """
     one_of(*METHODS)("postprocess", "method", method)

@@ -1,4 +1,4 @@
-"""Projections of counts: onto a box, and onto the simplex of a total."""
+"""Projections of counts onto a box, and onto the simplex with a given total."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 def _clip(counts: Floats, total: float) -> Floats:
-    """Cut every count to ``[0, total]``; the sum is whatever comes out."""
+    """Clip every count to ``[0, total]``, whatever the sum."""
     return np.clip(counts, 0, total)
 
 
 def _simplex(counts: Floats, total: float) -> Floats:
-    """Go to the nearest point whose counts are not negative and add up to ``total``: ``max(x + shift, 0)``."""
+    """Return the nearest non-negative counts that add up to ``total``: ``max(x + shift, 0)``."""
     if total == 0:
         return np.zeros_like(counts)
     falling = np.sort(counts)[::-1]
     shifts = (total - np.cumsum(falling)) / np.arange(1, len(falling) + 1)
-    kept = int(np.flatnonzero(falling + shifts > 0)[-1])
-    return np.maximum(counts + float(shifts[kept]), 0)
+    last = int(np.flatnonzero(falling + shifts > 0)[-1])
+    return np.maximum(counts + float(shifts[last]), 0)
 
 
 def _norm_sub(counts: Floats, total: float) -> Floats:
@@ -34,9 +34,9 @@ def _norm_sub(counts: Floats, total: float) -> Floats:
     positive = counts > 0
     if not positive.any():
         return _simplex(counts, total)
-    made = np.zeros_like(counts)
-    made[positive] = _simplex(counts[positive], total)
-    return made
+    projected = np.zeros_like(counts)
+    projected[positive] = _simplex(counts[positive], total)
+    return projected
 
 
 METHODS: dict[str, Callable[[Floats, float], Floats]] = {
@@ -47,9 +47,9 @@ METHODS: dict[str, Callable[[Floats, float], Floats]] = {
 
 
 def repaired(estimate: "Estimate", method: str) -> Floats:
-    """Return the counts of an estimate after a method, each run of values with the total that is known of it.
+    """Return the repaired counts of an estimate, each run of values with its known total.
 
-    Of candidates no total is known, only that it is at most ``n``.
+    The total of candidates is unknown, except that it is at most ``n``.
     """
     if not estimate.oracle.runs:
         clipped = _clip(estimate.counts, estimate.n)

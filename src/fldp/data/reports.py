@@ -1,4 +1,4 @@
-"""Reports and Tally: what leaves the devices, and what the server keeps of it."""
+"""Reports and Tally: what clients send, and the integer counts that the server makes of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ _MAX_COUNT = 1 << 62
 class Reports:
     """A batch of reports of one oracle; the first axis is users.
 
-    ``Reports(oracle, data)`` checks that every report is one that the oracle can produce, so data from outside can
-    be put in as it came. The array is kept read-only.
+    ``Reports(oracle, data)`` checks that the oracle can produce every report, so data from outside needs no other
+    check. The array is read-only.
 
     >>> import fldp
     >>> reports = fldp.GRR(epsilon=1.0, domain_size=5).privatize([0, 1, 2, 3], rng=7)
@@ -36,24 +36,24 @@ class Reports:
     def __init__(self, oracle: "Oracle", data: Any) -> None:
         self.oracle = oracle
         try:
-            mine = np.array(data)  # a copy that nobody can change between the check and the use
+            copy = np.array(data)  # nobody else can change it between the check and the use
         except ValueError:
-            mine = np.array(None)
-        self.data = _read_only(oracle.check_data(mine))
+            copy = np.array(None)
+        self.data = _read_only(oracle.check_data(copy))
 
     @classmethod
     def trusted(cls, oracle: "Oracle", data: Array) -> "Reports":
-        """Wrap data that this package made itself, without checking it again."""
-        made = object.__new__(cls)
-        made.oracle, made.data = oracle, _read_only(data)
-        return made
+        """Wrap data that this package produced itself, unchecked."""
+        reports = object.__new__(cls)
+        reports.oracle, reports.data = oracle, _read_only(data)
+        return reports
 
     @classmethod
     def concatenate(cls, parts: Iterable["Reports"]) -> "Reports":
         """Join batches of the same oracle in their order."""
         batches = list(parts)
         if not batches:
-            raise DomainError("Reports: concatenate needs at least one batch, got none")
+            raise DomainError("Reports: concatenate needs at least one batch")
         first = batches[0].oracle
         for batch in batches:
             _same(first, batch.oracle, "Reports")
@@ -89,9 +89,9 @@ class Reports:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """The sum of reports: integers only, so that merging is exact and the order never matters.
+    """Counts of reports: integers only, so that merging is exact and the order never matters.
 
-    ``state`` has the shape ``oracle.tally_shape``; what it holds is the oracle's business.
+    ``state`` has the shape ``oracle.tally_shape``; the oracle knows what it means.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
@@ -114,14 +114,14 @@ class Tally:
                 f"got {state.dtype} of shape {state.shape}"
             )
         if state.size and (int(state.max()) > _MAX_COUNT or int(state.min()) < -_MAX_COUNT):
-            raise DomainError(f"{who}: state must be numbers of at most 2^62, got larger ones")
+            raise DomainError(f"{who}: state has numbers above 2^62")
         object.__setattr__(self, "state", _read_only(np.array(state, np.int64)))
         if not self.oracle.check_state(self.state, self.n):
-            raise DomainError(f"{who}: state must be one that n reports can add up to, got one that {self.n} cannot")
+            raise DomainError(f"{who}: no {self.n} reports add up to this state")
 
     @classmethod
     def empty(cls, oracle: "Oracle") -> "Tally":
-        """Return the tally of no reports, which changes nothing when merged.
+        """Return the tally of no reports, the neutral element of ``+``.
 
         >>> import fldp
         >>> Tally.empty(fldp.RR(epsilon=1.0)).state
@@ -151,7 +151,7 @@ class Tally:
 
 
 def width_array(widths: tuple[int, ...]) -> NDArray[np.uint8]:
-    """Return the widths of the numbers of a report as an array that nobody changes.
+    """Return the widths of the fields of a report as a read-only array.
 
     >>> width_array((3, 64))
     array([ 3, 64], dtype=uint8)
@@ -165,6 +165,6 @@ def _read_only(array: Array) -> Array:
     return view
 
 
-def _same(one: "Oracle", other: "Oracle", who: str) -> None:
-    if one != other:
-        raise MergeError(f"{who}: both sides must be of the same oracle, got {one!r} and {other!r}")
+def _same(oracle: "Oracle", other: "Oracle", who: str) -> None:
+    if oracle != other:
+        raise MergeError(f"{who}: both sides must be of the same oracle, got {oracle!r} and {other!r}")

@@ -1,13 +1,12 @@
-"""Values: what a caller may hand in for a batch of values, and what is wrong with everything else."""
+"""Values: coercion of a caller's batch of values, with messages that do not show answers."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.errors import DomainError
-from fldp.support.validation import show
+from fldp.support.validation import is_integer, show
 
 Values = NDArray[np.integer[Any]]
 
@@ -57,16 +56,16 @@ def _from_array(rule: str, array: NDArray[Any]) -> Values:
 
 
 def _from_items(rule: str, items: list[Any]) -> Values:
-    """Check items one by one, because NumPy would make numbers of booleans and floats of missing values."""
+    """Check items one by one, because NumPy would turn booleans into numbers and missing values into floats."""
     for position, item in enumerate(items):
-        if isinstance(item, bool | np.bool_) or not isinstance(item, Integral) or abs(int(item)) >= 1 << 63:
+        if not is_integer(item) or abs(int(item)) >= 1 << 63:
             where = f" at position {position}" if len(items) > 1 else ""
             raise DomainError(f"{rule}, got {discreet(item)}{where}")
     return np.array(items, np.int64)
 
 
 def numbered(text: str, domain_size: int) -> int | None:
-    """Return the value that a text is the number of, in its one way to be written; None if there is none.
+    """Parse a value written as a number in its canonical form; None if the text is not one.
 
     >>> [numbered(text, 10) for text in ("0", "9", "10", "09", "-1", "x")]
     [0, 9, None, None, None, None]
@@ -76,7 +75,7 @@ def numbered(text: str, domain_size: int) -> int | None:
 
 
 def shown(value: object) -> str:
-    """Return what a message shows of something that is not a value, with its type.
+    """Return a short repr for a message, with the type.
 
     >>> shown("1")
     "'1' (str)"
@@ -86,7 +85,7 @@ def shown(value: object) -> str:
 
 
 def discreet(value: object) -> str:
-    """Return what a message says of something that was to be perturbed: of a text its type alone.
+    """Return a repr for a message about something that was to be privatized; of a text, the type alone.
 
     A text is likely to be somebody's answer, and messages end up in logs.
 

@@ -1,11 +1,9 @@
 """Privatize a column of a frame, by the engine that the frame belongs to."""
 
-from collections.abc import Callable
 from typing import Any
 
-from fldp.distributed.engines.frames import arrow_frame, engine_of, pandas_frame
+from fldp.distributed.engines.registry import privatize_frame
 from fldp.distributed.lake.row_privatizer import Privatizer
-from fldp.errors import DomainError
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.row_words import RunKey
 from fldp.survey.survey import Survey
@@ -38,22 +36,5 @@ def privatize(
     >>> reports.column_names, len(reports)
     (['plus', 'minus'], 3)
     """
-    task = Privatizer(column, identifier, oracle, RunKey() if run_key is None else run_key)
-    run = _engine(frame)
-    task.check(frame)
-    return run(frame, task, check_unique)
-
-
-def _engine(frame: Any) -> Callable[[Any, Privatizer, bool], Any]:
-    engine = engine_of(frame)
-    if engine == "dask":
-        from fldp.distributed.engines import dask
-
-        return dask.privatize
-    if engine == "spark":
-        from fldp.distributed.engines import spark
-
-        return spark.privatize
-    if engine is None:
-        raise DomainError(f"privatize: frame must be of pandas, pyarrow, Dask or Spark, got {type(frame).__name__}")
-    return arrow_frame if hasattr(frame, "column_names") else pandas_frame
+    privatizer = Privatizer(column, identifier, oracle, RunKey() if run_key is None else run_key)
+    return privatize_frame(frame, privatizer, check_unique)

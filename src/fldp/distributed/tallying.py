@@ -1,90 +1,21 @@
-"""A tally of a lake, by an engine that is chosen by its name."""
+"""The tally of a lake, of a frame, or of files of any kind together."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date
-from importlib import import_module
 from typing import Any
 
-from fldp.data.reports import Tally
-from fldp.distributed.engines.frames import engine_of, tally_frame
+from fldp.distributed.engines.registry import engine_of, get_engine, tally_frame
 from fldp.distributed.lake.layout import Piece, Source, Window, find
-from fldp.distributed.lake.partial_tally import Bad, Part
+from fldp.distributed.lake.partial_tally import Result
 from fldp.distributed.lake.scan import Job, job_for
-from fldp.errors import ParameterError
+from fldp.errors import MergeError, ParameterError
 from fldp.oracles.base.oracle import Oracle
-from fldp.support.validation import one_of
+from fldp.support.progress import Progress, ProgressBar, ignore
+from fldp.wire import files
 
-ENGINES = {"local": "local", "dask": "dask", "spark": "spark"}
-"""Modules with ``run(pieces, job, progress, **options) -> Part``."""
-
-Progress = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class Result:
-    """A tally of a lake, the survey version it is of, and what was left out of it.
-
-    ``bad`` lists the first that were left out, ``bad_rows`` and ``bad_files`` count all of them.
-    """
-
-    tally: Tally
-    survey: str | None
-    bad: tuple[Bad, ...] = ()
-    bad_rows: int = 0
-    bad_files: int = 0
-
-    @classmethod
-    def of(cls, part: Part) -> "Result":
-        """Make a result of the sum of all parts."""
-        return cls(part.tally(), part.survey, part.bad, part.bad_rows, part.bad_files)
-
-    def left_out(self) -> list[str]:
-        """Say what was left out, a line for each as far as they are listed; nothing if nothing was."""
-        if not self.bad:
-            return []
-        listed = sum(bad.rows for bad in self.bad), sum(bad.row < 0 for bad in self.bad)
-        more = ["and more than are listed here"] if listed != (self.bad_rows, self.bad_files) else []
-        head = f"left out: {self.bad_rows:,} rows, and {self.bad_files:,} files whole"
-        return [head, *map(str, self.bad), *more]
-
-
-@dataclass(frozen=True)
-class ScanPlan:
-    """What is to be read, and which reports belong there."""
-
-    pieces: list[Piece]
-    job: Job
-
-    @property
-    def bytes(self) -> int:
-        """How much there is to read."""
-        return sum(piece.bytes for piece in self.pieces)
-
-    def run(self, engine: str, progress: Progress, **options: Any) -> Result:
-        """Read it."""
-        module = import_module(f"fldp.distributed.engines.{ENGINES[check_engine(engine)]}")
-        part = module.run(self.pieces, self.job, progress, **options).settled(self.job.skip_bad)
-        return Result.of(part)
-
-
-def check_engine(name: str) -> str:
-    """Return the name of an engine, before anything is read for it."""
-    return str(one_of(*ENGINES)("tally", "engine", name))
-
-
-def plan(
-    source: Source | Iterable[Source],
-    oracle: Oracle | None = None,
-    *,
-    survey: str | None = None,
-    since: str | date | None = None,
-    until: str | date | None = None,
-    skip_bad: bool = False,
-) -> ScanPlan:
-    """List the files of a lake, and find out what they answer; a first step of ``tally``."""
-    pieces = find(source, Window.of(survey, since, until))
-    return ScanPlan(pieces, job_for(pieces, oracle, survey, skip_bad))
+Day = str | date | None
 
 
 def tally(
@@ -93,8 +24,8 @@ def tally(
     *,
     engine: str = "local",
     survey: str | None = None,
-    since: str | date | None = None,
-    until: str | date | None = None,
+    since: Day = None,
+    until: Day = None,
     skip_bad: bool = False,
     progress: Progress | None = None,
     **options: Any,
@@ -103,8 +34,8 @@ def tally(
 
     The oracle and the survey's version are found in the first file where they are not given. A row, a row group or a
     file that is bad fails the whole; with ``skip_bad`` it is left out, counted and listed. ``since`` and ``until`` are
-    the first and the last day, by the names of folders. ``options`` are those of the engine, such as ``workers``
-    (local) or ``address`` (dask, spark). Of a frame of pandas, pyarrow, Dask or Spark the oracle must be given.
+    the first and the last day, by the names of folders. ``options`` go to the engine, such as ``workers``
+    (local) or ``address`` (dask, spark). For a frame of pandas, pyarrow, Dask or Spark the oracle must be given.
 
     >>> import tempfile, fldp
     >>> from pathlib import Path
@@ -116,14 +47,62 @@ def tally(
     ...     tally(folder).tally
     <tally of 3 reports of FHR(epsilon=1.0, domain_size=1023)>
     """
-    check_engine(engine)
+    get_engine(engine)
     if engine_of(source) is not None:
         if since is not None or until is not None:
             raise ParameterError("tally: a frame has no days, filter its rows instead")
-        return Result.of(tally_frame(source, oracle, engine, survey, skip_bad, **options))
-    made = plan(source, oracle, survey=survey, since=since, until=until, skip_bad=skip_bad)
-    return made.run(engine, progress or _silent, **options)
+        if oracle is None:
+            raise ParameterError("tally: a frame does not name the oracle of its reports, so the oracle must be given")
+        partial = tally_frame(source, Job(oracle, survey, skip_bad), engine, **options)
+        return partial.result(skip_bad=skip_bad)
+    pieces = find(source, Window.of(survey, since, until))
+    return _run(pieces, job_for(pieces, oracle, survey, skip_bad), engine, progress or ignore, **options)
 
 
-def _silent(advance: int) -> None:
-    del advance
+def _run(pieces: Sequence[Piece], job: Job, engine: str, progress: Progress, **options: Any) -> Result:
+    return get_engine(engine).tally_pieces(pieces, job, progress, **options).result(skip_bad=job.skip_bad)
+
+
+def tally_files(
+    paths: Sequence[str],
+    oracle: Oracle | None = None,
+    *,
+    engine: str = "local",
+    survey: str | None = None,
+    since: Day = None,
+    until: Day = None,
+    skip_bad: bool = False,
+    bar: ProgressBar,
+    **options: Any,
+) -> Result:
+    """Add up reports wherever they are: lakes as ``tally`` does, and batches in files and pipes; ``-`` is one.
+
+    A path is a lake if it is a folder or Parquet, or is not there: then it may be a pattern or an address.
+    """
+    get_engine(engine)
+    lakes, batches = [path for path in paths if _is_lake(path)], [path for path in paths if not _is_lake(path)]
+    if batches and (since or until or skip_bad):
+        raise ParameterError(f"{batches[0]}: is not of a lake; --since, --until and --skip-bad are about lakes")
+    if not lakes:
+        return _tally_batches(batches, oracle, survey, bar)
+    with bar("listing", None):
+        pieces = find(lakes, Window.of(survey, since, until))
+        job = job_for(pieces, oracle, survey, skip_bad)
+    with bar("tallying", sum(piece.bytes for piece in pieces)) as advance:
+        result = _run(pieces, job, engine, advance, **options)
+    if not batches:
+        return result
+    rest = _tally_batches(batches, oracle, survey, bar)
+    if rest.survey != result.survey:
+        raise MergeError(f"{lakes[0]}: does not belong with {batches[0]}: it is of another survey")
+    return replace(result, tally=rest.tally + result.tally)
+
+
+def _tally_batches(paths: Sequence[str], oracle: Oracle | None, survey: str | None, bar: ProgressBar) -> Result:
+    with bar("tallying", files.size_of(paths)) as advance:
+        total = files.combine(paths, files.REPORTS, oracle, survey, advance)
+    return Result(total.tally, total.survey)
+
+
+def _is_lake(path: str) -> bool:
+    return path != "-" and (os.path.isdir(path) or not os.path.exists(path) or files.is_parquet(path))

@@ -62,7 +62,7 @@ class Combined(Estimate):
 
 
 def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "variance") -> Combined:
-    """Combine tallies, or their unbiased estimates, over the same values: those of users with different budgets.
+    """Combine tallies, or their unbiased estimates, over the same values, from users with different budgets.
 
     Estimates that have labels must have the same ones, in the same order.
 
@@ -81,7 +81,7 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "vari
     one_of("variance", "users")("combine", "weights", weights)
     parts = tuple(map(_estimate, given))
     if not parts:
-        raise DomainError("combine: at least one tally is needed, got none")
+        raise DomainError("combine: at least one tally is needed")
     labels = _labels(parts)
     chosen = _weights(parts, by_variance=weights == "variance")
     users = [part.n for part in parts]
@@ -93,32 +93,32 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "vari
     return Combined(parts[0].oracle, counts, stderr, n, labels=labels, parts=parts, weights=chosen)
 
 
-def _estimate(given: Any) -> Estimate:
-    if isinstance(given, Tally | Reports):
-        return given.oracle.estimate(given)
-    if not isinstance(given, Estimate) or given.biased or isinstance(given, Combined):
-        raise fail("combine", "each part", "a tally, reports, or an unbiased estimate of one tally", given)
-    return given
+def _estimate(part: Any) -> Estimate:
+    if isinstance(part, Tally | Reports):
+        return part.oracle.estimate(part)
+    if not isinstance(part, Estimate) or part.biased or isinstance(part, Combined):
+        raise fail("combine", "each part", "a tally, reports, or an unbiased estimate of one tally", part)
+    return part
 
 
 def _labels(parts: tuple[Estimate, ...]) -> tuple[str, ...] | None:
-    """Refuse what is not about the same values, and return their labels, if any part has them."""
+    """Return the labels, if any part has them; refuse parts that are not about the same values."""
     sizes, runs = {part.oracle.domain_size for part in parts}, {len(part.oracle.runs) for part in parts}
     if len(sizes) > 1 or len(runs) > 1 or max(runs) > 1:
         raise MergeError(f"combine: tallies must be of oracles over the same ungrouped values, got {sorted(sizes)}")
-    found = list(dict.fromkeys(tuple(part.labels) for part in parts if part.labels is not None))
-    if len(found) > 1:
-        one, other = next(pair for pair in zip(*found[:2], strict=True) if pair[0] != pair[1])
-        raise MergeError(f"combine: tallies must be of the same labels, got {one!r} and {other!r}")
-    return found[0] if found else None
+    labels = list(dict.fromkeys(tuple(part.labels) for part in parts if part.labels is not None))
+    if len(labels) > 1:
+        label, other = next(pair for pair in zip(*labels[:2], strict=True) if pair[0] != pair[1])
+        raise MergeError(f"combine: tallies must be of the same labels, got {label!r} and {other!r}")
+    return labels[0] if labels else None
 
 
 def _weights(parts: tuple[Estimate, ...], *, by_variance: bool) -> Floats:
     """Return the weights, which add up to 1: by users, or by the inverse variance of the share of a rare value."""
-    made = np.array([float(part.n) for part in parts])
+    weights = np.array([float(part.n) for part in parts])
     if by_variance:
-        made /= [float(part.oracle.variance(1, 0.0, **part.options)) for part in parts]
-    return np.asarray(made / made.sum())
+        weights /= [float(part.oracle.variance(1, 0.0, **part.options)) for part in parts]
+    return np.asarray(weights / weights.sum())
 
 
 def _lot(factors: Floats, parts: tuple[Estimate, ...]) -> float:

@@ -104,10 +104,10 @@ def epsilon_needed(
             return False
 
     below, smallest = MIN_EPSILON, math.inf
-    for epsilon, found in curve(name, domain_size, users, eta=eta, decoder=decoder, **more):
-        if found <= error:
+    for epsilon, expected in curve(name, domain_size, users, eta=eta, decoder=decoder, **more):
+        if expected <= error:
             return least_where(reached, below, epsilon)
-        below, smallest = epsilon, min(smallest, found)
+        below, smallest = epsilon, min(smallest, expected)
     if smallest == math.inf:
         build(name, domain_size, 1.0, eta, **more)  # it takes no epsilon: let it say why
     raise fail("epsilon_needed", "error", f"at least {smallest:.3g}: {name} has no less with {users:,} users", error)
@@ -126,7 +126,7 @@ def plain_epsilon(oracle: FrequencyOracle, decoder: str | None = None) -> float:
 
 
 def plain_epsilon_of(error: float, users: int = 1) -> float:
-    """Return the epsilon at which OUE has this error of a rare value with so many users.
+    """Return the epsilon at which OUE with this number of users has this error of a rare value.
 
     >>> round(plain_epsilon_of(0.0192, users=10_000), 2)
     1.0
@@ -152,18 +152,18 @@ def curve(
 
 
 def build(name: str, domain_size: int, epsilon: float, eta: Any = None, **more: Any) -> FrequencyOracle:
-    """Build an oracle from those of these parameters that it has.
+    """Build an oracle, ignoring parameters that it does not take.
 
     >>> build("grr", 5, 1.0, eta=0.5)
     GRR(epsilon=1.0, domain_size=5)
     """
     cls = get_listed(name)
     offered = {"domain_size": domain_size, "epsilon": epsilon, **more} | ({} if eta is None else {"eta": eta})
-    given = {parameter: value for parameter, value in offered.items() if parameter in cls.params}
-    needed = [parameter for parameter in required(cls) if parameter not in given]
+    taken = {parameter: value for parameter, value in offered.items() if parameter in cls.params}
+    needed = [parameter for parameter in required(cls) if parameter not in taken]
     if needed:
         raise ParameterError(f"{cls.__name__}: needs {', '.join(needed)}, which a plan does not have")
-    return cls(**given)
+    return cls(**taken)
 
 
 def required(cls: type[Oracle]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from fldp.data.estimate import z_score
+from fldp.data.comparison import z_score
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import (
     build,
@@ -35,7 +35,7 @@ _CLOSE = 1.05
 
 @dataclass(frozen=True)
 class Row:
-    """What to expect of one oracle, decoded in one way, with so many users.
+    """What to expect of one oracle, decoded in one way, with this number of users.
 
     >>> import fldp
     >>> row = Row(fldp.FHR(epsilon=1.0, domain_size=1023), "paper", users=1_000_000)
@@ -188,19 +188,19 @@ class Plan:
         asked = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
         if self.treatment.parameters:
             asked = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
-        said = [f"{best.name} has the least mean error of all with {asked}; its eta is {share_text(best.eta)}."]
-        said.append(exposure(best.oracle))
+        sentences = [f"{best.name} has the least mean error of all with {asked}; its eta is {share_text(best.eta)}."]
+        sentences.append(exposure(best.oracle))
         if best.epsilon < self.epsilon:
-            said.append(
+            sentences.append(
                 f"It protects all values alike, by epsilon {best.epsilon:g}: as much as those need that need most."
             )
         if best.eta < 1:
-            said.append(f"OUE, which is plain LDP, has the same error at epsilon {best.plain_epsilon:.2f}.")
+            sentences.append(f"OUE, which is plain LDP, has the same error at epsilon {best.plain_epsilon:.2f}.")
         shorter = self.shortest
         if 2 * shorter.bits <= best.bits:
             bits = f"{shorter.bits:,} bits a report instead of {best.bits:,}"
-            said.append(f"{shorter.name} is within {100 * (_CLOSE - 1):.0f} % of that error with {bits}.")
-        return " ".join(said)
+            sentences.append(f"{shorter.name} is within {100 * (_CLOSE - 1):.0f} % of that error with {bits}.")
+        return " ".join(sentences)
 
 
 def plan(
@@ -245,10 +245,10 @@ def plan(
         else:
             rows += [Row(oracle, decoder, users) for decoder in oracle.decoders or (None,)]
     rows.sort(key=_rank)
-    made = Plan(domain_size, users, float(epsilon), float(least), tuple(rows), skipped, treatment)
-    if not made.eligible:
+    advice = Plan(domain_size, users, float(epsilon), float(least), tuple(rows), skipped, treatment)
+    if not advice.eligible:
         raise ParameterError(f"plan: no oracle takes this; for example {next(iter(skipped.values()))}")
-    return made
+    return advice
 
 
 def _rank(row: Row) -> tuple[float, int]:

@@ -1,6 +1,6 @@
 """simulate: the whole protocol from a histogram, without the users where the law of their tally is known."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress
 from fldp.support.validation import fail
 
 _CHUNK = 1 << 17
@@ -21,11 +22,11 @@ def simulate(
     counts: Any,
     *,
     rng: int | Stream | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Tally:
     """Draw a tally of as many users as ``counts`` says hold each value.
 
-    RR, GRR, SUE, OUE and OLH have a joint law in closed form (that of OLH under ideal hashing), and a tally of a
+    RR, GRR, SUE, OUE and OLH have a joint law in closed form (OLH under ideal hashing), and a tally of a
     billion users is drawn from it at once. Any other oracle privatizes every user, a chunk at a time; ``progress`` is
     told how many are done. For experiments: the values are all in one place, so nobody is protected.
 
@@ -57,7 +58,9 @@ def _checked(oracle: FrequencyOracle, counts: Any) -> NDArray[np.int64]:
         rule = f"{oracle.domain_size} integers of at least 0, one for each value"
         raise fail("simulate", "counts", rule, f"{histogram.dtype} of shape {histogram.shape}")
     if not 0 < int(histogram.sum()) < 2**62:
-        raise fail("simulate", "counts", "those of at least one user and fewer than 2^62", int(histogram.sum()))
+        raise fail(
+            "simulate", "counts", "counts of at least one user and fewer than 2^62 in total", int(histogram.sum())
+        )
     return histogram.astype(np.int64)
 
 
@@ -71,5 +74,5 @@ def users(histogram: NDArray[np.int64], chunk: int = _CHUNK) -> Iterator[NDArray
     for start in range(0, int(ends[-1]), chunk):
         stop = min(start + chunk, int(ends[-1]))
         first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
-        mine = np.clip(ends[first : last + 1], start, stop)
-        yield np.repeat(np.arange(first, last + 1), np.diff(mine, prepend=start))
+        bounds = np.clip(ends[first : last + 1], start, stop)
+        yield np.repeat(np.arange(first, last + 1), np.diff(bounds, prepend=start))

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from fldp.data.estimate import z_score
+from fldp.data.comparison import z_score
 from fldp.estimation.expected_error import least_where, required, users_constraint
 from fldp.estimation.planner import LEVEL
 from fldp.oracles import get, listed_names, names
 from fldp.oracles.base.string_oracle import StringOracle
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.exposure import exposure
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 
 @dataclass(frozen=True)
 class StringRow:
-    """What to expect of one oracle with so many users.
+    """What to expect of one oracle with this number of users.
 
     >>> import fldp
     >>> row = StringRow(fldp.HCMS(epsilon=2.0), users=10_000)
@@ -61,10 +61,10 @@ def plan_strings(*, users: int, epsilon: float, epsilon_permanent: float | None 
     ['rappor']
     """
     users_constraint("plan", "users", users)
-    given = {"epsilon": epsilon} | ({} if epsilon_permanent is None else {"epsilon_permanent": epsilon_permanent})
-    found = [get(name) for name in names() if name not in listed_names()]
-    made: list[Any] = [cls(**given) for cls in found if set(required(cls)) == given.keys()]
-    return sorted((StringRow(oracle, users) for oracle in made), key=lambda row: row.error_rare)
+    parameters = {"epsilon": epsilon} | ({} if epsilon_permanent is None else {"epsilon_permanent": epsilon_permanent})
+    classes = [get(name) for name in names() if name not in listed_names()]
+    oracles: list[Any] = [cls(**parameters) for cls in classes if set(required(cls)) == parameters.keys()]
+    return sorted((StringRow(oracle, users) for oracle in oracles), key=lambda row: row.error_rare)
 
 
 def facts(rows: list[StringRow]) -> dict[str, Any]:
@@ -74,21 +74,23 @@ def facts(rows: list[StringRow]) -> dict[str, Any]:
     'cms has the least error; its reports have 1,034 bits. hcms has 1.36 times that error with 21 bits.'
     """
     best, *others = rows
-    said = [f"{best.oracle.name} has the least error; its reports have {best.oracle.report_bits:,} bits."]
+    sentences = [f"{best.oracle.name} has the least error; its reports have {best.oracle.report_bits:,} bits."]
     for row in others:
         times = f"{row.error_rare / best.error_rare:.2f} times that error"
-        said.append(f"{row.oracle.name} has {times} with {row.oracle.report_bits:,} bits.")
+        sentences.append(f"{row.oracle.name} has {times} with {row.oracle.report_bits:,} bits.")
     lasting = {}
     if best.oracle.refreshes:
         lasting = {"epsilon_permanent": best.oracle.lasting_epsilon}
-        said.append(f"All reports of one person together keep epsilon {best.oracle.lasting_epsilon:g}, however many.")
+        sentences.append(
+            f"All reports of one person together keep epsilon {best.oracle.lasting_epsilon:g}, however many."
+        )
     return {
         "domain": "strings",
         "users": best.users,
         "epsilon": best.oracle.epsilon,
         **lasting,
         "level": LEVEL,
-        "reason": " ".join(said),
+        "reason": " ".join(sentences),
         "rows": [_row(row, row is best) for row in rows],
     }
 

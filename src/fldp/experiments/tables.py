@@ -20,8 +20,8 @@ def facts_of(name: str) -> dict[str, Any]:
     dataset = population.get(name)
     users, values = dataset.users, dataset.values
     if (users is None or values is None) and not dataset.needed:
-        made = population.load(dataset.name)
-        users, values = made.n, made.domain_size
+        loaded = population.load(dataset.name)
+        users, values = loaded.n, loaded.domain_size
     return {
         "name": dataset.name,
         "users": users,
@@ -52,11 +52,11 @@ def datasets_table() -> Table:
     return table
 
 
-def verdicts_table(found: "list[Verdict]") -> Table:
+def verdicts_table(verdicts: "list[Verdict]") -> Table:
     """Return every claim with its verdict and the number that decides it."""
     table = Table(title="The paper's claims", title_justify="left")
     for heading in ("claim", "where", "verdict", "the number that decides"):
         table.add_column(heading)
-    for verdict in found:
+    for verdict in verdicts:
         table.add_row(verdict.name, verdict.where, verdict.outcome.value, verdict.number)
     return table

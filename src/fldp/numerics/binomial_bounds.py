@@ -1,4 +1,4 @@
-"""Bounds of a probability from counts: those of Clopper and Pearson to accuse by, those of Wilson to choose by."""
+"""Confidence bounds of a probability from counts: exact (Clopper-Pearson), and approximate for many (Wilson)."""
 
 from math import exp, lgamma, log, log1p, nextafter
 from typing import Any
@@ -30,7 +30,7 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """Evaluate the continued fraction from the front (Lentz), two terms at a time."""
+    """Evaluate the continued fraction by Lentz's method, two terms at a time."""
     d = 1 / _off_zero(1 - (a + b) * x / (a + 1))
     c, value = 1.0, d
     for m in range(1, _STEPS):
@@ -51,10 +51,10 @@ def _off_zero(number: float) -> float:
 
 
 def lower_bound(hits: int, trials: int, error: float) -> float:
-    """Return what a probability exceeds, wrong with a probability of at most ``error``.
+    """Return a lower confidence bound of a probability, wrong with probability at most ``error``.
 
-    The bound of Clopper and Pearson: the probability under which so many hits, or more, have a chance of ``error``.
-    Numerical errors are on the safe side.
+    The Clopper-Pearson bound: the probability under which ``hits`` or more have a chance of ``error``. Numerical errors
+    are on the safe side.
 
     >>> round(lower_bound(10, 10, 0.05), 4)
     0.7411
@@ -70,7 +70,7 @@ def lower_bound(hits: int, trials: int, error: float) -> float:
 
 
 def upper_bound(hits: int, trials: int, error: float) -> float:
-    """Return what a probability stays below, wrong with a probability of at most ``error``.
+    """Return an upper confidence bound of a probability, wrong with probability at most ``error``.
 
     >>> round(upper_bound(0, 10, 0.05), 4)
     0.2589

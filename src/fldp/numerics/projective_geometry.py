@@ -1,4 +1,4 @@
-"""Projective geometry over a prime field: points, which of them are orthogonal, and sums over all hyperplanes.
+"""Projective geometry over a prime field: points, orthogonality, and sums over all hyperplanes.
 
 A point is a vector of ``t`` digits modulo ``q``, not all zero, whose first digit other than zero is 1. Points are
 numbered in lexicographic order: point 0 is ``(0, ..., 0, 1)``, and point ``1 + q j + l`` is point ``j`` with its first
@@ -41,7 +41,7 @@ class Space:
 
     @classmethod
     def over(cls, order: int, least: int) -> "Space":
-        """Return the space of this order with the least dimension that has at least so many points.
+        """Return the space of this order with the least dimension that has at least ``least`` points.
 
         >>> Space.over(3, 1000)
         Space(order=3, dimension=7)
@@ -49,7 +49,7 @@ class Space:
         return next(space for space in (cls(order, dimension) for dimension in count(2)) if space.size >= least)
 
     def points(self, digits: int) -> int:
-        """Return the number of points whose digits but the last ``digits`` are zero: the least number of the others."""
+        """Return the number of points with nonzero digits among the last ``digits`` only; they come first in order."""
         return int((self.order**digits - 1) // (self.order - 1))
 
     @property
@@ -81,11 +81,11 @@ class Space:
 
 @lru_cache(maxsize=256)
 def best_space(epsilon: float, least: int) -> Space:
-    """Return the space of at least so many points in which a rare value has the least variance.
+    """Return the space with at least ``least`` points in which a rare value has the least variance.
 
     It is one of the spaces ``over`` any prime order that have at most ``64 * least + 64`` points, and fewer than 2^32.
-    In two dimensions the variance grows with the order, so all but the least such order can be passed over. Where
-    the points allow it, the order is near ``e^epsilon + 1``.
+    In two dimensions the variance grows with the order, so only the least such order has to be tried. Where the number
+    of points allows it, the order is near ``e^epsilon + 1``.
 
     >>> best_space(1.0, 1024), best_space(0.1, 1024), best_space(8.0, 1024)
     (Space(order=3, dimension=7), Space(order=2, dimension=11), Space(order=1031, dimension=2))
@@ -98,7 +98,7 @@ def best_space(epsilon: float, least: int) -> Space:
 
 
 def is_prime(number: int) -> bool:
-    """Tell whether a number of at least 2 is prime.
+    """Return whether a number of at least 2 is prime.
 
     >>> [number for number in range(2, 20) if is_prime(number)]
     [2, 3, 5, 7, 11, 13, 17, 19]
@@ -112,15 +112,15 @@ def digits_of(points: NDArray[Any], space: Space) -> NDArray[np.uint64]:
     >>> digits_of(np.arange(4), Space(order=3, dimension=2)).tolist()
     [[0, 1], [1, 0], [1, 1], [1, 2]]
     """
-    left, made = points.astype(np.int64), np.zeros((len(points), space.dimension), np.uint64)
+    left, digits = points.astype(np.int64), np.zeros((len(points), space.dimension), np.uint64)
     for place in reversed(range(space.dimension)):
-        made[:, place] = np.where(left > 0, (left - 1) % space.order, left == 0)
-        left = np.where(left > 0, (left - 1) // space.order, -1)  # -1: past the leading 1
-    return made
+        digits[:, place] = np.where(left > 0, (left - 1) % space.order, left == 0)
+        left = np.where(left > 0, (left - 1) // space.order, -1)  # -1: the leading 1 is done, zeros remain
+    return digits
 
 
 def opposite(points: NDArray[Any], others: NDArray[Any], space: Space) -> NDArray[np.bool_]:
-    """Tell which points are opposite to which others, a row for each point. Work grows with the largest of the others.
+    """Return which points (rows) are opposite to which others (columns), in time linear in the largest of the others.
 
     Pre-condition: ``2 * order^2 < 2^64``, as in the best space of any domain.
 
@@ -135,10 +135,10 @@ def opposite(points: NDArray[Any], others: NDArray[Any], space: Space) -> NDArra
 
 
 def _sums_in_order(digits: NDArray[np.uint64], wanted: int, space: Space) -> Iterator[NDArray[np.uint64]]:
-    """Yield the sums, modulo the order, of the products of digits with those of the points below ``wanted``, in order.
+    """Yield the inner products, modulo the order, of digits with the points below ``wanted``, in their order.
 
-    Points come in runs: a 1, then all numbers of so many digits. The sums of these are those of one digit less, for
-    every digit before them: so all of them take an addition each, not one for each of their digits.
+    Points come in runs: a 1, then all numbers of ``length`` digits. The inner products of these numbers follow from
+    numbers of one digit less by adding a multiple of one digit, so each takes one addition instead of ``length``.
     """
     order, done = np.uint64(space.order), 0
     tails = np.zeros((len(digits), 1), np.uint64)
@@ -154,19 +154,20 @@ def _sums_in_order(digits: NDArray[np.uint64], wanted: int, space: Space) -> Ite
 
 
 @Kernel
-def slide(given: Any, order: Any, done: Any, out: Any) -> None:
-    """Do one digit of a sum over lines: ``out[r, u, w, s] = sum over y of given[y, r, w, (s + u y) mod order]``.
+def slide(weights: Any, order: Any, done: Any, out: Any) -> None:
+    """Do one digit of a sum over lines: ``out[r, u, w, s] = sum over y of weights[y, r, w, (s + u y) mod order]``.
 
-    ``w`` stands for the digits that were done before. The inner loops run over whole runs of memory.
+    ``w`` runs over the digits that were done before.
     """
-    rest = len(given) // (order * order * done)
+    rest = len(weights) // (order * order * done)
     for r in range(rest):
         for u in range(order):
             for y in range(order):
                 shift = (order - u * y % order) % order
                 for w in range(done):
-                    source = given[((y * rest + r) * done + w) * order :]
+                    source = weights[((y * rest + r) * done + w) * order :]
                     target = out[((r * order + u) * done + w) * order :]
+                    # The cyclic shift as two plain loops over contiguous memory, which vectorise.
                     for s in range(order - shift):
                         target[s + shift] += source[s]
                     for s in range(order - shift, order):
@@ -176,9 +177,8 @@ def slide(given: Any, order: Any, done: Any, out: Any) -> None:
 def hyperplane_sums(weights: NDArray[Any], space: Space) -> NDArray[Any]:
     """Return for every point the sum of the weights of the points opposite to it, in ``O(size * order * dimension)``.
 
-    A point with ``free`` digits after its first 1 meets only the first ``free + 1`` digits of others. So the weights of
-    those that differ in later digits are added up as the loop goes on, and points of later digits alone count for
-    all. Exact for integers.
+    A point with ``free`` digits after its first 1 meets only the first ``free + 1`` digits of others. So the loop sums
+    up weights that differ in later digits only, and points with later digits only count for all. Exact for integers.
 
     >>> hyperplane_sums(np.array([1, 10, 100, 1000]), Space(order=3, dimension=2))
     array([   1,   10, 1000,  100])
@@ -193,9 +193,9 @@ def hyperplane_sums(weights: NDArray[Any], space: Space) -> NDArray[Any]:
 
 
 def _graph_sums(weights: NDArray[Any], space: Space, free: int) -> NDArray[Any]:
-    """Return for each vector of ``free`` digits the sum over points whose last digit is minus its product with others.
+    """Return, for each vector of ``free`` digits, the sum over the points whose last digit is minus its inner product.
 
-    Points whose first digit other than zero is further to the right meet fewer digits of the vector.
+    Points whose leading 1 is further to the right meet fewer digits of the vector.
     """
     sums = np.zeros(1, weights.dtype)
     for digits in range(1, free + 1):
@@ -205,11 +205,11 @@ def _graph_sums(weights: NDArray[Any], space: Space, free: int) -> NDArray[Any]:
 
 
 def _line_sums(block: NDArray[Any], order: int) -> NDArray[Any]:
-    """Return the sums over the points with one place of the first 1: digit by digit, the last one negated."""
-    made = np.ascontiguousarray(block.reshape(-1, order)[:, -np.arange(order) % order]).reshape(-1)
+    """Return the sums over the points whose leading 1 is in one place: digit by digit, the last one negated."""
+    sums = np.ascontiguousarray(block.reshape(-1, order)[:, -np.arange(order) % order]).reshape(-1)
     done = 1
-    while done * order < len(made):
-        given, made = made, np.zeros_like(made)
-        slide.compiled(given, order, done, made)
+    while done * order < len(sums):
+        weights, sums = sums, np.zeros_like(sums)
+        slide.compiled(weights, order, done, sums)
         done *= order
-    return made
+    return sums

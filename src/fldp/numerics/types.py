@@ -1,4 +1,4 @@
-"""Names of array types."""
+"""Array types."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,10 +1,10 @@
-"""What one report gives away for certain, in a sentence."""
+"""Exposure: what one report gives away for certain, in a sentence."""
 
 from fldp.oracles.base.oracle import Oracle
 
 
 def exposure(oracle: Oracle) -> str:
-    """Say in a sentence what one report gives away for certain.
+    """Return a sentence on what one report gives away for certain.
 
     >>> import fldp
     >>> exposure(fldp.GRR(epsilon=1.0, domain_size=5))

@@ -1,4 +1,4 @@
-"""Grouped: the group of a value in clear, the value inside its group by another oracle."""
+"""Grouped: the group of a value in clear, the value within its group by another oracle."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +15,7 @@ from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.bit_reports import widths
 from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fwr import HRR
@@ -34,7 +35,7 @@ Numbers = NDArray[np.integer[Any]]
 
 
 def _base(owner: str, name: str, value: Any) -> str:
-    """Accept an oracle, by its class or by its name, that is plain LDP and can be enumerated."""
+    """Accept an oracle, by class or name, that is plain LDP and can be enumerated."""
     chosen = getattr(value, "name", value) if isinstance(value, type) else value
     if not isinstance(chosen, str) or chosen not in BASES:
         raise fail(owner, name, "one of " + ", ".join(map(repr, BASES)), value)
@@ -44,10 +45,10 @@ def _base(owner: str, name: str, value: Any) -> str:
 def sizes(owner: str, name: str, value: Any) -> tuple[int, ...]:
     """Accept the sizes of groups."""
     rule = f"a list of 2 to {MAX_GROUPS} sizes of groups, at most {MAX_VALUES} values in all"
-    given = value.tolist() if isinstance(value, np.ndarray) else value
-    if not isinstance(given, list | tuple) or not 2 <= len(given) <= MAX_GROUPS:
+    items = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(items, list | tuple) or not 2 <= len(items) <= MAX_GROUPS:
         raise fail(owner, name, rule, value)
-    sizes = tuple(integer(1, MAX_VALUES)(owner, f"a size in {name}", size) for size in given)
+    sizes = tuple(integer(1, MAX_VALUES)(owner, f"a size in {name}", size) for size in items)
     if sum(sizes) > MAX_VALUES:
         raise fail(owner, name, rule, value)
     return sizes
@@ -76,7 +77,7 @@ class Grouped(FrequencyOracle):
     ((600, 400), Total(count=400.0, stderr=0.0, ...))
     """
 
-    domain_size: int = 0  # that of all groups
+    domain_size: int = 0  # set to the sum of all groups
     base: str = field(kw_only=True)
     groups: tuple[int, ...] = field(kw_only=True)
     allow_exposure: bool = field(default=False, kw_only=True)
@@ -90,28 +91,27 @@ class Grouped(FrequencyOracle):
         "allow_exposure": flag,
     }
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         size = sum(self.groups)
         if self.domain_size not in (0, size):
             raise fail(self.title, "groups", f"of {self.domain_size} values in all", list(self.groups))
         object.__setattr__(self, "domain_size", size)
         if 1 in self.groups and not self.allow_exposure:
             raise ParameterError(
-                f"{self.title}: groups must have at least 2 values, got one of 1, which every report of it "
-                "publishes in clear (allow_exposure=True accepts that)"
+                f"{self.title}: groups has a group of one value, which every report of it publishes in clear; "
+                "give each group at least 2 values, or pass allow_exposure=True to accept that"
             )
         if max(self.groups) == 1:
-            raise fail(self.title, "groups", "of more than one value, at least one of them", list(self.groups))
+            raise fail(self.title, "groups", "a list with at least one group of 2 or more values", list(self.groups))
         if 1 not in self.groups:
-            object.__setattr__(self, "allow_exposure", False)  # the same oracle, allowed or not
-        _ = self.members  # refuse what the base refuses now
+            object.__setattr__(self, "allow_exposure", False)  # nothing to allow: the same oracle with and without
+        _ = self.members  # raises what the base raises
 
     @cached_property
     def members(self) -> tuple[FrequencyOracle, ...]:
         """The oracle of each group."""
-        made = {size: self._member(size) for size in self.groups}
-        return tuple(made[size] for size in self.groups)
+        oracles = {size: self._member(size) for size in self.groups}
+        return tuple(oracles[size] for size in self.groups)
 
     def _member(self, size: int) -> FrequencyOracle:
         return (Single if size == 1 else BASES[self.base])(epsilon=self.epsilon, domain_size=size)
@@ -122,7 +122,7 @@ class Grouped(FrequencyOracle):
 
     @cached_property
     def _states(self) -> tuple[slice, ...]:
-        """Where in a tally's state that of each group lies: after the totals, one after the other."""
+        """The slice of each group in a tally's state: after the totals, one after the other."""
         return _runs((int(np.prod(member.tally_shape)) for member in self.members), len(self.groups))
 
     @property
@@ -135,7 +135,7 @@ class Grouped(FrequencyOracle):
 
     @property
     def plain_values(self) -> Sequence[int]:
-        """Those of the largest group."""
+        """The values of the largest group."""
         largest = self.runs[self.groups.index(max(self.groups))]
         return range(largest.start, largest.stop)
 
@@ -156,8 +156,7 @@ class Grouped(FrequencyOracle):
 
     @property
     def field_bits(self) -> tuple[int, ...]:
-        whole, rest = divmod(self.report_bits, 8)
-        return (8,) * whole + (rest,) * (rest > 0)
+        return widths(self.report_bits)
 
     @property
     def report_dtype(self) -> Any:
@@ -184,10 +183,9 @@ class Grouped(FrequencyOracle):
         return sum(map(_outcomes, self.members))
 
     def _widths(self, group: int) -> tuple[int, ...]:
-        """The widths of the numbers of a group's report, filled up with zeros to whole bytes and to a common length."""
+        """The field widths of a group's report, padded with zeros to the common number of whole bytes."""
         used = (self._group_bits, *self.members[group].field_bits)
-        whole, rest = divmod(8 * self.report_shape[0] - sum(used), 8)
-        return (*used, *(8,) * whole, *(rest,) * (rest > 0))
+        return used + widths(8 * self.report_shape[0] - sum(used))
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         ends = [run.stop for run in self.runs]
@@ -199,15 +197,15 @@ class Grouped(FrequencyOracle):
             out[rows] = self.reports_from(group, data)
 
     def reports_from(self, group: int, data: Array) -> Array:
-        """Return reports of a group as bytes: its number and theirs, then zeros."""
-        widths, numbers = self._widths(group), as_columns(data)
-        columns = np.zeros((len(data), len(widths)), np.uint64)
+        """Pack reports of a group: the number of the group, the fields of its report, then zeros."""
+        fields, numbers = self._widths(group), as_columns(data)
+        columns = np.zeros((len(data), len(fields)), np.uint64)
         columns[:, 0] = group
         columns[:, 1 : 1 + numbers.shape[1]] = numbers
-        return pack_columns(columns, widths).reshape(len(data), -1)
+        return pack_columns(columns, fields).reshape(len(data), -1)
 
     def _unpack(self, group: int, data: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the reports of a group's oracle, and whether what fills them up is zero."""
+        """Return the reports of a group's oracle, and whether their padding is zero."""
         columns, _ = unpack_columns(np.ascontiguousarray(data).reshape(-1), self._widths(group), len(data))
         end = 1 + len(self.members[group].field_bits)
         return from_columns(self.members[group], columns[:, 1:end]), np.asarray((columns[:, end:] == 0).all(axis=1))
@@ -247,7 +245,7 @@ class Grouped(FrequencyOracle):
         return (Tally(member, state, total) for member, state, total in groups)
 
     def reports_in(self, group: int, data: Array) -> Array:
-        """Return the reports of a group, as its own oracle has them."""
+        """Return the reports of a group in the format of its own oracle."""
         return self._unpack(group, data[self._group_of(data) == group])[0]
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
@@ -268,7 +266,7 @@ class Grouped(FrequencyOracle):
         return np.max([member.variance(n, counts) for member in self.members], axis=0)
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """The covariances inside the groups; between them there are none."""
+        """Sum the covariances within groups; between groups there are none."""
         del n, options
         return sum(
             member.covariance_of_sum(counts[run].sum(), counts[run], members[run])
@@ -287,23 +285,23 @@ class Grouped(FrequencyOracle):
         return next(k for k, run in enumerate(self.runs) if value < run.stop)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile | None:
-        """Inside a group the base's; between groups nothing is shared."""
-        own, their = self.group_of(value), self.group_of(other)
-        if own == their:
-            start = self.runs[own].start
-            return self.members[own].profile(value - start, other - start)
-        one, two = (self.members[group].profile() for group in (own, their))
-        return Profile.of([Band(one.reports, Fraction(1), Fraction(0))], two.reports) if one and two else None
+        """Return the base's profile within a group; between groups no report is shared."""
+        group, other_group = self.group_of(value), self.group_of(other)
+        if group == other_group:
+            start = self.runs[group].start
+            return self.members[group].profile(value - start, other - start)
+        own, others = self.members[group].profile(), self.members[other_group].profile()
+        return Profile.of([Band(own.reports, Fraction(1), Fraction(0))], others.reports) if own and others else None
 
     def sample_values(self, start: int, stop: int) -> list[int]:
-        """The first two values of two groups of every size, as far as they lie in the range."""
-        found: dict[tuple[int, int], list[int]] = {}
+        """Return the first two values of two groups of every size, as far as they lie in the range."""
+        kinds: dict[tuple[int, int], list[int]] = {}
         for run in self.runs:
             part = range(max(start, run.start), min(stop, run.stop))
-            kind = found.setdefault((run.stop - run.start, min(2, len(part))), [])
+            kind = kinds.setdefault((run.stop - run.start, min(2, len(part))), [])
             if len(kind) < 4:
                 kind += part[:2]
-        return sorted(value for kind in found.values() for value in kind)
+        return sorted(value for kind in kinds.values() for value in kind)
 
     def overlaps(self) -> dict[Fraction, Fraction]:
         size = self.domain_size
@@ -311,10 +309,10 @@ class Grouped(FrequencyOracle):
         return {Fraction(1): inside, Fraction(0): 1 - inside}
 
     def likelihoods(self, data: Array) -> Floats:
-        made = np.zeros((len(data), self.domain_size))
+        likelihoods = np.zeros((len(data), self.domain_size))
         for group, rows in _split(self._group_of(data)):
-            made[rows, self.runs[group]] = self.members[group].likelihoods(self._unpack(group, data[rows])[0])
-        return made
+            likelihoods[rows, self.runs[group]] = self.members[group].likelihoods(self._unpack(group, data[rows])[0])
+        return likelihoods
 
     def law(self, value: int, public: Any = None) -> Law:
         """An outcome is the group, and the public part and the outcome of the base's report."""
@@ -346,21 +344,21 @@ class Grouped(FrequencyOracle):
 
 
 def _runs(sizes: Any, start: int = 0) -> tuple[slice, ...]:
-    """Return slices of these sizes, one after the other."""
+    """Return consecutive slices of these sizes."""
     edges = list(accumulate(sizes, initial=start))
     return tuple(map(slice, edges[:-1], edges[1:]))
 
 
 def _split(groups: Numbers) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield every group that occurs, and its rows."""
+    """Yield every group that occurs, with its rows."""
     order = np.argsort(groups, kind="stable")
-    found, starts = np.unique(groups[order], return_index=True)
-    for group, (start, end) in zip(found.tolist(), pairwise([*starts, len(order)]), strict=True):
+    present, starts = np.unique(groups[order], return_index=True)
+    for group, (start, end) in zip(present.tolist(), pairwise([*starts, len(order)]), strict=True):
         yield group, order[start:end]
 
 
 def _outcomes(oracle: FrequencyOracle) -> int:
-    """Return the number of different reports with all public randomness: hopelessly many where it is not enumerated."""
+    """Return the number of different reports over all public randomness; huge where that cannot be enumerated."""
     return oracle.outcomes * (len(list(oracle.publics())) if oracle.publics_are_all else 1 << 64)
 
 

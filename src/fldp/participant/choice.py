@@ -35,7 +35,7 @@ class Choice:
     Choice(labels=frozenset({...}))
     >>> Choice.of("lynx", labels=["firefox", "other"])
     Traceback (most recent call last):
-    fldp.errors.DomainError: participant: the label must be one of the program's own labels, got another one (not shown)
+    fldp.errors.DomainError: participant: the label must be one of the program's own labels (not shown)
     """
 
     texts: tuple[str, ...] = field(repr=False)
@@ -43,7 +43,7 @@ class Choice:
 
     @classmethod
     def of(cls, label: str, *, labels: Iterable[str] | None = None, otherwise: str | None = None) -> "Choice":
-        """Check what the program states, without any survey."""
+        """Check what the program states, before any survey."""
         own = None if labels is None else _own_labels(labels)
         if otherwise is not None and (utf8(otherwise) is None or (own is not None and otherwise not in own)):
             raise fail("participant", "otherwise", "a label, and one of labels where those are given", otherwise)
@@ -51,11 +51,11 @@ class Choice:
         allowed = tuple(text for text in texts if _is_text(text) and (own is None or text in own))
         if not allowed:
             rule = f"a text of 1 to {MAX_BYTES} bytes" if own is None else "one of the program's own labels"
-            raise DomainError(f"participant: the label must be {rule}, got another one (not shown)")
+            raise DomainError(f"participant: the label must be {rule} (not shown)")
         return cls(allowed, own)
 
     def mismatches(self, survey: Survey) -> tuple[str, ...]:
-        """Say that a survey has other labels than the program expects. The answer has no part in it."""
+        """Return why the labels are not what the program expects, if so; the answer has no part in it."""
         if self.labels is None or (survey.labels is not None and self.labels == set(survey.labels)):
             return ()
         return (f"survey {survey.name} must have the {len(self.labels)} labels that the program expects, got others",)
@@ -65,8 +65,8 @@ class Choice:
         size = survey.domain_size
         value: int | str = secrets.randbelow(size) if size is not None else self.texts[0]
         for text in reversed(self.texts):  # the answer itself comes last, and has the last word
-            found = survey.value(text)
-            value = value if found is None else found
+            known = survey.value(text)
+            value = value if known is None else known
         return value
 
 
@@ -79,5 +79,5 @@ def _own_labels(labels: Any) -> frozenset[str]:
 
 
 def _is_text(text: Any) -> bool:
-    """Tell whether a survey of strings could hold this: a rule of fldp's, the same for every survey."""
+    """Whether a survey of strings could hold this: a rule of fldp, the same for every survey."""
     return isinstance(text, str) and utf8(text) is not None

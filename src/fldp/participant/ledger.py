@@ -1,11 +1,10 @@
-"""Ledger: all answers of a person, and whether one more is within the person's limits. Pure data, no files."""
+"""Ledger: all answers of a person, and whether one more keeps to the person's limits. Pure data, no files."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.participant.limits import Limits, Spent
-from fldp.support.validation import fail
+from fldp.support.validation import fail, is_integer
 
 
 @dataclass(frozen=True)
@@ -13,7 +12,7 @@ class Charge:
     """One answer in the ledger: to whom, on what, at which cost, over which labels, on which day. Never the answer.
 
     ``labels`` identifies the set of labels and ``size`` is their number, the most that there can be where they are
-    strings; ``day`` is in UTC. ``name`` is that of the survey; it is empty in ledgers that were written without it.
+    strings; ``day`` is in UTC. ``name`` is the survey's name, empty in ledgers that were written without it.
     """
 
     origin: str
@@ -29,7 +28,7 @@ class Charge:
         for name in ("origin", "topic", "version", "labels", "day", "name"):
             if not isinstance(getattr(self, name), str):
                 raise fail("Charge", name, "text", getattr(self, name))
-        if isinstance(self.size, bool) or not isinstance(self.size, Integral):
+        if not is_integer(self.size):
             raise fail("Charge", "size", "an integer", self.size)
 
 
@@ -49,7 +48,7 @@ class Refusals:
         for name in ("origin", "day"):
             if not isinstance(getattr(self, name), str):
                 raise fail("Refusals", name, "text", getattr(self, name))
-        if isinstance(self.count, bool) or not isinstance(self.count, Integral) or self.count < 0:
+        if not is_integer(self.count) or self.count < 0:
             raise fail("Refusals", "count", "an integer of at least 0", self.count)
 
 
@@ -83,15 +82,15 @@ class Ledger:
         return tuple(c for c in self.select(origin=charge.origin) if own & {c.name, c.topic})
 
     def knows(self, charge: Charge) -> bool:
-        """Tell whether that version was answered to that origin before."""
+        """Whether that version was answered to that origin before."""
         return any(entry.version == charge.version for entry in self.select(origin=charge.origin))
 
     def spent(self, *, origin: str | None = None, topic: str | None = None) -> Spent:
-        """Return what those answers give away together."""
+        """Return the privacy loss of those answers together."""
         return Spent.together(charge.cost for charge in self.select(origin=origin, topic=topic))
 
     def refusals(self, charge: Charge, limits: Limits) -> tuple[str, ...]:
-        """Say why one more answer is not within the limits; nothing if it is."""
+        """Return why one more answer would break the limits; nothing if it would not."""
         scopes = (
             (f"answers on topic {charge.topic} to {charge.origin}", limits.topic, (charge.origin, charge.topic)),
             (f"answers to {charge.origin}", limits.origin, (charge.origin, None)),
@@ -104,17 +103,17 @@ class Ledger:
         )
 
     def notices(self, charge: Charge, limits: Limits) -> tuple[str, ...]:
-        """Say what the person must know before answering: few labels, or others than the last time."""
-        found = []
+        """Return what the person must know before answering: few labels, or others than the last time."""
+        notices = []
         if charge.size < limits.min_labels:
-            found.append(f"it has {charge.size} labels, fewer than {limits.min_labels}")
+            notices.append(f"it has {charge.size} labels, fewer than {limits.min_labels}")
         before = self.related(charge)
         if before and before[-1].labels != charge.labels:
             last = before[-1]
-            found.append(f"its labels have changed since {last.day}: {_many(last)} then, {_many(charge)} now")
-        return tuple(found)
+            notices.append(f"its labels have changed since {last.day}: {_many(last)} then, {_many(charge)} now")
+        return tuple(notices)
 
 
 def _many(charge: Charge) -> str:
-    """Say how many labels there were; strings count as more than any list has."""
+    """Return how many labels there were, in words; strings count as more than any list has."""
     return "any text" if charge.size == MAX_VALUES else str(charge.size)

@@ -1,4 +1,4 @@
-"""Limits: what answers give away together, and how much of that their owner allows.
+"""Limits: the privacy loss of answers together, and how much of it their owner allows.
 
 Independent answers of one person compose: together they are (sum of epsilon, product of eta)-FLDP. That holds across
 surveys, versions and oracles, so it is all that has to be known of an answer.
@@ -10,20 +10,18 @@ All arithmetic is rational, nothing is rounded. An epsilon counts as the decimal
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Real
 
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.exact_numbers import decimal, number_text, share_text
-from fldp.support.validation import fail, integer, positive
+from fldp.support.validation import fail, integer, number, positive
 
 _MAX_ANSWERS = 10**6
 
 
 def _share(owner: str, name: str, value: float | Fraction) -> Fraction:
     """Accept a number from 0 to 1, as a fraction."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
-        raise fail(owner, name, "a number from 0 to 1", value)
+    number(0, 1)(owner, name, value)
     return decimal(value)
 
 
@@ -35,7 +33,7 @@ def _amount(owner: str, name: str, value: float | Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class Spent:
-    """What independent answers give away together. ``a + b`` composes: epsilons add up, etas multiply.
+    """The privacy loss of independent answers together. ``a + b`` composes: epsilons add up, etas multiply.
 
     >>> one = Spent(epsilon=Fraction(1), eta=Fraction(1, 2), answers=1)
     >>> print(one + one)
@@ -56,7 +54,7 @@ class Spent:
 
     @classmethod
     def on(cls, oracle: Oracle, *, lasting: bool = False) -> "Spent":
-        """Return what one answer through an oracle gives away: one report, or all that are made of what is kept.
+        """Return the privacy loss of one answer: of one report, or of all reports of a permanent response.
 
         >>> import fldp
         >>> print(Spent.on(fldp.FHR(epsilon=0.1, domain_size=100)))
@@ -107,7 +105,7 @@ class Limit:
         object.__setattr__(self, "max_answers", integer(1, _MAX_ANSWERS)("Limit", "max_answers", self.max_answers))
 
     def breaches(self, spent: Spent) -> Iterator[str]:
-        """Say which parts of the limit do not cover what would be spent; nothing if all do."""
+        """Yield the parts of the limit that would be exceeded."""
         if spent.epsilon > self.max_epsilon:
             yield f"an epsilon of at most {number_text(self.max_epsilon)} together, got {number_text(spent.epsilon)}"
         if spent.eta < self.min_eta:

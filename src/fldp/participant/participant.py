@@ -1,17 +1,17 @@
-"""Participant: the person's side. Answers once, remembers the answer, repeats it, and keeps to the person's limits.
+"""Participant: the person's side. It answers once, stores the answer, repeats it, and keeps to the person's limits.
 
 An answer is drawn at random, so a second one to the same question tells more than the first; of an FHR report, a dozen
-tell everything. A participant therefore never draws twice for one version of a survey and one origin. It stores what
-it sent before it sends it, and gives back those same bytes whenever it is asked again. Another version, name or epsilon
+tell everything. A participant therefore never draws twice for one version of a survey and one origin. It stores an
+answer before it sends it, and returns the same bytes whenever it is asked again. Another version, name or epsilon
 is another draw, allowed only while all draws together stay within limits that no server can change.
 
 Whether, when and how often it answers never depends on the answer by a rule that a server chooses: a survey is refused
 for what it is, never for lacking the person's answer (``fldp.participant.choice``).
 
-Where a survey may be answered daily, the oracle responds in two stages: the first is drawn once and kept, and all that
-is ever sent is drawn from it. That costs what the first stage costs, once.
+Where a survey may be answered daily, the oracle responds in two stages: the permanent response is drawn once and
+stored, and every report is drawn from it. That costs what the permanent response costs, once.
 
-The true value is never stored: the file holds what was drawn from it, and nothing else about the person.
+The true value is never stored: the file holds reports drawn from it, and nothing else about the person.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,7 +33,7 @@ from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Limits, Spent
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant.store import RefusalBook, Store
-from fldp.participant.stored_answer import Kept, Lasting
+from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.support import canonical_json
 from fldp.support.validation import fail
 from fldp.support.web_origin import origin_of
@@ -47,7 +47,7 @@ Confirm = Callable[[tuple[str, ...]], bool]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a participant answered.
+    """An answer of a participant.
 
     ``report`` is one batch that names the survey's version (``docs/wire.md``), ready to be sent. ``key`` is the
     idempotency key to send it under, always the same one, so that it counts once however often it is sent. ``repeated``
@@ -127,35 +127,36 @@ class Participant:
         """
         choice, asker = Choice.of(label, labels=labels, otherwise=otherwise), origin_of(origin)
         try:
-            return self._answered(_checked(survey, version), choice, asker, confirm, ticket)
+            return self._answer(_checked(survey, version), choice, asker, confirm, ticket)
         except (BudgetError, ParameterError, WireError):
             self._count_refusal(asker)
             raise
 
-    def _answered(
+    def _answer(
         self, asked: Survey, choice: Choice, origin: str, confirm: Confirm | None, ticket: str | None
     ) -> Answer:
-        _ticketed(asked, ticket)
+        _require_ticket(asked, ticket)
         charge = _charge(asked, origin)
         agreed: tuple[str, ...] = ()
         while True:
             with self._store.exclusive() as book:
-                ledger, kept = book.ledger, book.find(charge.origin, charge.version)
+                ledger, stored = book.ledger, book.find(charge.origin, charge.version)
                 spent = ledger.spent(origin=charge.origin, topic=charge.topic)
-                if kept is not None or ledger.knows(charge):
-                    found, renewed = _again(asked, kept or b"", ticket)
+                if stored is not None or ledger.knows(charge):
+                    answer, renewed = _again(asked, stored or b"", ticket)
                     if renewed is not None:
                         book.replace(charge, renewed)
-                    return Answer(found.report, found.key, repeated=renewed is None, notices=(), spent=spent)
-                notices = self._examined(asked, choice, charge, ledger)
+                    return Answer(answer.report, answer.key, repeated=renewed is None, notices=(), spent=spent)
+                notices = self._examine(asked, choice, charge, ledger)
                 if set(notices) <= set(agreed):
-                    drawn, sealed = _drawn(asked, choice, ticket)
-                    book.add(charge, sealed)
-                    return Answer(drawn.report, drawn.key, repeated=False, notices=notices, spent=spent + charge.cost)
-            agreed = _confirmed(asked, notices, confirm)  # outside of the block: a person takes time
+                    answer, new = _drawn(asked, choice, ticket)
+                    book.add(charge, new)
+                    return Answer(answer.report, answer.key, repeated=False, notices=notices, spent=spent + charge.cost)
+            # Outside of the lock, since a person takes time; the ledger may change meanwhile and is examined again.
+            agreed = _confirmed(asked, notices, confirm)
 
     def spent(self, *, origin: str | None = None, topic: str | None = None) -> Spent:
-        """Return what the answers so far give away together: to an origin, on a topic, both, or all."""
+        """Return the privacy loss of the answers so far: to an origin, on a topic, both, or all."""
         with self._store.exclusive() as book:
             return book.ledger.spent(origin=None if origin is None else origin_of(origin), topic=topic)
 
@@ -181,8 +182,8 @@ class Participant:
             if isinstance(book, RefusalBook):
                 book.refuse(origin, _today())
 
-    def _examined(self, survey: Survey, choice: Choice, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
-        """Refuse what the limits do not cover, and return what the person has to confirm. Never by the answer."""
+    def _examine(self, survey: Survey, choice: Choice, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
+        """Refuse what the limits do not cover, and return what the person has to confirm; never by the answer."""
         reasons = (*_closed(survey), *choice.mismatches(survey), *_asked_before(survey, charge, ledger))
         reasons += (*self._exposing(survey), *ledger.refusals(charge, self.limits))
         if reasons:
@@ -194,12 +195,12 @@ class Participant:
         return (f"a report must leave at least {least} values possible, got {left}",) if left < least else ()
 
 
-def _checked(given: Any, version: str | None) -> Survey:
-    """Make a survey anew from what it says, since its maker is not to be trusted; compare the version it claims."""
-    given = given.canonical if isinstance(given, Survey) else given
-    fields = dict(given) if isinstance(given, Mapping) else {}
+def _checked(asked: Any, version: str | None) -> Survey:
+    """Build a survey anew from its fields, since its maker is not to be trusted; compare the version it claims."""
+    asked = asked.canonical if isinstance(asked, Survey) else asked
+    fields = dict(asked) if isinstance(asked, Mapping) else {}
     _bounded("the number of values", fields.get("domain_size"))  # some oracles take long to make on a large domain
-    survey = Survey.from_dict(fields or given)
+    survey = Survey.from_dict(fields or asked)
     _bounded("the number of bits of a report", survey.oracle.report_bits)
     if version is not None and version != survey.version:
         claimed = f"{version!r:.80}"
@@ -207,14 +208,14 @@ def _checked(given: Any, version: str | None) -> Survey:
     return survey
 
 
-def _ticketed(survey: Survey, ticket: str | None) -> None:
-    """Refuse to draw without a ticket where the report would be refused for that."""
+def _require_ticket(survey: Survey, ticket: str | None) -> None:
+    """Refuse to draw without a ticket where the collector would refuse the report for that."""
     if survey.derives and not ticket:
-        raise ParameterError(f"participant: survey {survey.name} must be answered with a ticket, got none")
+        raise ParameterError(f"participant: survey {survey.name} needs a ticket; pass ticket=")
 
 
-def _fitting(survey: Survey, reports: Reports, ticket: str | None) -> None:
-    """Refuse to send an answer with another ticket than it was drawn with: it would be refused."""
+def _check_ticket(survey: Survey, reports: Reports, ticket: str | None) -> None:
+    """Refuse to send an answer with another ticket than it was drawn with: the collector would."""
     if survey.derives and ticket and not ticket_words.fits(survey.oracle, reports.data[0], ticket, survey.version):
         raise ParameterError(
             f"participant: survey {survey.name} must be sent with the ticket that it was answered with"
@@ -247,7 +248,7 @@ def _today() -> str:
 
 
 def _asked_before(survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
-    """Say that a search was answered before: it asks everybody once, in one of its rounds, whatever the limits."""
+    """Return why a search is refused that was answered before: it asks everybody once, in one of its rounds."""
     if survey.search is None:
         return ()
     days = [earlier.day for earlier in ledger.related(charge) if earlier.labels == charge.labels]
@@ -255,33 +256,34 @@ def _asked_before(survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, 
 
 
 def _closed(survey: Survey) -> tuple[str, ...]:
-    """Say that a survey takes no answers now, so that nothing is spent on one that will not count."""
+    """Return why a survey takes no answers now, so that nothing is spent on one that will not count."""
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     opens, closes = survey.collect["opens"], survey.collect["closes"]
     if opens and now < opens:
-        return (f"survey {survey.name} must be open, got one that opens at {opens}",)
+        return (f"survey {survey.name} must be open, and opens at {opens}",)
     if closes and now >= closes:
-        return (f"survey {survey.name} must be open, got one that closed at {closes}",)
+        return (f"survey {survey.name} must be open, and closed at {closes}",)
     return ()
 
 
 def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None) -> tuple[str, ...]:
-    said = f"participant: survey {survey.name} must be confirmed ({'; '.join(notices)})"
+    """Return the notices if the person confirms them."""
+    rule = f"participant: survey {survey.name} must be confirmed ({'; '.join(notices)})"
     if confirm is None:
-        raise BudgetError(f"{said}, got nobody to ask; pass confirm=")
+        raise BudgetError(f"{rule}: nobody was asked; pass confirm=")
     if not confirm(notices):
-        raise BudgetError(f"{said}, got a no")
+        raise BudgetError(f"{rule}: declined")
     return notices
 
 
-def _drawn(survey: Survey, choice: Choice, ticket: str | None) -> tuple[Kept, bytes]:
-    """Return a new answer, and what is stored of it."""
+def _drawn(survey: Survey, choice: Choice, ticket: str | None) -> tuple[StoredAnswer, bytes]:
+    """Return a new answer, and the bytes to store of it."""
     value = choice.value(survey)
     if survey.daily:
-        kept = survey.oracle.keep(np.array([value], survey.value_type))
-        return _renewed(survey, wire.encode(kept, survey.version))
-    made = Kept.drawn(wire.encode(_privatized(survey, value, ticket), survey.version))
-    return made, made.sealed
+        permanent = survey.oracle.keep(np.array([value], survey.value_type))
+        return _renewed(survey, wire.encode(permanent, survey.version))
+    answer = StoredAnswer.with_new_key(wire.encode(_privatized(survey, value, ticket), survey.version))
+    return answer, answer.with_checksum
 
 
 def _privatized(survey: Survey, value: int | str, ticket: str | None) -> Reports:
@@ -290,32 +292,32 @@ def _privatized(survey: Survey, value: int | str, ticket: str | None) -> Reports
     return survey.oracle.privatize(np.array([value], survey.value_type))
 
 
-def _renewed(survey: Survey, basis: bytes) -> tuple[Kept, bytes]:
-    """Return today's answer, made of what is kept, and what is stored of it."""
-    kept = wire.decode(basis, survey.oracle, survey.version)
-    made = Kept.drawn(wire.encode(survey.oracle.respond(kept), survey.version))
-    return made, Lasting(basis, _today(), made).sealed
+def _renewed(survey: Survey, permanent: bytes) -> tuple[StoredAnswer, bytes]:
+    """Return today's answer, drawn from the permanent response, and the bytes to store of it."""
+    response = wire.decode(permanent, survey.oracle, survey.version)
+    answer = StoredAnswer.with_new_key(wire.encode(survey.oracle.respond(response), survey.version))
+    return answer, StoredDailyAnswer(permanent, _today(), answer).with_checksum
 
 
-def _again(survey: Survey, sealed: bytes, ticket: str | None) -> tuple[Kept, bytes | None]:
-    """Return what is sent of an answer that was given before, and what to store in its place on another day."""
+def _again(survey: Survey, stored: bytes, ticket: str | None) -> tuple[StoredAnswer, bytes | None]:
+    """Return the answer to send again, and on another day the bytes to store in place of the old ones."""
     try:
         if not survey.daily:
-            return _sound(survey, Kept.opened(sealed), ticket), None
-        lasting = Lasting.opened(sealed)
-        if _today() > lasting.day and not _closed(survey):  # a clock that goes back repeats
-            return _renewed(survey, lasting.basis)
-        return _sound(survey, lasting.last, ticket), None
+            return _sound(survey, StoredAnswer.verified(stored), ticket), None
+        daily = StoredDailyAnswer.verified(stored)
+        if _today() > daily.day and not _closed(survey):  # a clock that goes back repeats
+            return _renewed(survey, daily.permanent)
+        return _sound(survey, daily.last, ticket), None
     except WireError:
         raise FldpError(
             f"participant: the stored answer to survey {survey.name} is damaged; restore it from a copy"
         ) from None
 
 
-def _sound(survey: Survey, kept: Kept, ticket: str | None) -> Kept:
-    """Return what is sent again, if it is one report of the survey; it is never replaced, even where it is lost."""
-    reports = wire.decode(kept.report, survey.oracle, survey.version)
+def _sound(survey: Survey, answer: StoredAnswer, ticket: str | None) -> StoredAnswer:
+    """Return a stored answer if it is one report of the survey; a damaged one is never drawn again."""
+    reports = wire.decode(answer.report, survey.oracle, survey.version)
     if len(reports) != 1:
-        raise WireError("kept: an answer is one report")
-    _fitting(survey, reports, ticket)
-    return kept
+        raise WireError("stored answer: it must be one report")
+    _check_ticket(survey, reports, ticket)
+    return answer

@@ -5,9 +5,8 @@ power cut could bring the journal back, which undoes the commit: the answer woul
 """
 
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -15,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from fldp.errors import FldpError, ParameterError
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Spent
+from fldp.support.atomic_files import whole_file
+from fldp.support.sqlite_errors import DAMAGED, sqlite_reason
 from fldp.support.validation import fail, positive
 
 if TYPE_CHECKING:
@@ -69,18 +70,6 @@ PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
 """
-_REASONS = {
-    "BUSY": "is in use by another process, try again",
-    "LOCKED": "is in use by another process, try again",
-    "READONLY": "cannot be written",
-    "PERM": "cannot be written",
-    "CANTOPEN": "cannot be opened: it, or the folder it is in, is missing or is not yours",
-    "FULL": "cannot be written: the disk is full",
-    "IOERR": "cannot be read or written: the disk reports an error",
-    "NOTADB": "is damaged or not a ledger; restore it from a copy",
-    "CORRUPT": "is damaged; restore it from a copy",
-    "ERROR": "is damaged; restore it from a copy",  # our statements are right, so the tables are not ours
-}
 
 
 class FileStore:
@@ -89,11 +78,11 @@ class FileStore:
     The file is made if there is none. One that is damaged, empty or something else is refused and left alone: over a
     fresh ledger everything would be answered again. ``patience`` is how many seconds to wait for other processes.
 
-    A file of an earlier schema is read as it is, and gets the current one with the first answer or refusal written.
+    A file of an earlier schema is read unchanged, and migrated when the first answer or refusal is written.
     """
 
     def __init__(self, path: str | Path, *, patience: float = 10.0) -> None:
-        self.path, self._patience = _named(path), positive("FileStore", "patience", patience)
+        self.path, self._patience = _absolute(path), positive("FileStore", "patience", patience)
         _create_if_missing(self.path)
         with self.exclusive() as rows:
             rows.check()
@@ -119,8 +108,8 @@ class FileStore:
         return connection
 
 
-def _named(path: str | Path) -> Path:
-    """Return where a file is, now and wherever the process goes; refuse a name that no file can have."""
+def _absolute(path: str | Path) -> Path:
+    """Return the absolute path of a file, since the process may change its folder; refuse an impossible name."""
     try:
         if b"\0" not in os.fsencode(path):
             return Path(path).absolute()
@@ -139,32 +128,18 @@ def _create_if_missing(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    """Make a whole ledger under another name, then give it its own unless another process was first.
+    """Create a ledger, unless another process was first.
 
-    So a file of that name is a ledger from its first moment, and an empty one is a damaged one.
+    A file of that name is a ledger from its first moment, so an empty one is a damaged one.
     """
     import sqlite3
 
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
-    os.close(handle)
-    try:
-        with closing(sqlite3.connect(name, isolation_level=None)) as connection:
-            connection.executescript(_SCHEMA)
-        _adopt(name, path)
-    finally:
-        os.unlink(name)
-
-
-def _adopt(name: str, path: Path) -> None:
-    try:
-        os.link(name, path)
-    except FileExistsError:
-        return
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    with (
+        suppress(FileExistsError),
+        whole_file(path, replace=False) as hidden,
+        closing(sqlite3.connect(hidden, isolation_level=None)) as connection,
+    ):
+        connection.executescript(_SCHEMA)
 
 
 class _Rows:
@@ -190,7 +165,7 @@ class _Rows:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
     def _upgrade(self) -> None:
-        """Bring a file of an earlier schema to the current one, within the transaction that writes to it."""
+        """Migrate a file of an earlier schema, within the transaction that writes to it."""
         if self._schema == SCHEMA_VERSION:
             return
         for statement in _UPGRADE:
@@ -255,16 +230,15 @@ class _Rows:
             self._refuse_file()
 
     def _refuse_file(self) -> NoReturn:
-        raise FldpError(f"{self._path}: {_REASONS['CORRUPT']}")
+        raise FldpError(f"{self._path}: {DAMAGED}")
 
 
 @contextmanager
 def _plainly(path: Path) -> Iterator[None]:
-    """Say in one line what SQLite said of a file."""
+    """Raise errors of SQLite as one line about the file."""
     import sqlite3
 
     try:
         yield
     except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", "SQLITE_ERROR")  # such as SQLITE_IOERR_FSYNC
-        raise FldpError(f"{path}: {_REASONS.get(name.split('_')[1], str(error))}") from None
+        raise FldpError(f"{path}: {sqlite_reason(error)}") from None

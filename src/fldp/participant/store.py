@@ -24,13 +24,13 @@ class Book(Protocol):
         """All answers, in their order."""
 
     def find(self, origin: str, version: str) -> bytes | None:
-        """Return what was kept of the answer to a version of a survey, or None."""
+        """Return the stored answer to a version of a survey, or None."""
 
     def add(self, charge: Charge, kept: bytes) -> None:
-        """Keep an answer; there is none yet to that origin and version."""
+        """Store an answer; there is none yet to that origin and version."""
 
     def replace(self, charge: Charge, kept: bytes) -> None:
-        """Keep something else of an answer that is there already; it costs nothing."""
+        """Store other bytes for an answer that is there already; it costs nothing."""
 
 
 @runtime_checkable
@@ -68,7 +68,7 @@ class MemoryStore:
 
     @contextmanager
     def exclusive(self) -> "Iterator[_Page]":
-        """Let one thread at a time in; a forked process would answer a second time and is refused."""
+        """Admit one thread at a time; a forked process would answer a second time, and is refused."""
         if os.getpid() != self._process:
             raise FldpError("MemoryStore: a store in memory cannot be shared with another process; use a file")
         with self._lock:

@@ -1,11 +1,11 @@
-"""What a participant keeps of an answer: the batch that is sent, and the key that it is sent under.
+"""Stored answers: the batch that a participant sends, and the key that it is sent under.
 
 The key makes sending idempotent: a collector that has seen it counts nothing again. It is drawn with the answer, from
 the operating system, so it says nothing about the value, the person, or other answers, and only the collector that
-gets the report ever sees it. It must not be computed from the report: many people send the same one (of a coin
-there are two), and the collector would count all of them as one.
+gets the report ever sees it. It must not be computed from the report: many people send the same one (a coin has two
+sides), and the collector would count all of them as one.
 
-Where people may answer daily, what is kept beside today's batch and key is the response that all reports are made of.
+Where people may answer daily, the permanent response that all reports are drawn from is stored beside today's batch.
 """
 
 import hashlib
@@ -15,16 +15,15 @@ from dataclasses import dataclass, field
 
 from fldp.errors import WireError
 
-_BYTES, _CHECK = 32, 8
-_SIZE, _DAY = 4, 10
+_KEY_BYTES, _CHECKSUM, _SIZE, _DAY = 32, 8, 4, 10
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredAnswer:
     """A batch and the random bytes of its key.
 
-    >>> kept = Kept.drawn(b"a batch")
-    >>> Kept.opened(kept.sealed) == kept, len(kept.key)
+    >>> answer = StoredAnswer.with_new_key(b"a batch")
+    >>> StoredAnswer.verified(answer.with_checksum) == answer, len(answer.key)
     (True, 43)
     """
 
@@ -32,17 +31,17 @@ class Kept:
     _random: bytes = field(repr=False)
 
     @classmethod
-    def drawn(cls, report: bytes) -> "Kept":
+    def with_new_key(cls, report: bytes) -> "StoredAnswer":
         """Give a batch a new key."""
-        return cls(report, os.urandom(_BYTES))
+        return cls(report, os.urandom(_KEY_BYTES))
 
     @classmethod
-    def opened(cls, sealed: bytes) -> "Kept":
-        """Read what was sealed, or raise ``WireError``."""
-        made = cls(sealed[_BYTES + _CHECK :], sealed[:_BYTES])
-        if made.sealed != sealed:
-            raise WireError("kept: the check of a stored answer does not match")
-        return made
+    def verified(cls, data: bytes) -> "StoredAnswer":
+        """Read stored bytes, or raise ``WireError`` if their checksum does not match."""
+        answer = cls(data[_KEY_BYTES + _CHECKSUM :], data[:_KEY_BYTES])
+        if answer.with_checksum != data:
+            raise WireError("stored answer: the checksum does not match")
+        return answer
 
     @property
     def key(self) -> str:
@@ -50,42 +49,41 @@ class Kept:
         return urlsafe_b64encode(self._random).decode().rstrip("=")
 
     @property
-    def sealed(self) -> bytes:
-        """The bytes to store: the key, a check of everything, the batch."""
-        check = hashlib.sha256(self._random + self.report).digest()[:_CHECK]
-        return self._random + check + self.report
+    def with_checksum(self) -> bytes:
+        """The bytes to store: the key, a checksum of everything, the batch."""
+        checksum = hashlib.sha256(self._random + self.report).digest()[:_CHECKSUM]
+        return self._random + checksum + self.report
 
 
 @dataclass(frozen=True)
-class Lasting:
-    """An answer that is reported daily: what its reports are made of, the last day of one, and that report.
+class StoredDailyAnswer:
+    """An answer that is reported daily: its permanent response, the last day of a report, and that report.
 
-    >>> lasting = Lasting(b"what is kept", "2026-11-01", Kept.drawn(b"a batch"))
-    >>> Lasting.opened(lasting.sealed) == lasting
+    >>> daily = StoredDailyAnswer(b"a response", "2026-11-01", StoredAnswer.with_new_key(b"a batch"))
+    >>> StoredDailyAnswer.verified(daily.with_checksum) == daily
     True
     """
 
-    basis: bytes = field(repr=False)
+    permanent: bytes = field(repr=False)
     day: str
-    last: Kept
+    last: StoredAnswer
 
     @classmethod
-    def opened(cls, sealed: bytes) -> "Lasting":
-        """Read what was sealed, or raise ``WireError``."""
-        size = int.from_bytes(sealed[_CHECK : _CHECK + _SIZE], "little")
-        day, basis = _CHECK + _SIZE, _CHECK + _SIZE + _DAY
-        try:
-            made = cls(
-                sealed[basis : basis + size], sealed[day:basis].decode("ascii"), Kept.opened(sealed[basis + size :])
-            )
-        except UnicodeDecodeError:
-            made = None
-        if made is None or made.sealed != sealed:
-            raise WireError("kept: the check of a stored answer does not match")
-        return made
+    def verified(cls, data: bytes) -> "StoredDailyAnswer":
+        """Read stored bytes, or raise ``WireError`` if their checksum does not match."""
+        day, start = _CHECKSUM + _SIZE, _CHECKSUM + _SIZE + _DAY
+        end = start + int.from_bytes(data[_CHECKSUM:day], "little")
+        if data[:_CHECKSUM] != _checksum(data[_CHECKSUM:]) or not data[day:start].isascii():
+            raise WireError("stored answer: the checksum does not match")
+        return cls(data[start:end], data[day:start].decode("ascii"), StoredAnswer.verified(data[end:]))
 
     @property
-    def sealed(self) -> bytes:
-        """The bytes to store: a check of everything, the size of the basis, the day, the basis, the last report."""
-        whole = len(self.basis).to_bytes(_SIZE, "little") + self.day.encode("ascii") + self.basis + self.last.sealed
-        return hashlib.sha256(whole).digest()[:_CHECK] + whole
+    def with_checksum(self) -> bytes:
+        """The bytes to store: a checksum, the size of the response, the day, the response, the last report."""
+        size = len(self.permanent).to_bytes(_SIZE, "little")
+        body = size + self.day.encode("ascii") + self.permanent + self.last.with_checksum
+        return _checksum(body) + body
+
+
+def _checksum(body: bytes) -> bytes:
+    return hashlib.sha256(body).digest()[:_CHECKSUM]

@@ -1,4 +1,4 @@
-"""What attackers achieve, as people and machines see it: facts, a table, JSON, a picture."""
+"""Results of the attacks on an oracle: facts, a table, JSON, a picture."""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import COLOURS, FAINT, INK, figure, save
 from fldp.privacy.bayes_attack import Averaging, Guess
 from fldp.privacy.elimination_attack import Repeats
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 ADVICE = (
     "A client that answers once and repeats that same answer stays at one report; "
@@ -41,9 +41,9 @@ class AttackResults:
         return np.asarray(self.repeats.known[np.minimum(self.averaging.reports, len(self.repeats.known) - 1)])
 
 
-def facts(found: AttackResults) -> dict[str, Any]:
-    """Return what one report gives, and how many give all."""
-    guess, oracle = found.guess, found.oracle
+def facts(results: AttackResults) -> dict[str, Any]:
+    """Return what one report gives away, and how many reveal the value."""
+    guess, oracle = results.guess, results.oracle
     sure = "exact" if guess.exact else f"standard error {_percent(guess.stderr)}"
     least = f"at least {oracle.anonymity:,} of {oracle.domain_size:,}"
     return {
@@ -53,26 +53,26 @@ def facts(found: AttackResults) -> dict[str, Any]:
         "best guess, no report": f"right in {_percent(guess.before)}",
         "best guess, one report": f"right in {_percent(guess.after)}, {guess.gain:.3g} times as often ({sure})",
         "values left by a report": f"{least}, {guess.left:,.1f} in the mean",
-        "known for certain": _known(found.repeats),
+        "known for certain": _known(results.repeats),
     }
 
 
-def _known(found: Repeats) -> str:
-    median, most = found.within(0.5), found.within(0.99)
+def _known(repeats: Repeats) -> str:
+    median, most = repeats.within(0.5), repeats.within(0.99)
     if median is None:
         return "never: no number of reports leaves one value alone possible"
     often = f"99 % within {most}" if most is not None else "99 % within none that was tried"
-    how = "exact" if found.exact else f"of {found.trials:,} trials"
+    how = "exact" if repeats.exact else f"of {repeats.trials:,} trials"
     return f"after {median} independent reports in the median, {often} ({how}), whatever epsilon is"
 
 
-def averaging_table(found: AttackResults) -> Table:
-    """Return how often the best guess is right after a number of reports, independent or the same."""
-    title = f"How often the best guess is right, over {found.averaging.trials:,} trials"
+def averaging_table(results: AttackResults) -> Table:
+    """Return a table of the success of the best guess by the number of reports, independent or repeated."""
+    title = f"How often the best guess is right, over {results.averaging.trials:,} trials"
     table = Table(title=title, title_justify="left")
     for heading in ("reports", "independent", "std. error", "known for certain", "the same repeated"):
         table.add_column(heading, justify="right")
-    rows = _rows(found)
+    rows = _rows(results)
     for row in (row for row in rows if row["reports"].bit_count() == 1 or row is rows[-1]):
         error = _percent(row["stderr"]) if row["stderr"] >= 1e-4 else "< 0.01 %"
         shares = (_percent(row[name]) for name in ("certain", "repeated"))
@@ -80,10 +80,10 @@ def averaging_table(found: AttackResults) -> Table:
     return table
 
 
-def as_json(found: AttackResults) -> str:
-    """Return the findings as JSON."""
-    guess, repeats, oracle = found.guess, found.repeats, found.oracle
-    made = {
+def as_json(results: AttackResults) -> str:
+    """Return the results as JSON."""
+    guess, repeats, oracle = results.guess, results.repeats, results.oracle
+    content = {
         "oracle": describe(oracle),
         "eta": float(oracle.eta),
         "anonymity": oracle.anonymity,
@@ -102,22 +102,28 @@ def as_json(found: AttackResults) -> str:
             "exact": repeats.exact,
             "trials": repeats.trials,
         },
-        "averaging": _rows(found),
-        "trials": found.averaging.trials,
+        "averaging": _rows(results),
+        "trials": results.averaging.trials,
     }
-    return json.dumps(made, ensure_ascii=False, indent=1)
+    return json.dumps(content, ensure_ascii=False, indent=1)
 
 
-def save_picture(found: AttackResults, path: Path) -> None:
+def save_picture(results: AttackResults, path: Path) -> None:
     """Save the attacker's success against the number of reports, as PNG or SVG."""
     drawn, axes = figure(7.5, 4.4)
-    guess, oracle, made = found.guess, found.oracle, found.averaging
-    colour, reports = COLOURS.get(oracle.name, INK), made.reports
+    guess, oracle, averaging = results.guess, results.oracle, results.averaging
+    colour, reports = COLOURS.get(oracle.name, INK), averaging.reports
     new, same = "a new answer each time", "the same answer each time"
-    axes.fill_between(reports, made.success - 2 * made.stderr, made.success + 2 * made.stderr, color=colour, alpha=0.25)
-    axes.plot(reports, made.success, "o-", color=colour, markersize=3.5, label=f"{new}: the best guess is right")
-    if found.certain.any():
-        axes.plot(reports, found.certain, "--", color=colour, label=f"{new}: no other value is possible")
+    axes.fill_between(
+        reports,
+        averaging.success - 2 * averaging.stderr,
+        averaging.success + 2 * averaging.stderr,
+        color=colour,
+        alpha=0.25,
+    )
+    axes.plot(reports, averaging.success, "o-", color=colour, markersize=3.5, label=f"{new}: the best guess is right")
+    if results.certain.any():
+        axes.plot(reports, results.certain, "--", color=colour, label=f"{new}: no other value is possible")
     axes.axhline(guess.after, color=INK, linewidth=1.8, zorder=1.8, label=f"{same}: {_percent(guess.after)} right")
     axes.axhline(
         guess.before, color=FAINT, linewidth=1.8, zorder=1.7, label=f"no answer: {_percent(guess.before)} right"
@@ -134,11 +140,18 @@ def save_picture(found: AttackResults, path: Path) -> None:
     save(drawn, path)
 
 
-def _rows(found: AttackResults) -> list[dict[str, Any]]:
-    made = found.averaging
-    columns = (made.reports.tolist(), made.success.tolist(), made.stderr.tolist(), found.certain.tolist())
+def _rows(results: AttackResults) -> list[dict[str, Any]]:
+    averaging = results.averaging
+    columns = (
+        averaging.reports.tolist(),
+        averaging.success.tolist(),
+        averaging.stderr.tolist(),
+        results.certain.tolist(),
+    )
     names = ("reports", "success", "stderr", "certain")
-    return [dict(zip(names, row, strict=True)) | {"repeated": found.guess.after} for row in zip(*columns, strict=True)]
+    return [
+        dict(zip(names, row, strict=True)) | {"repeated": results.guess.after} for row in zip(*columns, strict=True)
+    ]
 
 
 def _percent(share: float) -> str:

@@ -1,4 +1,4 @@
-"""An audit as people and machines see it: a table, a conclusion, JSON."""
+"""Results of an audit: a table, a conclusion, JSON."""
 
 import dataclasses
 import json
@@ -9,14 +9,14 @@ from rich.table import Table
 
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.privacy.auditor import Audit, Finding
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 Label = Callable[[Any], str]
 
 
-def audit_table(found: Audit, label: Label = str) -> Table:
-    """Return the worst event of every family, and whether it breaks the claim."""
-    half = f"{found.samples // 2:,}"
+def audit_table(audit: Audit, label: Label = str) -> Table:
+    """Return a table of the worst event of each family, and whether it violates the claim."""
+    half = f"{audit.samples // 2:,}"
     title = (
         f"The worst event S of each family, tested on the half of the reports that it was not chosen on: {half} a value"
     )
@@ -27,25 +27,25 @@ def audit_table(found: Audit, label: Label = str) -> Table:
     for heading in ("P(S|t)", "P(S|t')", "tested,\nat least", "allowed"):
         table.add_column(heading, justify="right")
     table.add_column("verdict")
-    for finding in found.findings:
+    for finding in audit.findings:
         table.add_row(
             finding.family,
             _values(finding, label),
             finding.event,
             f"{finding.hits / finding.trials:.4f}",
             f"{finding.other_hits / finding.other_trials:.4f}",
-            f"{finding.excess + _allowed(found, finding):.4f}",
-            f"{_allowed(found, finding):g}",
+            f"{finding.excess + _allowed(audit, finding):.4f}",
+            f"{_allowed(audit, finding):g}",
             "VIOLATED" if finding.violated else "ok",
             style="bold" if finding.violated else None,
         )
     return table
 
 
-def notes(found: Audit) -> list[str]:
-    """Return what has to be said below the table: what was tested, the conclusion, and what it is worth."""
-    tested = f"P(S|t) - e^{found.claim.epsilon:g} P(S|t'), at confidence {found.confidence:g} for all rows at once"
-    return [f"Tested is {tested}. {_PAIRS}", conclusion(found), *([_WORTH] if found.holds else [])]
+def notes(audit: Audit) -> list[str]:
+    """Return the notes below the table: what was tested, the conclusion, and its limits."""
+    tested = f"P(S|t) - e^{audit.claim.epsilon:g} P(S|t'), at confidence {audit.confidence:g} for all rows at once"
+    return [f"Tested is {tested}. {_PAIRS}", conclusion(audit), *([_WORTH] if audit.holds else [])]
 
 
 _PAIRS = "The last row compares how often pairs of reports of one value agree with how often random pairs do."
@@ -55,51 +55,51 @@ _WORTH = (
 )
 
 
-def conclusion(found: Audit) -> str:
-    """Say in a sentence what was found.
+def conclusion(audit: Audit) -> str:
+    """Return the conclusion in a sentence.
 
     >>> import fldp
     >>> conclusion(fldp.audit(lambda values: values, epsilon=1.0, domain_size=2, samples=400))
     'VIOLATION: this is not (epsilon 1, eta 1)-FLDP, which is plain LDP. At this eta, epsilon is at least 3.3.'
     """
-    broken = {finding.family for finding in found.violations}
-    claim = f"(epsilon {found.claim.epsilon:g}, eta {found.claim.eta:g})-FLDP"
-    if found.claim.eta == 1:
+    broken = {finding.family for finding in audit.violations}
+    claim = f"(epsilon {audit.claim.epsilon:g}, eta {audit.claim.eta:g})-FLDP"
+    if audit.claim.eta == 1:
         claim += ", which is plain LDP"
-    shown = f" At this eta, epsilon is at least {found.epsilon_lower_bound:.2g}." if found.epsilon_lower_bound else ""
+    shown = f" At this eta, epsilon is at least {audit.epsilon_lower_bound:.2g}." if audit.epsilon_lower_bound else ""
     if not broken:
-        return f"No violation found in {found.samples * len(found.values):,} reports: they fit {claim}.{shown}"
+        return f"No violation found in {audit.samples * len(audit.values):,} reports: they fit {claim}.{shown}"
     if broken == {"independence"}:
         return f"VIOLATION: reports of different people are not independent.{shown}"
     both = " Besides, reports of different people are not independent." if "independence" in broken else ""
     return f"VIOLATION: this is not {claim}.{shown}{both}"
 
 
-def as_json(found: Audit, label: Label = str, oracle: FrequencyOracle | None = None, command: str | None = None) -> str:
+def as_json(audit: Audit, label: Label = str, oracle: FrequencyOracle | None = None, command: str | None = None) -> str:
     """Return an audit as JSON."""
     return json.dumps(
         {
             "oracle": describe(oracle) if oracle else None,
             "command": command,
-            "epsilon": found.claim.epsilon,
-            "eta": found.claim.eta,
-            "confidence": found.confidence,
-            "samples": found.samples,
-            "values": [label(value) for value in found.values],
-            "holds": found.holds,
-            "epsilon_lower_bound": found.epsilon_lower_bound,
-            "conclusion": conclusion(found),
-            "findings": [_facts(found, finding, label) for finding in found.findings],
+            "epsilon": audit.claim.epsilon,
+            "eta": audit.claim.eta,
+            "confidence": audit.confidence,
+            "samples": audit.samples,
+            "values": [label(value) for value in audit.values],
+            "holds": audit.holds,
+            "epsilon_lower_bound": audit.epsilon_lower_bound,
+            "conclusion": conclusion(audit),
+            "findings": [_facts(audit, finding, label) for finding in audit.findings],
         },
         ensure_ascii=False,
         indent=1,
     )
 
 
-def _facts(found: Audit, finding: Finding, label: Label) -> dict[str, Any]:
+def _facts(audit: Audit, finding: Finding, label: Label) -> dict[str, Any]:
     facts = dataclasses.asdict(finding)
     named = {"value": label(finding.value), "other": label(finding.other)}
-    return facts | named | {"allowed": _allowed(found, finding), "violated": finding.violated}
+    return facts | named | {"allowed": _allowed(audit, finding), "violated": finding.violated}
 
 
 def _values(finding: Finding, label: Label) -> str:
@@ -107,5 +107,5 @@ def _values(finding: Finding, label: Label) -> str:
     return f"{first}, pairs" if finding.family == "independence" else f"{first}, {label(finding.other)}"
 
 
-def _allowed(found: Audit, finding: Finding) -> float:
-    return 0.0 if finding.family == "independence" else found.claim.slack
+def _allowed(audit: Audit, finding: Finding) -> float:
+    return 0.0 if finding.family == "independence" else audit.claim.slack

@@ -1,4 +1,4 @@
-"""A card as people and machines see it: text, JSON, a page, a picture."""
+"""A privacy card: text, JSON, a page, a picture."""
 
 import io
 import json
@@ -14,10 +14,10 @@ from fldp.presentation.plot import COLOURS, FAINT, INK, figure, figures, literal
 from fldp.privacy.elimination_attack import Repeats
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import MAX_REPEATS, Card, Deal
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.support.optional_imports import load
 from fldp.support.validation import one_of
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 
 def as_text(card: Card, width: int = 88) -> str:
@@ -34,12 +34,12 @@ def _wrapped(section: Section, width: int) -> list[str]:
 
 
 def as_json(card: Card) -> str:
-    """Return the numbers of the card, and its words, as JSON."""
+    """Return the numbers and the text of the card as JSON."""
     return json.dumps(facts(card), ensure_ascii=False, indent=1) + "\n"
 
 
 def facts(card: Card) -> dict[str, Any]:
-    """Return the numbers of the card, and its words."""
+    """Return the numbers and the text of the card."""
     guess, oracle = card.guess, card.oracle
     return {
         "title": title(card),
@@ -65,12 +65,12 @@ def facts(card: Card) -> dict[str, Any]:
     }
 
 
-def _known_facts(found: Repeats) -> dict[str, Any]:
+def _known_facts(repeats: Repeats) -> dict[str, Any]:
     return {
-        "median": found.within(0.5),
-        "within_99": found.within(0.99),
-        "exact": found.exact,
-        "trials": found.trials,
+        "median": repeats.within(0.5),
+        "within_99": repeats.within(0.99),
+        "exact": repeats.exact,
+        "trials": repeats.trials,
     }
 
 
@@ -112,7 +112,7 @@ footer {{ color: GrayText; font-size: 0.85rem; }}
 
 
 def as_html(card: Card) -> str:
-    """Return the card as a page that needs nothing else; the picture needs the extra ``plot``."""
+    """Return the card as a self-contained page; the picture needs the extra ``plot``."""
     body = "\n".join(
         f"<h2>{escape(section.heading)}</h2>\n" + "\n".join(f"<p>{escape(line)}</p>" for line in section.lines)
         for section in sections(card)
@@ -170,8 +170,8 @@ def _legend(axes: Any) -> None:
 
 def draw_guessing(card: Card, axes: Any) -> None:
     """Draw how often the best guess is right against the number of reports."""
-    made, colour = card.averaging, COLOURS.get(card.oracle.name, INK)
-    axes.plot(made.reports, made.success, "o-", color=colour, markersize=3, label="fresh answers")
+    averaging, colour = card.averaging, COLOURS.get(card.oracle.name, INK)
+    axes.plot(averaging.reports, averaging.success, "o-", color=colour, markersize=3, label="fresh answers")
     axes.axhline(card.guess.before, color=FAINT, linewidth=3.0, label="no report", zorder=1)
     axes.axhline(card.guess.after, color=INK, linestyle="--", linewidth=1.2, label="the same answer repeated")
     axes.set(xscale="log", ylim=(-0.02, 1.04), xlabel="reports of one person")
@@ -183,7 +183,7 @@ def draw_guessing(card: Card, axes: Any) -> None:
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a name by which a card cannot be saved."""
+    """Refuse a name whose ending is no format of a card."""
     one_of(".html", ".png", ".svg")("card", f"the ending of {path}", path.suffix.lower())
 
 
@@ -191,14 +191,14 @@ def save_card(card: Card, path: Path) -> None:
     """Save the card as a page or a picture, by the ending of the name: .html, .png or .svg."""
     check_ending(path)
     if path.suffix.lower() == ".html":
-        with written(str(path)) as file:
+        with open_output(str(path)) as file:
             file.write(as_html(card).encode())
         return
     save(_poster(card), path)
 
 
 def _poster(card: Card) -> Any:
-    """Draw the whole card: its words, and the picture below them."""
+    """Draw the whole card: its text, and the picture below."""
     lines = [*_heading(card), *(line for section in sections(card) for line in _drawn(section))]
     words = 0.2 + sum(line.height for line in lines)
     drawn, (shrinking, guessing) = figures(9.0, words + 4.3, 2, above=words + 0.2)
@@ -213,7 +213,7 @@ def _poster(card: Card) -> Any:
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of words on a picture; its height is in inches."""
+    """A line of text on a picture; its height is in inches."""
 
     text: str
     height: float = 0.21

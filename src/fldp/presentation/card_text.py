@@ -1,4 +1,4 @@
-"""The words of a card: what it says, in sentences that need no other knowledge."""
+"""The text of a privacy card, in sentences that need no prior knowledge."""
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
@@ -14,22 +14,22 @@ _ENOUGH_TRIALS = 500  # to speak of 99 of 100 cases
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it."""
+    """A heading and the lines below it."""
 
     heading: str
     lines: tuple[str, ...]
 
 
 def title(card: Card) -> str:
-    """Return what the card is about."""
+    """Return the title of the card."""
     if card.survey is not None:
         return card.survey.title or card.survey.question
     return f"{card.oracle.title}, {card.oracle.domain_size:,} values"
 
 
 def sections(card: Card) -> list[Section]:
-    """Return what the card says, in plain words."""
-    made = [
+    """Return the sections of the card, in plain words."""
+    always = [
         Section("What your report says for certain", _certain(card)),
         Section("What somebody can guess from it", _guessed(card)),
         Section("If you answered again and again", _repeated(card)),
@@ -37,12 +37,12 @@ def sections(card: Card) -> list[Section]:
         Section("What the answers of all are good for", _accuracy(card)),
     ]
     if card.oracle.eta < 1:
-        return [*made, Section("Plain local privacy that is as exact", _plain(card))]
-    return made if card.oracle.name == "oue" else [*made, Section("Another way to be as exact", _other(card))]
+        return [*always, Section("Plain local privacy that is as exact", _plain(card))]
+    return always if card.oracle.name == "oue" else [*always, Section("Another way to be as exact", _other(card))]
 
 
 def number(amount: float, digits: int = 3, rounding: str = ROUND_HALF_EVEN) -> str:
-    """Write a number as people do, with so many digits that matter.
+    """Write a number as people do, with ``digits`` significant digits.
 
     >>> number(99.6, 2), number(50_000.5), number(0.00001234), number(485_165_195.4), number(1e18)
     ('100', '50,000', '0.0000123', '485 million', '1,000,000 trillion')
@@ -66,7 +66,7 @@ def percent(share: float) -> str:
 
 
 def mean_left(card: Card, reports: int) -> str:
-    """Write the mean number of answers that so many fresh reports leave possible."""
+    """Write the mean number of answers that a number of fresh reports leaves possible."""
     left = float(card.left[reports])
     return f"{left:,.0f}" if left >= 100 else number(left)
 
@@ -80,10 +80,10 @@ def _certain(card: Card) -> tuple[str, ...]:
     if not card.certain:
         return (f"Nothing. {'Both' if size == 2 else f'Each of the {size:,}'} answers could have given your report.",)
     if card.oracle.eta == 0:
-        said = "In which group your answer is. This is weak: answers in different groups are not protected at all."
+        first = "In which group your answer is. This is weak: answers in different groups are not protected at all."
     else:
-        said = card.oracle.unprotected or "That some answers are not yours, whatever epsilon is."
-    return said, f"Of {_answers(size)} it leaves {_left(card)}."
+        first = card.oracle.unprotected or "That some answers are not yours, whatever epsilon is."
+    return first, f"Of {_answers(size)} it leaves {_left(card)}."
 
 
 def _left(card: Card) -> str:
@@ -104,7 +104,7 @@ def _guessed(card: Card) -> tuple[str, ...]:
 
 
 def _times(gain: float, than: str = "") -> str:
-    """Say how much more often a guess is right, followed by ``than`` what."""
+    """Return how much more often a guess is right, compared with ``than``."""
     if gain < 1.05:
         how = "hardly more often" if gain > 1 + 1e-9 else "no more often"
         return how + (f" than {than}" if than else "")
@@ -144,7 +144,7 @@ def _fresh(card: Card) -> str:
 
 
 def _often(card: Card, median: int) -> str:
-    """Say in how many cases so many reports leave one answer, and how many do so nearly always."""
+    """Return in how many cases the reports leave one answer, and how many reports nearly always do."""
     most = card.repeats.within(0.99)
     if most is None or not (card.repeats.exact or card.repeats.trials >= _ENOUGH_TRIALS):
         return "half of all cases or more"

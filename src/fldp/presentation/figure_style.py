@@ -1,4 +1,4 @@
-"""How a series looks: colour says the oracle, the line says eta and decoder, the mark says the oracle once more."""
+"""Style of a series in figures: the colour and the mark stand for the oracle, the line for eta and decoder."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -65,7 +65,7 @@ class Look:
         return f"{get(self.oracle).__name__}{how}, eta {self.eta}"
 
     def style(self, **more: Any) -> dict[str, Any]:
-        """Return what matplotlib's ``plot`` takes for a line with marks."""
+        """Return the arguments of matplotlib's ``plot`` for a line with marks."""
         own = {"color": self.colour, "linestyle": self.line, "linewidth": self.width}
         mark = {
             "marker": self.mark,
@@ -76,7 +76,7 @@ class Look:
         return own | mark | {"zorder": 3 - self.width / 10, "label": self.label} | more
 
     def plain(self, **more: Any) -> dict[str, Any]:
-        """Return what ``plot`` takes for the line alone, without a name."""
+        """Return the arguments of ``plot`` for the line alone, without a name."""
         return self.style(marker="", label="_") | more
 
 
@@ -84,7 +84,7 @@ TITLE, LINE = 0.34, 0.21  # inches above the panels: for the title, for each lin
 
 
 def above(lines: int) -> float:
-    """Return the inches that a title and so many lines of a legend take."""
+    """Return the height in inches of a title and the lines of a legend."""
     return TITLE + LINE * lines
 
 
@@ -94,7 +94,7 @@ def titled(figure: Any, title: str) -> None:
 
 
 def legend(figure: Any, axes: Any, lines: int = 1) -> None:
-    """Put the legend of a panel under the title, in so many lines."""
+    """Put the legend of a panel under the title, in ``lines`` lines."""
     handles, names = axes.get_legend_handles_labels()
     figure.legend(
         handles,
@@ -112,7 +112,7 @@ def legend(figure: Any, axes: Any, lines: int = 1) -> None:
 
 
 def named(axes: Any, text: str) -> None:
-    """Say what a panel shows."""
+    """Put a title above a panel."""
     axes.set_title(text, loc="left", fontsize=9.5, color=INK)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of integrity found, as people and machines see it: a table, a conclusion, JSON."""
+"""Results of integrity tests: a table, a conclusion, JSON."""
 
 import json
 from collections.abc import Callable
@@ -8,30 +8,35 @@ from rich.table import Table
 
 from fldp.presentation import tables
 from fldp.privacy.honesty import Findings, IntegrityFinding, Recovered
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 Label = Callable[[int], str]
 
 
-def findings_table(found: Findings, label: Label = str) -> Table:
-    """Return a row for every test, with the worst that it saw."""
-    table = Table(title=f"What honest reports do whatever the data, in {found.n:,} reports", title_justify="left")
+def findings_table(result: Findings, label: Label = str) -> Table:
+    """Return a table with a row for each test and the worst observation."""
+    table = Table(title=f"What honest reports do whatever the data, in {result.n:,} reports", title_justify="left")
     table.add_column("test")
     table.add_column("in honest reports", overflow="fold")
     table.add_column("the worst here", overflow="fold")
     table.add_column("p-value", justify="right")
     table.add_column("verdict")
-    for one in found.findings:
-        odd = one in found.flagged
+    for finding in result.findings:
+        odd = finding in result.flagged
         verdict = "NOT HONEST" if odd else "ok"
         table.add_row(
-            one.test, one.claim, seen(one, label), f"{one.p_value:.2g}", verdict, style="bold" if odd else None
+            finding.test,
+            finding.claim,
+            seen(finding, label),
+            f"{finding.p_value:.2g}",
+            verdict,
+            style="bold" if odd else None,
         )
     return table
 
 
-def conclusion(found: Findings, label: Label = str) -> str:
-    """Say in a few sentences what was found.
+def conclusion(result: Findings, label: Label = str) -> str:
+    """Return the conclusion in a few sentences.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
@@ -40,74 +45,76 @@ def conclusion(found: Findings, label: Label = str) -> str:
     >>> conclusion(fldp.integrity(fldp.Tally(oracle, [500, 0, 0, 0, 0], 500)), "abcde".__getitem__)
     'These 500 reports cannot all be honest. In honest ones every value is supported at least as often as by noise ...'
     """
-    if found.passed:
-        return f"Nothing odd was found in {found.n:,} reports."
-    worst = min(found.flagged, key=lambda one: one.p_value)
-    least = "less than one in a million" if found.p_value < 1e-6 else f"at most {found.p_value:.1g} of all"
+    if result.passed:
+        return f"Nothing odd was found in {result.n:,} reports."
+    worst = min(result.flagged, key=lambda finding: finding.p_value)
+    least = "less than one in a million" if result.p_value < 1e-6 else f"at most {result.p_value:.1g} of all"
     return (
-        f"These {found.n:,} reports cannot all be honest. In honest ones {worst.claim}; here: {seen(worst, label)}. "
+        f"These {result.n:,} reports cannot all be honest. In honest ones {worst.claim}; here: {seen(worst, label)}. "
         f"Chance alone does that to {least} honest surveys, whatever the answers."
     )
 
 
-def seen(one: IntegrityFinding, label: Label = str) -> str:
-    """Return the worst that a test saw, with the labels of the values that it is about.
+def seen(finding: IntegrityFinding, label: Label = str) -> str:
+    """Return the worst observation of a test, with the labels of its values.
 
     >>> seen(IntegrityFinding("pairs", "", "values 0 and 2: 9 more than by chance", 0.1, (0, 2)), "abc".__getitem__)
     'values 0 and 2: 9 more than by chance (a and c)'
     """
-    return one.worst + (f" ({' and '.join(map(label, one.values))})" if one.values and label is not str else "")
+    return finding.worst + (
+        f" ({' and '.join(map(label, finding.values))})" if finding.values and label is not str else ""
+    )
 
 
-def notes(found: Findings, label: Label = str) -> list[str]:
-    """Return what has to be said below the table."""
-    rate = f"Honest reports fail any of these tests with a probability of at most {found.false_alarm:g}."
-    return [conclusion(found, label), rate, "Not visible here: " + "; ".join(found.blind) + "."]
+def notes(result: Findings, label: Label = str) -> list[str]:
+    """Return the notes below the table."""
+    rate = f"Honest reports fail any of these tests with a probability of at most {result.false_alarm:g}."
+    return [conclusion(result, label), rate, "Not visible here: " + "; ".join(result.blind) + "."]
 
 
-def facts(found: Findings, label: Label = str) -> dict[str, Any]:
-    """Return all of it, as JSON has it."""
+def facts(result: Findings, label: Label = str) -> dict[str, Any]:
+    """Return the results for JSON."""
     return {
-        "oracle": describe(found.oracle),
-        "n": found.n,
-        "source": found.source,
-        "false_alarm": found.false_alarm,
-        "passed": found.passed,
-        "p_value": found.p_value,
-        "conclusion": conclusion(found, label),
+        "oracle": describe(result.oracle),
+        "n": result.n,
+        "source": result.source,
+        "false_alarm": result.false_alarm,
+        "passed": result.passed,
+        "p_value": result.p_value,
+        "conclusion": conclusion(result, label),
         "tests": [
             {
-                "test": one.test,
-                "claim": one.claim,
-                "worst": seen(one, label),
-                "p_value": one.p_value,
-                "flagged": one in found.flagged,
+                "test": finding.test,
+                "claim": finding.claim,
+                "worst": seen(finding, label),
+                "p_value": finding.p_value,
+                "flagged": finding in result.flagged,
             }
-            for one in found.findings
+            for finding in result.findings
         ],
-        "blind": list(found.blind),
+        "blind": list(result.blind),
     }
 
 
-def recovery_notes(made: Recovered) -> list[str]:
-    """Return what has to be said of estimates without the fakes."""
-    if not made.targets:
+def recovery_notes(recovered: Recovered) -> list[str]:
+    """Return the notes below the recovered estimates."""
+    if not recovered.targets:
         return ["No set of values shows that fakes support together: nothing was taken off."]
-    named = made.labels or range(len(made.counts))
-    targets = ", ".join(str(named[target]) for target in made.targets)
+    named = recovered.labels or range(len(recovered.counts))
+    targets = ", ".join(str(named[target]) for target in recovered.targets)
     return [
-        f"Without about {made.fakes:,.0f} (standard error {made.fakes_stderr:,.0f}) fakes, for: {targets}.",
-        f"It is assumed {made.assumption}. If that is wrong, so are these estimates.",
+        f"Without about {recovered.fakes:,.0f} (standard error {recovered.fakes_stderr:,.0f}) fakes, for: {targets}.",
+        f"It is assumed {recovered.assumption}. If that is wrong, so are these estimates.",
     ]
 
 
-def recovery_facts(made: Recovered) -> dict[str, Any]:
-    """Return them as JSON has them, with what was assumed."""
-    named = made.labels or range(len(made.counts))
+def recovery_facts(recovered: Recovered) -> dict[str, Any]:
+    """Return the recovered estimates and their assumption for JSON."""
+    named = recovered.labels or range(len(recovered.counts))
     return {
-        "assumption": made.assumption,
-        "targets": [str(named[target]) for target in made.targets],
-        "fakes": made.fakes,
-        "fakes_stderr": made.fakes_stderr,
-        **json.loads(tables.as_json(made, 0.95, None)),
+        "assumption": recovered.assumption,
+        "targets": [str(named[target]) for target in recovered.targets],
+        "fakes": recovered.fakes,
+        "fakes_stderr": recovered.fakes_stderr,
+        **json.loads(tables.as_json(recovered, 0.95, None)),
     }

@@ -1,4 +1,4 @@
-"""A plan as people and machines see it: a table, what a target needs, JSON, a picture."""
+"""A plan: a table, what a target error needs, JSON, a picture."""
 
 import json
 from itertools import cycle
@@ -14,7 +14,7 @@ from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.base.treatment import treatment_of
 from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import COLOURS, INK, figure, save
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 
 NOTES = (
     "Errors are standard errors of a count, as shares of all users; the mean is over all values, root of the squares.",
@@ -28,7 +28,7 @@ HEADINGS = (
 
 
 def plan_table(plan: Plan) -> Table:
-    """Return the oracles, the recommended one marked."""
+    """Return a table of the oracles, with the recommended one marked."""
     title = f"{plan.users:,} users, {plan.domain_size:,} values, epsilon {plan.epsilon:g}; * is recommended"
     table = _table(title, *HEADINGS)
     table.add_column("server")
@@ -49,7 +49,7 @@ def plan_table(plan: Plan) -> Table:
 
 
 def needs_table(plan: Plan, error: float) -> Table:
-    """Return what each oracle needs for an error."""
+    """Return a table of the users or the epsilon that each oracle needs for an error."""
     table = _table(f"What it takes for {_percent(error)}, rare values", "users", "or epsilon")
     for row in plan.rows:
         needs = _needs(row, error)
@@ -64,7 +64,7 @@ def skipped_notes(plan: Plan) -> list[str]:
 
 
 def as_json(plan: Plan, error: float | None) -> str:
-    """Return a plan, and what it takes to reach an error if there is one, as JSON."""
+    """Return a plan as JSON, with what a target error needs if one is given."""
     facts = {
         "domain_size": plan.domain_size,
         "users": plan.users,

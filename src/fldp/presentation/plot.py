@@ -7,7 +7,7 @@ import numpy as np
 
 from fldp.data.estimate import Estimate
 from fldp.errors import FldpError
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.support.optional_imports import load
 
 COLOURS = {
@@ -35,7 +35,7 @@ INK, FAINT = "#222222", "#b8b8b8"
 
 
 def literal(text: str) -> str:
-    r"""Return text that is drawn as it is: a dollar sign would begin a formula.
+    r"""Escape text for matplotlib, where a dollar sign would begin a formula.
 
     >>> print(literal("from $1 to $2"))
     from \$1 to \$2
@@ -44,31 +44,31 @@ def literal(text: str) -> str:
 
 
 def figure(width: float, height: float) -> tuple[Any, Any]:
-    """Return a figure and its axes in the house's look; needs the extra ``plot``."""
-    made, (axes,) = figures(width, height, 1)
-    return made, axes
+    """Return a figure and its axes in the style of all figures; needs the extra ``plot``."""
+    drawn, (axes,) = figures(width, height, 1)
+    return drawn, axes
 
 
 def figures(width: float, height: float, panels: int, *, above: float = 0.0) -> tuple[Any, list[Any]]:
-    """Return a figure and the axes of its panels side by side, with so many inches ``above`` them left free."""
-    made, (every,) = grid(width, height, 1, panels, above=above)
-    return made, every
+    """Return a figure and the axes of its panels side by side, with ``above`` inches left free above them."""
+    drawn, (every,) = grid(width, height, 1, panels, above=above)
+    return drawn, every
 
 
 def grid(
     width: float, height: float, rows: int, columns: int, *, above: float = 0.0, **sharing: Any
 ) -> tuple[Any, list[list[Any]]]:
-    """Return a figure and the axes of its panels, row by row; ``sharing`` is what matplotlib's subplots take."""
-    made = load("matplotlib.figure", "plot").Figure(figsize=(width, height), dpi=150, layout="constrained")
-    made.get_layout_engine().set(rect=(0.005, 0.005, 0.99, 0.99 - above / height))
-    every = [list(row) for row in made.subplots(rows, columns, squeeze=False, **sharing)]
+    """Return a figure and the axes of its panels, row by row; ``sharing`` goes to matplotlib's ``subplots``."""
+    drawn = load("matplotlib.figure", "plot").Figure(figsize=(width, height), dpi=150, layout="constrained")
+    drawn.get_layout_engine().set(rect=(0.005, 0.005, 0.99, 0.99 - above / height))
+    every = [list(row) for row in drawn.subplots(rows, columns, squeeze=False, **sharing)]
     for axes in (axes for row in every for axes in row):
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(FAINT)
         axes.tick_params(color=FAINT, labelcolor=INK, labelsize=9)
         axes.grid(axis="y", color=FAINT, linewidth=0.5, alpha=0.6)
         axes.set_axisbelow(True)
-    return made, every
+    return drawn, every
 
 
 def save_bars(
@@ -119,12 +119,12 @@ def save(drawn: Any, path: Path) -> None:
     if kind not in ("png", "svg"):
         raise FldpError(f"{path}: a picture must end in .png or .svg")
     _settle(drawn)
-    with load("matplotlib", "plot").rc_context({"svg.hashsalt": "fldp"}), written(str(path)) as file:
+    with load("matplotlib", "plot").rc_context({"svg.hashsalt": "fldp"}), open_output(str(path)) as file:
         drawn.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
 
 
 def _settle(drawn: Any) -> None:
-    """Lay a figure out once, and round the places: the solver's last digits differ from run to run."""
+    """Lay a figure out once and round the positions, since the last digits of the solver differ from run to run."""
     if isinstance(drawn.get_layout_engine(), load("matplotlib.layout_engine", "plot").PlaceHolderLayoutEngine):
         return
     drawn.draw_without_rendering()

@@ -1,15 +1,16 @@
-"""What people and machines see: tables, CSV, JSON."""
+"""Tables for people, CSV and JSON for programs: estimates, oracles, surveys, verifications."""
 
 import csv
 import io
 import json
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from fldp.data.estimate import Estimate
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -19,31 +20,38 @@ from fldp.oracles.exposure import exposure
 from fldp.privacy.verifier import Verification
 from fldp.search.rounds import Round
 from fldp.support.csv_cells import escape_row
+from fldp.support.validation import is_integer
 from fldp.survey.survey import Survey
-from fldp.wire.batch import describe
+from fldp.wire.description import describe
 from fldp.wire.files import Content
 
 
 def console() -> Console:
-    """Return where people read; wide enough for a table where it is not a terminal."""
+    """Return the console on standard output; wide enough for a table if that is not a terminal."""
     return Console() if sys.stdout.isatty() else Console(width=120)
 
 
 def label(estimate: Estimate, value: int) -> str:
-    """Return what to call a value."""
+    """Return the label of a value, or its number."""
     return estimate.labels[value] if estimate.labels is not None else str(value)
 
 
 def estimate_table(estimate: Estimate, level: float, k: int) -> Table:
     """Return the ``k`` largest estimates as a table."""
     size = len(estimate.counts)
-    table = Table(title=f"The {min(k, size):,} largest of {size:,} estimates", title_justify="left")
+    title = f"The {min(k, size):,} largest of {size:,} estimates"
+    return estimate_rows_table(title, _rows(estimate, level, k), level)
+
+
+def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Any]], level: float) -> Table:
+    """Return rows of estimates as a table; labels are shown as they are, without markup."""
+    table = Table(title=title, title_justify="left")
     table.add_column("value")
     for heading in ("estimate", "std. error", f"{100 * level:.4g} % interval", "share"):
         table.add_column(heading, justify="right")
-    for row in estimate.top(k, level):
+    for row in rows:
         table.add_row(
-            label(estimate, int(row["value"])),
+            Text(row["label"]),
             f"{row['count']:,.1f}",
             f"{row['stderr']:,.1f}",
             f"{row['low']:,.1f} .. {row['high']:,.1f}",
@@ -53,7 +61,7 @@ def estimate_table(estimate: Estimate, level: float, k: int) -> Table:
 
 
 def estimate_notes(estimate: Estimate) -> list[str]:
-    """Return what has to be said below an estimate."""
+    """Return the notes below an estimate."""
     oracle = estimate.oracle
     decoder = estimate.options.get("decoder", *oracle.decoders[:1]) if oracle.decoders else None
     notes = [f"{estimate.n:,} reports of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")]
@@ -78,7 +86,7 @@ def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, A
 
 
 def _rest(estimate: Estimate) -> dict[str, Any]:
-    """Return how many hold none of the candidates, where there are candidates."""
+    """Return the estimated number of people outside the candidates, for an oracle over strings."""
     if estimate.oracle.runs:
         return {}
     rest = estimate.rest
@@ -113,14 +121,14 @@ def as_csv(estimate: Estimate, level: float, top: int | None) -> str:
 
 
 class _Lines(io.StringIO):
-    r"""Lines that end in ``\n``. The writer is told ``\r\n``, since it quotes a cell only for what ends its lines."""
+    r"""Lines that end in ``\n``. The writer has to use ``\r\n``, since it quotes only cells with its line ending."""
 
     def write(self, line: str) -> int:
         return super().write(line.removesuffix("\r\n") + "\n")
 
 
 def csv_text(names: Collection[str], rows: Iterable[dict[str, Any]]) -> str:
-    """Return rows as CSV, below the names of their columns; no cell is one that a spreadsheet would run."""
+    """Return rows as CSV with a header; cells that a spreadsheet would run as formulas are escaped."""
     out = _Lines()
     writer = csv.DictWriter(out, names, lineterminator="\r\n")
     writer.writeheader()
@@ -147,7 +155,7 @@ def show_facts(facts: dict[str, Any], as_json: bool) -> None:
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {part}" for name, part in value.items())
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return f"{value:,}" if is_integer(value) else str(value)
 
 
 def oracle_facts(oracle: Oracle) -> dict[str, Any]:
@@ -171,43 +179,45 @@ def content_facts(content: Content) -> dict[str, Any]:
     }
 
 
-def verification_facts(found: Verification, asked: Oracle | None, at: Iterable[float] = ()) -> dict[str, Any]:
-    """Return what was verified, and of which domain, with the deltas at some epsilons."""
-    facts: dict[str, Any] = {"oracle": describe(asked)} if asked else {}
-    if isinstance(found.oracle, Listed):
-        facts["among"] = f"{found.domain_size:,} strings"
-    elif isinstance(asked, FrequencyOracle) and found.domain_size != asked.domain_size:
-        size = found.domain_size
-        same = getattr(found.oracle, "coin", None) == getattr(asked, "coin", None)
+def verification_facts(verification: Verification, oracle: Oracle | None, at: Iterable[float] = ()) -> dict[str, Any]:
+    """Return the results of a verification, with the deltas at some epsilons."""
+    facts: dict[str, Any] = {"oracle": describe(oracle)} if oracle else {}
+    if isinstance(verification.oracle, Listed):
+        facts["among"] = f"{verification.domain_size:,} strings"
+    elif isinstance(oracle, FrequencyOracle) and verification.domain_size != oracle.domain_size:
+        size = verification.domain_size
+        same = getattr(verification.oracle, "coin", None) == getattr(oracle, "coin", None)
         coins = "with the same coin" if same else "with a coin of their own"
-        facts["enumerated"] = f"on {size} values, {coins}: the law of {asked.domain_size:,} is too large"
+        facts["enumerated"] = f"on {size} values, {coins}: the law of {oracle.domain_size:,} is too large"
     facts |= {
-        "epsilon": found.epsilon,
-        "eta": str(found.eta),
-        "eta by mass": str(found.eta_mass),
-        "kind": _kind(found),
-        "delta": float(found.delta),
-        **{f"delta at {epsilon:g}": float(found.delta_at(epsilon)) for epsilon in at},
-        "values left": f"at least {found.anonymity}, {float(found.anonymity_mean):g} in the mean, "
-        f"of {found.domain_size:,}",
-        "witness": str(found.witness),
+        "epsilon": verification.epsilon,
+        "eta": str(verification.eta),
+        "eta by mass": str(verification.eta_mass),
+        "kind": _kind(verification),
+        "delta": float(verification.delta),
+        **{f"delta at {epsilon:g}": float(verification.delta_at(epsilon)) for epsilon in at},
+        "values left": f"at least {verification.anonymity}, {float(verification.anonymity_mean):g} in the mean, "
+        f"of {verification.domain_size:,}",
+        "witness": str(verification.witness),
     }
-    return facts | ({} if found.notion is None else {"claim": str(found.judgement), "verdict": _verdict(found)})
+    return facts | (
+        {} if verification.notion is None else {"claim": str(verification.judgement), "verdict": _verdict(verification)}
+    )
 
 
-def _kind(found: Verification) -> str:
-    if found.eta == 1:
+def _kind(verification: Verification) -> str:
+    if verification.eta == 1:
         return "plain LDP: any two values share all reports"
-    if found.strong:
+    if verification.strong:
         return "strong FLDP: any two values share reports, but some reports rule out values for certain"
     return "weak FLDP: some values share no report, so a report tells them apart for certain"
 
 
-def _verdict(found: Verification) -> str:
-    if found.holds:
+def _verdict(verification: Verification) -> str:
+    if verification.holds:
         return "holds"
-    if found.judgement.holds:
-        return f"DOES NOT HOLD: a report can leave {found.anonymity} values possible, fewer than the oracle says"
+    if verification.judgement.holds:
+        return f"DOES NOT HOLD: a report can leave {verification.anonymity} values possible, fewer than the oracle says"
     return "DOES NOT HOLD"
 
 

@@ -1,4 +1,4 @@
-"""What a report gives away: promises, verifier, auditor, attackers, the card; and what a person has given away."""
+"""Privacy analysis: notions, verifier, auditor, attacks, poisoning, integrity tests, privacy card, limits."""
 
 from fldp.participant.limits import Limit, Limits, Spent
 from fldp.privacy.auditor import Audit, Finding, audit, choose_values, repeated

@@ -1,14 +1,14 @@
-"""attack: how well somebody who sees reports can guess the value behind them.
+"""The Bayes attack: how often the best guess of the value behind reports is right.
 
-The attacker knows the oracle, a prior over the values, and Bayes' rule; nobody does better. On one report, ``bayes``
-says how often the best guess is right. On independent reports of one value, ``averaging`` says how that grows. Where
-reports rule out values for certain, whatever epsilon is, see ``fldp.privacy.elimination_attack``, too.
+The attacker knows the oracle and a prior over the values, and applies Bayes' rule; nobody does better. ``bayes`` is the
+attack on one report, ``averaging`` on growing numbers of independent reports of one value. Where reports rule out
+values for certain, at any epsilon, see also ``fldp.privacy.elimination_attack``.
 
-Where a law is not enumerated, values and reports are drawn and the attacker's own certainty is averaged: it is the
-chance that the guess is right, since the likelihoods are those of the law, and varies less than right and wrong would.
+If a law is not enumerated, values and reports are drawn and the attacker's posterior certainty is averaged. It equals
+the probability that the guess is right, and varies less than the 0 or 1 of right and wrong guesses.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import Any
@@ -22,12 +22,12 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.verifier import enumerable
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress
 from fldp.support.validation import fail, integer
 
 CELLS = 1 << 18  # likelihoods held at a time: 2 MiB
-_BATCH, _MAX_CELLS = 16, 1 << 22  # or those of a few reports, up to 32 MiB: kernels are not compiled for a single one
+_BATCH, _MAX_CELLS = 16, 1 << 22  # or a few reports, up to 32 MiB: one report at a time would run interpreted
 MAX_VALUES = 1 << 24
-Progress = Callable[[int], None]
 draws_of, most_of = integer(2, 1 << 30), integer(1, 1 << 20)
 
 
@@ -35,8 +35,8 @@ draws_of, most_of = integer(2, 1 << 30), integer(1, 1 << 20)
 class Guess:
     """How often the best guess of a value is right, before and after one report.
 
-    ``left`` is the mean number of values that the report leaves possible. If ``exact``, all are right to 1e-12;
-    else ``after`` has a standard error.
+    ``left`` is the mean number of values that the report leaves possible. If ``exact``, errors are below 1e-12;
+    else ``after`` has the standard error ``stderr``.
     """
 
     oracle: FrequencyOracle
@@ -73,8 +73,8 @@ def bayes(
 ) -> Guess:
     """Return the success of the Bayes attacker on one report.
 
-    ``prior`` holds a count or a probability for every value; None is the uniform one. Exact where the law and all
-    public randomness are quickly enumerated, else from ``draws`` reports, of which ``progress`` hears.
+    ``prior`` holds a count or a probability for every value; None is uniform. Exact if the law and all public
+    randomness are quick to enumerate, else from ``draws`` reports, with calls of ``progress``.
 
     >>> import fldp
     >>> guess = bayes(fldp.FHR(epsilon=1.0, domain_size=7))
@@ -97,7 +97,7 @@ def bayes(
 
 
 def _enumerated(oracle: FrequencyOracle, shares: Floats) -> tuple[float, float]:
-    """Return the probability that the likeliest value is the right one, and the mean number of possible ones."""
+    """Return the probability that the likeliest value is right, and the mean number of possible values."""
     publics, right, left = list(oracle.publics()), list[float](), list[float]()
     for public in publics:
         laws = [oracle.law(value, public) for value in range(oracle.domain_size)]
@@ -121,14 +121,14 @@ def averaging(
 ) -> Averaging:
     """Return the success of the Bayes attacker on growing numbers of independent reports of one value.
 
-    The numbers are the small ones and about eight to each doubling, up to ``most``. A client that repeats its first
-    report gives nothing but that one: there, the success stays at that of one. ``progress`` hears of every report.
+    The numbers grow up to ``most``, about eight to each doubling. Against a client that repeats its first report, the
+    success stays as after one report. ``progress`` is called with the number of reports drawn.
 
     >>> import fldp
-    >>> found = averaging(fldp.GRR(epsilon=1.0, domain_size=5), most=12, rng=7)
-    >>> found.reports.tolist()
+    >>> attack = averaging(fldp.GRR(epsilon=1.0, domain_size=5), most=12, rng=7)
+    >>> attack.reports.tolist()
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
-    >>> found.success[[0, 3, -1]].round(1).tolist()
+    >>> attack.success[[0, 3, -1]].round(1).tolist()
     [0.4, 0.5, 0.7]
     """
     shares = checked_prior("averaging", oracle, prior)
@@ -149,25 +149,25 @@ def _certainty(
     stream: Stream,
     progress: Progress | None,
 ) -> Floats:
-    """Return for each of the values the posterior probability of the best guess after each number of reports.
+    """Return for each value the posterior probability of the best guess after each number of reports.
 
-    The best guess is kept at 1. What falls to 0 beside it was less likely than 1e-300, the true value included.
+    Likelihoods are scaled so that the best guess has 1; anything that underflows to 0 is less likely than 1e-300.
     """
-    made, likely = np.empty((len(values), len(counts))), np.tile(shares, (len(values), 1))
+    certainty, likely = np.empty((len(values), len(counts))), np.tile(shares, (len(values), 1))
     for count in range(1, counts[-1] + 1):
         likely *= oracle.likelihoods(oracle.privatize(values, rng=stream).data)
         likely /= likely.max(axis=1, keepdims=True)
         if count in counts:
-            made[:, counts.index(count)] = 1 / likely.sum(axis=1)
+            certainty[:, counts.index(count)] = 1 / likely.sum(axis=1)
         if progress is not None:
             progress(len(values))
-    return made
+    return certainty
 
 
 def trials_of(
     oracle: FrequencyOracle, shares: Floats, trials: int, rng: int | Stream | None
 ) -> Iterator[tuple[slice, NDArray[np.int64], Stream]]:
-    """Draw values from the prior, as many at a time as keep their likelihoods small, with a stream for their noise."""
+    """Draw values from the prior, in batches whose likelihoods fit into memory, with a stream for their noise."""
     stream = Stream.of(rng)
     generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
     rows = max(1, CELLS // oracle.domain_size, min(_BATCH, _MAX_CELLS // oracle.domain_size))
@@ -183,15 +183,15 @@ def checked_prior(who: str, oracle: Oracle, prior: Any) -> Floats:
         return np.full(size, 1 / size)
     rule = f"{size} numbers, one for each value"
     try:
-        given = np.asarray(prior)
+        array = np.asarray(prior)
     except (ValueError, TypeError):  # such as lists of different lengths
         raise fail(who, "prior", rule, prior) from None
-    if given.dtype.kind not in "iuf" or given.shape != (size,):
-        raise fail(who, "prior", rule, f"{given.dtype} of shape {given.shape}")
-    shares = given.astype(np.float64)
+    if array.dtype.kind not in "iuf" or array.shape != (size,):
+        raise fail(who, "prior", rule, f"{array.dtype} of shape {array.shape}")
+    shares = array.astype(np.float64)
     if not (np.isfinite(shares).all() and shares.min() >= 0 and shares.max() > 0):
         raise fail(who, "prior", "finite, at least 0, and not 0 everywhere", float(shares.min()))
-    shares /= shares.max()  # so that the sum is finite
+    shares /= shares.max()  # the sum stays finite
     return np.asarray(shares / shares.sum())
 
 

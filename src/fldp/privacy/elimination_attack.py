@@ -1,7 +1,7 @@
-"""elimination: what independent reports of one value give away for certain, and how many of them give away all.
+"""The elimination attack: which values independent reports of one value rule out for certain.
 
-Each report of FHR, or of FWR with an eta below 1, tells parities of the item without noise: linear equations over
-GF(2). Enough of them have one solution, at any epsilon. So a client must answer once and repeat that same answer.
+Each report of FHR, or of FWR with eta below 1, reveals exact parities of the item: linear equations over GF(2). Enough
+of them have a single solution, at any epsilon. So a client must answer once and repeat that answer.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,13 +18,14 @@ from fldp.oracles.flexible.fhr import FHR
 from fldp.oracles.flexible.fwr import FWR
 from fldp.oracles.flexible.walsh_oracle import WalshOracle
 from fldp.oracles.grouped import Grouped
-from fldp.privacy.bayes_attack import CELLS, Progress, checked_prior, draws_of, trials_of
+from fldp.privacy.bayes_attack import CELLS, checked_prior, draws_of, trials_of
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress
 from fldp.support.validation import fail, fraction
 
 
 def remaining(reports: Reports) -> NDArray[np.int64]:
-    """Return the values that can have produced all of the reports, each of them independently. For any oracle.
+    """Return the values that can have produced all of these independent reports, for any oracle.
 
     >>> import fldp
     >>> oracle = fldp.FHR(epsilon=0.01, domain_size=1023)
@@ -40,7 +41,7 @@ def remaining(reports: Reports) -> NDArray[np.int64]:
 
 
 def eliminate(reports: Reports) -> NDArray[np.int64]:
-    """Return the same as ``remaining`` by Gaussian elimination over GF(2): for the oracles whose reports are parities.
+    """Return the same as ``remaining`` by Gaussian elimination over GF(2), for oracles that leak parities.
 
     >>> import fldp
     >>> oracle = fldp.FWR(epsilon=0.01, domain_size=1000, eta=0.25)
@@ -49,14 +50,14 @@ def eliminate(reports: Reports) -> NDArray[np.int64]:
     """
     oracle = reports.oracle
     if not isinstance(oracle, WalshOracle):
-        raise fail("eliminate", "reports", "of FHR, FWR or another that tells parities", oracle)
+        raise fail("eliminate", "reports", "of FHR, FWR or another oracle that leaks parities", oracle)
     masks, parities = (part.reshape(-1).tolist() for part in oracle.leak(reports.data))
     rows = _echelon(mask << 1 | parity for mask, parity in zip(masks, parities, strict=True))
     return np.flatnonzero(np.isin(oracle.value_items, _solutions(rows, oracle.walsh_order.bit_length() - 1)))
 
 
 def _echelon(equations: Iterable[int]) -> list[int]:
-    """Reduce equations, each a mask followed by a bit for its parity, until no two have the same highest bit."""
+    """Bring equations (a mask, then a bit for its parity) to echelon form: no two share their highest bit."""
     rows: list[int] = []
     for equation in equations:
         rows = _reduced(rows, equation)
@@ -64,32 +65,32 @@ def _echelon(equations: Iterable[int]) -> list[int]:
 
 
 def _reduced(rows: list[int], equation: int) -> list[int]:
-    """Add an equation to reduced ones; the same list if it follows from them."""
+    """Add an equation to reduced ones; return the same list if it is implied by them."""
     for row in rows:
-        equation = min(equation, equation ^ row)
+        equation = min(equation, equation ^ row)  # clears the highest bit of the row if it is set
     return sorted([*rows, equation], reverse=True) if equation else rows
 
 
 def _solutions(rows: list[int], bits: int) -> NDArray[np.uint64]:
-    """Return all items that solve the equations: bit by bit from the lowest, given by its row or else free."""
-    found = np.zeros(0 if 1 in rows else 1, np.uint64)  # 1 says that no mask is odd
+    """Return all items that solve the equations, bit by bit from the lowest: a pivot is determined, others are free."""
+    items = np.zeros(0 if 1 in rows else 1, np.uint64)  # the row 1 is the contradiction 0 = 1
     leading = {row.bit_length() - 2: row for row in rows}
     for bit in range(bits):
-        one = np.uint64(1 << bit)
+        power = np.uint64(1 << bit)
         if bit in leading:
             mask, parity = np.uint64(leading[bit] >> 1), leading[bit] & 1
-            found = np.where((np.bitwise_count(found & mask) & 1) == parity, found, found | one)
+            items = np.where((np.bitwise_count(items & mask) & 1) == parity, items, items | power)
         else:
-            found = np.concatenate([found, found | one])
-    return found
+            items = np.concatenate([items, items | power])
+    return items
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """How many independent reports of one value leave it alone possible.
+    """How many independent reports of one value it takes until only that value is possible.
 
-    ``known[n]`` is the probability that ``n`` reports are enough, for a value drawn uniformly. It is exact, or the
-    share of so many ``trials``.
+    ``known[n]`` is the probability that ``n`` reports are enough, for a value drawn uniformly. It is exact, or
+    the share of ``trials``.
     """
 
     oracle: FrequencyOracle
@@ -98,13 +99,13 @@ class Repeats:
     trials: int
 
     def within(self, share: float) -> int | None:
-        """Return the least number of reports that is enough with probability ``share``; None if none is."""
+        """Return the least number of reports that suffices with probability ``share``; None if none does."""
         enough = np.flatnonzero(self.known >= fraction("Repeats", "share", share))
         return int(enough[0]) if len(enough) else None
 
     @property
     def mean(self) -> float | None:
-        """The mean number of reports, up to 1e-9 if exact; None if some trials did not end."""
+        """The mean number of reports, within 1e-9 if exact; None if some trials did not end."""
         return float((1 - self.known).sum()) if self.known[-1] > 1 - 1e-9 else None
 
 
@@ -117,19 +118,18 @@ def repeats(
 ) -> Repeats:
     """Return how many independent reports it takes until only one value can have produced them all.
 
-    Exact where no report rules anything out, for Grouped, and for FHR and FWR where the items in use are all there are
-    (FHR: ``d`` or ``d + 1`` a power of two; FWR: ``d``). Else from ``trials``, of which ``progress`` hears when they
-    end.
+    Exact if no report rules anything out, for Grouped, and for FHR and FWR if all items are in use (FHR: ``d`` or
+    ``d + 1`` a power of two; FWR: ``d``). Else from ``trials``, with calls of ``progress`` as they end.
 
     >>> import fldp
-    >>> found = repeats(fldp.FHR(epsilon=1.0, domain_size=1023))
-    >>> found.within(0.5), found.within(0.99), round(found.mean, 1), found.exact
+    >>> needed = repeats(fldp.FHR(epsilon=1.0, domain_size=1023))
+    >>> needed.within(0.5), needed.within(0.99), round(needed.mean, 1), needed.exact
     (11, 17, 11.6, True)
     """
     trials = draws_of("repeats", "trials", trials)
     if oracle.anonymity == oracle.domain_size:
         return Repeats(oracle, np.zeros(1), exact=True, trials=0)
-    if isinstance(oracle, Grouped):  # one report rules out all other groups, and no more rule out anything else
+    if isinstance(oracle, Grouped):  # one report rules out all other groups, and further reports nothing else
         alone = oracle.groups.count(1) / oracle.domain_size
         return Repeats(oracle, np.array([0.0, alone]), exact=True, trials=0)
     formula = _formula(oracle)
@@ -144,7 +144,7 @@ def repeats(
 
 
 def spanning(bits: int, vectors: int) -> float:
-    """Return the probability that so many uniform vectors of so many bits span all of them.
+    """Return the probability that uniform vectors of ``bits`` bits span the whole space.
 
     >>> spanning(1, 3), spanning(2, 1)
     (0.875, 0.0)
@@ -153,11 +153,11 @@ def spanning(bits: int, vectors: int) -> float:
 
 
 def _formula(oracle: FrequencyOracle) -> tuple[int, int, int] | None:
-    """Return how many bits have to be spanned, by how many uniform vectors a report, after how many idle reports.
+    """Return the bits to be spanned, the uniform vectors per report, and the number of idle first reports.
 
-    An FHR mask ``w`` is uniform over those with an odd parity. Where all items but 0 are in use, the first report gives
-    one such mask, and the others add their differences from it: uniform over the even ones, a space of a bit less.
-    Where the items are all that have the top bit, the lower bits of ``w`` are uniform, and the top bit follows.
+    An FHR mask ``w`` is uniform over the odd masks. If all items but 0 are in use, the first report gives one such
+    mask, and the others add their differences from it: uniform over the even masks, a space of one bit less. If the
+    items are exactly those with the top bit, the lower bits of ``w`` are uniform and determine the top bit.
     """
     if type(oracle) is FHR:
         rows, bits = oracle.rows, oracle.rows.bits - 1
@@ -170,14 +170,14 @@ def _formula(oracle: FrequencyOracle) -> tuple[int, int, int] | None:
 
 
 def _most(oracle: FrequencyOracle) -> int:
-    """Return how many reports to try: if each excludes half, another value is left once in ``2^40`` trials."""
+    """Return how many reports to try: if each rules out half, another value is left once in ``2^40`` trials."""
     return 2 * oracle.domain_size.bit_length() + 40
 
 
 def _ends(
     oracle: FrequencyOracle, trials: int, rng: int | Stream | None, progress: Progress | None
 ) -> Iterator[NDArray[np.int64]]:
-    """Draw values and reports of them, and yield how many left the value alone; one more than tried if none did."""
+    """Draw values and reports, and yield how many reports it took; one more than were tried if they did not suffice."""
     shares = checked_prior("repeats", oracle, None)
     for _, values, stream in trials_of(oracle, shares, trials, rng):
         if isinstance(oracle, WalshOracle):
@@ -189,7 +189,7 @@ def _ends(
 
 
 def _count_likelihoods(oracle: FrequencyOracle, values: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
-    """Count the reports that leave each value alone, by the likelihoods: for any oracle."""
+    """Count the reports until each value alone is possible, by likelihoods, for any oracle."""
     ends, still = np.full(len(values), _most(oracle) + 1), np.arange(len(values))
     possible = np.ones((len(values), oracle.domain_size), np.bool_)
     for count in range(1, _most(oracle) + 1):
@@ -203,7 +203,7 @@ def _count_likelihoods(oracle: FrequencyOracle, values: NDArray[np.int64], strea
 
 
 def _count_parities(oracle: WalshOracle, values: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
-    """Count the same by elimination: its work hardly grows with the domain."""
+    """Count the same by elimination, whose work hardly grows with the domain."""
     most = _most(oracle)
     masks, parities = oracle.leak(oracle.privatize(np.repeat(values, most), rng=stream).data)
     shape = len(values), most * masks.shape[1]
@@ -214,9 +214,10 @@ def _count_parities(oracle: WalshOracle, values: NDArray[np.int64], stream: Stre
 
 
 def _equations_needed(equations: Iterable[tuple[int, int]], holders: NDArray[np.int64]) -> int | None:
-    """Return how many equations leave a single value; ``holders`` are the values of each item. None if all do not.
+    """Return how many equations leave a single value; None if all of them do not.
 
-    While there are more solutions than items without a value and one more, some two of them have values.
+    ``holders`` counts the values of each item. Solutions are looked up only once they are so few that all but one could
+    be items without a value.
     """
     rows, bits = list[int](), len(holders).bit_length() - 1
     spare = int((holders == 0).sum()) + 1

@@ -1,10 +1,9 @@
-"""Laws: the conditional probabilities that a verifier looks at, from an oracle, a table or a function."""
+"""Laws: output distributions for the verifier, from an oracle, a table or a function."""
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from fldp.errors import DomainError, ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.support.exact_numbers import exact
-from fldp.support.validation import show
+from fldp.support.validation import is_integer, show
 
 _MAX_WORK = 1 << 24
 _ROUNDING = Fraction(1, 10**9)
@@ -21,7 +20,7 @@ _ROUNDING = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class Laws:
-    """For every value, and every draw of the public randomness, the probability of each report."""
+    """The probability of each report, for every value and every draw of the public randomness."""
 
     publics: list[Any]
     rows: list[list[Law]]
@@ -30,9 +29,9 @@ class Laws:
 def laws_of(subject: Any, domain_size: int | None) -> Laws:
     """Enumerate the laws of an oracle, of a table with a row for each value, or of a function of the value.
 
-    A list of oracles is a family: the values of the first, then those of the second, each under its own law.
-    A table may be a list of rows, of probabilities or of mappings from reports to them, or a NumPy array. Floats
-    are taken as the numbers that they are, and divided by their sum, which may miss 1 by rounding alone.
+    A list of oracles is a family: the values of the first, then of the second, and so on, each under its own law.
+    A table is a NumPy array or a list of rows; a row lists probabilities or maps reports to them. Floats are taken
+    exactly and divided by their sum, which may differ from 1 by rounding only.
 
     >>> laws_of([[0.75, 0.25], ["1/4", "3/4"]], None).rows[1]
     [{0: Fraction(1, 4), 1: Fraction(3, 4)}]
@@ -45,11 +44,12 @@ def laws_of(subject: Any, domain_size: int | None) -> Laws:
         return _of_family(subject)
     rows = _of_function(subject, domain_size) if callable(subject) else _of_table(subject)
     if len(rows) < 2:
-        raise ParameterError(f"verify: a law must be of at least 2 values, got {len(rows)}")
+        raise ParameterError(f"verify: a law must have at least 2 values, got {len(rows)}")
     laws = [[_checked(value, row)] for value, row in enumerate(rows)]
     if len(laws) * sum(len(law) for (law,) in laws) > _MAX_WORK:
-        rule = f"values times probabilities of at most {_MAX_WORK:,}"
-        raise ParameterError(f"verify: a law must have {rule}, got one of {len(laws):,} values that has more")
+        raise ParameterError(
+            f"verify: this law of {len(laws):,} values is too large: values times probabilities exceed {_MAX_WORK:,}"
+        )
     return Laws([None], laws)
 
 
@@ -61,7 +61,7 @@ def _of_oracle(oracle: FrequencyOracle) -> Laws:
 
 
 def _of_family(oracles: Sequence[FrequencyOracle]) -> Laws:
-    """Join the laws of several oracles into one of all their values: a report tells which oracle it is of."""
+    """Join the laws of several oracles into one law of all their values; a report names its oracle."""
     rows: list[list[Law]] = []
     for k, oracle in enumerate(oracles):
         laws = _of_oracle(oracle)
@@ -73,7 +73,7 @@ def _of_family(oracles: Sequence[FrequencyOracle]) -> Laws:
 
 
 def _of_function(law: Callable[[int], Any], domain_size: int | None) -> list[Any]:
-    if isinstance(domain_size, bool) or not isinstance(domain_size, Integral) or not 2 <= domain_size <= _MAX_WORK:
+    if not is_integer(domain_size) or not 2 <= domain_size <= _MAX_WORK:
         raise ParameterError(f"verify: a function needs domain_size, its number of values, got {domain_size!r}")
     return [_plain(law(value)) for value in range(int(domain_size))]
 
@@ -88,8 +88,8 @@ def _of_table(table: Any) -> list[Any]:
     return list(rows)
 
 
-def _plain(given: Any) -> Any:
-    return given.tolist() if isinstance(given, np.ndarray) else given
+def _plain(table: Any) -> Any:
+    return table.tolist() if isinstance(table, np.ndarray) else table
 
 
 def _is_row(row: Any) -> bool:
@@ -109,13 +109,13 @@ def _checked(value: int, row: Any) -> Law:
 
 def _share(value: int, report: Any, share: Any) -> Fraction:
     try:
-        made = exact(share)
+        probability = exact(share)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        made = Fraction(-1)
-    if made < 0 or isinstance(share, bool):
+        probability = Fraction(-1)
+    if probability < 0:
         where = f"report {show(report)} under value {value}"
         raise DomainError(f"verify: the probability of {where} must be a number from 0 on, got {show(share)}")
-    return made
+    return probability
 
 
 def _support(law: Law) -> Law:
@@ -123,7 +123,7 @@ def _support(law: Law) -> Law:
 
 
 def read_table(path: Path) -> list[list[str]]:
-    """Read a table of probabilities from CSV: a row for each value, a column for each report, no headings."""
+    """Read a table of probabilities from CSV: a row for each value, a column for each report, no header."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]

@@ -1,11 +1,10 @@
-"""card: what a report gives away, in numbers that a person can be told."""
+"""The privacy card: what a report gives away, in numbers for people."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fldp.data.estimate import z_score
+from fldp.data.comparison import z_score
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import even_error, plain_epsilon_of, users_constraint
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -17,27 +16,23 @@ from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination_attack import Repeats, repeats
 from fldp.privacy.verifier import verifiable, verify
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail
 from fldp.survey.survey import Survey
 
 LEVEL = 0.95
 MAX_REPEATS = 64
-_WORK = 1 << 26  # likelihoods that an attack may look at: a few seconds
-_MAX_TRIALS, _MIN_TRIALS = (
-    1000,
-    24,
-)  # the least are for large domains; what they leave open is in the standard errors
-Progress = Callable[[float], None]
+_WORK = 1 << 26  # likelihoods that an attack may compute: a few seconds
+_MAX_TRIALS, _MIN_TRIALS = 1000, 24  # few on large domains; standard errors show it
 
 
 @dataclass(frozen=True)
 class Deal:
-    """One way to decode: how exact it is, and the plain LDP that is as exact.
+    """One decoder: its accuracy, and plain LDP of the same accuracy.
 
-    ``reach`` is half the length of the 95 % interval of the share of a value that nobody holds, in a population that
-    holds all others equally often; for Grouped, it is one of the values whose error is largest. ``plain_epsilon`` is
-    the epsilon at which OUE has the same error, and ``plain_guess`` the attacker's success against that; None if no
-    epsilon does.
+    ``reach`` is half the length of the 95 % interval of the share of a value that nobody holds, if all others are
+    equally frequent; for Grouped, of a value with the largest error. ``plain_epsilon`` is the epsilon at which OUE has
+    the same error, and ``plain_guess`` the attacker's success against that OUE; None if there is none.
     """
 
     decoder: str | None
@@ -48,7 +43,7 @@ class Deal:
 
 @dataclass(frozen=True)
 class Card:
-    """What one person's report gives away, and what many of them are good for.
+    """What one report gives away, and how accurate the estimates from many are.
 
     ``left[k]`` is the mean number of values that ``k`` independent reports of one value leave possible, exactly.
     ``least_left`` is the least that one report can leave.
@@ -74,7 +69,7 @@ class Card:
         return self.least_left < self.oracle.domain_size
 
     def fresh_for(self, share: float) -> int | None:
-        """Return after how many fresh reports the best guess is right so often; None if that takes more than 64."""
+        """Return after how many fresh reports the best guess is right with probability ``share``; None above 64."""
         if self.guess.after >= share:
             return 1
         later = self.averaging.reports > 1  # a simulated success on one report may lie above the exact one
@@ -90,23 +85,23 @@ def card(
     rng: int | Stream | None = None,
     progress: Progress | None = None,
 ) -> Card:
-    """Return the card of an oracle or of a survey with so many users.
+    """Return the privacy card of an oracle or a survey with this many users.
 
-    ``prior`` is what the attacker knows beforehand, a number for each value; None stands for nothing. Attacks on large
-    domains are simulated; ``progress`` hears of every share of the work that is done.
+    ``prior`` is the attacker's prior knowledge, a number for each value; None is uniform. Attacks on large domains are
+    simulated; ``progress`` is called with each finished share of the work.
 
     >>> import fldp
-    >>> made = card(fldp.FHR(epsilon=1.0, domain_size=7), users=10_000, rng=7)
-    >>> made.least_left, made.left[1], round(made.guess.gain, 2), round(made.deals[0].plain_epsilon, 2)
+    >>> fhr = card(fldp.FHR(epsilon=1.0, domain_size=7), users=10_000, rng=7)
+    >>> fhr.least_left, fhr.left[1], round(fhr.guess.gain, 2), round(fhr.deals[0].plain_epsilon, 2)
     (4, Fraction(4, 1), 2.36, 2.03)
     """
     survey = subject if isinstance(subject, Survey) else None
-    given = subject.oracle if isinstance(subject, Survey) else subject
-    if not isinstance(given, Oracle):
+    asked = subject.oracle if isinstance(subject, Survey) else subject
+    if not isinstance(asked, Oracle):
         raise fail("card", "subject", "an oracle or a survey", subject)
-    oracle = listed("card", given)
+    oracle = listed("card", asked)
     users_constraint("card", "users", users)
-    advance, stream = progress or _ignore, Stream.of(rng)
+    advance, stream = progress or ignore, Stream.of(rng)
     guess = _guess(oracle, prior, stream)
     advance(0.1)
     known = _repeats(oracle, stream)
@@ -119,12 +114,8 @@ def card(
     return Card(oracle, survey, users, guess, oracle.anonymity, left, known, averaged, deals)
 
 
-def _ignore(share: float) -> None:
-    del share
-
-
 def _trials(oracle: FrequencyOracle, reports: int) -> int:
-    """Return how many users to draw, so that large domains do not take forever: fewer of one report, of less work."""
+    """Return how many users to draw, within the work allowed; the attack on one report gets a quarter of it."""
     most, work = (10 * _MAX_TRIALS, _WORK // 4) if reports == 1 else (_MAX_TRIALS, _WORK)
     return max(_MIN_TRIALS, min(most, work // (reports * oracle.domain_size)))
 
@@ -151,8 +142,8 @@ def _deal(oracle: FrequencyOracle, decoder: str | None, users: int, prior: Any, 
 def values_left(oracle: FrequencyOracle, most: int) -> tuple[Fraction, ...]:
     """Return the mean number of values that 0, 1, ... independent reports of one value leave possible.
 
-    Another value survives each of them with the probability that it shares the report; values are equally frequent.
-    Of an oracle that cannot be verified at its size, these probabilities are those on a few values.
+    Another value survives each report with the probability that it shares it; values are equally frequent. If an oracle
+    cannot be verified at its size, these probabilities come from a small domain.
 
     >>> import fldp
     >>> [float(left) for left in values_left(fldp.FHR(epsilon=1.0, domain_size=1023), 3)]
@@ -164,7 +155,7 @@ def values_left(oracle: FrequencyOracle, most: int) -> tuple[Fraction, ...]:
 
 
 def _shares(oracle: FrequencyOracle) -> dict[Fraction, Fraction]:
-    """Return how often two different values share how much of their reports."""
+    """Return the shared probability mass of two values, and the share of pairs that have it."""
     size = oracle.domain_size
     if oracle.anonymity == size:
         return {Fraction(1): Fraction(1)}

@@ -1,4 +1,4 @@
-"""Verification: what a law was found to guarantee, and whether that keeps a promise."""
+"""Verification: the guarantees of a law, and whether they keep a promise."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.profile import Curve, Profile, delta_curve
 from fldp.privacy.notions.base import Notion, Pair, bounded_epsilon
 from fldp.randomness.coins import exp_lower, log_upper
-from fldp.support.validation import fail
+from fldp.support.validation import fail, is_number
 
-_MAX_SAMPLED = 1 << 10  # values, of which all pairs are looked at
+_MAX_SAMPLED = 1 << 10  # values, all pairs of which are checked
 
 Report = tuple[Any, Any]  # its public part, and its outcome
 Left = Sequence[tuple[Collection[int], Report | None]]
@@ -22,10 +22,10 @@ Left = Sequence[tuple[Collection[int], Report | None]]
 
 @dataclass(frozen=True)
 class Witness:
-    """A report, and the two values between which it tells the most.
+    """A report, and the two values that it distinguishes best.
 
-    ``ratio`` is that of its probabilities; None where ``other`` cannot produce it, which is shown only if no report
-    that both can produce tells them apart. ``report`` is None where the law was too large to go through.
+    ``ratio`` is its likelihood ratio; None if ``other`` cannot produce it, which is chosen only if no shared report
+    distinguishes them. ``report`` is None if the law was too large to enumerate.
     """
 
     value: int
@@ -37,9 +37,9 @@ class Witness:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Whether a law keeps a promise; if not, a pair of values or a report with which it does not, and why.
+    """Whether a law keeps a promise; if not, a pair of values or a report that breaks it, and why.
 
-    ``report`` is a pair of its public part, if it has one, and of its outcome.
+    ``report`` is its public part (or None) and its outcome.
 
     >>> import fldp
     >>> print(fldp.verify([[1, 0], [0, 1]]).judge(fldp.LDP(1.0)))
@@ -69,12 +69,12 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Verification:
-    """What a law really guarantees. All exact, but for ``epsilon``, which is rounded up to a float.
+    """What a law guarantees. All numbers are exact, except ``epsilon``, which is rounded up to a float.
 
     ``ratio`` is ``e^epsilon``: the largest ratio of a report's probabilities under two values that can both produce it.
     ``eta`` counts shared reports, ``eta_mass`` weighs them by probability. ``anonymity`` is the least number of values
-    that a report leaves possible, ``anonymity_mean`` the mean over reports of users whose values are equally frequent.
-    Counting alone can be gamed, and so can mass; the three belong together.
+    that a report leaves possible, ``anonymity_mean`` its mean if all values are equally frequent. A mechanism can be
+    tuned to look good by count alone, or by mass alone; read all three together.
     """
 
     oracle: FrequencyOracle | None
@@ -84,11 +84,13 @@ class Verification:
     profiles: Mapping[Pair, Profile] = field(repr=False)
     overlaps: Mapping[Fraction, Fraction] = field(repr=False)
     notion: Notion | None = None
-    left: Left | None = field(default=None, repr=False)  # what reports leave possible, with one that does
+    left: Left | None = field(
+        default=None, repr=False
+    )  # sets of values that reports leave possible, each with such a report
 
     @property
     def ratio(self) -> Fraction:
-        """E to the power of ``epsilon``, exactly."""
+        """``e^epsilon``, exactly."""
         return max(profile.ratio for profile in self._different)
 
     @property
@@ -98,48 +100,48 @@ class Verification:
 
     @property
     def eta(self) -> Fraction:
-        """The least share of reports that two values have in common, by their number: the paper's definition."""
+        """The least share of reports that two values have in common, by count: the paper's definition."""
         return min(profile.overlap for profile in self._different)
 
     @property
     def eta_mass(self) -> Fraction:
-        """The least probability that a report of one value is one that the other can produce."""
+        """The least probability that another value can produce a report of a given value."""
         return min(profile.shared_mass for profile in self._different)
 
     @property
     def strong(self) -> bool:
-        """Whether every two values share reports; else FLDP is weak, and some values are told apart with certainty."""
+        """Whether every two values share reports; else FLDP is weak: some pairs are distinguished with certainty."""
         return self.eta > 0
 
     @property
     def delta(self) -> Fraction:
-        """The delta of (epsilon, delta)-LDP at the promised epsilon; at ``ratio`` where none is promised."""
+        """The delta of (epsilon, delta)-LDP at the promised epsilon; at ``ratio`` if none is promised."""
         promised = getattr(self.notion, "epsilon", None)
         return self._excess(self.ratio if promised is None else exp_lower(promised))
 
     def delta_at(self, epsilon: float) -> Fraction:
-        """Return the delta of (epsilon, delta)-LDP at any epsilon from 0 on.
+        """Return the delta of (epsilon, delta)-LDP at any epsilon of at least 0.
 
         >>> import fldp
         >>> fldp.verify([["3/4", "1/4"], ["1/4", "3/4"]]).delta_at(0.0)
         Fraction(1, 2)
         """
-        nothing = not isinstance(epsilon, bool) and epsilon == 0
+        nothing = is_number(epsilon) and epsilon == 0
         return self._excess(exp_lower(0.0 if nothing else bounded_epsilon("verify", epsilon)))
 
     @property
     def delta_curve(self) -> Curve:
-        """The whole curve: corners ``(e^epsilon, delta)``, straight lines between them, level after the last."""
+        """The delta curve: corners ``(e^epsilon, delta)``, linear between them and constant after the last."""
         return delta_curve(self._different)
 
     @property
     def anonymity_mean(self) -> Fraction:
-        """The mean number of values that a report leaves possible, values being equally frequent."""
+        """The mean number of values that a report leaves possible, if all are equally frequent."""
         shared = sum((share * weight for share, weight in self.overlaps.items()), Fraction(0))
         return 1 + (self.domain_size - 1) * shared
 
     def judge(self, notion: Notion) -> Judgement:
-        """Tell whether the law keeps a promise, with a report or a pair of values for which it does not."""
+        """Judge whether the law keeps a promise, with a report or a pair of values that breaks it."""
         if not isinstance(notion, Notion):
             raise fail("verify", "notion", "a notion such as LDP(1.0)", notion)
         notion.check_domain(self.domain_size)
@@ -153,7 +155,7 @@ class Verification:
         return Judgement(notion, True)
 
     def _wrong_reports(self, notion: Notion) -> Iterator[tuple[Report | None, str]]:
-        """Yield reports that a notion does not allow."""
+        """Yield reports that a notion forbids, with the reason."""
         if not notion.looks_at_reports:
             return
         if self.left is None:
@@ -168,12 +170,12 @@ class Verification:
         return self.oracle is None or len(self.profiles) == self.domain_size * (self.domain_size - 1)
 
     def _profile(self, pair: Pair) -> Profile:
-        found = self.profiles.get(pair) or (self.oracle.profile(*pair) if self.oracle else None)
-        assert found is not None
-        return found
+        profile = self.profiles.get(pair) or (self.oracle.profile(*pair) if self.oracle else None)
+        assert profile is not None
+        return profile
 
     def _pairs(self, notion: Notion) -> Iterator[Pair]:
-        """Yield all pairs; of a law in closed form, pairs of all kinds in and between ranges that have one demand."""
+        """Yield all pairs; of a law in closed form, pairs of every kind within and between ranges of equal demand."""
         if self._is_enumerated or self.oracle is None:
             yield from self.profiles
             return
@@ -186,14 +188,14 @@ class Verification:
 
     @property
     def judgement(self) -> Judgement:
-        """Whether the law keeps what was promised: of an oracle, by its parameters."""
+        """The judgement on the promised notion; an oracle promises by its parameters."""
         if self.notion is None:
-            raise ParameterError("verify: nothing is promised of this law; say what with notion=")
+            raise ParameterError("verify: this law promises nothing; pass notion=")
         return self.judge(self.notion)
 
     @property
     def holds(self) -> bool:
-        """Whether it keeps the promise, and leaves as many values possible as the oracle says."""
+        """Whether the law keeps its promise and the anonymity that the oracle declares."""
         least = self.oracle.anonymity if self.oracle else 1
         return self.judgement.holds and self.anonymity >= least
 

@@ -1,4 +1,4 @@
-"""verify: the privacy of a law, by enumeration, in rational arithmetic."""
+"""verify: the exact privacy guarantees of a law, by enumeration in rational arithmetic."""
 
 from collections import Counter
 from fractions import Fraction
@@ -24,20 +24,19 @@ _FEW = 8
 
 
 def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | None = None) -> Verification:
-    """Return what a law guarantees, with a witness: that of an oracle, of a table, or of a function.
+    """Return what the law of an oracle, a table or a function guarantees, with a witness.
 
-    An oracle's law is the implemented one, with the integers that the code compares with. Public randomness is part of
-    the report and is taken to be uniform over ``oracle.publics()``. A table has a row of probabilities for each value;
-    a function ``law(value) -> {report: probability}`` needs ``domain_size``. Where a law is too large to enumerate and
-    the oracle has it in closed form, a pair of values of every kind is looked at. An oracle over strings is verified
-    among a few of them.
+    An oracle's law is the implemented one, by the integer thresholds of the code. Public randomness is part of the
+    report and uniform over ``oracle.publics()``. A table has a row of probabilities for each value; a function
+    ``law(value) -> {report: probability}`` needs ``domain_size``. If a law is too large to enumerate and the oracle has
+    closed forms, a pair of values of every kind is checked. An oracle over strings is verified among a few strings.
 
     >>> import fldp
-    >>> found = verify(fldp.FHR(epsilon=1.0, domain_size=7))
-    >>> found.epsilon, found.eta, found.delta, found.anonymity, found.holds
+    >>> verified = verify(fldp.FHR(epsilon=1.0, domain_size=7))
+    >>> verified.epsilon, verified.eta, verified.delta, verified.anonymity, verified.holds
     (1.0, Fraction(1, 2), Fraction(1, 2), 4, True)
-    >>> found = verify([["1/2", "1/2", 0], [0, "1/2", "1/2"]], notion=fldp.FLDP(1.0, 0.5))
-    >>> found.eta, found.anonymity, found.anonymity_mean, found.holds
+    >>> verified = verify([["1/2", "1/2", 0], [0, "1/2", "1/2"]], notion=fldp.FLDP(1.0, 0.5))
+    >>> verified.eta, verified.anonymity, verified.anonymity_mean, verified.holds
     (Fraction(1, 2), 1, Fraction(3, 2), True)
     """
     if notion is not None and not isinstance(notion, Notion):
@@ -55,7 +54,7 @@ def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | Non
 
 
 def _of_kinds(oracle: FrequencyOracle, notion: Notion) -> Verification:
-    """Look at a pair of every kind."""
+    """Verify by closed forms, on a pair of every kind."""
     profiles = _closed_form(oracle, 0, oracle.domain_size)
     worst = max(profiles, key=lambda pair: profiles[pair].ratio)
     witness = Witness(*worst, None, None, profiles[worst].ratio)
@@ -67,8 +66,8 @@ def _of_kinds(oracle: FrequencyOracle, notion: Notion) -> Verification:
 
 
 def _closed_form(oracle: FrequencyOracle, start: int, stop: int) -> dict[Pair, Profile]:
-    found = {pair: oracle.profile(*pair) for pair in permutations(oracle.sample_values(start, stop), 2)}
-    return {pair: profile for pair, profile in found.items() if profile is not None}
+    profiles = {pair: oracle.profile(*pair) for pair in permutations(oracle.sample_values(start, stop), 2)}
+    return {pair: profile for pair, profile in profiles.items() if profile is not None}
 
 
 def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) -> Verification:
@@ -80,44 +79,47 @@ def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) 
     profiles = {pair: _profile(counts[pair[0]], counts[pair[1]], total, cache) for pair in pairs}
     worst = max(profiles, key=lambda pair: profiles[pair].ratio)
     witness = _witness(laws.publics, counts, *worst, profiles[worst].ratio)
-    found = Counter(profile.shared_mass for profile in profiles.values())
-    overlaps = {share: Fraction(count, len(profiles)) for share, count in found.items()}
+    counts_of_shares = Counter(profile.shared_mass for profile in profiles.values())
+    overlaps = {share: Fraction(count, len(profiles)) for share, count in counts_of_shares.items()}
     anonymity = min(len(values) for values, _ in left)
     return Verification(oracle, len(counts), anonymity, witness, profiles, overlaps, notion, left)
 
 
 def _left(publics: list[Any], counts: list[list[dict[Any, int]]]) -> Left:
-    """Return the sets of values that a report leaves possible, each with a report that does."""
-    found: dict[tuple[int, Any], int] = {}
+    """Return the sets of values that reports leave possible, each with such a report."""
+    masks: dict[tuple[int, Any], int] = {}
     for value, law in enumerate(counts):
         for k, part in enumerate(law):
             for report in part:
-                found[k, report] = found.get((k, report), 0) | 1 << value
+                masks[k, report] = masks.get((k, report), 0) | 1 << value
     first: dict[int, Report] = {}
-    for (k, report), mask in found.items():
+    for (k, report), mask in masks.items():
         first.setdefault(mask, (publics[k], report))
     return [(frozenset(v for v in range(len(counts)) if mask >> v & 1), report) for mask, report in first.items()]
 
 
 def _integers(laws: Laws) -> tuple[list[list[dict[Any, int]]], int]:
-    """Return the probabilities as numbers out of a common one: few are different, and integers are fast."""
+    """Return the probabilities over a common denominator, and that: integers are much faster than fractions."""
+    # By identity: millions of entries share a few fraction objects, so each is converted once.
     shares = {id(share): share for row in laws.rows for part in row for share in part.values()}
     scale = lcm(*(share.denominator for share in shares.values()))
     whole = {key: int(share * scale) for key, share in shares.items()}
     return [[{report: whole[id(share)] for report, share in part.items()} for part in row] for row in laws.rows], scale
 
 
-def _profile(one: list[dict[Any, int]], two: list[dict[Any, int]], total: int, cache: dict[Any, Profile]) -> Profile:
-    """Compare the reports of one value with those of another; equal comparisons give the same profile."""
-    found: Counter[tuple[int, int]] = Counter()
-    for mine, other in zip(one, two, strict=True):
-        found.update((share, other.get(report, 0)) for report, share in mine.items())
-    range_of_other = sum(map(len, two))
-    key = frozenset(found.items()), range_of_other
+def _profile(
+    laws: list[dict[Any, int]], other_laws: list[dict[Any, int]], total: int, cache: dict[Any, Profile]
+) -> Profile:
+    """Return the profile of one value against another, cached by the counts of its probability pairs."""
+    pairs: Counter[tuple[int, int]] = Counter()
+    for law, other_law in zip(laws, other_laws, strict=True):
+        pairs.update((share, other_law.get(report, 0)) for report, share in law.items())
+    range_of_other = sum(map(len, other_laws))
+    key = frozenset(pairs.items()), range_of_other
     if key not in cache:
         bands = (
-            Band(count, Fraction(count * share, total), Fraction(count * theirs, total))
-            for (share, theirs), count in found.items()
+            Band(count, Fraction(count * share, total), Fraction(count * other_share, total))
+            for (share, other_share), count in pairs.items()
         )
         cache[key] = Profile.of(bands, range_of_other)
     return cache[key]
@@ -126,19 +128,19 @@ def _profile(one: list[dict[Any, int]], two: list[dict[Any, int]], total: int, c
 def _witness(
     publics: list[Any], counts: list[list[dict[Any, int]]], value: int, other: int, ratio: Fraction
 ) -> Witness:
-    """Find a report that attains the ratio; if none tells two values apart, one that only the first can produce."""
+    """Find a report that attains the ratio; if the ratio is 1, one that only the first value can produce."""
     for k, public in enumerate(publics):
         for report, share in counts[value][k].items():
-            theirs = counts[other][k].get(report, 0)
-            if theirs and ratio > 1 and share == ratio * theirs:
+            other_share = counts[other][k].get(report, 0)
+            if other_share and ratio > 1 and share == ratio * other_share:
                 return Witness(value, other, report, public, ratio)
-            if ratio == 1 and not theirs:
+            if ratio == 1 and not other_share:
                 return Witness(value, other, report, public, None)
     return Witness(value, other, None, None, ratio)
 
 
 def shrink(oracle: FrequencyOracle | StringOracle) -> FrequencyOracle:
-    """Return the same oracle on a domain that is quickly enumerated, of at most eight values.
+    """Return the same oracle on a domain of at most eight values that is quick to enumerate.
 
     >>> import fldp
     >>> shrink(fldp.FHR(epsilon=1.0, domain_size=1023))
@@ -146,32 +148,32 @@ def shrink(oracle: FrequencyOracle | StringOracle) -> FrequencyOracle:
     """
     for size in range(_FEW, 1, -1):
         try:
-            made = oracle.resized(size)
+            small = oracle.resized(size)
         except ParameterError:
             continue
-        if enumerable(made):
-            return made
+        if enumerable(small):
+            return small
     raise ParameterError(f"{oracle.title}: no domain is small enough to enumerate the law of {oracle!r}")
 
 
 def verifiable(oracle: Oracle) -> FrequencyOracle:
-    """Return the oracle itself if it can be verified as it is, else the same one on a small domain.
+    """Return the oracle itself if it can be verified at its size, else the same one on a small domain.
 
     >>> import fldp
     >>> verifiable(fldp.FHR(epsilon=1.0, domain_size=1023)), verifiable(fldp.OLH(epsilon=1.0, domain_size=9999))
     (FHR(epsilon=1.0, domain_size=1023), OLH(epsilon=1.0, domain_size=8))
     """
-    made = oracle.resized(_FEW) if isinstance(oracle, StringOracle) else listed("verify", oracle)
-    return made if enumerable(made) or made.profile() is not None else shrink(made)
+    known = oracle.resized(_FEW) if isinstance(oracle, StringOracle) else listed("verify", oracle)
+    return known if enumerable(known) or known.profile() is not None else shrink(known)
 
 
 def _is_exact(oracle: FrequencyOracle) -> bool:
-    """Tell whether enumerating an oracle's law is quick and leaves nothing out."""
+    """Whether enumerating an oracle's law is quick and complete."""
     return enumerable(oracle) and oracle.publics_are_all
 
 
 def enumerable(oracle: FrequencyOracle) -> bool:
-    """Tell whether an oracle's law is quickly enumerated as it is.
+    """Return whether an oracle's law is quick to enumerate at its size.
 
     >>> import fldp
     >>> enumerable(fldp.OUE(epsilon=1.0, domain_size=8)), enumerable(fldp.OUE(epsilon=1.0, domain_size=800))

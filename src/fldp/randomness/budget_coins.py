@@ -1,7 +1,7 @@
-"""The coins of a unary encoding whose values have different budgets.
+"""LevelCoins: the thresholds of a unary encoding whose values have different budgets.
 
-A bit is 1 with probability ``a_i`` under its own value ``i``, and with ``b_i`` under any other. A report is most more
-likely under ``i`` than under ``j`` where bit ``i`` is 1 and bit ``j`` is 0: by ``u_i w_j``, where ``u`` is ``a/b`` and
+A bit is 1 with probability ``a_i`` under its own value ``i``, and with ``b_i`` under any other. The likelihood ratio of
+``i`` to ``j`` is largest where bit ``i`` is 1 and bit ``j`` is 0: there it is ``u_i w_j``, where ``u`` is ``a/b`` and
 ``w`` is ``(1-b)/(1-a)``. So a budget ``r`` for a pair demands ``u_i w_j <= e^r``. The variance of a rare value is
 ``1/((1-1/w)(u-1))`` per user, which falls in both. With the smaller budget for each pair, and ``U`` and ``W`` for the
 largest ``u`` and ``w``, no value can have more than ``u_i = min(U, e^eps_i/W)`` and ``w_i = min(W, e^eps_i/U)``, but
@@ -9,7 +9,7 @@ for the two that have the largest themselves; and all may have that much. So two
 al. call opt0, for any number of values.
 
 We take ``U = 1 + (E-1) s`` and ``1/W = 1 - (1-1/E) s``, where ``E`` belongs to the least budget, and search for the one
-number ``s``. At 1/2 all bits are those of OUE with the least budget. Above it, the values with the least budget give
+number ``s``. At 1/2 all bits are as in OUE with the least budget. Above it, the values with the least budget give
 some of their accuracy to the others. ``tests/randomness/test_levels.py`` compares it with the best pair of numbers, and
 with the restricted problems opt1 and opt2.
 """
@@ -43,8 +43,8 @@ class LevelCoins:
     def build(cls, owner: str, budgets: tuple[float, ...], balance: int) -> "LevelCoins":
         """Round every ``b`` up, then take the largest ``a`` that neither ratio forbids.
 
-        ``budgets`` are those of the levels, the least first. As few planes as keep all within 1/1024 of what was asked,
-        and at least 20.
+        ``budgets`` of the levels are sorted. Takes the least number of planes, from 20 on, that keeps all ratios within
+        1/1024 of what was asked.
         """
         if budgets[-1] >= BITS:
             raise degenerate(owner, budgets[-1])
@@ -67,7 +67,7 @@ class LevelCoins:
         return Fraction(self.other[level], 1 << self.planes)
 
     def _is_near(self, level: int, u: Fraction, v: Fraction) -> bool:
-        """Tell whether both ratios are within what was asked, and not much below."""
+        """Whether both ratios are within what was asked, and not much below."""
         p, q = self.p(level), self.q(level)
         if not 0 < q < p < 1:
             return False
@@ -85,9 +85,9 @@ def _ideal(powers: list[Fraction], s: Fraction) -> Iterator[tuple[Fraction, Frac
 
 @lru_cache(maxsize=256)
 def best_balance(budgets: tuple[float, ...], sizes: tuple[int, ...]) -> int:
-    """Return the ``1024 s`` with the least sum of the variances of all values, none of them frequent.
+    """Return the ``1024 s`` that minimises the sum of the variances of all values, if none is frequent.
 
-    ``sizes`` are the numbers of values of each level. In integers throughout, so that every client finds the same.
+    ``sizes`` are the numbers of values of each level. Integer arithmetic, so that every client gets the same.
 
     >>> best_balance((1.0,), (5,)), best_balance((1.0, 4.0), (10, 90))
     (512, 692)

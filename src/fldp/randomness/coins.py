@@ -1,12 +1,12 @@
-"""Integer thresholds: the coins that the code really throws, as exact rationals.
+"""Coins: random decisions by integer thresholds, whose realised probabilities are exact rationals.
 
 A coin compares a random integer of ``B`` bits with a threshold, so its probability is a rational with
-denominator ``2^B``, and never the real number in the formula. Which way to round is not a matter of taste: the
-ratio of the two probabilities must stay at or below ``e^epsilon``. Everything here is rational arithmetic
-on a lower bound ``E`` of ``e^epsilon``; no floating-point number decides anything.
+denominator ``2^B``, never the real number of the formula. Privacy decides which way to round: the ratio of the two
+probabilities must stay at or below ``e^epsilon``. Everything here is rational arithmetic on a lower bound ``E`` of
+``e^epsilon``; no floating-point number decides anything.
 
-Rounding only ever makes an oracle more private than declared. How much is bounded: the realised ratio ``R`` has
-``R - 1 >= (1 - 1/1024) (E - 1)``. An epsilon for which that cannot be had is refused.
+Rounding only ever makes an oracle more private than declared, and by little: the realised ratio ``R`` satisfies
+``R - 1 >= (1 - 1/1024) (E - 1)``. An epsilon for which no threshold does is refused.
 """
 
 from dataclasses import dataclass
@@ -15,13 +15,14 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import inf, nextafter
 
-from fldp.support.validation import fail
+from fldp.errors import ParameterError
 
 BITS = 64
 _SCALE = 1 << BITS
 LOSS = Fraction(1, 1024)
 MIN_PLANES = 20
 _DIGITS = Context(prec=120)
+_SMALL = 16.0  # refused below it: differences that 64 bits do not resolve; above it: probabilities that they do not
 
 
 @lru_cache(maxsize=1024)
@@ -46,15 +47,21 @@ def log_upper(ratio: Fraction) -> float:
     return near if Decimal(near) >= exact else nextafter(near, inf)
 
 
-def degenerate(owner: str, epsilon: float) -> Exception:
-    """Return the refusal of an epsilon that cannot be had; the caller raises it."""
-    rule = f"neither so small nor so large that {BITS}-bit coins cannot realise it on this domain"
-    return fail(owner, "epsilon", rule, epsilon)
+def degenerate(owner: str, epsilon: float) -> ParameterError:
+    """Build the error for an epsilon that no threshold realises; the caller raises it.
+
+    >>> degenerate("GRR", 1e-300)
+    ParameterError('GRR: epsilon=1e-300 is too small for this domain: 64-bit sampling cannot realise it')
+    """
+    size = "small" if epsilon < _SMALL else "large"
+    return ParameterError(
+        f"{owner}: epsilon={epsilon!r} is too {size} for this domain: {BITS}-bit sampling cannot realise it"
+    )
 
 
 @dataclass(frozen=True)
 class SymbolCoin:
-    """One of ``symbols`` outcomes: the true one for ``keep`` of ``2^64`` words, each other one for ``other``.
+    """A choice among ``symbols``: the true one for ``keep`` of the ``2^64`` words, each other one for ``other``.
 
     >>> coin = SymbolCoin.build("GRR", 1.0, 5)
     >>> coin.keep + 4 * coin.other == 2**64
@@ -73,7 +80,7 @@ class SymbolCoin:
         if epsilon >= BITS:
             raise degenerate(owner, epsilon)
         E = exp_lower(epsilon)
-        other = -(-_SCALE // (E + symbols - 1))
+        other = -(-_SCALE // (E + symbols - 1))  # ceiling: a larger q lowers the ratio
         keep = _SCALE - (symbols - 1) * other
         coin = cls(symbols, keep, other)
         if keep <= other or keep - other < (1 - LOSS) * (E - 1) * other:
@@ -95,13 +102,13 @@ class SymbolCoin:
 
 @dataclass(frozen=True)
 class SubsetCoin:
-    """Whether a set of ``size`` out of ``domain_size`` values names the true one: so for ``keep`` of ``2^64`` words.
+    """Whether a set of ``size`` of ``domain_size`` values contains the true one: for ``keep`` of the ``2^64`` words.
 
     The set's other members are drawn in at most ``size`` steps, each a multiply-high of a word by a bound ``b`` of at
     most ``domain_size - 1``. That gives a number ``floor(2^64/b)`` or ``ceil(2^64/b)`` words, between ``1 - b/2^64``
     and ``1 + b/2^64`` times its fair share. With ``s = size (domain_size - 1)/2^64``, the product of such factors,
     and so the probability of a set given the coin, is between ``1 - s`` and ``1/(1 - s)`` times the uniform one.
-    Therefore the coin takes ``E (1 - s)^2`` for ``E``. Two sets that both name the true value, or neither of which
+    Therefore the coin takes ``E (1 - s)^2`` for ``E``. Two sets that both contain the true value, or neither of which
     does, are within ``1/(1 - s)^2`` of each other, and that is below ``E`` for every coin that is not refused.
 
     >>> coin = SubsetCoin.build("SS", 1.0, 3, 12)
@@ -115,7 +122,7 @@ class SubsetCoin:
 
     @classmethod
     def build(cls, owner: str, epsilon: float, size: int, domain_size: int) -> "SubsetCoin":
-        """Choose the threshold: the largest that keeps the ratio after the worst that the draws can do to it."""
+        """Choose the largest threshold that keeps the ratio at its worst over the uneven draws."""
         if epsilon >= BITS:
             raise degenerate(owner, epsilon)
         E, blank = exp_lower(epsilon), cls(size, domain_size, 0)
@@ -129,17 +136,17 @@ class SubsetCoin:
 
     @cached_property
     def p(self) -> Fraction:
-        """The probability that the set names the true value."""
+        """The probability that the set contains the true value."""
         return Fraction(self.keep, _SCALE)
 
     @property
     def even(self) -> Fraction:
-        """The least that multiply-high leaves of the probability of any set, as a share of the uniform one."""
+        """``1 - s``, a lower bound for the probability of any set relative to the uniform one."""
         return 1 - Fraction(self.size * (self.domain_size - 1), _SCALE)
 
     @property
     def ratio(self) -> Fraction:
-        """The ratio of the mean probability of the sets that name the true value to that of the others."""
+        """The mean probability of a set with the true value over the mean probability of one without."""
         return self.p / (1 - self.p) * Fraction(self.domain_size - self.size, self.size)
 
 
@@ -147,7 +154,7 @@ class SubsetCoin:
 class UnaryCoins:
     """The two coins of a unary encoding: ``p`` for the true bit, ``q`` for every other.
 
-    The true bit is thrown with one 64-bit word, the others by ``planes`` bit planes, 64 coins at a time.
+    One 64-bit word decides the true bit; ``planes`` bit planes decide the others, 64 at a time.
 
     >>> coins = UnaryCoins.build("OUE", 1.0, symmetric=False)
     >>> coins.p
@@ -166,7 +173,7 @@ class UnaryCoins:
 
         Symmetric coins share epsilon between the true and the other bit; else all of it goes into the other.
 
-        As few planes as keep ``q`` and the ratio within 1/1024 of what was asked, and at least 20.
+        Takes the least number of planes, from 20 on, that keeps ``q`` and the ratio within 1/1024 of what was asked.
         """
         if epsilon >= BITS:
             raise degenerate(owner, epsilon)
@@ -200,7 +207,7 @@ class UnaryCoins:
 
 @dataclass(frozen=True)
 class SetCoin:
-    """An element of a set or of the rest: each inside has ``own`` of ``2^64`` words, each outside has ``other``.
+    """A choice of an element: each one inside a set has ``own`` of the ``2^64`` words, each one outside has ``other``.
 
     No word is left over, so the elements inside are exactly uniform, and so are those outside.
 
@@ -218,7 +225,7 @@ class SetCoin:
 
     @classmethod
     def build(cls, owner: str, epsilon: float, inside: int, outside: int) -> "SetCoin":
-        """Round ``other`` up to where all words come out even; ``own`` is what remains.
+        """Round ``other`` up until the remaining words divide evenly into ``own`` for each element inside.
 
         Pre-condition: the two sizes have no common factor.
         """
@@ -226,6 +233,7 @@ class SetCoin:
             raise degenerate(owner, epsilon)
         E = exp_lower(epsilon)
         other = -(-_SCALE // (E * inside + outside))
+        # The least number from there on with 2^64 - outside * other divisible by inside.
         other += (_SCALE * pow(outside, -1, inside) - other) % inside
         own, rest = divmod(_SCALE - outside * other, inside)
         if own <= other or own - other < (1 - LOSS) * (E - 1) * other:

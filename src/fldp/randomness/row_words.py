@@ -1,19 +1,19 @@
-"""RunKey: one secret for a run over many rows, from which each row's random words derive.
+"""RunKey and RowWords: one secret for a run over many rows, from which each row's random words derive.
 
 The words of a row are a function of the run key, the question, the identifier of the row and its value. So a task
-that is tried again, on another machine or next week, gives the report that it gave before.
+that is retried, on another machine or next week, produces the same report.
 
 1. The question is the column's name, the oracle, and the survey's version. It gives two keys,
    ``HMAC-SHA256(run key, "fldp rows 1" + purpose + question)``: one for tags and one for words. So one run key serves
-   many columns, and their noise is independent.
+   many columns with independent noise.
 2. The tag of a row is 96 bits of keyed BLAKE2b of identifier and value, in an encoding in which no two rows share their
    bytes. Among all people on earth, the chance that any two share a tag is below 2^-31.
 3. The words of a row are AES-256 of its tag with the counter 0, 1, 2, ...: AES in counter mode, where every row has a
    range of the counter to itself. All rows of a batch are one call of the cipher.
 
-The value is in the tag for the sake of people whose value differs between two runs, which no run can see. With equal
-words, two unary reports would differ in these two values and nowhere else; with independent words the loss is that of
-two reports. As with the seed of a ``Stream``, whoever has the run key can undo the noise.
+The tag includes the value because a person's value may differ between two runs, which no run can see. With equal words,
+two unary reports would differ in the bits of these two values alone; with independent words the loss is the
+composition of two reports. As with the seed of a ``Stream``, whoever has the run key can undo the noise.
 """
 
 import hmac
@@ -39,9 +39,9 @@ _BLOCK = np.dtype([("tag", _TAG), ("counter", "<u4")])
 
 
 class RunKey:
-    """The secret of a run: 32 bytes from the operating system, or those of an earlier run, to go on with it.
+    """The secret of a run: 32 bytes from the operating system, or from an earlier run to continue it.
 
-    It shows itself nowhere. ``bytes(key)`` is the way to keep it; delete it when the run is complete.
+    Its repr hides it. Store ``bytes(key)`` to continue the run later; delete it when the run is complete.
 
     >>> key = RunKey()
     >>> key
@@ -77,7 +77,7 @@ class RunKey:
 
 
 class RowWords(Stream):
-    """The random words of rows, in the order of the rows: what an oracle takes for ``rng``.
+    """The random words of rows, in the order of the rows: a ``Stream`` for the ``rng`` of an oracle.
 
     ``identifiers`` and ``values`` are bytes that begin with a letter for their type, as ``cells`` makes them.
 
@@ -96,8 +96,8 @@ class RowWords(Stream):
         secret = key.derive("tags", question)
         self.tags = np.frombuffer(
             b"".join(
-                blake2b(b"%d:%b%b" % (len(one), one, value), key=secret, digest_size=_TAG_BYTES).digest()
-                for one, value in zip(identifiers, values, strict=True)
+                blake2b(b"%d:%b%b" % (len(identifier), identifier, value), key=secret, digest_size=_TAG_BYTES).digest()
+                for identifier, value in zip(identifiers, values, strict=True)
             ),
             _TAG,
         )
@@ -105,11 +105,11 @@ class RowWords(Stream):
         self._next = 0
 
     def fill(self, out: Words) -> None:
-        """Overwrite a row, or rows, with the words of the rows that come next."""
+        """Overwrite one row or several with the words of the next rows."""
         rows = out.reshape(-1, out.shape[-1])
         tags = self.tags[self._next : self._next + len(rows)]
         if len(tags) < len(rows):
-            raise FldpError(f"RowWords: words must be of one of the {len(self.tags)} rows, got a row beyond them")
+            raise FldpError(f"RowWords: no words are left: all {len(self.tags)} rows are drawn")
         self._next += len(rows)
         blocks = np.empty((len(rows), -(-rows.shape[1] // _BLOCK_WORDS)), _BLOCK)
         blocks["tag"], blocks["counter"] = tags[:, None], np.arange(blocks.shape[1])
@@ -117,9 +117,9 @@ class RowWords(Stream):
         rows[:] = drawn.reshape(len(rows), -1)[:, : rows.shape[1]]
 
     def child(self, *labels: int | str | bytes) -> NoReturn:
-        """Refuse: words that are not of a row would not be the same in the next attempt."""
-        raise FldpError(f"RowWords: words must be of a row, got {len(labels)} labels")
+        """Raise: words that belong to no row would differ in the next attempt."""
+        raise FldpError(f"RowWords: has no child streams; every word belongs to a row, got {len(labels)} labels")
 
     def order(self) -> NDArray[np.intp]:
-        """Return the rows in the order of their tags, which says nothing about who they are."""
+        """Return the rows in the order of their tags, which reveals nothing about the people."""
         return np.argsort(self.tags.view((">u4", 3))[:, 0], kind="stable")

@@ -1,11 +1,10 @@
-"""Stream: keyed random words, from the operating system unless a seed is asked for."""
+"""Stream: random 64-bit words of AES-256 in counter mode, keyed by the operating system unless seeded."""
 
 import hashlib
 import hmac
 import os
 import threading
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,9 +12,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from fldp.errors import FldpError
-from fldp.support.validation import fail, integer
+from fldp.support.validation import fail, integer, is_integer
 
-_SCRATCH = 1 << 16  # words of a chunk: 512 KiB, so that they are still in the cache when they are used
+_SCRATCH = 1 << 16  # words of a chunk: 512 KiB, which stay in the cache until they are used
 
 Words = NDArray[np.uint64]
 
@@ -25,7 +24,7 @@ _adopting = threading.Lock()
 
 
 def _forked() -> None:
-    """Count the fork; a lock that some other thread held when it happened would stay shut here."""
+    """Count the fork, and replace the lock: another thread may have held it, and that thread does not exist here."""
     global _forks, _adopting
     _forks += 1
     _adopting = threading.Lock()
@@ -35,13 +34,13 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def _process() -> tuple[int, int]:
-    """Tell this process from the one it was forked from: by hook, and by number should a hook be missed."""
+    """Identify this process: by the number of forks, and by its number in case a hook was skipped."""
     return _forks, os.getpid()
 
 
 def _encode(label: object) -> bytes:
-    """Encode a label so that no two lists of labels share their bytes."""
-    if isinstance(label, Integral) and not isinstance(label, bool):
+    """Encode a label with type and length, so that no two lists of labels share an encoding."""
+    if is_integer(label):
         body = b"i" + str(int(label)).encode()
     elif isinstance(label, str):
         body = b"s" + label.encode("utf-8", "surrogatepass")
@@ -53,17 +52,17 @@ def _encode(label: object) -> bytes:
 
 
 class Stream:
-    """An endless row of random 64-bit words: the keystream of AES-256 in counter mode.
+    """An endless stream of random 64-bit words: the keystream of AES-256 in counter mode.
 
     ``Stream()`` takes its key from the operating system. That is the default wherever this package draws
-    anything, and the only thing to use when real people's values are privatized.
+    anything, and the only choice for the values of real people.
 
-    ``Stream(7)`` takes its key from the seed 7. **Whoever knows the seed can undo the noise.** It is for
-    experiments and tests, where the same run has to give the same numbers.
+    ``Stream(7)`` derives its key from the seed 7. **Whoever knows the seed can undo the noise.** It is for
+    reproducible experiments and tests.
 
     A stream is never repeated by accident: threads that share one get different words, pickling one raises, a
-    secure stream that is carried across a fork takes a new key, and a seeded one refuses to go on
-    there until each process derives its own with ``child``.
+    secure stream takes a new key after a fork, and a seeded one raises there until each process derives its own with
+    ``child``.
 
     >>> stream = Stream(7)
     >>> words = stream.words(4)
@@ -79,7 +78,7 @@ class Stream:
         if seed is None:
             self._start(os.urandom(32), seeded=False)
             return
-        if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) < 2**4096:
+        if not is_integer(seed) or not 0 <= int(seed) < 2**4096:
             raise fail("Stream", "seed", "None or an integer of at least 0 and below 2^4096", seed)
         self._start(hashlib.sha256(b"fldp stream seed\0" + str(int(seed)).encode()).digest(), seeded=True)
 
@@ -92,7 +91,7 @@ class Stream:
         """
         if isinstance(rng, Stream):
             return rng
-        if rng is not None and (isinstance(rng, bool) or not isinstance(rng, Integral)):
+        if rng is not None and not is_integer(rng):
             raise fail("Stream", "rng", "None (secure), an integer seed (experiments only) or a Stream", rng)
         return cls(rng)
 
@@ -115,7 +114,7 @@ class Stream:
         np.True_
         """
         if out.dtype != np.uint64 or not out.flags.c_contiguous or not out.flags.writeable:
-            raise fail("Stream", "what is filled", "a contiguous, writeable array of uint64", out.dtype)
+            raise fail("Stream", "out", "a contiguous, writeable array of uint64", out.dtype)
         target: Any = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
         if self._born != _process():
             self._adopt()
@@ -127,9 +126,9 @@ class Stream:
             out.byteswap(inplace=True)
 
     def chunks(self, count: int, each: int) -> Iterator[tuple[slice, Words]]:
-        """Yield rows of ``each`` words, ``count`` of them in all, a chunk at a time with its place.
+        """Yield ``count`` rows of ``each`` words in chunks, each chunk with its slice.
 
-        The array is the same each time, overwritten.
+        The array is reused and overwritten.
 
         >>> [(part, words.shape) for part, words in Stream(1).chunks(3, 40_000)]
         [(slice(0, 1, None), (1, 40000)), (slice(1, 2, None), (1, 40000)), (slice(2, 3, None), (1, 40000))]
@@ -143,19 +142,19 @@ class Stream:
             yield part, words
 
     def child(self, *labels: int | str | bytes) -> "Stream":
-        """Derive an independent stream; the same labels give the same one, wherever this stream stands.
+        """Derive an independent stream by labels; how many words this stream has given does not matter.
 
         >>> (Stream(7).child("run", 1).words(2) == Stream(7).child("run", 2).words(2)).any()
         np.False_
         """
         if self._born != _process() and not self._seeded:
             self._adopt()
-        made = object.__new__(Stream)
-        made._start(
+        child = object.__new__(Stream)
+        child._start(
             hmac.digest(self._key, b"fldp child\0" + b"".join(map(_encode, labels)), "sha256"),
             seeded=self._seeded,
         )
-        return made
+        return child
 
     def _start(self, key: bytes, *, seeded: bool) -> None:
         self._key, self._seeded = key, seeded
@@ -165,7 +164,7 @@ class Stream:
         self._born = _process()
 
     def _adopt(self) -> None:
-        """Make this copy of a stream, found in a forked process, a stream of its own."""
+        """Give this copy of a stream, in a forked process, a key of its own."""
         if self._seeded:
             raise FldpError(
                 "Stream: a seeded stream was carried across a fork and would repeat there; "
@@ -176,7 +175,9 @@ class Stream:
                 self._start(os.urandom(32), seeded=False)
 
     def __reduce__(self) -> NoReturn:
-        raise FldpError("Stream: a stream cannot be pickled, since both copies would draw the same words")
+        raise FldpError(
+            "Stream: cannot be pickled or copied: both copies would draw the same words; derive one with child(label)"
+        )
 
     def __copy__(self) -> NoReturn:
         self.__reduce__()

@@ -1,10 +1,10 @@
-"""StageCoins: the three thresholds of a response in two stages, as exact rationals.
+"""StageCoins: the thresholds of a two-stage randomized response (RAPPOR), as exact rationals.
 
 The first stage is drawn once and kept: a bit is flipped with probability ``f/2``. The second is drawn for every report:
 a kept 1 is reported as 1 with probability ``q``, a kept 0 with probability ``p``. Each of two values sets at most ``h``
 bits that the other does not, so with ``p* = P(report 1 | true 0)`` and ``q* = P(report 1 | true 1)``
 
-- all reports of one person together have a ratio of at most ``((1 - f/2)/(f/2))^(2h)``, being made of the kept bits;
+- all reports of one person together, which depend on the kept bits alone, have at most ``((1 - f/2)/(f/2))^(2h)``;
 - one report has a ratio of at most ``(q* (1 - p*) / (p* (1 - q*)))^h``.
 
 Both stay at or below what was declared. Everything is integer arithmetic, as in ``fldp.randomness.coins``.
@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil
 
+from fldp.errors import ParameterError
 from fldp.randomness.coins import BITS, LOSS, MIN_PLANES, exp_lower
 from fldp.support.validation import fail
 
@@ -41,38 +42,38 @@ class StageCoins:
 
     @classmethod
     def build(cls, owner: str, epsilon: float, lasting: float, *, hashes: int, p: float | None) -> "StageCoins":
-        """Round ``f`` up; take ``p`` as given, or that with the least error; then the largest ``q`` that is allowed.
+        """Round ``f`` up; take ``p`` as given, or the one with the least error; then the largest allowed ``q``.
 
-        As few planes as keep both ratios within 1/1024 of what was asked, and at least 20.
+        Takes the least number of planes, from 20 on, that keeps both ratios within 1/1024 of what was asked.
         """
         if epsilon > lasting:
             raise fail(owner, "epsilon", f"at most epsilon_permanent, {lasting!r}", epsilon)
         if lasting >= BITS:
-            raise _degenerate(owner, epsilon, lasting)
+            raise _degenerate(owner, epsilon, lasting, p)
         for planes in range(MIN_PLANES, BITS + 1):
             coins = cls._of(planes, epsilon, lasting, hashes, p)
             if _near(coins.ratio, epsilon) and _near(coins.lasting_ratio, lasting):
                 return coins
-        raise _degenerate(owner, epsilon, lasting)
+        raise _degenerate(owner, epsilon, lasting, p)
 
     @classmethod
     def _of(cls, planes: int, epsilon: float, lasting: float, hashes: int, p: float | None) -> "StageCoins":
         whole, first, all_together = 1 << planes, exp_lower(epsilon), exp_lower(lasting)
 
-        def made(flip: int, zero: int = 1, one: int = 2) -> "StageCoins":
+        def coins(flip: int, zero: int = 1, one: int = 2) -> "StageCoins":
             return cls(hashes, planes, flip, zero, one)
 
-        flip = _least(1, whole // 2, lambda flip: made(flip).lasting_ratio <= all_together)
-        wanted = made(flip).best_p(exp_lower(epsilon / hashes)) if p is None else Fraction(p)
+        flip = _least(1, whole // 2, lambda flip: coins(flip).lasting_ratio <= all_together)
+        wanted = coins(flip).best_p(exp_lower(epsilon / hashes)) if p is None else Fraction(p)
         zero = min(max(1, ceil(wanted * whole)), whole - 2)
-        missing = _least(1, whole - zero, lambda missing: made(flip, zero, whole - missing).ratio <= first)
-        return made(flip, zero, whole - missing)
+        missing = _least(1, whole - zero, lambda missing: coins(flip, zero, whole - missing).ratio <= first)
+        return coins(flip, zero, whole - missing)
 
     def best_p(self, odds: Fraction) -> Fraction:
         """Return the ``p`` that makes ``q*`` one half, given the ratio of the odds of a reported bit.
 
-        Of all pairs with that ratio it is the one with the least error for bits that few people set, as in OUE. Where
-        it is negative, the next to it is the one at 0.
+        Of all pairs with that ratio it has the least error for bits that few people set, as in OUE. The caller clamps
+        it to what thresholds can realise.
         """
         flip, p_star = self.f / 2, 1 / (1 + odds)
         return ((1 - flip) * p_star - flip * _HALF) / (1 - 2 * flip) if 2 * flip < 1 else _HALF
@@ -115,7 +116,7 @@ class StageCoins:
 
 
 def _least(low: int, high: int, good: Callable[[int], bool]) -> int:
-    """Return the least number that is good: all from it on are, and ``high`` is."""
+    """Binary search for the least good number; all numbers above a good one are good, and ``high`` is."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if good(middle) else (middle + 1, high)
@@ -123,11 +124,11 @@ def _least(low: int, high: int, good: Callable[[int], bool]) -> int:
 
 
 def _near(ratio: Fraction, epsilon: float) -> bool:
-    """Tell whether a ratio is above 1, not above what was declared, and hardly below it."""
+    """Whether a ratio is above 1, at most the declared one, and hardly below it."""
     most = exp_lower(epsilon)
     return 1 < ratio <= most and ratio - 1 >= (1 - LOSS) * (most - 1)
 
 
-def _degenerate(owner: str, epsilon: float, lasting: float) -> Exception:
-    rule = f"neither so small nor so large that {BITS}-bit coins cannot realise both with this p"
-    return fail(owner, "epsilon and epsilon_permanent", rule, (epsilon, lasting))
+def _degenerate(owner: str, epsilon: float, lasting: float, p: float | None) -> ParameterError:
+    parameters = f"epsilon={epsilon!r}, epsilon_permanent={lasting!r}" + (f", p={p!r}" if p is not None else "")
+    return ParameterError(f"{owner}: {parameters} cannot be realised by {BITS}-bit sampling")

@@ -1,9 +1,8 @@
-"""heavy_hitters: a whole search on one machine, over strings that are all there."""
+"""heavy_hitters: a whole search on one machine, over strings in one place."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from fldp.randomness.stream import Stream
 from fldp.search.prefix_code import as_bytes
 from fldp.search.results import HeavyHitters
 from fldp.search.rounds import Round, Search
-from fldp.support.validation import fail
+from fldp.support.progress import Progress
+from fldp.support.validation import fail, is_integer
 
 Strings = Iterable[str | bytes] | Mapping[Any, int]
 Users = NDArray[np.int64]
@@ -29,14 +29,14 @@ def heavy_hitters(
     epsilon: float,
     k: int = 20,
     rng: int | Stream | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> HeavyHitters:
     """Find the ``k`` strings that most people hold, from one report of each person.
 
     ``values`` are strings (text stands for its UTF-8), one for each person, or a mapping of strings to how many hold
     them. The people are split at random between the rounds, evenly; should the search end early, all who are left are
-    in the last one. ``options`` are those of ``Search``; ``progress`` is told how many people are done.
+    in the last one. ``options`` are parameters of ``Search``; ``progress`` is called with the number of people done.
 
     The strings are all in one place here. To ask people who keep theirs, publish the search on a collector.
 
@@ -61,12 +61,12 @@ def heavy_hitters(
 
 
 def _people(values: Strings) -> tuple[list[bytes], Users]:
-    """Return the strings, sorted, and for each person which one it is; the order in which people came is forgotten."""
+    """Return the strings, sorted, and for each person the index of theirs; the order of the people is forgotten."""
     counts: Counter[bytes] = Counter()
     if isinstance(values, str | bytes):
-        raise DomainError(f"heavy_hitters: values must be many strings, got one: {values!r}")
+        raise DomainError(f"heavy_hitters: values must be a collection of strings, got {values!r}")
     for value, count in values.items() if isinstance(values, Mapping) else Counter(values).items():
-        if not isinstance(count, Integral) or count < 0:
+        if not is_integer(count) or count < 0:
             raise fail("heavy_hitters", "values", "strings with counts of at least 0", count)
         counts[as_bytes(value)] += int(count)
     strings = sorted(counts)
@@ -74,7 +74,7 @@ def _people(values: Strings) -> tuple[list[bytes], Users]:
 
 
 def answered(
-    question: Round, strings: list[bytes], people: Users, stream: Stream, progress: Callable[[int], None] | None = None
+    question: Round, strings: list[bytes], people: Users, stream: Stream, progress: Progress | None = None
 ) -> Tally:
     """Return the tally of the reports of people, given which of the strings each one holds."""
     values = np.fromiter(map(question.value, strings), np.int64, len(strings))

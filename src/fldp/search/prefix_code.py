@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fldp.errors import DomainError
-from fldp.support.validation import fail
+from fldp.support.validation import fail, show
 
 LIKELY = "etaoinshrdlucmfwypvbgkqjxz 0123456789-./_:'"
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What bits say about a string: how it begins, and whether that is all of it.
+    """How a string begins, and whether that is all of it.
 
     >>> Beginning(b"wor", whole=False).text
     'wor...'
@@ -81,7 +81,7 @@ class PrefixCode:
         return "".join(map(self._bytes.__getitem__, value)) + self._symbols[0]
 
     def decode(self, bits: str) -> Beginning | None:
-        """Return what the bits say; after the end come zeros. None if no string's code begins so."""
+        """Return the string that bits begin; after its end come zeros. None if no code begins so."""
         value, start = bytearray(), 0
         for stop in range(1, len(bits) + 1):
             symbol = bits[start:stop]
@@ -96,7 +96,7 @@ class PrefixCode:
 
 
 def as_bytes(value: str | bytes) -> bytes:
-    """Return a value as the bytes that it is: text as UTF-8.
+    """Return a string as bytes: text as UTF-8.
 
     >>> len(as_bytes("é")), as_bytes(b"e")
     (2, b'e')
@@ -106,4 +106,4 @@ def as_bytes(value: str | bytes) -> bytes:
     try:
         return value.encode()
     except (AttributeError, UnicodeEncodeError):
-        raise DomainError(f"a string must be text or bytes, got {value!r}") from None
+        raise DomainError(f"a string must be text or bytes, got {show(value)}") from None

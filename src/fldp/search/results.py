@@ -1,4 +1,4 @@
-"""HeavyHitters: the strings that a search found, and what is known of how many hold them."""
+"""HeavyHitters: the strings that a search found, with estimates of how many people hold them."""
 
 import math
 from bisect import bisect_left
@@ -7,7 +7,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from fldp.data.estimate import Estimate, z_score
+from fldp.data.comparison import z_score
+from fldp.data.estimate import Estimate
+from fldp.numerics.binomial_bounds import incomplete_beta
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.search.prefix_code import Beginning
 from fldp.support.validation import fraction
@@ -43,15 +45,15 @@ class Hitter:
 
 @dataclass(frozen=True, eq=False)
 class HeavyHitters:
-    """What a search found: the candidates of its last round, counted by the people of that round.
+    """The result of a search: the candidates of its last round, counted by the people of that round.
 
     They were chosen by the reports of others, so the estimates are unbiased whatever the search did before, and their
     errors are known. Where the people of the last round are a random part of a larger ``population``, the standard
     errors include who happened to be in it.
 
     >>> import fldp
-    >>> found = fldp.heavy_hitters({"yes": 60_000, "no": 30_000, "maybe": 10_000}, epsilon=4.0, k=3, rng=7)
-    >>> [hitter.text for hitter in found.top()]
+    >>> result = fldp.heavy_hitters({"yes": 60_000, "no": 30_000, "maybe": 10_000}, epsilon=4.0, k=3, rng=7)
+    >>> [hitter.text for hitter in result.top()]
     ['yes', 'no', 'maybe']
     """
 
@@ -73,11 +75,11 @@ class HeavyHitters:
         miss = (1 - fraction("HeavyHitters", "level", level)) / len(self.candidates)
         reach, floor = z_score(1 - miss), _floor(self.estimate, miss)
         rows = zip(self.candidates, self.estimate.frequencies[:-1].tolist(), self._errors(self.estimate), strict=True)
-        made = [Hitter(one, share, error, reach * error, certain=share >= floor) for one, share, error in rows]
-        return sorted(made, key=lambda hitter: -hitter.share)[: self.k if k is None else k]
+        hitters = [Hitter(string, share, error, reach * error, certain=share >= floor) for string, share, error in rows]
+        return sorted(hitters, key=lambda hitter: -hitter.share)[: self.k if k is None else k]
 
     def _errors(self, estimate: Estimate) -> list[float]:
-        """Return the standard errors of the shares: the noise of the reports, and who happened to give them."""
+        """Return the standard errors of the shares: noise of the reports, and sampling of the people."""
         shares = np.clip(estimate.frequencies[:-1], 0, 1)
         others = max(0, self.population - estimate.n) / max(1, self.population - 1)
         chance = np.sqrt(shares * (1 - shares) / estimate.n * others)
@@ -88,7 +90,7 @@ class HeavyHitters:
 
 
 def _floor(estimate: Estimate, miss: float) -> float:
-    """Return the share that a string which nobody holds is estimated to have with this probability at most."""
+    """Return the share that the estimate of a string that nobody holds reaches with probability at most ``miss``."""
     oracle, n = estimate.oracle, estimate.n
     if isinstance(oracle, PureOracle) and n <= _MAX_EXACT:
         return ((_supports(n, float(oracle.q), miss) - 0.5) / n - float(oracle.q)) / float(oracle.p - oracle.q)
@@ -96,11 +98,10 @@ def _floor(estimate: Estimate, miss: float) -> float:
 
 
 def _supports(n: int, q: float, miss: float) -> int:
-    """Return the least number that as many of ``n`` reports support by chance with this probability at most.
+    """Return the least number of supports that ``n`` reports reach by chance with probability at most ``miss``.
 
     >>> _supports(1, 0.01, 0.001), _supports(1, 0.01, 0.02), _supports(1000, 0.5, 0.025)
     (2, 1, 532)
     """
-    from fldp.numerics.binomial_bounds import incomplete_beta  # which is below an oracle, with what is about it
-
+    # The number of supports is binomial; its upper tail at k is the incomplete beta function, decreasing in k.
     return 1 + bisect_left(range(1, n + 1), True, key=lambda k: incomplete_beta(q, k, n - k + 1) <= miss)

@@ -1,4 +1,4 @@
-"""Search: strings that many hold, found prefix by prefix, each person asked once.
+"""Search: heavy hitters among strings, found prefix by prefix; each person is asked once.
 
 A search is a row of rounds. Each round is an ordinary survey over values that can be listed, answered by people of its
 own: which of these prefixes, made longer by a few bits, is yours, or is it none of these? ``Round.next_round`` turns
@@ -24,7 +24,7 @@ from fldp.estimation.planner import plan
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.search.prefix_code import LIKELY, Beginning, PrefixCode, as_bytes
 from fldp.search.results import HeavyHitters
-from fldp.support.validation import Constraint, fail, integer, positive
+from fldp.support.validation import Constraint, fail, integer, optional, positive
 
 
 def _name(owner: str, name: str, value: Any) -> str:
@@ -33,18 +33,14 @@ def _name(owner: str, name: str, value: Any) -> str:
     return value
 
 
-def _optional(constraint: Constraint) -> Constraint:
-    return lambda owner, name, value: None if value is None else constraint(owner, name, value)
-
-
 _MAX_NAME = 200
 _PARAMETERS: dict[str, Constraint] = {
     "epsilon": positive,
-    "oracle": _optional(_name),
-    "eta": _optional(positive),
+    "oracle": optional(_name),
+    "eta": optional(positive),
     "k": integer(1, 1 << 12),
     "quota": integer(1, 10**9),
-    "hours": _optional(integer(1, 10**5)),
+    "hours": optional(integer(1, 10**5)),
     "rounds": integer(1, 64),
     "bits": integer(4, 18),
 }
@@ -52,7 +48,7 @@ _PARAMETERS: dict[str, Constraint] = {
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for, and how: parameters and nothing else.
+    """A search: its parameters and nothing else.
 
     ``k`` strings are wanted, by reports of ``epsilon``. ``oracle`` is the name of any whose values can be listed, with
     its ``eta`` where it has one; None takes the shortest reports among those whose error is within 5 % of the least.
@@ -79,33 +75,31 @@ class Search:
         for name, constraint in _PARAMETERS.items():
             object.__setattr__(self, name, constraint("Search", name, getattr(self, name)))
         if self.width > 1 << self.bits:
-            raise ParameterError(
-                f"Search: bits must be at least {self.width.bit_length() - 1} for k {self.k}, got {self.bits}"
-            )
+            raise fail("Search", "bits", f"at least {self.width.bit_length() - 1} for k {self.k}", self.bits)
         _ = self.code
 
     @cached_property
     def code(self) -> PrefixCode:
-        """How strings become bits."""
+        """The code that turns strings into bits."""
         return PrefixCode(self.alphabet)
 
     @property
     def width(self) -> int:
-        """How many prefixes a round keeps at most: at least three for every string that is wanted, a power of two."""
+        """The most prefixes that a round keeps: at least three for every wanted string, a power of two."""
         return 1 << (3 * self.k - 1).bit_length()
 
     @property
     def reach(self) -> int:
-        """The bits of a string that are found at least, if it is not lost."""
+        """The bits of a string that a search finds at least, unless it loses the string."""
         return self.bits + (self.rounds - 1) * self.step(self.width)
 
     @cached_property
     def first(self) -> "Round":
-        """The round that everything begins with."""
+        """The first round."""
         return Round(self, 1, ("",), self.bits, self._built((1 << self.bits) + 1))
 
     def step(self, prefixes: int) -> int:
-        """Return by how many bits so many prefixes may grow."""
+        """Return by how many bits this number of prefixes may grow."""
         return ((1 << self.bits) // prefixes).bit_length() - 1
 
     def _built(self, domain_size: int) -> FrequencyOracle:
@@ -171,9 +165,10 @@ class Round:
         return sorted(set(map(len, self.prefixes)))
 
     def value(self, string: str | bytes) -> int:
-        """Return the value of a string, on the side of whoever holds it. No prefix begins another, so it is one."""
+        """Return the value of a string, on its holder's device. No prefix begins another, so there is one value."""
         bits, value = self.search.code.encode(as_bytes(string)), self.none
-        for length in self._lengths:  # all of them: whoever publishes the prefixes must not learn by the time it takes
+        # All lengths, without an early exit: the time must not tell the publisher of the prefixes which one matched.
+        for length in self._lengths:
             place = self._places.get(bits[:length])
             more = bits[length : length + self.step].ljust(self.step, "0")
             value = value if place is None else place << self.step | int(more or "0", 2)
@@ -185,29 +180,29 @@ class Round:
         return self.prefixes[value >> self.step] + (f"{more:0{self.step}b}" if self.step else "")
 
     def beginning(self, value: int) -> Beginning | None:
-        """Return how the strings of a value begin; None if there are none, as of the last value."""
+        """Return how the strings of a value begin; None if no string has this value, and for the last one."""
         return None if value == self.none else self.search.code.decode(self.bits(value))
 
     @property
     def labels(self) -> "Labels":
-        """What to call every value."""
+        """The labels of all values."""
         return Labels(self)
 
     def label(self, value: int) -> str:
-        """Return what to call a value."""
+        """Return the label of a value."""
         if value == self.none:
             return "(none of these)"
-        found = self.beginning(value)
-        return "(no string)" if found is None else found.text
+        beginning = self.beginning(value)
+        return "(no string)" if beginning is None else beginning.text
 
     def next_round(self, tally: Tally) -> "Round | HeavyHitters":
         """Return the round after this one, or what was found, from the tally of all reports of this round."""
         estimate = self.oracle.estimate(tally)
         if self.is_last:
             return HeavyHitters(self.search.k, tuple(self._beginnings()), estimate, estimate.n)
-        kept = list(self._kept(estimate))
-        found = (*self.found, *(self.search.code.encode(one.value) for _, one in kept if one.whole))
-        prefixes = tuple(self.bits(value) for value, one in kept if not one.whole)
+        frequent = list(self._frequent(estimate))
+        found = (*self.found, *(self.search.code.encode(string.value) for _, string in frequent if string.whole))
+        prefixes = tuple(self.bits(value) for value, string in frequent if not string.whole)
         if prefixes and self.number < self.search.rounds:
             return self.search.later(self.number + 1, prefixes, self.search.step(len(prefixes)), found)
         counted = found + prefixes
@@ -216,22 +211,22 @@ class Round:
     def _beginnings(self) -> Iterator[Beginning]:
         return filter(None, map(self.beginning, range(self.none)))
 
-    def _kept(self, estimate: Estimate) -> Iterator[tuple[int, Beginning]]:
-        """Yield the largest estimates that stand out, as many as are kept, without values that no string has."""
+    def _frequent(self, estimate: Estimate) -> Iterator[tuple[int, Beginning]]:
+        """Yield the ``width`` largest estimates above the noise, without values that no string has."""
         counts = estimate.counts[: self.none]
-        standing = np.flatnonzero(counts >= self._floor(estimate.n))
-        ranked = standing[np.argsort(-counts[standing], kind="stable")].tolist()
-        possible = ((value, one) for value in ranked if (one := self.beginning(value)) is not None)
+        above = np.flatnonzero(counts >= self._threshold(estimate.n))
+        ranked = above[np.argsort(-counts[above], kind="stable")].tolist()
+        possible = ((value, string) for value in ranked if (string := self.beginning(value)) is not None)
         return islice(possible, self.search.width)
 
-    def _floor(self, n: int) -> float:
-        """Return what an estimate must reach: of values that nobody holds, about ``k`` do."""
+    def _threshold(self, n: int) -> float:
+        """Return the count that about ``k`` of the values that nobody holds reach by chance."""
         share = min(0.5, self.search.k / self.none)
         return NormalDist().inv_cdf(1 - share) * math.sqrt(self.oracle.variance(n, 0))
 
 
 class Labels(Sequence[str]):
-    """What to call the values of a round, each worked out when it is looked at: there are many, and few are shown."""
+    """The labels of a round's values, each computed when it is asked for: there are many, and few are shown."""
 
     def __init__(self, question: Round) -> None:
         self._question = question

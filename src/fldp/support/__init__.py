@@ -1,1 +1,1 @@
-"""What every room may use: validation, canonical JSON, atomic files, optional imports, progress, web origins."""
+"""What all rooms may use: validation, identifiers, canonical JSON, exact numbers, files, SQLite errors, web origins."""

@@ -1,10 +1,11 @@
 """Files: input that may be a pipe, and output that appears whole or not at all."""
 
+import glob
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -12,10 +13,10 @@ from fldp.errors import FldpError
 
 
 @contextmanager
-def opened(path: str) -> Iterator[BinaryIO]:
+def open_input(path: str) -> Iterator[BinaryIO]:
     """Open a file for reading; ``-`` is standard input.
 
-    >>> with opened(os.devnull) as file:
+    >>> with open_input(os.devnull) as file:
     ...     file.read()
     b''
     """
@@ -31,10 +32,10 @@ def opened(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def written(path: str, *, folders: bool = False) -> Iterator[BinaryIO]:
-    """Open a file for writing under another name, and give it its own when all went well; ``-`` is standard output.
+def open_output(path: str, *, folders: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for writing that appears under its name when the block succeeds; ``-`` is standard output.
 
-    With ``folders``, those that it lies in are made.
+    With ``folders``, missing folders on the way to it are created.
     """
     if path == "-":
         if sys.stdout.isatty():
@@ -43,26 +44,57 @@ def written(path: str, *, folders: bool = False) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     target = Path(path)
-    if target.exists() and not target.is_file():  # a device or a named pipe has no other name
+    if target.exists() and not target.is_file():  # a device or a named pipe cannot be replaced
         with target.open("wb") as file:
             yield file
         return
-    try:
-        if folders:
-            target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise FldpError(f"{path}: cannot be written: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with ExitStack() as stack:
+        try:
+            if folders:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            hidden = stack.enter_context(whole_file(target))
+        except OSError as error:
+            raise FldpError(f"{path}: cannot be written: {error.strerror}") from None
+        with hidden.open("wb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
+        hidden.chmod(0o666 & ~_umask())
+
+
+@contextmanager
+def whole_file(path: Path, *, replace: bool = True) -> Iterator[Path]:
+    """Yield a hidden file beside a path, readable by its owner only, that takes the path when the block succeeds.
+
+    Its content is on the disk before it does. If the block fails, the hidden file is removed. Without ``replace`` a
+    file that is there already stays, and ``FileExistsError`` is raised; the name itself is then on the disk, too.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_file(Path(folder, "answer")) as hidden:
+    ...         _ = hidden.write_text("42")
+    ...     Path(folder, "answer").read_text()
+    '42'
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        yield Path(name)
+        _synchronize(name)
+        if replace:
+            os.replace(name, path)
+        else:
+            os.link(name, path)  # unlike a renaming, this never replaces a file
+            _synchronize(path.parent)
+    finally:
         Path(name).unlink(missing_ok=True)
-        raise
+        for left in () if replace else path.parent.glob(f"{glob.escape(Path(name).name)}*"):
+            left.unlink()  # what a database had beside it
+
+
+def _synchronize(path: str | Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:

@@ -1,6 +1,6 @@
-"""Canonical JSON: one text for one meaning, so that its hash can be an identifier.
+"""Canonical JSON: one text for each value, so that its hash can be an identifier.
 
-The form is that of RFC 8785: keys in order, no white space, numbers and strings as ECMAScript writes them. A browser
+The form follows RFC 8785: keys in order, no white space, numbers and strings as ECMAScript writes them. A browser
 gets the same bytes from ``JSON.stringify`` with sorted keys.
 """
 
@@ -57,7 +57,7 @@ def _number(value: float) -> str:
 
 
 def _place(digits: str, point: int) -> str:
-    """Put the decimal point after so many digits, or use an exponent."""
+    """Put the decimal point after ``point`` digits, or use an exponent."""
     if 0 < point <= 21:
         padded = digits.ljust(point, "0")
         return padded[:point] + (f".{padded[point:]}" if padded[point:] else "")

@@ -1,4 +1,4 @@
-r"""Cells of CSV that spreadsheets show and do not run.
+r"""CSV cells that spreadsheets show and do not run.
 
 A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and a formula can send the sheet
 to a stranger. Labels are chosen by whoever makes a survey, and the strings of a search by whoever answers it. So text
@@ -6,7 +6,7 @@ that would begin a formula gets an apostrophe before it, which spreadsheets take
 the end of a line may begin a cell, too, if the reader's settings say so, and what follows is treated alike.
 
 The apostrophe is added at the start of each such part, once, and only there, so it can be taken away again. JSON and
-Parquet have every label as it is.
+Parquet hold every label unchanged.
 
 >>> escape_cell("=1+1"), escape_cell("a = b"), escape_cell("'=1+1"), escape_cell("'tis")
 ("'=1+1", 'a = b', "''=1+1", "'tis")

@@ -1,4 +1,4 @@
-"""Exact numbers: rationals from what people write, and back."""
+"""Exact numbers: rationals from numbers and texts, and back."""
 
 import re
 from decimal import Decimal
@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 
 from fldp.support import canonical_json
+from fldp.support.validation import is_number
 
 _MAX_TEXT, _MAX_EXPONENT = 1000, 1000
 
 
 def exact(number: Any) -> Fraction:
-    """Return a number as it is, a text such as ``1/3`` or ``1e-6`` included; one of absurd length is a ValueError.
+    """Return the exact value of a number, or of a text such as ``1/3``; an absurdly long one is a ValueError.
 
     >>> exact("1/3"), exact(0.5)
     (Fraction(1, 3), Fraction(1, 2))
     """
     if isinstance(number, np.generic):
         number = number.item()
+    if not (is_number(number) or isinstance(number, str | Decimal)):
+        raise TypeError
     if isinstance(number, str | Decimal):
         power = re.search(r"[eE][+-]?(\d+)", str(number))
         if len(str(number)) > _MAX_TEXT or (power and int(power[1]) > _MAX_EXPONENT):
@@ -29,7 +32,7 @@ def exact(number: Any) -> Fraction:
 
 
 def decimal(number: float | Fraction) -> Fraction:
-    """Return a number as it is written, not as the double beside it.
+    """Return the decimal number that a float is written as, not the double beside it.
 
     >>> decimal(0.1), sum([decimal(0.1)] * 10) == 1, sum([0.1] * 10) == 1
     (Fraction(1, 10), True, False)
@@ -50,7 +53,7 @@ def number_text(number: float | Fraction) -> str:
 
 
 def share_text(eta: Fraction) -> str:
-    """Write a share as people do: a power of two as one part of so many, any other as a decimal number.
+    """Return a share in words: a power of two as a fraction, any other as a decimal number.
 
     >>> share_text(Fraction(1, 8)), share_text(Fraction(67, 125)), share_text(Fraction(1))
     ('1/8', '0.536', '1')

@@ -1,4 +1,4 @@
-"""Extras: libraries that only some uses need."""
+"""Optional imports: libraries that only some uses need, installed as extras."""
 
 import importlib
 from typing import Any

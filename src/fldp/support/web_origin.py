@@ -1,4 +1,4 @@
-"""Origins: whom an answer is given to, as scheme, host and port."""
+"""Web origins: scheme, host and port in one canonical form."""
 
 import ipaddress
 import re
@@ -11,24 +11,24 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def origin_of(text: str) -> str:
-    """Return an origin in its one form, so that no other spelling of it has a ledger of its own.
+    """Return an origin in its canonical form, so that no other spelling of it has a ledger of its own.
 
     >>> origin_of("HTTPS://Collector.Example.:443/"), origin_of("http://[0:0::1]:8000")
     ('https://collector.example', 'http://[::1]:8000')
     >>> origin_of("http://[::ffff:7f00:1]")
     'http://127.0.0.1'
     """
-    found = _ORIGIN.fullmatch(text) if isinstance(text, str) else None
-    host = _host(found[2].lower()) if found else ""
-    port = int(found[3] or _PORTS[found[1].lower()]) if found else 0
-    if not found or not host or not 0 < port < 65536:
+    match = _ORIGIN.fullmatch(text) if isinstance(text, str) else None
+    host = _host(match[2].lower()) if match else ""
+    port = int(match[3] or _PORTS[match[1].lower()]) if match else 0
+    if not match or not host or not 0 < port < 65536:
         raise fail("participant", "origin", "an origin such as https://example.org", text)
-    scheme = found[1].lower()
+    scheme = match[1].lower()
     return f"{scheme}://{host}" + ("" if port == _PORTS[scheme] else f":{port}")
 
 
 def _host(name: str) -> str:
-    """Return a host in its one form, or nothing; an address of IPv4 has many others, which are refused."""
+    """Return a host in its canonical form, or nothing; other spellings of an IPv4 address are refused."""
     try:
         if name.startswith("["):
             address = ipaddress.IPv6Address(name[1:-1])

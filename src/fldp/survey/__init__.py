@@ -1,4 +1,4 @@
-"""Surveys: the file, its rules, and what a version is."""
+"""Surveys: reading them, their rules, and their versions."""
 
 from fldp.survey.survey import Survey, SurveyError
 

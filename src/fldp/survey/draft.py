@@ -1,4 +1,4 @@
-"""A first survey from data: its labels, and an oracle that suits them."""
+"""Drafts: a first survey from data, with its labels and an oracle that suits them."""
 
 import json
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ _MAX_BITS = 4096  # more is a lot to send
 
 
 def draft(chunks: Iterable[Cells], name: str, question: str, epsilon: float) -> tuple[str, int]:
-    """Return the text of a survey, and how many values it was made from.
+    """Return the text of a survey, and the number of values it was drafted from.
 
     >>> text, users = draft([["no", "yes", None, "maybe", "no"]], "vote", "How?", 1.0)
     >>> users
@@ -30,7 +30,9 @@ def draft(chunks: Iterable[Cells], name: str, question: str, epsilon: float) -> 
         labels.update(present)
         users += len(present)
         if len(labels) > MAX_LABELS:
-            raise FldpError(f"survey init: at most {MAX_LABELS:,} different labels, got more")
+            raise FldpError(
+                f"survey init: there are more than {MAX_LABELS:,} different labels, the most that a survey has"
+            )
     if len(labels) < 2:
         raise FldpError(f"survey init: at least 2 different labels are needed, got {len(labels)}")
     text = _text(sorted(labels), users, name, question, epsilon)
@@ -39,7 +41,7 @@ def draft(chunks: Iterable[Cells], name: str, question: str, epsilon: float) -> 
 
 
 def candidates(domain_size: int, epsilon: float) -> list[FrequencyOracle]:
-    """Return oracles for a survey, the suggested one first: of those that are epsilon-LDP the most accurate.
+    """Return oracles for a survey, first the suggested one: the most accurate that is epsilon-LDP.
 
     >>> candidates(5, 2.0)[0]
     GRR(epsilon=2.0, domain_size=5)

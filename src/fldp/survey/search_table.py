@@ -1,7 +1,7 @@
-"""The table [search] of a survey: what a search is, and which round of it this version asks.
+"""The table [search] of a survey: what is searched for, and which round of the search this version asks.
 
-A person writes what is searched for. A collector publishes a version for every round, and says in it what the round
-before has left: so a version says all that a device needs for its answer, and all that the next round follows from.
+A person writes what is searched for. A collector publishes a version for every round, with what the round before has
+left. So a version holds all that a device needs for its answer, and all that the next round follows from.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import Any
 
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.search.rounds import Round, Search
-from fldp.survey.mistakes import MistakeList
+from fldp.support.validation import MistakeList, integer
 
 WRITTEN = ("k", "rounds", "bits", "alphabet", "quota", "hours")
 ROUND = ("oracle", "eta", "round", "step", "prefixes", "found")
@@ -21,86 +21,81 @@ MakeOracle = Callable[[Any, dict[str, Any], MistakeList], Any]
 
 
 def specified(search: Search) -> dict[str, Any]:
-    """Return what is the same in all rounds, as JSON."""
+    """Return the parameters that all rounds of a search share, as JSON."""
     return {name: getattr(search, name) for name in (*WRITTEN, "oracle", "eta")}
 
 
-def described(asked: Round) -> dict[str, Any]:
+def described(current: Round) -> dict[str, Any]:
     """Return the table of a round, as JSON."""
     return {
-        **specified(asked.search),
-        "round": asked.number,
-        "step": asked.step,
-        "prefixes": list(asked.prefixes),
-        "found": list(asked.found),
+        **specified(current.search),
+        "round": current.number,
+        "step": current.step,
+        "prefixes": list(current.prefixes),
+        "found": list(current.found),
     }
 
 
-def check_search(fields: dict[str, Any], make: MakeOracle, found: MistakeList) -> Round | None:
-    """Return the round that a survey asks, or findings; ``make`` makes the oracle of its table for a domain."""
+def check_search(fields: dict[str, Any], make: MakeOracle, mistakes: MistakeList) -> Round | None:
+    """Return the round that a survey asks, or None with mistakes; ``make`` builds the oracle of a table."""
     table, oracle = fields["search"], fields.get("oracle")
     if not isinstance(table, dict):
-        found.add(("search",), "a table", table)
+        mistakes.add(("search",), "a table", table)
         return None
     if fields.get("domain") != "strings":
-        found.say(("search",), "a search needs domain = 'strings'")
+        mistakes.note(("search",), "a search needs domain = 'strings'")
     if not isinstance(oracle, dict):
-        found.say(("oracle",), "the table [oracle] is missing, with an epsilon")
+        mistakes.note(("oracle",), "the table [oracle] is missing, with an epsilon")
         return None
-    found.unknown(("search",), table, {*WRITTEN, *ROUND}, "a parameter of a search")
-    given = {name: table[name] for name in WRITTEN if name in table}
+    mistakes.unknown(("search",), table, {*WRITTEN, *ROUND}, "a parameter of a search")
+    parameters = {name: table[name] for name in WRITTEN if name in table}
     if "round" in table:
-        return _later(given, table, oracle, make, found)
-    found.unknown(("oracle",), oracle, {"name", "epsilon", "eta"}, "a parameter of the oracle of a search")
-    found.unknown(("search",), table, WRITTEN, "what the first round of a search has")
-    given |= {"epsilon": oracle.get("epsilon"), "oracle": oracle.get("name"), "eta": oracle.get("eta")}
-    return None if found.count else found.attempt(lambda: Search(**given).first, ("search",))
+        return _later(parameters, table, oracle, make, mistakes)
+    mistakes.unknown(("oracle",), oracle, {"name", "epsilon", "eta"}, "a parameter of the oracle of a search")
+    mistakes.unknown(("search",), table, WRITTEN, "what the first round of a search has")
+    parameters |= {"epsilon": oracle.get("epsilon"), "oracle": oracle.get("name"), "eta": oracle.get("eta")}
+    return None if mistakes else mistakes.attempt(lambda: Search(**parameters).first, ("search",))
 
 
 def _later(
-    given: dict[str, Any], table: dict[str, Any], oracle: dict[str, Any], make: MakeOracle, found: MistakeList
+    parameters: dict[str, Any], table: dict[str, Any], oracle: dict[str, Any], make: MakeOracle, mistakes: MistakeList
 ) -> Round | None:
-    """Return a round as a collector has published it: the oracle is what it says, not what a plan would say now."""
-    given |= {"epsilon": oracle.get("epsilon"), "oracle": table.get("oracle"), "eta": table.get("eta")}
-    search = found.attempt(partial(Search, **given), ("search",))
-    if search is None or not _possible(search, table, found):
+    """Return a round that a collector has published, with the oracle that it names: a plan made now may differ."""
+    parameters |= {"epsilon": oracle.get("epsilon"), "oracle": table.get("oracle"), "eta": table.get("eta")}
+    search = mistakes.attempt(partial(Search, **parameters), ("search",))
+    if search is None or not _possible(search, table, mistakes):
         return None
     prefixes, step = tuple(table["prefixes"]), table["step"]
-    made = make(oracle, {"domain_size": (len(prefixes) << step) + 1}, found)
-    if not isinstance(made, FrequencyOracle):
+    built = make(oracle, {"domain_size": (len(prefixes) << step) + 1}, mistakes)
+    if not isinstance(built, FrequencyOracle):
         return None
-    return Round(search, table["round"], prefixes, step, made, tuple(table["found"]))
+    return Round(search, table["round"], prefixes, step, built, tuple(table["found"]))
 
 
-def _possible(search: Search, table: dict[str, Any], found: MistakeList) -> bool:
-    """Tell whether a round can be one of its search."""
-    before = found.count
-    if not _is_integer(table.get("round"), 1, search.rounds + 1):
-        found.add(("search", "round"), f"an integer from 1 to {search.rounds + 1}", table.get("round"))
-    if not _is_integer(table.get("step"), 0, search.bits):
-        found.add(("search", "step"), f"an integer from 0 to {search.bits}", table.get("step"))
-    for name, least in (("prefixes", 1), ("found", 0)):
-        _bit_strings(name, table.get(name), least, search, found)
-    if found.count == before and table["step"] and len(table["prefixes"]) << table["step"] > 1 << search.bits:
-        found.add(("search", "step"), f"one that makes at most 2^{search.bits} of these prefixes", table["step"])
-    return found.count == before
+def _possible(search: Search, table: dict[str, Any], mistakes: MistakeList) -> bool:
+    """Whether a table can be a round of its search."""
+    before = mistakes.count
+    mistakes.check(("search", "round"), integer(1, search.rounds + 1), table.get("round"))
+    mistakes.check(("search", "step"), integer(0, search.bits), table.get("step"))
+    for name, low in (("prefixes", 1), ("found", 0)):
+        _check_codes(name, table.get(name), low, search, mistakes)
+    if mistakes.count == before and table["step"] and len(table["prefixes"]) << table["step"] > 1 << search.bits:
+        mistakes.add(("search", "step"), f"one that makes at most 2^{search.bits} of these prefixes", table["step"])
+    return mistakes.count == before
 
 
-def _bit_strings(name: str, given: Any, least: int, search: Search, found: MistakeList) -> None:
-    """Find what is wrong with a list of codes or of their beginnings: of those none may begin another."""
-    most = (search.rounds + 1) * search.width
-    if not isinstance(given, list) or not least <= len(given) <= most or not all(map(_is_bits, given)):
-        found.add(("search", name), f"a list of {least} to {most} texts of 0 and 1", given)
+def _check_codes(name: str, codes: Any, low: int, search: Search, mistakes: MistakeList) -> None:
+    """Check a list of codes or of their prefixes; none may begin another."""
+    high = (search.rounds + 1) * search.width
+    if not isinstance(codes, list) or not low <= len(codes) <= high or not all(map(_is_code, codes)):
+        mistakes.add(("search", name), f"a list of {low} to {high} texts of 0 and 1", codes)
         return
-    for one, other in pairwise(sorted(given)):
-        if other.startswith(one):
-            found.add(("search", name), "texts none of which begins another", other)
+    # In sorted order, a code that begins others comes right before one of them.
+    for code, following in pairwise(sorted(codes)):
+        if following.startswith(code):
+            mistakes.add(("search", name), "texts none of which begins another", following)
             return
 
 
-def _is_bits(given: Any) -> bool:
-    return isinstance(given, str) and len(given) <= MAX_BITS and not given.strip("01")
-
-
-def _is_integer(given: Any, low: int, high: int) -> bool:
-    return isinstance(given, int) and not isinstance(given, bool) and low <= given <= high
+def _is_code(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_BITS and not value.strip("01")

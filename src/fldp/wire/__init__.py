@@ -1,4 +1,4 @@
-"""Bytes: batches and tallies on the wire, Parquet, files and cells."""
+"""Reports and tallies as bytes: batches, Parquet, descriptions of oracles, files and cells."""
 
 from fldp.wire.batch import (
     CHECK,
@@ -9,16 +9,15 @@ from fldp.wire.batch import (
     TALLY,
     Reader,
     Writer,
-    build,
     chunk_size,
     decode,
     decode_tally,
-    describe,
     encode,
     encode_tally,
     kind_of,
     read_tally,
 )
+from fldp.wire.description import build, describe
 
 __all__ = [
     "CHECK",

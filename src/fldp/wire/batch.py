@@ -1,4 +1,4 @@
-"""Wire: batches of reports, and tallies, as bytes. ``docs/wire.md`` is the specification.
+"""The batch format: reports and tallies as bytes. ``docs/wire.md`` is the specification.
 
 ::
 
@@ -6,9 +6,8 @@
     4     1       1     2       JSON        count  packed  check         0  total  check
                                             4      ...     8             4  8      8
 
-Every check is the beginning of the SHA-256 of all bytes before it, so nothing can be cut, flipped, moved or
-sent twice within a batch without notice. Bytes that are not what they claim to be give a ``WireError``, before anything
-is allocated that their number does not justify.
+Every check is a prefix of the SHA-256 of all bytes before it, so a cut, a flipped bit, and a moved or repeated chunk
+are detected. Invalid bytes raise ``WireError``. A reader never allocates more than the bytes it has read justify.
 """
 
 import hashlib
@@ -23,9 +22,10 @@ import numpy as np
 from fldp.data.packing import pack, packed_size, unpack
 from fldp.data.reports import Reports, Tally
 from fldp.errors import DomainError, FldpError, WireError
-from fldp.oracles import get, names
 from fldp.oracles.base.oracle import Oracle
 from fldp.support import canonical_json
+from fldp.support.identifiers import VERSION
+from fldp.wire.description import abbreviate, build, describe
 
 MAGIC, FORMAT = b"FLDP", 1
 REPORTS, TALLY = 1, 2
@@ -36,18 +36,8 @@ _CHUNK_BYTES = 1 << 22
 _PIECE = 1 << 20
 
 
-def describe(oracle: Oracle) -> dict[str, Any]:
-    """Return an oracle as JSON: its name, and its parameters but for those at their default.
-
-    >>> import fldp
-    >>> describe(fldp.FHR(epsilon=1.0, domain_size=7))
-    {'name': 'fhr', 'epsilon': 1.0, 'domain_size': 7}
-    """
-    return {"name": oracle.name, **oracle.parameters}
-
-
 def chunk_size(oracle: Oracle) -> int:
-    """Return the most reports that one chunk holds: a multiple of 8, so that only the last one needs padding.
+    """Return the maximal number of reports in a chunk: a multiple of 8, so that only the last one needs padding.
 
     >>> import fldp
     >>> chunk_size(fldp.FHR(epsilon=1.0, domain_size=1023))
@@ -57,7 +47,7 @@ def chunk_size(oracle: Oracle) -> int:
 
 
 class Writer:
-    """Writes reports of one oracle into a binary file, in as many pieces as they come.
+    """Writes reports of one oracle to a binary file, batch by batch.
 
     >>> import fldp
     >>> oracle = fldp.FHR(epsilon=1.0, domain_size=1023)
@@ -72,24 +62,24 @@ class Writer:
     def __init__(self, file: BinaryIO, oracle: Oracle, survey: str | None = None) -> None:
         self._out = _Output(file)
         self._oracle = oracle
-        self._held = Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))
+        self._waiting = Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))
         self.total = 0
         self._out.preamble(REPORTS, oracle, survey)
 
     def write(self, reports: Reports) -> None:
-        """Add reports; those that do not fill whole bytes wait for the next ones."""
-        held = Reports.concatenate([self._held, reports]) if len(self._held) else reports
-        if held.oracle != self._oracle:
-            raise WireError(f"Writer: reports must be of {self._oracle!r}, got {held.oracle!r}")
-        ready = len(held) // 8 * 8
-        for start in range(0, ready, chunk_size(self._oracle)):
-            self._chunk(held[start : min(start + chunk_size(self._oracle), ready)])
-        self._held = held[ready:]
+        """Write reports; up to seven wait for the next ones, so that a chunk ends with a whole byte."""
+        waiting = Reports.concatenate([self._waiting, reports]) if len(self._waiting) else reports
+        if waiting.oracle != self._oracle:
+            raise WireError(f"Writer: reports must be of {self._oracle!r}, got {waiting.oracle!r}")
+        whole = len(waiting) // 8 * 8
+        for start in range(0, whole, chunk_size(self._oracle)):
+            self._chunk(waiting[start : min(start + chunk_size(self._oracle), whole)])
+        self._waiting = waiting[whole:]
 
     def close(self) -> None:
-        """Write what is left, and the end. Without it the file is not a batch."""
-        if len(self._held):
-            self._chunk(self._held)
+        """Write the waiting reports and the end, without which the file is not a batch."""
+        if len(self._waiting):
+            self._chunk(self._waiting)
         self._out.number(0, 4)
         self._out.number(self.total, 8)
         self._out.check()
@@ -110,9 +100,9 @@ class Writer:
 
 
 class Reader:
-    """Reads a batch of reports piece by piece; every piece it gives has been checked.
+    """Reads a batch of reports chunk by chunk; every chunk it yields has been verified.
 
-    Only when the iteration ends by itself was the batch whole. With ``oracle`` or ``survey``, a batch of another one is
+    The batch is complete only if the iteration ends by itself. With ``oracle`` or ``survey``, a batch of another one is
     refused.
     """
 
@@ -123,7 +113,7 @@ class Reader:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the bytes read so far; after the end, that of the batch."""
+        """The SHA-256 of the bytes read so far; after the end, of the batch."""
         return self._in.hash.hexdigest()
 
     def __iter__(self) -> Iterator[Reports]:
@@ -202,20 +192,29 @@ def decode_tally(data: bytes, oracle: Oracle | None = None, survey: str | None =
 
 def read_tally(file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None) -> tuple[Tally, str | None]:
     """Read a tally from a file; return it with the version of its survey, if it names one."""
-    source = _Input(file)
-    found, version = source.preamble(TALLY, oracle, survey)
-    n = source.number(8, "the number of reports")
-    state = source.raw(8 * int(np.prod(found.tally_shape)), "the state")
-    source.check("the tally")
-    source.end()
-    try:
-        return Tally(found, np.frombuffer(state, "<i8").reshape(found.tally_shape), n), version
-    except FldpError as error:
-        _refuse(str(error))
+    reader = TallyReader(file, oracle, survey)
+    return reader.tally, reader.survey
+
+
+class TallyReader:
+    """Reads a tally and verifies it; ``digest`` is the SHA-256 of its bytes."""
+
+    def __init__(self, file: BinaryIO, oracle: Oracle | None = None, survey: str | None = None) -> None:
+        source = _Input(file)
+        self.oracle, self.survey = source.preamble(TALLY, oracle, survey)
+        n = source.number(8, "the number of reports")
+        state = source.raw(8 * int(np.prod(self.oracle.tally_shape)), "the state")
+        source.check("the tally")
+        source.end()
+        try:
+            self.tally = Tally(self.oracle, np.frombuffer(state, "<i8").reshape(self.oracle.tally_shape), n)
+        except FldpError as error:
+            _refuse(str(error))
+        self.digest = source.hash.hexdigest()
 
 
 def kind_of(start: bytes) -> int:
-    """Tell from its first six bytes what a file holds: ``REPORTS``, ``TALLY``, or 0 for something else."""
+    """Return the kind of a file from its first six bytes: ``REPORTS``, ``TALLY``, or 0 for something else."""
     return start[5] if len(start) >= 6 and start[:5] == MAGIC + bytes([FORMAT]) else 0
 
 
@@ -249,7 +248,7 @@ class _Input:
         self._file, self.hash = file, hashlib.sha256()
 
     def raw(self, size: int, what: str) -> bytes:
-        """Read exactly so many bytes, a piece at a time, so that a lie about the size costs nothing."""
+        """Read exactly ``size`` bytes, a piece at a time, so that a false size allocates nothing."""
         parts, missing = [], size
         while missing:
             part = self._file.read(min(missing, _PIECE))
@@ -276,11 +275,11 @@ class _Input:
     def preamble(self, kind: int, oracle: Oracle | None, survey: str | None) -> tuple[Oracle, str | None]:
         if self.raw(4, "the magic number") != MAGIC:
             _refuse("this is not an fldp file")
-        if (found := self.number(1, "the format")) != FORMAT:
-            _refuse(f"format {found}, where this version reads {FORMAT}")
-        if (found := self.number(1, "the kind")) != kind:
+        if (version := self.number(1, "the format")) != FORMAT:
+            _refuse(f"format {version}, where this version reads {FORMAT}")
+        if (actual := self.number(1, "the kind")) != kind:
             names = {REPORTS: "reports", TALLY: "a tally"}
-            _refuse(f"{names[kind]} expected, got {names.get(found, f'kind {found}')}")
+            _refuse(f"{names[kind]} expected, got {names.get(actual, f'kind {actual}')}")
         length = self.number(2, "the header's length")
         if length > _MAX_HEADER:
             _refuse(f"a header of {length} bytes, above the limit of {_MAX_HEADER}")
@@ -289,13 +288,13 @@ class _Input:
             return oracle, survey
         fields = _parse(header)
         named = _oracle(fields["oracle"], oracle)
-        version = fields.get("survey")
-        if survey is not None and version != survey:
-            _refuse(f"a batch for survey version {version or 'none'}, where {survey} is expected")
-        return named, version
+        answered = fields.get("survey")
+        if survey is not None and answered != survey:
+            _refuse(f"a batch for survey version {answered or 'none'}, where {survey} is expected")
+        return named, answered
 
 
-@lru_cache(64)  # a collector compares it with that of every report
+@lru_cache(64)  # a collector compares it with the header of every batch
 def _header(oracle: Oracle, survey: str | None) -> bytes:
     fields: dict[str, Any] = {"oracle": describe(oracle)}
     if survey is not None:
@@ -304,7 +303,7 @@ def _header(oracle: Oracle, survey: str | None) -> bytes:
 
 
 def _parse(header: bytes) -> dict[str, Any]:
-    """Read a header; only its canonical form is good, so there is one header for each meaning."""
+    """Parse a header. Only canonical JSON is accepted, so that there is one header for each meaning."""
     try:
         fields = json.loads(header)
         known = isinstance(fields, dict) and "oracle" in fields and fields.keys() <= {"oracle", "survey"}
@@ -314,21 +313,20 @@ def _parse(header: bytes) -> dict[str, Any]:
     if not good:
         _refuse("the header is not canonical JSON of an oracle and a survey")
     survey = fields.get("survey", "0" * 64)
-    if not (isinstance(survey, str) and len(survey) == 64 and set(survey) <= set("0123456789abcdef")):
-        _refuse("the header's survey version is not 64 hexadecimal digits")
+    if not VERSION.matches(survey):
+        _refuse(f"the header's survey version is not {VERSION.rule}")
     return dict(fields)
 
 
 def _oracle(fields: Any, expected: Oracle | None) -> Oracle:
-    """Make the oracle that a header describes, or find that it is the expected one."""
+    """Return the expected oracle if the header describes it, or build the oracle that it describes."""
     if expected is not None:
-        if canonical_json.dumps(fields) != canonical_json.dumps(
-            describe(expected)
-        ):  # nothing is made of a stranger's parameters
-            _refuse(f"of {_shown(fields)}, where {expected!r} is expected")
+        # Compare descriptions, so that nothing is built from parameters of unknown origin.
+        if canonical_json.dumps(fields) != canonical_json.dumps(describe(expected)):
+            _refuse(f"of {abbreviate(fields)}, where {expected!r} is expected")
         return expected
     if isinstance(fields, dict) and isinstance(fields.get("domain_size"), int) and fields["domain_size"] > MAX_CELLS:
-        _refuse(f"{_shown(fields)} is too large to be trusted from a header alone; name the oracle or the survey")
+        _refuse(f"{abbreviate(fields)} is too large to be trusted from a header alone; name the oracle or the survey")
     try:
         named = build(fields)
     except FldpError as error:
@@ -338,37 +336,6 @@ def _oracle(fields: Any, expected: Oracle | None) -> Oracle:
     if int(np.prod(named.tally_shape)) > MAX_CELLS:
         _refuse(f"{named!r} is too large to be trusted from a header alone; name the oracle or the survey")
     return named
-
-
-def _shown(fields: Any) -> str:
-    """Return what a message shows of a description: that of an oracle as it writes itself, and not too much of it."""
-    text = repr(fields)
-    if isinstance(fields, dict) and fields.get("name") in names():
-        cls = get(fields["name"])
-        given = {name: fields[name] for name in cls.params if name in fields}
-        if type(given.get("epsilon")) is int:
-            given["epsilon"] = given["epsilon"] / 1  # as the oracle shows it: to JSON, 1 and 1.0 are one number
-        text = f"{cls.__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
-    return text if len(text) <= 200 else f"{text[:196]} ..."
-
-
-def build(fields: Any) -> Oracle:
-    """Make an oracle from its description; the inverse of ``describe``.
-
-    >>> build({"name": "grr", "epsilon": 1, "domain_size": 5})
-    GRR(epsilon=1.0, domain_size=5)
-    """
-    if not (isinstance(fields, dict) and isinstance(fields.get("name"), str)):
-        raise WireError("wire: an oracle must be described by its name and parameters")
-    parameters = {name: value for name, value in fields.items() if name != "name"}
-    cls = get(fields["name"])
-    unknown = sorted(parameters.keys() - cls.params.keys())
-    if unknown:
-        raise WireError(f"wire: {cls.__name__} has no parameter {unknown[0]!r}")
-    try:
-        return cls(**parameters)
-    except TypeError:
-        raise WireError(f"wire: {cls.__name__} needs {', '.join(cls.params)}") from None
 
 
 def _refuse(why: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Sources: values as people have them, in CSV, Parquet or one per line, a chunk at a time."""
+"""Cells: values as text, from CSV, Parquet or lines, a chunk at a time, and their encoding as values."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.errors import DomainError, FldpError
-from fldp.support.atomic_files import opened
+from fldp.support.atomic_files import open_input
 from fldp.support.optional_imports import load
 
 CHUNK = 1 << 16
@@ -22,13 +22,12 @@ Cells = list[str | None]
 def read_cells(path: str, column: str | None = None) -> Iterator[Cells]:
     """Yield the cells of a column in chunks; a missing one is None.
 
-    CSV and Parquet are told by the name's ending; with a column, anything else is read as CSV, too. Without one,
-    it is one value per line.
+    The ending of the name tells CSV and Parquet. Other files are CSV if a column is given, else one value per line.
     """
     if path.endswith((".parquet", ".pq")):
         yield from _parquet(path, column)
         return
-    with opened(path) as file:
+    with open_input(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
         try:
             if column is not None or path.endswith(".csv"):
@@ -50,7 +49,7 @@ def _csv(path: str, text: TextIO, column: str | None) -> Iterator[Cells]:
 
 
 def _place(path: str, names: list[str], column: str | None) -> int:
-    """Return which column is meant; it need not be named where there is only one."""
+    """Return the index of the column; an only column need not be named."""
     if column is None and len(names) == 1:
         return 0
     if names.count(column or "") != 1:
@@ -77,7 +76,7 @@ def _guard(path: str, action: Callable[[], Any]) -> Any:
 
 def _parquet(path: str, column: str | None) -> Iterator[Cells]:
     parquet = load("pyarrow.parquet", "parquet")
-    with opened(path) as file:
+    with open_input(path) as file:
         try:
             table = parquet.ParquetFile(file)
         except Exception as error:  # pyarrow's own errors derive from several
@@ -95,7 +94,7 @@ def read_candidates(path: str) -> list[str]:
 
 @dataclass
 class Encoder:
-    """Turns cells into values; what it does with unknown and missing ones is asked for, and counted.
+    """Encodes cells as values, and counts the unknown and missing ones.
 
     ``unknown`` is ``"error"``, ``"drop"``, or a label to take instead.
 
@@ -111,7 +110,7 @@ class Encoder:
     value_type: Any = np.int64
     total: int = 0
     missing: int = 0
-    strangers: Counter[str] = field(default_factory=Counter)
+    unknown_labels: Counter[str] = field(default_factory=Counter)
     others: int = 0
 
     def __post_init__(self) -> None:
@@ -121,14 +120,14 @@ class Encoder:
 
     def encode(self, cells: Cells) -> NDArray[Any]:
         """Return the values of a chunk."""
-        found = [None if cell is None else self.value(cell) for cell in cells]
-        if None in found:
-            found = self._settle(cells, found)
+        values = [None if cell is None else self.value(cell) for cell in cells]
+        if None in values:
+            values = self._replace_unknown(cells, values)
         self.total += len(cells)
-        return np.array(found, self.value_type)
+        return np.array(values, self.value_type)
 
-    def _settle(self, cells: Cells, found: list[Any]) -> list[Any]:
-        for position, (cell, value) in enumerate(zip(cells, found, strict=True)):
+    def _replace_unknown(self, cells: Cells, values: list[Any]) -> list[Any]:
+        for position, (cell, value) in enumerate(zip(cells, values, strict=True)):
             if value is not None:
                 continue
             if self.unknown == "error":
@@ -136,29 +135,34 @@ class Encoder:
                 raise DomainError(f"row {self.total + position + 1} has {what}; see --unknown")
             self._count(cell)
         if self._instead is None:
-            return [value for value in found if value is not None]
-        return [self._instead if value is None else value for value in found]
+            return [value for value in values if value is not None]
+        return [self._instead if value is None else value for value in values]
 
     def _count(self, cell: str | None) -> None:
         if cell is None:
             self.missing += 1
-        elif cell in self.strangers or len(self.strangers) < 1000:
-            self.strangers[cell] += 1
+        elif cell in self.unknown_labels or len(self.unknown_labels) < 1000:
+            self.unknown_labels[cell] += 1
         else:
             self.others += 1
 
     @property
+    def encoded(self) -> int:
+        """How many values the cells gave."""
+        return self.total - (self.unknowns if self._instead is None else 0)
+
+    @property
     def unknowns(self) -> int:
         """How many cells had no value of their own."""
-        return self.missing + self.strangers.total() + self.others
+        return self.missing + self.unknown_labels.total() + self.others
 
     def summary(self) -> str:
-        """Say in a line what happened to unknown cells; nothing if there were none."""
+        """Return a line about unknown and missing cells; empty if there were none."""
         if not self.unknowns:
             return ""
         done = "dropped" if self._instead is None else f"counted as {self.unknown}"
-        strangers = self.strangers.total() + self.others
-        shown = ", ".join(label for label, _ in self.strangers.most_common(5))
+        count = self.unknown_labels.total() + self.others
+        shown = ", ".join(label for label, _ in self.unknown_labels.most_common(5))
         parts = [f"{self.missing:,} missing"] if self.missing else []
-        parts += [f"{strangers:,} unknown ({shown}{', ...' if len(self.strangers) > 5 else ''})"] if strangers else []
+        parts += [f"{count:,} unknown ({shown}{', ...' if len(self.unknown_labels) > 5 else ''})"] if count else []
         return f"{self.unknowns:,} of {self.total:,} {done}: {', '.join(parts)}"

@@ -1,12 +1,10 @@
 """Comparing two windows: what is called changed, how often wrongly, and what is refused."""
 
-from statistics import NormalDist
-
 import numpy as np
 import pytest
 
 from fldp import FHR, GRR, simulate, wire
-from fldp.collector.routes.compare import contrast
+from fldp.presentation.comparison import facts
 from support.collector_server import Server, key
 
 BEFORE, AFTER = [700, 200, 100, 0, 0], [300, 600, 100, 0, 0]
@@ -31,22 +29,19 @@ def merge(server, survey, counts, day):
 def test_every_number_is_that_of_the_formula():
     oracle = FHR(epsilon=1.0, domain_size=5)
     one, two = (oracle.estimate(simulate(oracle, counts, rng=seed)) for seed, counts in enumerate((BEFORE, AFTER)))
-    found = contrast(one, two, 0.9)
-    reach = NormalDist().inv_cdf(1 - 0.1 / 5 / 2)
+    found, change = facts(one, two, 0.9), one.compare(two, people="population")
+    intervals, p_values = change.interval(0.9, simultaneous=True), change.adjusted_p_values
     assert {row["value"] for row in found["rows"]} == set(range(5))
     for row in found["rows"]:
         value = row["value"]
-        difference = two.counts[value] / two.n - one.counts[value] / one.n
-        noise = (one.stderr[value] / one.n) ** 2 + (two.stderr[value] / two.n) ** 2
-        drawn = sum(share * (1 - share) / 1000 for share in (max(0.0, e.counts[value] / e.n) for e in (one, two)))
-        stderr = np.sqrt(noise + drawn)
-        assert row["difference"] == pytest.approx(difference)
-        assert (row["low"], row["high"]) == pytest.approx((difference - reach * stderr, difference + reach * stderr))
-        assert row["changed"] == (abs(difference) > reach * stderr)
-    clear = [abs(row["difference"]) / (row["high"] - row["low"]) for row in found["rows"]]
+        assert row["difference"] == pytest.approx(two.counts[value] / two.n - one.counts[value] / one.n)
+        assert (row["low"], row["high"]) == pytest.approx(tuple(intervals[value]))
+        assert row["p_value"] == pytest.approx(p_values[value])
+        assert row["changed"] == (p_values[value] <= 0.1)
+    clear = [abs(change.z[row["value"]]) for row in found["rows"]]
     assert clear == sorted(clear, reverse=True)
     assert found["changed"] == sum(row["changed"] for row in found["rows"])
-    assert contrast(one, two, 0.9, 2)["rows"] == found["rows"][:2]
+    assert facts(one, two, 0.9, top=2)["rows"] == found["rows"][:2]
 
 
 @pytest.mark.parametrize("oracle", [FHR(epsilon=1.0, domain_size=9), GRR(epsilon=4.0, domain_size=9)], ids=repr)
@@ -61,7 +56,7 @@ def test_no_change_is_rarely_called_one(oracle):
     def made(people):
         return oracle.estimate(simulate(oracle, draw.multinomial(people, shares), rng=int(draw.integers(1 << 60))))
 
-    false = sum(contrast(made(1000), made(5000), 0.8)["changed"] > 0 for _ in range(400))
+    false = sum(facts(made(1000), made(5000), 0.8)["changed"] > 0 for _ in range(400))
     assert 30 < false <= 108
 
 
@@ -72,7 +67,8 @@ def test_two_windows_of_a_collector(server):
     with server.admin as client:
         path = f"/v1/versions/{survey.version}/compare"
         found = client.get(path, params=asked)
-        assert found.json() == {"n": 1000, "other_n": 1000, "level": 0.95, **contrast(one, two, 0.95)}
+        assert found.json() == facts(one, two, 0.95)
+        assert (found.json()["n"], found.json()["other_n"], found.json()["level"]) == (1000, 1000, 0.95)
         assert {row["label"] for row in found.json()["rows"] if row["changed"]} == {"chrome", "firefox"}
         top = client.get(path, params={**asked, "top": 1, "level": 0.5, "decoder": "paper"}).json()
         assert (len(top["rows"]), top["level"]) == (1, 0.5)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fldp import wire
-from fldp.data.estimate import z_score
+from fldp.data.comparison import z_score
 from fldp.estimation.planner import plan
 from fldp.estimation.string_planner import facts, plan_strings
 from fldp.oracles.unequal.exponential import Exponential

@@ -42,10 +42,10 @@ def test_all_mistakes_are_told_at_once(tmp_path):
     with pytest.raises(SettingsError) as caught:
         Settings.load({"port": "99999", "log": "maybe"}, {"FLDP_RATE": "nan"}, file)
     assert caught.value.mistakes == [
-        f"{file}: prot is not a setting",
-        "serve: port must be an integer from 1 to 65535, got '99999' from --port",
+        f"serve: {file}: prot is not a setting",
+        "serve: port must be an integer from 1 to 65535, got 99999 from --port",
         f"serve: max_body must be an integer from 1024 to 1073741824, got '1e9' from {file}",
-        "serve: rate must be a number from 0 to 1e+09, got 'nan' from FLDP_RATE",
+        "serve: rate must be a number from 0 to 1e+09, got nan from FLDP_RATE",
         "serve: log must be true or false, got 'maybe' from --log",
     ]
 
@@ -112,7 +112,7 @@ def test_tokens_on_the_folder_itself_and_at_once(tmp_path):
     late = fldp("token", "create", "read", "--data", tmp_path, "--expires", "2020-01-01T00:00:00Z", code=2)
     assert "expires must be a time to come" in late.stderr
     named = fldp("token", "create", "read", "--data", tmp_path, "--survey", "No Name", code=2)
-    assert "survey must be the name of a survey" in named.stderr
+    assert "survey must be 1 to 64 of the characters" in named.stderr
     assert "there is none" in fldp("token", "revoke", "x", "--data", tmp_path, code=2).stderr
     assert "is not there" in fldp("token", "list", "--data", tmp_path / "none", code=2).stderr
     assert "is not there" in fldp("fsck", "--data", tmp_path / "none", code=2).stderr

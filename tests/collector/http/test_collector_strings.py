@@ -10,8 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from fldp import Client, CollectorError, Participant, wire
-from fldp.collector.routes import estimates
-from fldp.collector.routes.compare import contrast
+from fldp.collector.http.candidates import parse_candidates
 from fldp.collector.service.problems import Problem
 from fldp.collector.storage.fsck import fsck
 from fldp.collector.storage.segments import packed, total
@@ -19,6 +18,7 @@ from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.data.reports import Reports, Tally
 from fldp.oracles import CMS
 from fldp.participant_store import MemoryStore
+from fldp.presentation.comparison import facts
 from fldp.wire import parquet
 from support.collector_server import Server, key
 from support.collector_store import STORES, stored_in
@@ -91,12 +91,13 @@ def test_estimates_are_those_of_the_library(server, asked):
 def test_two_windows_are_compared_over_candidates(server, asked):
     survey, reports, earlier = asked
     body = {"candidates": WORDS}
-    expected = contrast(survey.estimate(earlier, **body), survey.estimate(survey.oracle.tally(reports), **body), 0.95)
+    expected = facts(survey.estimate(earlier, **body), survey.estimate(survey.oracle.tally(reports), **body), 0.95)
     with server.admin as client:
         found = client.post(
             f"/v1/versions/{survey.version}/compare", json=body, params={"to": EARLIER, "other_from": "2026-10-02"}
         ).json()
-    assert found == {"n": 80, "other_n": 300, "level": 0.95, **expected}
+    assert found == expected
+    assert (found["n"], found["other_n"], found["people"]) == (80, 300, "population")
 
 
 @pytest.mark.parametrize("server", ["sqlite"], indirect=True)
@@ -129,9 +130,9 @@ def test_what_is_no_list_of_candidates_is_refused(server, asked):
 
 def test_there_may_be_so_many_candidates_and_no_more():
     body = json.dumps({"candidates": list("abc")}).encode()
-    assert estimates.parsed(body, 3) == {"candidates": ("a", "b", "c")}
+    assert parse_candidates(body, 3) == ("a", "b", "c")
     with pytest.raises(Problem, match="at most 2 candidates"):
-        estimates.parsed(body, 2)
+        parse_candidates(body, 2)
 
 
 def test_reports_that_the_oracle_cannot_produce_are_refused(server, asked):

@@ -128,7 +128,7 @@ def test_answers_that_nobody_reads_are_neither_copied_nor_waited_for(server):
 def full(tmp_path):
     """A collector in which no slot for slow clients is left."""
     made = Collector(Settings(data=tmp_path, max_slow=1), SqliteStore(tmp_path / "fldp.db"))
-    made.slow.take(1)
+    made.load.slow.take(1)
     yield made
     made.stop()
 
@@ -141,7 +141,7 @@ def test_a_client_is_not_cut_off_because_the_collector_was_late(full):
             await asyncio.sleep(0.01)
 
     asyncio.run(story())
-    assert full.slow.used == 1
+    assert full.load.slow.used == 1
 
 
 def test_a_late_collector_does_not_end_the_wait_for_a_client(tmp_path):
@@ -173,4 +173,4 @@ def test_a_slow_client_without_a_slot_is_cut_off(full):
 
     with pytest.raises(TimeoutError):
         asyncio.run(story())
-    assert full.slow.used == 1
+    assert full.load.slow.used == 1

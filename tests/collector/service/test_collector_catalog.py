@@ -29,6 +29,7 @@ def test_listings_are_entries_without_specifications(store):
     assert [store.listing(listing.version) for listing in store.listings("a")] == store.listings("a")
     assert [listing.closed for listing in store.listings("a")] == [False, True, True, False]
     assert store.listing("0" * 64) is None
+    assert [listing.name for listing in store.listings()] == ["b", "a", "a", "a", "a"]
     store.delete_surveys(numbers[:1])
     assert [listing.number for listing in store.listings("a")] == numbers[:0:-1]
 

@@ -5,10 +5,9 @@ import threading
 
 from fldp import Survey
 from fldp.collector.config.settings import Settings
-from fldp.collector.service import catalog as module
-from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service import survey_cache as module
 from fldp.collector.service.collector import Collector
-from fldp.collector.storage.protocol import StoreError
+from fldp.collector.storage.protocol import StoredSurvey, StoreError
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_app import collector, play  # noqa: F401
 from support.collector_server import batch, key, specification
@@ -59,8 +58,8 @@ def test_nothing_is_shown_of_a_survey_while_it_is_being_deleted(collector, monke
 
 def test_the_newest_open_version_is_shown_and_asked_for_its_origins(collector, monkeypatch):
     read = []
-    make = PublishedSurvey.read.__func__
-    monkeypatch.setattr(PublishedSurvey, "read", classmethod(lambda cls, entry: read.append(entry) or make(cls, entry)))
+    parse = StoredSurvey.parse
+    monkeypatch.setattr(StoredSurvey, "parse", lambda entry: read.append(entry) or parse(entry))
 
     async def story(client):
         first = await publish(client, "first", origins=["https://a.example"])
@@ -80,6 +79,45 @@ def test_the_newest_open_version_is_shown_and_asked_for_its_origins(collector, m
     play(collector, story)
 
 
+def test_what_was_just_published_is_not_parsed_again(collector, monkeypatch):
+    read = []
+    parse = StoredSurvey.parse
+    monkeypatch.setattr(StoredSurvey, "parse", lambda entry: read.append(entry) or parse(entry))
+
+    async def story(client):
+        survey = await publish(client)
+        assert (await collector.surveys.get(survey.version)).survey == survey
+        assert (await collector.surveys.get(survey.version, fresh=True)).survey == survey
+        assert read == []
+
+    play(collector, story)
+
+
+def test_a_list_of_surveys_reads_only_what_is_new(collector, monkeypatch):
+    """Opened, closed and deleted versions are listed as they are, and no specification is read twice."""
+    find, read = collector.store.find, []
+    monkeypatch.setattr(collector.store, "find", lambda version: read.append(version) or find(version))
+
+    async def states(client):
+        read.clear()
+        return {row["question"]: row["state"] for row in (await client.get("/v1/surveys")).json()}
+
+    async def story(client):
+        made = [await publish(client, f"number {number}") for number in range(3)]
+        collector.forget()
+        assert await states(client) == {f"number {number}": "open" for number in range(3)}
+        assert sorted(read) == sorted(survey.version for survey in made)
+        assert len(await states(client)) == 3
+        assert read == []
+        collector.store.close_surveys([collector.store.find(made[1].version).number], "2026-11-02T00:00:00Z")
+        assert (await states(client))["number 1"] == "closed"  # though another collector closed it
+        assert read == [made[1].version]
+        collector.store.delete_surveys([collector.store.find(made[0].version).number])
+        assert await states(client) == {"number 1": "closed", "number 2": "open"}
+
+    play(collector, story)
+
+
 def test_surveys_are_kept_ready_by_number_and_by_size(collector, monkeypatch):
     async def story(client):
         made = [await publish(client, f"number {number}") for number in range(6)]
@@ -89,8 +127,8 @@ def test_surveys_are_kept_ready_by_number_and_by_size(collector, monkeypatch):
             monkeypatch.setattr(module, "MAX_TEXT", size)
             collector.forget()
             for survey in made:
-                assert (await collector.published(survey.version)).survey.version == survey.version
-            assert list(collector.catalog._known) == [survey.version for survey in made[-left:]]
+                assert (await collector.surveys.get(survey.version)).survey.version == survey.version
+            assert list(collector.surveys._surveys) == [survey.version for survey in made[-left:]]
 
     play(collector, story)
 
@@ -109,7 +147,7 @@ def test_a_survey_that_cannot_be_read_is_a_failure_of_the_store(collector):
 
 
 def interrupted(store, monkeypatch, times):
-    """Have deletions fail half-way, some times."""
+    """Have deletions fail half-way, some times; return how many are left, to be changed."""
     real, left = store._purge_some, [times]
 
     def failing(table, number):
@@ -119,6 +157,7 @@ def interrupted(store, monkeypatch, times):
         return real(table, number)
 
     monkeypatch.setattr(store, "_purge_some", failing)
+    return left
 
 
 def owners(store):
@@ -158,8 +197,9 @@ def test_a_deletion_that_failed_half_way_is_completed_without_being_repeated(tmp
         path = f"/v1/versions/{survey.version}/reports"
         headers = {"Idempotency-Key": key(), "Content-Type": "application/octet-stream"}
         assert (await client.post(path, content=batch(survey), headers=headers)).status_code == 200
-        interrupted(made.store, monkeypatch, 1)
+        left = interrupted(made.store, monkeypatch, 10**9)  # whoever comes first, the request or the folder
         assert (await client.delete("/v1/surveys/deleted?all=true")).status_code == 503
+        left[0] = 0
         until(lambda: not owners(made.store) and not made.store.deletions(), 60)
 
     try:

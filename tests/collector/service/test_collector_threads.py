@@ -71,7 +71,7 @@ def test_readiness_says_that_a_thread_has_ended(tmp_path):
         transport = httpx.ASGITransport(create_app(collector))
         async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
             assert (await client.get("/readyz")).status_code == 200
-            collector._writer.stop()
+            collector._counting.writer.stop()
             answer = await client.get("/readyz")
             assert (answer.status_code, answer.json()["type"]) == (503, "urn:fldp:busy")
             where = f"/v1/versions/{survey.version}/reports"

@@ -48,7 +48,7 @@ BREAKAGES = {
         "raw tally",
         "tally is of 81|82|121 reports|acknowledged",
     ),
-    "a bit of the tally": ("flip tallies state", "raw tally", "differs|not as it was written"),
+    "a bit of the tally": ("flip tallies state", "raw tally", "differs|its checksum does not match"),
     "a row of reports lost": ("DELETE FROM segments WHERE folded = 1", "raw", "0 are stored"),
     "a row of the tail lost": (
         "DELETE FROM segments WHERE id = (SELECT max(id) FROM segments)",
@@ -68,7 +68,7 @@ BREAKAGES = {
         "acknowledged",
     ),
     "a bit of the reports": ("flip segments data", "raw tally", "segments: 1 of . rows are damaged"),
-    "a state that cannot be": ("UPDATE tallies SET state = ?", "raw tally", "not as it was written|differs"),
+    "a state that cannot be": ("UPDATE tallies SET state = ?", "raw tally", "its checksum does not match|differs"),
     "a bit of a key": ("flip keys key", "raw tally", "keys: 1 of 6 rows are damaged"),
     "a bit of a body": ("flip keys body", "raw tally", "keys: 1 of 6 rows are damaged"),
     "a ticket that is unspent again": ("UPDATE tickets SET spent = 0", "raw tally", "tickets: 1 of 2 rows are damaged"),

@@ -123,7 +123,7 @@ def test_the_witness_of_another_database_is_noticed(tmp_path):
     filled(tmp_path / "one")
     filled(tmp_path / "two")
     shutil.copy(tmp_path / "two" / WITNESS, tmp_path / "one" / WITNESS)
-    assert "that of another database" in said(tmp_path / "one")
+    assert "belongs to another database" in said(tmp_path / "one")
     with pytest.raises(StoreError, match="another database"):
         serve(tmp_path / "one")
 

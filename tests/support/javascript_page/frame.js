@@ -1,5 +1,5 @@
 // One tab: answers a survey with its own label, and tells its parent which answer that gave.
-import { OLH, Survey, databaseStore, localStore, participant } from "./fldp.js";
+import { databaseStore, localStore, OLH, participant, Survey } from "./fldp.js";
 
 const { kind, label } = Object.fromEntries(new URLSearchParams(location.search));
 const fields = { name: kind, question: "Which?", labels: [..."abcdef"], oracle: { name: "olh", epsilon: 1 } };

@@ -1,8 +1,9 @@
 /** Oracle: parameters and nothing else. It says how random words become a report, and what a report tells. */
-import type { Derive } from "./ticket_words.js";
-import { fail } from "../../support/errors.js";
-import type { Charge, Row } from "../../participant/ledger.js";
+
+import type { Report, Value } from "../../data/reports.js";
 import { randomWords } from "../../randomness/random.js";
+import { fail } from "../../support/errors.js";
+import type { Derive } from "./ticket_words.js";
 
 /** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
 export const MAX_VALUES = 1 << 20;
@@ -10,14 +11,10 @@ export const MAX_VALUES = 1 << 20;
 export const MAX_LISTED = 2 ** 31 - 1; // values of any list
 const MAX_POWER = 1 << 16;
 
-/** A value: its number, or the fingerprint of a string, which is wider than 53 bits. */
-export type Value = number | bigint;
+export type { Report, Value };
 
-/** Tells how likely a report is under a value. An oracle takes one kind of values only, as a method may. */
+/** Returns how likely a report is under a value. An oracle takes one kind of values only, as a method may. */
 export type Likely = { of(value: Value): number }["of"];
-
-/** A report as the numbers that it consists of; those wider than 53 bits are bigints. */
-export type Report = readonly (number | bigint)[];
 
 /** Parameters as JSON has them. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -27,16 +24,6 @@ export interface Rule {
   readonly rule: string;
   readonly initial?: unknown;
   readonly check: (value: unknown) => boolean;
-}
-
-/** What a round of a search adds to an oracle: how many values it has, what a string is among them, who was asked. */
-export interface Round {
-  readonly size: number;
-  read(text: string): Value;
-  /** What is hashed as the set of labels, the same in all rounds. */
-  readonly set: unknown;
-  /** Say that the person was asked before. */
-  before(rows: readonly Row[], row: Charge): string[];
 }
 
 /** A class of oracles. */
@@ -108,10 +95,6 @@ export abstract class Oracle {
   /** Where an answer is kept and reported anew: the epsilon of all reports together that are made of it. */
   declare readonly lastingEpsilon?: number;
 
-  /** Where it asks a round of a search: see `Round`. */
-  declare readonly set?: unknown;
-  before?(rows: readonly Row[], row: Charge): string[];
-
   /** Draw what is kept of a value, where reports of it may differ. It is never to be sent. */
   keep?(value: Value): Report;
 
@@ -121,8 +104,8 @@ export abstract class Oracle {
   /** The number of random words that a report takes, always. */
   abstract readonly words: number;
 
-  /** Rules of collecting that only this oracle can keep, and what they say where they are given. */
-  rarely: Fields = {};
+  /** Rules of collecting that only this oracle can keep, with the values they must have. */
+  collects: Fields = {};
 
   /** How to draw where a ticket decides what is public in a report; only plain LDP with such a part has it. */
   declare derive?: Derive;
@@ -133,7 +116,7 @@ export abstract class Oracle {
   /** Return the report of a value: a pure function of it and of the words. `draw` takes random ones. */
   abstract perturb(value: Value, words: DataView): Report;
 
-  /** Tell whether this oracle can produce a report, whose numbers have the right widths already. */
+  /** Whether this oracle can produce a report, whose numbers have the right widths already. */
   check(_report: Report): boolean {
     return true;
   }
@@ -146,7 +129,7 @@ export abstract class Oracle {
     return String(Number(text)) === text ? Number(text) : -1;
   }
 
-  /** Tell whether this is a value. */
+  /** Whether this is a value. */
   holds(value: Value): boolean {
     return integer(0, this.domainSize - 1).check(value);
   }
@@ -154,8 +137,8 @@ export abstract class Oracle {
   /** Name and parameters as JSON; those at their default are left out. */
   get description(): Fields {
     const { rules } = this.constructor as unknown as OracleClass;
-    const given = Object.entries(this.settings).filter(([key, value]) => value !== rules[key].initial);
-    return { name: this.name, ...Object.fromEntries(given) };
+    const changed = Object.entries(this.settings).filter(([key, value]) => value !== rules[key].initial);
+    return { name: this.name, ...Object.fromEntries(changed) };
   }
 
   /** The number of bits of a report. */
@@ -164,7 +147,7 @@ export abstract class Oracle {
   }
 
   /** Draw a report of a value, with randomness from WebCrypto. */
-  draw(value: Value, _version?: string, _ticket?: string): Report {
+  draw(value: Value): Report {
     // Only its type is shown: a program that mixes up labels and values would have the answer in its log.
     if (!this.holds(value)) throw fail(this.name, "a value", "one of its domain", typeof value);
     return this.perturb(value, randomWords(this.words));

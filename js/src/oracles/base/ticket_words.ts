@@ -1,17 +1,18 @@
-/** Tickets that decide what is public in a report, so that nobody can choose it; as `fldp/derived.py` has it. */
+/** Tickets that decide what is public in a report, so that nobody can choose it; as in `fldp/oracles/base/ticket_words.py`. */
+
+import { randomWords } from "../../randomness/random.js";
 import { sha256, utf8 } from "../../support/canonical_json.js";
 import { fail } from "../../support/errors.js";
 import type { Oracle, Report, Value } from "./oracle.js";
-import { randomWords } from "../../randomness/random.js";
 
 /** Draws a report of a value whose public part is the one that a ticket decides for a version of a survey. */
 export type Derive = (value: Value, version: string, ticket?: string) => Promise<Report>;
 
-/** Return how an oracle draws whose first words, so many of them, decide the public part of a report. */
+/** Return how an oracle draws whose first words decide the public part of a report. */
 export function deriving(oracle: Oracle, count: number): Derive {
-  oracle.rarely = { derive: true };
+  oracle.collects = { derive: true };
   return async (value, version, ticket) => {
-    if (!ticket) throw fail(oracle.name, "a ticket", "given", ticket);
+    if (!ticket) throw fail(oracle.name, "ticket", "a text", ticket);
     const words = randomWords(oracle.words);
     const bytes = new Uint8Array(words.buffer, 0, 8 * count);
     for (let at = 0; at < bytes.length; at += 32) {

@@ -1,6 +1,7 @@
-/** Treatment: parameters that make values differ in the protection that they have; as `fldp/treatment.py` has them. */
+/** Treatment: parameters that make values differ in the protection that they have; as in `fldp/oracles/base/treatment.py`. */
+
+import { integer, Oracle } from "../../bundle_shared.js";
 import type { Rule } from "./oracle.js";
-import { Oracle, integer } from "../../bundle_shared.js";
 
 /** A value and its budget. */
 export type Budget = readonly [number, number];
@@ -9,14 +10,14 @@ const { check: isValue } = integer(0, Infinity); // those that a domain does not
 const isBudget = (pair: unknown): boolean =>
   Array.isArray(pair) && pair.length === 2 && isValue(pair[0]) && Oracle.rules.epsilon.check(pair[1]);
 
-/** Accept a list that names values, none of them twice; so many that it fits into the header of a batch. */
+/** Accept a list that names values, none of them twice; few enough for the header of a batch. */
 function listOf(most: number, what: string, isGood: (each: unknown) => boolean): Rule {
-  const check = (given: unknown): boolean =>
-    Array.isArray(given) &&
-    given.length >= 1 &&
-    given.length <= most &&
-    given.every(isGood) &&
-    new Set(given.map(named)).size === given.length;
+  const check = (list: unknown): boolean =>
+    Array.isArray(list) &&
+    list.length >= 1 &&
+    list.length <= most &&
+    list.every(isGood) &&
+    new Set(list.map(named)).size === list.length;
   return { rule: `a list of 1 to ${most} ${what}`, check };
 }
 

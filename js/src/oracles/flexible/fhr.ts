@@ -1,6 +1,6 @@
 /** FHR, the flexible Hadamard response of the paper. */
-import { type SymbolCoin, quotient, symbolCoin } from "../../randomness/coins.js";
-import { type Fields, Oracle, type Report, bitLength, flag, parity, settleExposure, wordOf } from "../base/oracle.js";
+import { quotient, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
+import { bitLength, type Fields, flag, Oracle, parity, type Report, settleExposure, wordOf } from "../base/oracle.js";
 
 /** Return the least and the greatest number of `t < n` with an odd `parity(w & t)`, over masks `w != 0`. */
 function oddCounts(n: number, bits: number): [number, number] {
@@ -33,30 +33,30 @@ export class FHR extends Oracle {
   override eta = 0.5;
   readonly words = 2;
   declare readonly widths: readonly number[];
-  declare private readonly rows: number;
-  declare private readonly first: number;
-  declare private readonly coin: SymbolCoin;
+  readonly #rows: number;
+  readonly #first: number;
+  readonly #coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
-    this.coin = symbolCoin(this.name, this.epsilon, 2);
+    this.#coin = symbolCoin(this.name, this.epsilon, 2);
     const bits = bitLength(this.domainSize);
     this.widths = [bits, bits];
-    this.rows = 1 << bits;
+    this.#rows = 1 << bits;
     const { items } = this.settings;
-    this.first = items === "paper" ? 1 : this.rows - this.domainSize;
-    const last = this.first + this.domainSize;
-    this.anonymity = last === this.rows ? this.rows / 2 - oddCounts(this.first, bits)[1] : oddCounts(last, bits)[0];
+    this.#first = items === "paper" ? 1 : this.#rows - this.domainSize;
+    const last = this.#first + this.domainSize;
+    this.anonymity = last === this.#rows ? this.#rows / 2 - oddCounts(this.#first, bits)[1] : oddCounts(last, bits)[0];
     settleExposure(this);
   }
 
   /** Word 0 holds a position and a mask, which is made odd; word 1 is the coin. */
   override perturb(value: number, words: DataView): Report {
-    const item = value + this.first;
-    const position = words.getUint32(0, true) & (this.rows - 1);
-    let mask = words.getUint32(4, true) & (this.rows - 1);
+    const item = value + this.#first;
+    const position = words.getUint32(0, true) & (this.#rows - 1);
+    let mask = words.getUint32(4, true) & (this.#rows - 1);
     if (!parity(mask & item)) mask ^= item & -item;
-    const swap = parity(position & item) !== Number(wordOf(words, 1) >= this.coin.keep);
+    const swap = parity(position & item) !== Number(wordOf(words, 1) >= this.#coin.keep);
     return swap ? [position ^ mask, position] : [position, position ^ mask];
   }
 
@@ -65,10 +65,10 @@ export class FHR extends Oracle {
   }
 
   override likely([plus, minus]: Report): (value: number) => number {
-    const less = quotient(this.coin.other, this.coin.keep);
+    const less = quotient(this.#coin.other, this.#coin.keep);
     const [at, mask] = [plus as number, (plus as number) ^ (minus as number)];
     return (value) => {
-      const item = value + this.first;
+      const item = value + this.#first;
       return parity(mask & item) && (parity(at & item) ? less : 1);
     };
   }

@@ -1,19 +1,19 @@
 /** FWR, flexible Walsh response: parities of the item under public masks, some as they are, some through a coin. */
-import { type SymbolCoin, quotient, respond, symbolCoin } from "../../randomness/coins.js";
-import { deriving } from "../base/ticket_words.js";
+import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
+import { expLower, ONE } from "../../randomness/exp_lower.js";
 import { fail } from "../../support/errors.js";
-import { ONE, expLower } from "../../randomness/exp_lower.js";
 import {
-  type Fields,
-  Oracle,
-  type Report,
   bitLength,
+  type Fields,
   flag,
   integer,
+  Oracle,
   parity,
+  type Report,
   settleExposure,
   wordOf,
 } from "../base/oracle.js";
+import { deriving } from "../base/ticket_words.js";
 import { leftBy, scatter } from "./fwr_items.js";
 
 const MAX_HASH_BITS = 8;
@@ -47,7 +47,7 @@ export class FWR extends Oracle {
   static override readonly rules: typeof Oracle.rules = {
     ...Oracle.rules,
     eta: {
-      rule: `1, 1/2, 1/4, ... down to 1/${1 << MAX_MASKS}`,
+      rule: `1, 1/2, 1/4, ... 1/${1 << MAX_MASKS}`,
       initial: 1,
       check: (value) => HALVINGS.includes(value),
     },
@@ -56,10 +56,10 @@ export class FWR extends Oracle {
   };
   declare readonly words: number;
   declare readonly widths: readonly number[];
-  declare private readonly leaks: number;
-  declare private readonly masks: number;
-  declare private readonly item: (value: number) => number;
-  declare private readonly coin: SymbolCoin;
+  readonly #leaks: number;
+  readonly #masks: number;
+  readonly #item: (value: number) => number;
+  readonly #coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
@@ -67,39 +67,39 @@ export class FWR extends Oracle {
     const best = bestHashBits(this.epsilon);
     const bits = (this.settings.hash_bits as number | null) ?? best;
     if (bits === best && this.name === "fwr") this.settings.hash_bits = null; // the same oracle, said or not
-    this.coin = symbolCoin(this.name, this.epsilon, 1 << bits);
-    this.leaks = HALVINGS.indexOf(this.eta);
-    this.masks = this.leaks + bits;
-    if (this.masks > MAX_MASKS) throw fail(this.name, "eta", `at least 1/${1 << (MAX_MASKS - bits)}`, this.eta);
-    this.words = Math.ceil(this.masks / 2) + 1;
-    this.widths = [...Array<number>(this.masks).fill(bitLength(this.domainSize - 1)), this.masks];
-    this.item = scatter(this.domainSize);
-    this.anonymity = leftBy(this.domainSize, this.leaks);
+    this.#coin = symbolCoin(this.name, this.epsilon, 1 << bits);
+    this.#leaks = HALVINGS.indexOf(this.eta);
+    this.#masks = this.#leaks + bits;
+    if (this.#masks > MAX_MASKS) throw fail(this.name, "eta", `at least 1/${1 << (MAX_MASKS - bits)}`, this.eta);
+    this.words = Math.ceil(this.#masks / 2) + 1;
+    this.widths = [...Array<number>(this.#masks).fill(bitLength(this.domainSize - 1)), this.#masks];
+    this.#item = scatter(this.domainSize);
+    this.anonymity = leftBy(this.domainSize, this.#leaks);
     if (this.eta === 1) this.derive = deriving(this, this.words - 1);
     settleExposure(this);
   }
 
   /** Two masks from each word, then the parities under them; the last word throws the coin. */
   override perturb(value: number, words: DataView): Report {
-    const item = this.item(value);
+    const item = this.#item(value);
     const most = (1 << this.widths[0]) - 1;
-    const masks = Array.from({ length: this.masks }, (_, j) => words.getUint32(4 * j, true) & most);
+    const masks = Array.from({ length: this.#masks }, (_, j) => words.getUint32(4 * j, true) & most);
     const bits = paritiesOf(item, masks);
-    const symbol = respond(bits >> this.leaks, wordOf(words, this.words - 1), this.coin);
-    return [...masks, (bits & ((1 << this.leaks) - 1)) | (symbol << this.leaks)];
+    const symbol = respond(bits >> this.#leaks, wordOf(words, this.words - 1), this.#coin);
+    return [...masks, (bits & ((1 << this.#leaks) - 1)) | (symbol << this.#leaks)];
   }
 
   /** A report is possible if some value is: where leaked masks cancel out, so must their parities. */
   override check(report: Report): boolean {
-    return this.leaks === 0 || [...Array(this.domainSize).keys()].some(this.likely(report));
+    return this.#leaks === 0 || [...Array(this.domainSize).keys()].some(this.likely(report));
   }
 
   override likely(report: Report): (value: number) => number {
-    const less = quotient(this.coin.other, this.coin.keep);
+    const less = quotient(this.#coin.other, this.#coin.keep);
     const masks = report.slice(0, -1) as number[];
     return (value) => {
-      const wrong = paritiesOf(this.item(value), masks) ^ (report[this.masks] as number);
-      return wrong & ((1 << this.leaks) - 1) ? 0 : wrong ? less : 1;
+      const wrong = paritiesOf(this.#item(value), masks) ^ (report[this.#masks] as number);
+      return wrong & ((1 << this.#leaks) - 1) ? 0 : wrong ? less : 1;
     };
   }
 }

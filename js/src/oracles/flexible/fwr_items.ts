@@ -1,4 +1,4 @@
-/** Which point of `F_2^r` stands for which value of FWR: the same map as `fldp/scatter.py`, and its bias. */
+/** Which point of `F_2^r` stands for which value of FWR: the same map as `fldp/oracles/flexible/fwr_items.py`, and its bias. */
 import { bitLength } from "../base/oracle.js";
 
 const SEEDS =
@@ -42,7 +42,7 @@ function largestBias(domainSize: number): number {
   return used.slice(1).reduce((most, sum) => (Math.abs(sum) < domainSize ? Math.max(most, Math.abs(sum)) : most), 0);
 }
 
-/** Return a lower bound of the number of values that any leak of so many parities leaves possible. */
+/** Return a lower bound of the number of values that any leak of `leaks` parities leaves possible. */
 export function leftBy(domainSize: number, leaks: number): number {
   const bias = leaks ? largestBias(domainSize) : 0;
   let least = domainSize;

@@ -1,8 +1,8 @@
 /** Local hashing: hash the value to a few symbols, then respond on those. */
-import { type SymbolCoin, quotient, respond, symbolCoin } from "../../randomness/coins.js";
+import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
+import { expLower, ONE } from "../../randomness/exp_lower.js";
+import { bitLength, type Fields, Oracle, type Report, type Value, wordOf } from "../base/oracle.js";
 import { deriving } from "../base/ticket_words.js";
-import { ONE, expLower } from "../../randomness/exp_lower.js";
-import { type Fields, Oracle, type Report, type Value, bitLength, wordOf } from "../base/oracle.js";
 
 const MAX_SYMBOLS = 2n ** 32n - 1n;
 const low = (number: bigint): bigint => BigInt.asUintN(64, number);
@@ -23,8 +23,8 @@ export function hashed(seed: bigint, value: Value, symbols: number): number {
 /** Return the number of symbols `g` that minimises `(E + g - 1)^2 / (g - 1)`: one of the neighbours of `E + 1`. */
 function bestSymbols(epsilon: number): number {
   const power = expLower(Math.min(epsilon, 64));
-  let g = power / ONE + 1n;
-  g = g < MAX_SYMBOLS - 1n ? g : MAX_SYMBOLS - 1n; // E is at least 1, so it is at least 2
+  const below = power / ONE + 1n; // E is at least 1, so it is at least 2
+  const g = below < MAX_SYMBOLS - 1n ? below : MAX_SYMBOLS - 1n;
   const [here, next] = [power + (g - 1n) * ONE, power + g * ONE];
   return Number(next * next * (g - 1n) < here * here * g ? g + 1n : g);
 }
@@ -34,28 +34,28 @@ export class OLH extends Oracle {
   static override readonly id = "olh";
   readonly words = 2;
   declare readonly widths: readonly number[];
-  declare private readonly symbols: number;
-  declare private readonly coin: SymbolCoin;
+  readonly #symbols: number;
+  readonly #coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
-    this.symbols = bestSymbols(this.epsilon);
-    this.coin = symbolCoin(this.name, this.epsilon, this.symbols);
-    this.widths = [64, bitLength(this.symbols - 1)];
+    this.#symbols = bestSymbols(this.epsilon);
+    this.#coin = symbolCoin(this.name, this.epsilon, this.#symbols);
+    this.widths = [64, bitLength(this.#symbols - 1)];
     this.derive = deriving(this, 1);
   }
 
   override perturb(value: number, words: DataView): Report {
     const seed = wordOf(words, 0);
-    return [seed, respond(hashed(seed, value, this.symbols), wordOf(words, 1), this.coin)];
+    return [seed, respond(hashed(seed, value, this.#symbols), wordOf(words, 1), this.#coin)];
   }
 
   override check([, symbol]: Report): boolean {
-    return symbol < this.symbols;
+    return symbol < this.#symbols;
   }
 
   override likely([seed, symbol]: Report): (value: number) => number {
-    const less = quotient(this.coin.other, this.coin.keep);
-    return (value) => (hashed(seed as bigint, value, this.symbols) === symbol ? 1 : less);
+    const less = quotient(this.#coin.other, this.#coin.keep);
+    return (value) => (hashed(seed as bigint, value, this.#symbols) === symbol ? 1 : less);
   }
 }

@@ -1,11 +1,11 @@
 /** Projective geometry response: a point of a finite geometry, more often one that is opposite to the value's own. */
-import { type SetCoin, quotient, setCoin } from "../../randomness/coins.js";
-import { ONE, expLower } from "../../randomness/exp_lower.js";
-import { type Fields, Oracle, type Report, bitLength, wordOf } from "../base/oracle.js";
+import { quotient, type SetCoin, setCoin } from "../../randomness/coins.js";
+import { expLower, ONE } from "../../randomness/exp_lower.js";
+import { bitLength, type Fields, Oracle, type Report, wordOf } from "../base/oracle.js";
 
 const MAX_POINTS = 2 ** 32 - 1;
 
-/** The projective space of vectors of so many digits modulo a prime. */
+/** The projective space of vectors modulo a prime. */
 interface Space {
   readonly order: number;
   readonly dimension: number;
@@ -17,7 +17,7 @@ interface Space {
 
 const pointsOf = (order: number, digits: number): number => (order ** digits - 1) / (order - 1);
 
-/** Return the space of this order with the least dimension that has at least so many points. */
+/** Return the space of this order with the least dimension that has enough points. */
 function spaceOver(order: number, least: number): Space {
   let dimension = 2;
   while (pointsOf(order, dimension) < least) dimension++;
@@ -71,27 +71,27 @@ export class PGR extends Oracle {
   static override readonly id = "pgr";
   readonly words = 1;
   declare readonly widths: readonly number[];
-  declare private readonly space: Space;
-  declare private readonly coin: SetCoin;
+  readonly #space: Space;
+  readonly #coin: SetCoin;
 
   constructor(fields: Fields) {
     super(fields);
-    this.space = bestSpace(this.epsilon, this.domainSize);
-    const { size, inside } = this.space;
-    this.coin = setCoin(this.name, this.epsilon, BigInt(inside), BigInt(size - inside));
+    this.#space = bestSpace(this.epsilon, this.domainSize);
+    const { size, inside } = this.#space;
+    this.#coin = setCoin(this.name, this.epsilon, BigInt(inside), BigInt(size - inside));
     this.widths = [bitLength(size - 1)];
   }
 
   override perturb(value: number, words: DataView): Report {
-    const { own, other, keep } = this.coin;
+    const { own, other, keep } = this.#coin;
     const word = wordOf(words, 0);
     const near = word < keep;
-    return [this.point(value, Number(near ? word / own : (word - keep) / other), near)];
+    return [this.#point(value, Number(near ? word / own : (word - keep) / other), near)];
   }
 
   /** Return point number `rank` of those that are opposite to a value, or of those that are not. */
-  private point(value: number, rank: number, near: boolean): number {
-    const { order, size, inside } = this.space;
+  #point(value: number, rank: number, near: boolean): number {
+    const { order, size, inside } = this.#space;
     let [tail, top] = [value, 1]; // the digits of the value after its leading 1, and their number as a power
     for (; tail >= top; top *= order) tail -= top;
     const width = (size - inside) / top;
@@ -109,26 +109,26 @@ export class PGR extends Oracle {
   }
 
   override check([point]: Report): boolean {
-    return point < this.space.size;
+    return point < this.#space.size;
   }
 
   override likely([point]: Report): (value: number) => number {
-    const less = quotient(this.coin.other, this.coin.own);
-    const { order } = this.space;
-    const mine = this.digits(point as number).reverse();
+    const less = quotient(this.#coin.other, this.#coin.own);
+    const { order } = this.#space;
+    const own = this.#digits(point as number).reverse();
     return (value) => {
-      const product = this.digits(value).reduce((sum, digit, k) => (sum + digit * mine[k]) % order, 0);
+      const product = this.#digits(value).reduce((sum, digit, k) => (sum + digit * own[k]) % order, 0);
       return product === 0 ? 1 : less;
     };
   }
 
-  private digits(point: number): number[] {
-    const { order, dimension } = this.space;
-    const made = Array<number>(dimension).fill(0);
+  #digits(point: number): number[] {
+    const { order, dimension } = this.#space;
+    const digits = Array<number>(dimension).fill(0);
     let left = point;
     let place = dimension - 1;
-    for (; left > 0; left = Math.floor((left - 1) / order)) made[place--] = (left - 1) % order;
-    made[place] = 1;
-    return made;
+    for (; left > 0; left = Math.floor((left - 1) / order)) digits[place--] = (left - 1) % order;
+    digits[place] = 1;
+    return digits;
   }
 }

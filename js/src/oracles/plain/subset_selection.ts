@@ -1,7 +1,7 @@
 /** Subset selection: report a set of values that is a little more likely to hold the true one. */
-import { SCALE, quotient, subsetCoin } from "../../randomness/coins.js";
-import { ONE, expLower } from "../../randomness/exp_lower.js";
-import { type Fields, Oracle, type Report, bitLength, wordOf } from "../base/oracle.js";
+import { quotient, SCALE, subsetCoin } from "../../randomness/coins.js";
+import { expLower, ONE } from "../../randomness/exp_lower.js";
+import { bitLength, type Fields, Oracle, type Report, wordOf } from "../base/oracle.js";
 
 /** Return `(e^eps-1)^2 q (1-q)/(p-q)^2` as numerator and denominator, up to a common factor. */
 function rareVariance(power: bigint, size: bigint, domainSize: bigint): [bigint, bigint] {
@@ -25,23 +25,23 @@ export class SS extends Oracle {
   static override readonly id = "ss";
   declare readonly words: number;
   declare readonly widths: readonly number[];
-  declare private readonly size: number;
-  declare private readonly coin: bigint;
+  readonly #size: number;
+  readonly #coin: bigint;
 
   constructor(fields: Fields) {
     super(fields);
     const domainSize = BigInt(this.domainSize);
     const size = bestSize(this.epsilon, domainSize);
-    this.coin = subsetCoin(this.name, this.epsilon, size, domainSize);
-    this.size = Number(size);
-    this.words = 1 + this.size;
-    this.widths = Array<number>(this.size).fill(bitLength(this.domainSize - 1));
+    this.#coin = subsetCoin(this.name, this.epsilon, size, domainSize);
+    this.#size = Number(size);
+    this.words = 1 + this.#size;
+    this.widths = Array<number>(this.#size).fill(bitLength(this.domainSize - 1));
   }
 
   /** Word 0 tells whether the value is named; the others are drawn by the algorithm of Floyd, a word each. */
   override perturb(value: number, words: DataView): Report {
-    const named = wordOf(words, 0) < this.coin;
-    const members = this.size - Number(named);
+    const named = wordOf(words, 0) < this.#coin;
+    const members = this.#size - Number(named);
     const chosen = new Set<number>(named ? [value] : []);
     const other = (number: number): number => number + Number(number >= value);
     for (let k = 1; k <= members; k++) {
@@ -57,8 +57,8 @@ export class SS extends Oracle {
   }
 
   override likely(report: Report): (value: number) => number {
-    const inside = this.coin * BigInt(this.domainSize - this.size);
-    const less = quotient((SCALE - this.coin) * BigInt(this.size), inside);
+    const inside = this.#coin * BigInt(this.domainSize - this.#size);
+    const less = quotient((SCALE - this.#coin) * BigInt(this.#size), inside);
     const named = new Set(report);
     return (value) => (named.has(value) ? 1 : less);
   }

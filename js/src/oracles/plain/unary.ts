@@ -34,25 +34,25 @@ export class SUE extends Oracle {
   static override readonly id: string = "sue";
   declare readonly words: number;
   declare readonly widths: readonly number[];
-  declare private readonly coins: UnaryCoins;
+  readonly #coins: UnaryCoins;
 
   constructor(fields: Fields, symmetric = true) {
     super(fields);
-    this.coins = unaryCoins(this.name, this.epsilon, symmetric);
-    this.words = 1 + this.coins.planes * Math.ceil(this.domainSize / 64);
+    this.#coins = unaryCoins(this.name, this.epsilon, symmetric);
+    this.words = 1 + this.#coins.planes * Math.ceil(this.domainSize / 64);
     this.widths = byteWidths(this.domainSize);
   }
 
   /** The others are 1 where their number is below `other`; the true one is drawn by word 0. */
   override perturb(value: number, words: DataView): Report {
-    const { planes, own, other } = this.coins;
+    const { planes, own, other } = this.#coins;
     const row = below(words, 1, planes, other, this.domainSize);
     settle(row, value, wordOf(words, 0) < own);
     return [...row];
   }
 
   override likely(report: Report): (value: number) => number {
-    return (value) => (((report[value >> 3] as number) >> (value % 8)) & 1 ? 1 : 1 / this.coins.ratio);
+    return (value) => (((report[value >> 3] as number) >> (value % 8)) & 1 ? 1 : 1 / this.#coins.ratio);
   }
 }
 

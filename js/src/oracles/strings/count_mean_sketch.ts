@@ -1,10 +1,19 @@
 /** Count-mean sketches: hash the string by one of many public functions to a bucket, then respond on the buckets. */
-import { deriving } from "../base/ticket_words.js";
+
 import { fail } from "../../support/errors.js";
+import {
+  bitLength,
+  type Fields,
+  type Oracle,
+  type OracleClass,
+  positive,
+  powerOfTwo,
+  type Report,
+} from "../base/oracle.js";
+import { hashSeed, StringOracle } from "../base/string_oracle.js";
+import { deriving } from "../base/ticket_words.js";
 import { HRR } from "../flexible/fwr.js";
 import { hashed, keyedHash } from "../plain/olh.js";
-import { type Fields, type Oracle, type OracleClass, type Report, bitLength, positive, powerOfTwo } from "../base/oracle.js";
-import { StringOracle, hashSeed } from "../../data/fingerprints.js";
 import { SUE } from "../plain/unary.js";
 
 const MAX_CELLS = 1 << 24;
@@ -18,33 +27,33 @@ abstract class Sketch extends StringOracle {
   };
   declare readonly words: number;
   declare readonly widths: readonly number[];
-  declare private readonly hashes: number;
-  declare private readonly response: Oracle;
+  readonly #hashes: number;
+  readonly #response: Oracle;
 
   constructor(fields: Fields, Response: OracleClass) {
     super(fields);
     const { epsilon, hashes, width } = this.settings as Record<string, number>;
     if (hashes * width > MAX_CELLS) throw fail(this.name, "hashes", `at most ${MAX_CELLS} divided by width`, hashes);
-    this.response = new Response({ epsilon, domain_size: width });
-    this.hashes = hashes;
-    this.words = 1 + this.response.words;
-    this.widths = [bitLength(hashes) - 1, ...this.response.widths];
+    this.#response = new Response({ epsilon, domain_size: width });
+    this.#hashes = hashes;
+    this.words = 1 + this.#response.words;
+    this.widths = [bitLength(hashes) - 1, ...this.#response.widths];
   }
 
-  /** Word 0 draws the hash function, without regard to the string; the others are those of the response. */
+  /** Word 0 draws the hash function, without regard to the string; the response takes the others. */
   override perturb(mark: bigint, words: DataView): Report {
-    const row = words.getUint32(0, true) & (this.hashes - 1);
+    const row = words.getUint32(0, true) & (this.#hashes - 1);
     const rest = new DataView(words.buffer, words.byteOffset + 8, words.byteLength - 8);
-    return [row, ...this.response.perturb(this.bucket(row, mark), rest)];
+    return [row, ...this.#response.perturb(this.#bucket(row, mark), rest)];
   }
 
   override likely([row, ...rest]: Report): (mark: bigint) => number {
-    const likely = this.response.likely(rest);
-    return (mark) => likely(this.bucket(row as number, mark));
+    const likely = this.#response.likely(rest);
+    return (mark) => likely(this.#bucket(row as number, mark));
   }
 
-  private bucket(row: number, mark: bigint): number {
-    return hashed(keyedHash(BigInt(this.settings.hash_seed as number), row), mark, this.response.domainSize);
+  #bucket(row: number, mark: bigint): number {
+    return hashed(keyedHash(BigInt(this.settings.hash_seed as number), row), mark, this.#response.domainSize);
   }
 }
 

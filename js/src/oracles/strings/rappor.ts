@@ -1,14 +1,15 @@
 /** RAPPOR: a Bloom filter of a string, perturbed once for good and once more for every report. */
+
 import { closeTo, quotient, upwards } from "../../randomness/coins.js";
-import { fail } from "../../support/errors.js";
-import { ONE, dyadic, expLower } from "../../randomness/exp_lower.js";
-import { hashed, keyedHash } from "../plain/olh.js";
-import { type Fields, type Report, bitLength, integer, positive, powerOfTwo } from "../base/oracle.js";
+import { dyadic, expLower, ONE } from "../../randomness/exp_lower.js";
 import { randomWords } from "../../randomness/random.js";
-import { StringOracle, hashSeed } from "../../data/fingerprints.js";
+import { fail } from "../../support/errors.js";
+import { bitLength, type Fields, integer, positive, powerOfTwo, type Report } from "../base/oracle.js";
+import { hashSeed, StringOracle } from "../base/string_oracle.js";
+import { hashed, keyedHash } from "../plain/olh.js";
 import { below, byteWidths } from "../plain/unary.js";
 
-/** Numbers of so many bits are compared with `flip`, and then with `one` or `zero`: as in `fldp/stages.py`. */
+/** Numbers of `planes` bits are compared with `flip`, then with `one` or `zero`, as in `fldp/randomness/two_stage_coins.py`. */
 interface StageCoins {
   readonly planes: number;
   readonly flip: bigint;
@@ -28,7 +29,7 @@ function least(low: bigint, high: bigint, good: (number: bigint) => boolean): bi
   return low;
 }
 
-/** Return `p` where none is given, that with the least error: as a fraction. */
+/** Return the `p` with the least error, as a fraction. */
 function bestP(odds: bigint, flip: bigint, whole: bigint): [bigint, bigint] {
   if (2n * flip >= whole) return [1n, 2n];
   return [2n * (whole - flip) * ONE - flip * (ONE + odds), 2n * (ONE + odds) * (whole - 2n * flip)];
@@ -79,62 +80,63 @@ export class RAPPOR extends StringOracle {
     hash_seed: hashSeed,
   };
   declare readonly lastingEpsilon: number;
-  override rarely: Fields = { repeat: "daily" };
+  override collects: Fields = { repeat: "daily" };
   declare readonly words: number;
   declare readonly widths: readonly number[];
-  declare private readonly keepWords: number;
-  declare private readonly coins: StageCoins;
+  readonly #keepWords: number;
+  readonly #coins: StageCoins;
 
   constructor(fields: Fields) {
     super(fields);
     const { epsilon, epsilon_permanent, bits, hashes, cohorts, p } = this.settings as Record<string, number>;
     this.lastingEpsilon = epsilon_permanent;
-    this.coins = stageCoins(this.name, epsilon, epsilon_permanent, hashes, p);
-    const stage = this.coins.planes * Math.ceil(bits / 64);
-    this.keepWords = 1 + stage;
-    this.words = this.keepWords + stage;
+    this.#coins = stageCoins(this.name, epsilon, epsilon_permanent, hashes, p);
+    const stage = this.#coins.planes * Math.ceil(bits / 64);
+    this.#keepWords = 1 + stage;
+    this.words = this.#keepWords + stage;
     this.widths = [bitLength(cohorts) - 1, ...byteWidths(bits)];
   }
 
   override perturb(mark: bigint, words: DataView): Report {
-    return this.responded(this.kept(mark, words), words, this.keepWords);
+    return this.#responded(this.#kept(mark, words), words, this.#keepWords);
   }
 
   /** Draw what is kept of a string, in the form of a report: it is never to be sent. */
   override keep(mark: bigint): Report {
-    return this.kept(mark, randomWords(this.keepWords));
+    return this.#kept(mark, randomWords(this.#keepWords));
   }
 
   override respond(kept: Report): Report {
-    return this.responded(kept, randomWords(this.words - this.keepWords), 0);
+    return this.#responded(kept, randomWords(this.words - this.#keepWords), 0);
   }
 
   override likely([cohort, ...bytes]: Report): (mark: bigint) => number {
-    const [one, zero] = this.coins.odds;
+    const [one, zero] = this.#coins.odds;
     const set = (bit: number) => ((bytes[bit >> 3] as number) >> (bit & 7)) & 1;
-    return (mark) => this.places(cohort as number, mark).reduce((product, bit) => product * (set(bit) ? one : zero), 1);
+    return (mark) =>
+      this.#places(cohort as number, mark).reduce((product, bit) => product * (set(bit) ? one : zero), 1);
   }
 
   /** Word 0 draws the cohort, the others flip bits of the filter. */
-  private kept(mark: bigint, words: DataView): Report {
+  #kept(mark: bigint, words: DataView): Report {
     const cohort = words.getUint32(0, true) & ((this.settings.cohorts as number) - 1);
-    const row = this.row(words, 1, this.coins.flip);
-    for (const bit of this.places(cohort, mark)) row[bit >> 3] ^= 1 << (bit & 7);
+    const row = this.#row(words, 1, this.#coins.flip);
+    for (const bit of this.#places(cohort, mark)) row[bit >> 3] ^= 1 << (bit & 7);
     return [cohort, ...row];
   }
 
-  private responded([cohort, ...bytes]: Report, words: DataView, start: number): Report {
-    const [ones, zeros] = [this.row(words, start, this.coins.one), this.row(words, start, this.coins.zero)];
+  #responded([cohort, ...bytes]: Report, words: DataView, start: number): Report {
+    const [ones, zeros] = [this.#row(words, start, this.#coins.one), this.#row(words, start, this.#coins.zero)];
     return [cohort, ...ones.map((byte, k) => ((bytes[k] as number) & byte) | (~(bytes[k] as number) & zeros[k]))];
   }
 
   /** Return a bit for each of the filter, 1 where its number is below a threshold. */
-  private row(words: DataView, start: number, threshold: bigint): Uint8Array {
-    return below(words, start, this.coins.planes, threshold, this.settings.bits as number);
+  #row(words: DataView, start: number, threshold: bigint): Uint8Array {
+    return below(words, start, this.#coins.planes, threshold, this.settings.bits as number);
   }
 
   /** Return the bits that a string sets, each once. */
-  private places(cohort: number, mark: bigint): number[] {
+  #places(cohort: number, mark: bigint): number[] {
     const { bits, hashes, hash_seed } = this.settings as Record<string, number>;
     const seed = (k: number): bigint => keyedHash(BigInt(hash_seed), cohort * hashes + k);
     return [...new Set(Array.from({ length: hashes }, (_, k) => hashed(seed(k), mark, bits)))];

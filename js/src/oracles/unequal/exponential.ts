@@ -1,6 +1,7 @@
 /** The exponential mechanism: report a value that is probably near to the true one. */
+
+import { bitLength, degenerate, expLower, integer, ONE, Oracle, SCALE, wordOf } from "../../bundle_shared.js";
 import type { Fields, Report } from "../base/oracle.js";
-import { ONE, Oracle, SCALE, bitLength, degenerate, expLower, integer, wordOf } from "../../bundle_shared.js";
 
 const MAX_NEAR = 512; // values: a channel has a row for each
 const MAX_CONDITION = 1e9; // of the channel; beyond it, rounding would show in the estimates
@@ -23,12 +24,12 @@ const DISTANCES: Readonly<Record<string, Distance>> = {
   },
 };
 
-/** Return the weights of all distances, that of 0 being `2^128`. Steps are a little short, so that rounding is safe. */
+/** Return the weights of all distances; distance 0 has `2^128`. Steps are a little short, so that rounding is safe. */
 function weightsOf(power: bigint, most: number): bigint[] {
   const step = power - (power - ONE) / 2048n;
-  const made = [ONE];
-  while (made.length <= most) made.push((made[made.length - 1] * ONE) / step);
-  return made;
+  const weights = [ONE];
+  while (weights.length <= most) weights.push((weights[weights.length - 1] * ONE) / step);
+  return weights;
 }
 
 /** Divide all words among the symbols by their weights, rounded down; what is left over goes to the value itself. */
@@ -40,11 +41,11 @@ function sharesOf(weights: readonly bigint[], value: number): bigint[] {
   return row;
 }
 
-/** Tell whether two neighbours are within `e^alpha`, and whether the first gives itself enough more often. */
+/** Whether two neighbours are within `e^alpha`, and whether the first gives itself enough more often. */
 function areKept(rows: Shares, [one, two]: readonly number[], power: bigint, [own, next]: readonly bigint[]): boolean {
-  const [kept, given] = [rows[one][one], rows[one][two]];
+  const [kept, shared] = [rows[one][one], rows[one][two]];
   const within = rows[one].every((a, k) => a * ONE <= power * rows[two][k] && rows[two][k] * ONE <= power * a);
-  return within && own > next && given > 0n && 1024n * next * (kept - given) >= 1023n * (own - next) * given;
+  return within && own > next && shared > 0n && 1024n * next * (kept - shared) >= 1023n * (own - next) * shared;
 }
 
 /** Return the sums of a row that is the same read backwards, each part times a cosine. Twice, it is the row again. */
@@ -63,7 +64,9 @@ function inverseOnRing([first]: readonly number[][]): number {
 /** Return the same of one on a line: but for the factors of its rows, only neighbours meet in the inverse. */
 function inverseOnLine(channel: readonly number[][], next: bigint): number {
   const gap = Number(ONE - next);
-  const sums = channel.map((row, value) => (Number(ONE) + (value % (row.length - 1) && Number(next))) / gap / row[value]);
+  const sums = channel.map(
+    (row, value) => (Number(ONE) + (value % (row.length - 1) && Number(next))) / gap / row[value],
+  );
   return Math.max(...sums);
 }
 
@@ -92,7 +95,7 @@ export class Exponential extends Oracle {
   declare readonly widths: readonly number[];
   /** The epsilon between neighbours. */
   declare readonly alpha: number;
-  declare private readonly shares: Shares;
+  readonly #shares: Shares;
 
   constructor(fields: Fields) {
     super(fields);
@@ -103,20 +106,30 @@ export class Exponential extends Oracle {
     const isRing = between === DISTANCES.ring.between; // there the sums of all weights are equal, so steps may be larger
     const weights = weightsOf(expLower(isRing ? this.alpha : this.alpha / 2), most(size));
     const values = Array.from({ length: size }, (_, value) => value);
-    this.shares = values.map((value) =>
-      sharesOf(values.map((symbol) => weights[between(value, symbol, size)]), value),
+    this.#shares = values.map((value) =>
+      sharesOf(
+        values.map((symbol) => weights[between(value, symbol, size)]),
+        value,
+      ),
     );
     const pairs = values.map((value) => [value, (value + 1) % size]).slice(0, isRing ? size : -1);
     const power = expLower(this.alpha);
-    const kept = pairs.every((pair) => areKept(this.shares, pair, power, weights));
-    if (!kept || !(conditionOf(this.shares, isRing, weights[1]) <= MAX_CONDITION)) throw degenerate(this.name, epsilon);
+    const kept = pairs.every((pair) => areKept(this.#shares, pair, power, weights));
+    if (!kept || !(conditionOf(this.#shares, isRing, weights[1]) <= MAX_CONDITION))
+      throw degenerate(this.name, epsilon);
     this.widths = [bitLength(size - 1)];
   }
 
   /** Symbols follow each other in `[0, 2^64)`, each with its words; the last one has what remains. */
   override perturb(value: number, words: DataView): Report {
-    let left = wordOf(words, 0);
-    return [this.shares[value].findIndex((share) => (left -= share) < 0n)];
+    const word = wordOf(words, 0);
+    let end = 0n;
+    return [
+      this.#shares[value].findIndex((share) => {
+        end += share;
+        return word < end;
+      }),
+    ];
   }
 
   override check([symbol]: Report): boolean {
@@ -124,6 +137,6 @@ export class Exponential extends Oracle {
   }
 
   override likely([symbol]: Report): (value: number) => number {
-    return (value) => Number(this.shares[value][symbol as number]);
+    return (value) => Number(this.#shares[value][symbol as number]);
   }
 }

@@ -1,23 +1,24 @@
 /** Utility-optimised oracles: sensitive values are hidden, the others may be revealed. */
-import type { SymbolCoin, UnaryCoins } from "../../randomness/coins.js";
-import { oddsOf } from "../../randomness/budget_coins.js";
-import type { Fields, Report } from "../base/oracle.js";
+
 import {
-  ONE,
-  Oracle,
-  SCALE,
   below,
   bitLength,
   byteWidths,
   expLower,
   fail,
+  ONE,
+  Oracle,
   respond,
+  SCALE,
   settle,
   symbolCoin,
   unaryCoins,
   upwards,
   wordOf,
 } from "../../bundle_shared.js";
+import { oddsOf } from "../../randomness/budget_coins.js";
+import type { SymbolCoin, UnaryCoins } from "../../randomness/coins.js";
+import type { Fields, Report } from "../base/oracle.js";
 import { inOrder, sensitive } from "../base/treatment.js";
 
 /** Return a share rounded down to three digits, so that people can read it. */
@@ -72,21 +73,21 @@ export class URR extends Utility {
   static override readonly id = "urr";
   readonly words = 1;
   declare readonly widths: readonly number[];
-  declare private readonly coin: SymbolCoin;
+  readonly #coin: SymbolCoin;
 
   constructor(fields: Fields) {
     super(fields);
     const count = this.sensitive.length;
-    this.coin = symbolCoin(this.name, this.epsilon, count);
+    this.#coin = symbolCoin(this.name, this.epsilon, count);
     this.widths = [bitLength(this.domainSize - 1)];
-    this.reveal(this.coin.keep - this.coin.other, count, count + 1);
+    this.reveal(this.#coin.keep - this.#coin.other, count, count + 1);
   }
 
   override perturb(value: number, words: DataView): Report {
     const [hidden, place] = this.placeOf(value);
     const word = wordOf(words, 0);
-    if (hidden) return [this.sensitive[respond(place, word, this.coin)]];
-    return [word < this.shown ? value : this.sensitive[Number((word - this.shown) / this.coin.other)]];
+    if (hidden) return [this.sensitive[respond(place, word, this.#coin)]];
+    return [word < this.shown ? value : this.sensitive[Number((word - this.shown) / this.#coin.other)]];
   }
 
   override check([symbol]: Report): boolean {
@@ -94,7 +95,7 @@ export class URR extends Utility {
   }
 
   override likely([symbol]: Report): (value: number) => number {
-    const less = this.placeOf(symbol as number)[0] ? Number(this.coin.other) / Number(this.coin.keep) : 0;
+    const less = this.placeOf(symbol as number)[0] ? Number(this.#coin.other) / Number(this.#coin.keep) : 0;
     return (value) => (value === symbol ? 1 : less);
   }
 }
@@ -104,13 +105,13 @@ export class URAPPOR extends Utility {
   static override readonly id = "urappor";
   declare readonly words: number;
   declare readonly widths: readonly number[];
-  declare private readonly coins: UnaryCoins;
+  readonly #coins: UnaryCoins;
 
   constructor(fields: Fields) {
     super(fields);
     const count = this.sensitive.length;
-    this.coins = unaryCoins(this.name, this.epsilon, true);
-    const { planes, own, other } = this.coins;
+    this.#coins = unaryCoins(this.name, this.epsilon, true);
+    const { planes, own, other } = this.#coins;
     this.words = 1 + planes * Math.ceil((count + 1) / 64);
     this.widths = [...byteWidths(count), bitLength(this.domainSize - count)];
     this.reveal(SCALE - upwards((own << BigInt(planes)) * ONE, other * expLower(this.epsilon)), 1, 2);
@@ -118,7 +119,7 @@ export class URAPPOR extends Utility {
 
   /** Throw the bits and one more after them, which says whether a value that is not sensitive is named. */
   override perturb(value: number, words: DataView): Report {
-    const { planes, own, other } = this.coins;
+    const { planes, own, other } = this.#coins;
     const [hidden, place] = this.placeOf(value);
     const count = this.sensitive.length;
     const row = below(words, 1, planes, other, count + 1);
@@ -133,7 +134,7 @@ export class URAPPOR extends Utility {
   }
 
   override likely(report: Report): (value: number) => number {
-    const [one, zero] = oddsOf(this.coins, this.coins.planes);
+    const [one, zero] = oddsOf(this.#coins, this.#coins.planes);
     const named = report.at(-1);
     return (value) => {
       const [hidden, place] = this.placeOf(value);

@@ -1,4 +1,4 @@
-"""Time: in UTC, in one form, from a clock that tests can turn."""
+"""Time in UTC, written in one form; tests replace the clock."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ def system() -> datetime:
 
 
 def text(time: datetime) -> str:
-    """Return a time as it is stored; the order of texts is that of times.
+    """Return a time as it is stored; texts sort as times do.
 
     >>> text(datetime(2026, 11, 1, 12, tzinfo=UTC))
     '2026-11-01T12:00:00Z'
@@ -27,26 +27,26 @@ def day(time: datetime) -> str:
     return text(time)[:10]
 
 
-def parse_day(given: str) -> str | None:
-    """Return a day in its one form, or None.
+def parse_day(written: str) -> str | None:
+    """Return a day such as ``2026-11-01``, or None.
 
     >>> parse_day("2026-02-30"), parse_day("2026-02-28")
     (None, '2026-02-28')
     """
     try:
-        return date.fromisoformat(given).isoformat() if _DAY.fullmatch(given) else None
+        return date.fromisoformat(written).isoformat() if _DAY.fullmatch(written) else None
     except ValueError:
         return None
 
 
-def parse_time(given: str) -> datetime | None:
-    """Return a time that says its offset, or None.
+def parse_time(written: str) -> datetime | None:
+    """Return a time that names its offset, in UTC, or None.
 
     >>> parse_time("2026-11-01T12:00:00Z") is not None, parse_time("2026-11-01")
     (True, None)
     """
     try:
-        found = datetime.fromisoformat(given)
-        return None if found.tzinfo is None else found.astimezone(UTC)
+        time = datetime.fromisoformat(written)
+        return None if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None

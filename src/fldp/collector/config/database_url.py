@@ -1,4 +1,4 @@
-"""Database: the address of a PostgreSQL database, which shows itself without its secrets."""
+"""Database: the address of a PostgreSQL database, shown without its secrets."""
 
 import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -11,7 +11,7 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^:@\[\]]*)(:[0-9]{1,5})?")
 class Database:
     """An address such as ``postgresql://collector@db.example/fldp``.
 
-    A mark of punctuation in a password must be percent-encoded: else a part of it would be taken for something else.
+    Punctuation in a password must be percent-encoded, or a part of the password is taken for a host or a path.
 
     >>> str(Database("postgresql://collector:secret@db.example:5433/fldp?sslmode=verify-full&password=x"))
     'postgresql://collector@db.example:5433/fldp?sslmode=verify-full'

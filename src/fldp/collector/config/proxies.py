@@ -1,4 +1,4 @@
-"""Forwarded: who asks, and over what, where proxies stand in front. Only proxies that are named are believed."""
+"""Proxies: the address and the scheme of a request behind proxies, of which only named ones are trusted."""
 
 import ipaddress
 import re
@@ -13,13 +13,13 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?")
 _PROXIES = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
 
 
-def networks(given: str) -> tuple[Network, ...]:
+def networks(text: str) -> tuple[Network, ...]:
     """Return the networks of a list such as ``10.0.0.0/8, ::1``.
 
     >>> networks("127.0.0.1, 10.0.0.0/8")
     (IPv4Network('127.0.0.1/32'), IPv4Network('10.0.0.0/8'))
     """
-    return tuple(ipaddress.ip_network(part.strip()) for part in given.split(",") if part.strip())
+    return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
 
 
 def sender(scope: Scope, trusted: Sequence[Network]) -> Address | None:
@@ -32,11 +32,12 @@ def sender(scope: Scope, trusted: Sequence[Network]) -> Address | None:
     >>> sender(scope, networks("10.0.0.0/8")), sender(scope, ())
     (IPv4Address('192.0.2.7'), IPv4Address('10.0.0.1'))
     """
-    found = _peer(scope)
-    named = ",".join(_values(scope, b"x-forwarded-for")).split(",")
-    while _is_trusted(found, trusted) and any(named):
-        found = _address(named.pop().strip())
-    return found
+    address = _peer(scope)
+    forwarded = ",".join(_values(scope, b"x-forwarded-for")).split(",")
+    # Read from the end: what stands before the first address that is not trusted was written by a stranger.
+    while _is_trusted(address, trusted) and any(forwarded):
+        address = _address(forwarded.pop().strip())
+    return address
 
 
 def scheme(scope: Scope, trusted: Sequence[Network]) -> str:
@@ -49,12 +50,12 @@ def scheme(scope: Scope, trusted: Sequence[Network]) -> str:
     own = str(scope.get("scheme", "http"))
     if not trusted or not _is_trusted(_peer(scope), trusted):
         return own
-    said = ",".join(_values(scope, b"x-forwarded-proto")).rpartition(",")[2].strip().lower()
-    return said if said in ("http", "https") else own
+    forwarded = ",".join(_values(scope, b"x-forwarded-proto")).rpartition(",")[2].strip().lower()
+    return forwarded if forwarded in ("http", "https") else own
 
 
 def is_local(scope: Scope, trusted: Sequence[Network]) -> bool:
-    """Tell whether a request comes from this machine itself, and was meant for it. Behind proxies, nothing is known to.
+    """Whether a request comes from this machine and was meant for it; False behind proxies, where nobody can know.
 
     A web page elsewhere can have its own name point to 127.0.0.1 (DNS rebinding), so that the browser on this machine
     asks on its behalf. Its requests come from this machine, but ``Host`` names the page's site.
@@ -65,12 +66,12 @@ def is_local(scope: Scope, trusted: Sequence[Network]) -> bool:
     """
     if trusted or any(name in _PROXIES for name, _ in scope["headers"]):
         return False
-    found, hosts = _peer(scope), _values(scope, b"host")
-    return found is not None and found.is_loopback and len(hosts) == 1 and _names_loopback(hosts[0])
+    peer, hosts = _peer(scope), _values(scope, b"host")
+    return peer is not None and peer.is_loopback and len(hosts) == 1 and _names_loopback(hosts[0])
 
 
 def _names_loopback(host: str) -> bool:
-    """Tell whether a ``Host`` is this machine's own name or loopback address, whatever the port."""
+    """Whether a ``Host`` is this machine's own name or loopback address, whatever the port."""
     match = _HOST.fullmatch(host)
     if match is None:
         return False
@@ -92,12 +93,12 @@ def _is_trusted(address: Address | None, trusted: Sequence[Network]) -> bool:
 
 
 def _address(text: str) -> Address | None:
-    """Return an address, without the port that some proxies add; None for what is none."""
+    """Return the address in a text, without the port that some proxies add, or None."""
     plain = text.partition("]")[0].lstrip("[") if text.startswith("[") else text
     if plain.count(":") == 1:
         plain = plain.partition(":")[0]
     try:
-        found = ipaddress.ip_address(plain)
+        address = ipaddress.ip_address(plain)
     except ValueError:
         return None
-    return getattr(found, "ipv4_mapped", None) or found
+    return getattr(address, "ipv4_mapped", None) or address

@@ -1,9 +1,9 @@
-"""Settings: flags, then the environment, then a TOML file, then what stands here."""
+"""Settings: from flags, else the environment, else a TOML file, else the defaults here."""
 
 import os
 import ssl
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from fldp.collector.config.database_url import Database
 from fldp.collector.config.proxies import Network, networks
 from fldp.errors import ParameterError
-from fldp.support.validation import show
+from fldp.support.validation import Constraint, MistakeList, fail, from_text, integer, line, number
 
 PREFIX = "FLDP_"
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
@@ -25,85 +25,54 @@ class SettingsError(ParameterError):
         super().__init__("; ".join(mistakes))
 
 
-Reader = Callable[[Any], Any]
+def _whole(low: int, high: int) -> Constraint:
+    return from_text(int, integer(low, high))
 
 
-def _whole(low: int, high: int) -> tuple[Reader, str]:
-    def read(value: Any) -> int:
-        number = int(value.replace("_", "")) if isinstance(value, str) else value
-        if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
-            raise ValueError
-        return number
-
-    return read, f"an integer from {low} to {high}"
+def _seconds(low: float, high: float) -> Constraint:
+    return from_text(float, number(low, high))
 
 
-def _seconds(low: float, high: float) -> tuple[Reader, str]:
-    def read(value: Any) -> float:
-        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else -1.0
-        if not low <= number <= high:
-            raise ValueError
-        return number
-
-    return read, f"a number from {low:g} to {high:g}"
+def _flag(owner: str, name: str, value: Any) -> bool:
+    word = str(value).lower()
+    if word not in _TRUE + _FALSE:
+        raise fail(owner, name, "true or false", value)
+    return word in _TRUE
 
 
-def _flag() -> tuple[Reader, str]:
-    def read(value: Any) -> bool:
-        word = str(value).lower()
-        if word not in _TRUE + _FALSE:
-            raise ValueError
-        return word in _TRUE
-
-    return read, "true or false"
+def _folder(owner: str, name: str, value: Any) -> Path:
+    if not isinstance(value, str | Path) or not str(value):
+        raise fail(owner, name, "a folder", value)
+    return Path(value)
 
 
-def _text() -> tuple[Reader, str]:
-    def read(value: Any) -> str:
-        if not isinstance(value, str) or not value or not value.isprintable():
-            raise ValueError
-        return value
-
-    return read, "a text"
-
-
-def _folder() -> tuple[Reader, str]:
-    def read(value: Any) -> Path:
-        if not isinstance(value, str | Path) or not str(value):
-            raise ValueError
-        return Path(value)
-
-    return read, "a folder"
+def _database(owner: str, name: str, value: Any) -> Database:
+    try:
+        return Database(str(value))
+    except ValueError:
+        rule = "an address such as postgresql://user@host/name, its password percent-encoded"
+        raise fail(owner, name, rule, value, secret=True) from None  # it may hold a password
 
 
-def _database() -> tuple[Reader, str]:
-    def read(value: Any) -> Database:
-        if not isinstance(value, str):
-            raise ValueError
-        return Database(value)
-
-    return read, "an address such as postgresql://user@host/name, its password percent-encoded"
-
-
-def _file() -> tuple[Reader, str]:
-    def read(value: Any) -> Path:
-        if not isinstance(value, str | Path) or not os.access(value, os.R_OK) or not Path(value).is_file():
-            raise ValueError
-        return Path(value)
-
-    return read, "a file that can be read"
+def _file(owner: str, name: str, value: Any) -> Path:
+    try:
+        if isinstance(value, str | Path) and os.access(value, os.R_OK) and Path(value).is_file():
+            return Path(value)
+    except ValueError:  # a name that no file can have
+        pass
+    raise fail(owner, name, "a file that can be read", value)
 
 
-def _networks() -> tuple[Reader, str]:
-    def read(value: Any) -> tuple[Network, ...]:
+def _networks(owner: str, name: str, value: Any) -> tuple[Network, ...]:
+    try:
         return networks(",".join(value) if isinstance(value, list) else value)
+    except (ValueError, TypeError, AttributeError):
+        raise fail(owner, name, "addresses or networks, such as 127.0.0.1, 10.0.0.0/8", value) from None
 
-    return read, "addresses or networks, such as 127.0.0.1, 10.0.0.0/8"
 
-
-def _setting(default: Any, kind: tuple[Reader, str], about: str, variable: str = "") -> Any:
+def _setting(default: Any, check: Constraint, about: str, variable: str = "") -> Any:
     """Describe a setting. Its variable in the environment is FLDP_ and its name, unless another one is given."""
-    return field(default=default, metadata={"read": kind[0], "rule": kind[1], "about": about, "variable": variable})
+    return field(default=default, metadata={"check": check, "about": about, "variable": variable})
 
 
 MiB = 1 << 20
@@ -111,17 +80,17 @@ MiB = 1 << 20
 
 @dataclass(frozen=True)
 class Settings:
-    """What a collector can be told.
+    """The settings of a collector.
 
     >>> Settings.load({"port": "9000"}, {"FLDP_HOST": "0.0.0.0", "FLDP_PORT": "1"}).port
     9000
     """
 
     # FLDP_DATA is taken: it names the folder of the datasets, where no collector should put its database.
-    data: Path = _setting(Path("."), _folder(), "the folder of the database", "FLDP_SERVE_DATA")  # noqa: RUF009
-    database: Database | None = _setting(None, _database(), "a PostgreSQL database, instead")  # noqa: RUF009
-    lake: Path | None = _setting(None, _folder(), "a folder for the reports of days that are over, as Parquet")  # noqa: RUF009
-    host: str = _setting("127.0.0.1", _text(), "the address to listen on")
+    data: Path = _setting(Path("."), _folder, "the folder of the database", "FLDP_SERVE_DATA")  # noqa: RUF009
+    database: Database | None = _setting(None, _database, "a PostgreSQL database, instead")  # noqa: RUF009
+    lake: Path | None = _setting(None, _folder, "a folder for the reports of days that are over, as Parquet")  # noqa: RUF009
+    host: str = _setting("127.0.0.1", line, "the address to listen on")
     port: int = _setting(8080, _whole(1, 65535), "the port to listen on")
     max_body: int = _setting(64 * MiB, _whole(1024, 1 << 30), "bytes of the body of one request")
     max_reports: int = _setting(2_000_000, _whole(1, 10**8), "reports in one batch")
@@ -140,84 +109,83 @@ class Settings:
     fold_seconds: float = _setting(2.0, _seconds(0.01, 3600), "between two rounds of folding")
     rate: float = _setting(0.0, _seconds(0, 1e9), "requests with reports per second and survey; 0 is no limit")
     threads: int = _setting(4, _whole(1, 256), "threads that check reports, and as many that estimate")
-    tls_certificate: Path | None = _setting(None, _file(), "a PEM file: the certificate and its chain")  # noqa: RUF009
-    tls_key: Path | None = _setting(None, _file(), "a PEM file: the key of the certificate")  # noqa: RUF009
+    tls_certificate: Path | None = _setting(None, _file, "a PEM file: the certificate and its chain")  # noqa: RUF009
+    tls_key: Path | None = _setting(None, _file, "a PEM file: the key of the certificate")  # noqa: RUF009
     trusted_proxies: tuple[Network, ...] = _setting(
-        (), _networks(), "proxies whose X-Forwarded-For and -Proto are believed; /metrics then needs a token"
+        (), _networks, "proxies whose X-Forwarded-For and -Proto are believed; /metrics then needs a token"
     )
-    log: bool = _setting(True, _flag(), "log requests, as JSON lines on standard error")
-    log_senders: bool = _setting(False, _flag(), "log addresses and user agents too: this identifies people")
+    log: bool = _setting(True, _flag, "log requests, as JSON lines on standard error")
+    log_senders: bool = _setting(False, _flag, "log addresses and user agents too: this identifies people")
 
     @property
     def scratch(self) -> Path | None:
         """The folder for files that are gone when they are closed; None if there is none that can be written.
 
-        With PostgreSQL it is the system's own: the folder that the collector was started in is not its business.
+        With PostgreSQL it is the system's folder for temporary files, not the folder that the collector was started in.
         """
         return self.data if self.database is None else next(filter(writable, _temporary()), None)
 
     @classmethod
     def load(cls, flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None) -> "Settings":
-        """Read settings from everywhere; report all mistakes at once."""
+        """Read settings from everywhere; report all mistakes at once, with the source of each value."""
         file = file or (Path(environment["FLDP_CONFIG"]) if environment.get("FLDP_CONFIG") else None)
-        mistakes: list[str] = []
-        written = _from_file(file, mistakes) if file else {}
-        chosen: dict[str, Any] = {}
+        mistakes = MistakeList()
+        table = _from_file(file, mistakes) if file else {}
+        checked: dict[str, Any] = {}
         for setting in fields(cls):
             variable = setting.metadata["variable"] or PREFIX + setting.name.upper()
-            places = (
+            sources = (
                 (f"--{setting.name.replace('_', '-')}", flags.get(setting.name)),
                 (variable, environment.get(variable)),
-                (f"{file}", written.get(setting.name)),
+                (f"{file}", table.get(setting.name)),
             )
-            for place, value in places:
+            for source, value in sources:
                 if value is not None:
-                    chosen[setting.name] = _read(setting, place, value, mistakes)
+                    check = setting.metadata["check"]
+                    checked[setting.name] = mistakes.check((setting.name,), check, value, source=source)
                     break
-        mistakes += [] if mistakes else _tls_mistakes(chosen.get("tls_certificate"), chosen.get("tls_key"))
+        settings = cls(**{name: value for name, value in checked.items() if value is not None})
+        _check_buffer(settings, mistakes)
+        _check_tls(settings, mistakes)
         if mistakes:
-            raise SettingsError(mistakes)
-        made = cls(**chosen)
-        if made.max_buffered < 4 * made.max_body:  # a body, and its reports as arrays, must fit in at once
-            rule = f"at least 4 times max_body, which is {made.max_body}"
-            raise SettingsError([f"serve: max_buffered must be {rule}, got {made.max_buffered}"])
-        return made
+            raise SettingsError([f"serve: {message}" for message in mistakes.messages])
+        return settings
 
 
-def _read(setting: Any, place: str, value: Any, mistakes: list[str]) -> Any:
-    try:
-        return setting.metadata["read"](value)
-    except (ValueError, TypeError, AttributeError, OverflowError):
-        got = "another" if setting.name == "database" else show(value)[:60]  # which may hold a password
-        mistakes.append(f"serve: {setting.name} must be {setting.metadata['rule']}, got {got} from {place}")
-        return None
+def _check_buffer(settings: Settings, mistakes: MistakeList) -> None:
+    """A body, and its reports as arrays, must fit into the buffer at once."""
+    if settings.max_buffered < 4 * settings.max_body:
+        rule = f"at least 4 times max_body, which is {settings.max_body}"
+        mistakes.add(("max_buffered",), rule, settings.max_buffered)
 
 
-def _tls_mistakes(certificate: Path | None, key: Path | None) -> list[str]:
-    """Return what is wrong with the two files together."""
-    if certificate is None and key is None:
-        return []
+def _check_tls(settings: Settings, mistakes: MistakeList) -> None:
+    """Check the certificate and its key together, unless one of them is a mistake already."""
+    certificate, key, path = settings.tls_certificate, settings.tls_key, ("tls_certificate",)
+    wrong = {mistake.path[0] for mistake in mistakes.listed} & {"tls_certificate", "tls_key"}
+    if wrong or (certificate is None and key is None):
+        return
     if certificate is None or key is None:
-        return ["serve: tls_certificate and tls_key must be given together"]
+        mistakes.note(path, "tls_certificate and tls_key must be given together")
+        return
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: b"")
     except (OSError, ValueError):
-        return [f"serve: {certificate} and {key} cannot be used as a certificate and its key, without a password"]
-    return []
+        mistakes.note(path, f"{certificate} and {key} cannot be used as a certificate and its key, without a password")
 
 
-def _from_file(file: Path, mistakes: list[str]) -> dict[str, Any]:
+def _from_file(file: Path, mistakes: MistakeList) -> dict[str, Any]:
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        mistakes.append(f"{file}: cannot be read: {error.strerror}")
+        mistakes.note((), f"{file}: cannot be read: {error.strerror}")
         return {}
     except ValueError as error:
-        mistakes.append(f"{file}: is not TOML: {error}")
+        mistakes.note((), f"{file}: is not TOML: {error}")
         return {}
-    unknown = found.keys() - {setting.name for setting in fields(Settings)}
-    mistakes.extend(f"{file}: {name} is not a setting" for name in sorted(unknown))
-    return found
+    for name in sorted(table.keys() - {setting.name for setting in fields(Settings)}):
+        mistakes.note((name,), f"{file}: {name} is not a setting")
+    return table
 
 
 def described() -> list[tuple[str, str, str]]:
@@ -230,17 +198,16 @@ def described() -> list[tuple[str, str, str]]:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "none" if value is None or value == () else f"{value}"
+    words = {"None": "none", "()": "none", "True": "true", "False": "false"}
+    return words.get(f"{value}", f"{value}")
 
 
 def _temporary() -> list[Path]:
-    """Return the system's folders for temporary files. Unlike those of ``tempfile``, the working folder is not one."""
+    """Return the system's folders for temporary files; unlike in ``tempfile``, the working folder is not one."""
     named = [os.environ.get(variable, "") for variable in ("TMPDIR", "TEMP", "TMP")]
     return [Path(name) for name in (*named, "/tmp", "/var/tmp", "/usr/tmp") if name.startswith("/")]  # noqa: S108
 
 
 def writable(folder: Path) -> bool:
-    """Tell whether files can be made in a folder."""
+    """Whether files can be made in a folder."""
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)

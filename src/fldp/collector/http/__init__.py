@@ -1,1 +1,1 @@
-"""Around the routes: middleware, bodies, CORS, access, queries."""
+"""Around the routes: middleware, bodies, CORS, access, queries, candidates."""

@@ -1,35 +1,42 @@
-"""Access: from a request to the token behind it, and what that token is good for."""
+"""Access: the token of a request, and what it permits."""
 
 from starlette.requests import Request
 
 from fldp.collector.service import tokens
-from fldp.collector.service.catalog import PublishedSurvey
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem
+from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.storage.protocol import StoredToken
 
 
 async def token_of(collector: Collector, request: Request) -> StoredToken:
     """Return the token of a request, or refuse it."""
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
-    found = None
+    token = None
     if scheme.lower() == "bearer" and len(secret) < 200:
-        found = await collector.quick(tokens.find_token, collector.store, secret.strip(), collector.clock())
-    if found is None:
-        raise Problem(401, "unauthorized", "a good token is needed", {"WWW-Authenticate": "Bearer"})
-    return found
+        token = await collector.quick(tokens.find_token, collector.store, secret.strip(), collector.clock())
+    if token is None:
+        raise Problem(401, "unauthorized", "missing, expired or invalid token", {"WWW-Authenticate": "Bearer"})
+    return token
 
 
 def require(token: StoredToken, scope: str) -> None:
-    """Refuse a token of another scope; an admin's is good for all."""
+    """Refuse a token of another scope; an admin token has all."""
     if token.scope not in ("admin", scope):
         raise Problem(403, "forbidden", f"a token of scope {scope} or admin is needed")
 
 
 def permit(token: StoredToken | None, name: str | None) -> None:
-    """Refuse a token that is bound to another survey, or to any where the request is about no survey."""
+    """Refuse a token that is bound to another survey, or to any survey where the request names none."""
     if token is not None and token.survey is not None and token.survey != name:
         raise Problem(403, "forbidden", "the token is good for another survey only")
+
+
+async def requested_version(collector: Collector, request: Request, token: StoredToken) -> PublishedSurvey:
+    """Return the version that a path names, as it is stored now, if the token is good for it."""
+    published = await collector.surveys.get(request.path_params["id"], fresh=True)
+    permit(token, published.entry.name)
+    return published
 
 
 async def sender(collector: Collector, request: Request, published: PublishedSurvey) -> bytes | None:

@@ -1,20 +1,20 @@
-"""Bodies: read with a limit on their size, on the time they take, and on all of them together."""
+"""Request bodies, read with limits on their size, their time, and all of them together."""
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
-from fldp.collector.service.collector import Budget, Collector, Slot
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.load import Budget, Slot
 from fldp.collector.service.problems import Problem
+from fldp.support.identifiers import IDEMPOTENCY_KEY
 
 JSON_BYTES, SURVEY_BYTES = 1 << 16, 1 << 24
 _MAX_DIGITS = 18  # of a length
-_KEY = re.compile(r"[A-Za-z0-9_-]{22,128}")
 
 
 @asynccontextmanager
@@ -22,8 +22,8 @@ async def body_of(
     collector: Collector, request: Request, most: int, budget: Budget | None = None
 ) -> AsyncIterator[bytes]:
     """Read a body; its bytes are accounted for until the block ends."""
-    length, budget = _claimed(request, most), budget or collector.buffered
-    slot: Slot = request.scope["fldp.slot"]
+    length, budget = _claimed(request, most), budget or collector.load.buffered
+    slot: Slot = request.state.slot
     slot.leave()
     body = await _read(collector, request, most, length, budget)
     try:
@@ -34,7 +34,7 @@ async def body_of(
 
 
 def _claimed(request: Request, most: int) -> int | None:
-    """Return the length that a body says it has; refuse at once one that says it is too large, or compressed."""
+    """Return the declared length of a body; refuse a declared excess or compression at once."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", ""):
         raise Problem(415, "encoding", "the body must not be compressed")
@@ -52,7 +52,7 @@ def _too_large(most: int) -> Problem:
 
 
 async def _read(collector: Collector, request: Request, most: int, length: int | None, budget: Budget) -> bytes:
-    """Read a body as it comes, while it comes fast enough. Pieces are not kept as such: they may be tiny, and many."""
+    """Read a body while it comes fast enough. Pieces are joined as they come: they may be tiny, and many."""
     body = bytearray()
     try:
         async with patience(collector, collector.settings.body_seconds) as heard:
@@ -71,7 +71,7 @@ async def _read(collector: Collector, request: Request, most: int, length: int |
 
 
 def _broken(error: BaseException) -> BaseException:
-    """Return what to answer when a body did not come as it should."""
+    """Return the problem with a body that came too slowly or broke off."""
     match error:
         case TimeoutError():
             return Problem(408, "slow", "the body came too slowly", {"Connection": "close"})
@@ -81,9 +81,9 @@ def _broken(error: BaseException) -> BaseException:
 
 
 def media_type(request: Request, wanted: str) -> None:
-    """Refuse a body that says it is something else."""
-    given = request.headers.get("content-type", wanted).partition(";")[0].strip().lower()
-    if given != wanted:
+    """Refuse a body of another media type."""
+    sent = request.headers.get("content-type", wanted).partition(";")[0].strip().lower()
+    if sent != wanted:
         raise Problem(415, "media-type", f"the body must be {wanted}")
 
 
@@ -92,20 +92,19 @@ async def json_of(collector: Collector, request: Request) -> dict[str, Any]:
     media_type(request, "application/json")
     async with body_of(collector, request, JSON_BYTES) as body:
         try:
-            found = json.loads(body)
+            fields = json.loads(body)
         except (ValueError, RecursionError):
             raise Problem(422, "malformed", "the body must be JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise Problem(422, "malformed", "the body must be a JSON object")
-    return found
+    return fields
 
 
 def idempotency_key(request: Request) -> bytes:
     """Return the key of a request."""
     key = request.headers.get("idempotency-key", "")
-    if not _KEY.fullmatch(key):
-        rule = "22 to 128 characters of A-Z, a-z, 0-9, - and _, chosen at random"
-        raise Problem(400, "key", f"the header Idempotency-Key must be {rule}")
+    if not IDEMPOTENCY_KEY.matches(key):
+        raise Problem(400, "key", f"the header Idempotency-Key must be {IDEMPOTENCY_KEY.rule}")
     return key.encode()
 
 
@@ -142,7 +141,7 @@ async def patience(collector: Collector, most: float) -> AsyncIterator[Callable[
 
     ``TimeoutError`` ends the block when the client is too slow.
     """
-    loop, idle, slow = asyncio.get_running_loop(), collector.settings.idle_seconds, collector.slow
+    loop, idle, slow = asyncio.get_running_loop(), collector.settings.idle_seconds, collector.load.slow
     start = loop.time()
     end, held, refused = start + most, False, False
 

@@ -1,4 +1,4 @@
-"""Origins: which web pages may send reports, and read a survey. Those that the survey names, no others."""
+"""CORS: which web pages may send reports, and read a survey: those whose origins the survey names."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _MAX_AGE = "600"
 
 def allowed(scope: Scope) -> dict[str, str]:
     """Return the headers that let a page read this answer, if its survey names the page's origin."""
-    origins = scope.get("fldp.origins")
+    origins = scope["state"]["origins"]
     if not origins:
         return {}
     origin = Headers(scope=scope).get("origin", "")
@@ -24,13 +24,13 @@ def allowed(scope: Scope) -> dict[str, str]:
 
 
 async def preflight(collector: Collector, scope: Scope) -> Response | None:
-    """Answer a browser that asks before it sends; None where nothing is allowed, as for any other wrong method."""
+    """Answer a preflight request; None where nothing is allowed, as for any other wrong method."""
     headers = Headers(scope=scope)
     method = headers.get("access-control-request-method", "")
     origins = await _origins(collector, scope["path"], method) if "origin" in headers else ()
     if headers.get("origin", "") not in origins:
         return None
-    scope["fldp.origins"], scope["fldp.route"] = origins, "preflight"
+    scope["state"].update(origins=origins, route="preflight")
     return Response(
         status_code=204,
         headers={
@@ -42,13 +42,13 @@ async def preflight(collector: Collector, scope: Scope) -> Response | None:
 
 
 async def _origins(collector: Collector, path: str, method: str) -> Sequence[str]:
-    """Return the origins of the survey that a request is about."""
+    """Return the origins of the survey that a path names."""
     try:
         match path.split("/"), method:
             case ["", "v1", "versions", version, "reports"], "POST":
-                return (await collector.catalog.terms(version)).origins
+                return await collector.surveys.origins(version)
             case ["", "v1", "surveys", name], "GET":
-                return (await collector.catalog.shown(name, collector.now))[1].origins
+                return (await collector.surveys.shown(name, collector.now))[1].origins
     except Problem:
         pass
     return ()

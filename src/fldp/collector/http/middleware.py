@@ -1,4 +1,4 @@
-"""Gate: around all routes. Limits, headers, origins, errors in one shape, a line in the log."""
+"""Middleware around all routes: limits, headers, origins, errors in one shape, a line in the log."""
 
 import asyncio
 import time
@@ -15,7 +15,8 @@ from fldp.collector.config.proxies import scheme, sender
 from fldp.collector.http.bodies import patience
 from fldp.collector.http.cors import allowed, preflight
 from fldp.collector.service.answers import AbandonedError
-from fldp.collector.service.collector import Collector, Slot
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.load import Slot
 from fldp.collector.service.logs import log
 from fldp.collector.service.problems import Problem, busy
 from fldp.collector.storage.protocol import StoreError
@@ -46,7 +47,7 @@ class Gate:
             return
         scope["app"] = self  # the router then raises what is not found, and this answers it
         passage = _Passage(self.collector, scope, send)
-        scope["fldp.slot"] = passage.slot
+        scope["state"] = {"slot": passage.slot, "origins": (), "route": "other"}  # request.state of the routes
         task = asyncio.current_task()
         assert task is not None
         self.collector.requests.add(task)
@@ -80,21 +81,21 @@ class Gate:
 
 
 class _Passage:
-    """One request on its way through."""
+    """One request on its way through the middleware."""
 
     def __init__(self, collector: Collector, scope: Scope, send: Send) -> None:
         self._collector, self._scope, self._send = collector, scope, send
         self._start = time.perf_counter()
-        self.slot = Slot(collector)
+        self.slot = Slot(collector.load)
         self.status = 0
 
     async def send(self, message: MutableMapping[str, Any]) -> None:
         """Send a part of the answer, with the headers that all answers have."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            given = message.get("headers", [])
-            own = {name for name, _ in given}  # a page has a policy of its own
-            raw = message["headers"] = [*given, *(pair for pair in _RAW_HEADERS if pair[0] not in own)]
+            sent = message.get("headers", [])
+            own = {name for name, _ in sent}  # a page has a policy of its own
+            raw = message["headers"] = [*sent, *(pair for pair in _RAW_HEADERS if pair[0] not in own)]
             headers = MutableHeaders(raw=raw)
             headers.setdefault("Cache-Control", "no-store")
             headers.update(allowed(self._scope))
@@ -107,7 +108,7 @@ class _Passage:
             await self._send(message)
 
     async def _send_slowly(self, message: MutableMapping[str, Any]) -> None:
-        """Send a large part piece by piece, so that what a client does not take is not copied for it."""
+        """Send a large part in pieces, so that a slow client holds a copy of one piece at most."""
         body, more = memoryview(message["body"]), message.get("more_body", False)
         for start in range(0, len(body), _PIECE):
             piece = bytes(body[start : start + _PIECE])
@@ -120,9 +121,9 @@ class _Passage:
         await response(self._scope, receive, self.send)
 
     def record(self) -> None:
-        """Count the request and log it: the route as it is written in the document, never the address."""
+        """Count and log the request by the path of its route, never by its address."""
         seconds = time.perf_counter() - self._start
-        route = self._scope.get("fldp.route", "other")
+        route = self._scope["state"]["route"]
         method = self._scope["method"] if self._scope["method"] in _METHODS else "other"
         self._collector.metrics.request(route, method, self.status, seconds)
         fields = {"route": route, "method": method, "status": self.status, "milliseconds": round(1000 * seconds, 1)}
@@ -133,7 +134,7 @@ class _Passage:
 
 
 def _problem(error: Exception) -> Problem:
-    """Return the problem that an exception stands for."""
+    """Return the problem that an exception is answered with."""
     match error:
         case Problem():
             return error

@@ -1,4 +1,4 @@
-"""The route that doubts: whether the reports of some days look as honest ones do."""
+"""GET .../integrity: whether the reports of some days look as honest ones do."""
 
 from typing import Any
 
@@ -6,11 +6,12 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from fldp.collector.http.query import days_of, parameters
-from fldp.collector.routes.estimates import asked, enough, moment
+from fldp.collector.http.access import requested_version
+from fldp.collector.http.query import days_of
 from fldp.collector.service.answers import checkpoint
-from fldp.collector.service.catalog import PublishedSurvey
 from fldp.collector.service.collector import Collector
+from fldp.collector.service.survey_cache import PublishedSurvey
+from fldp.collector.service.windows import require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days, Snapshot, StoredToken
 from fldp.collector.storage.segments import batches
 from fldp.collector.storage.window import DayWindow
@@ -18,31 +19,31 @@ from fldp.data.reports import Reports, Tally
 from fldp.presentation.integrity import facts
 from fldp.privacy import integrity
 
-MAX_BYTES = 1 << 27  # of memory for reports that are looked at one by one; of more, their tally
+MAX_BYTES = 1 << 27  # of memory for reports that are tested one by one; beyond that only their tally is
 
 
 async def honesty(collector: Collector, request: Request, token: StoredToken) -> Response:
-    """Test the reports of a window, or their tally where the reports are not kept or are too many."""
-    published = await asked(collector, request, token)
-    days = days_of(parameters(request, "from", "to"))
+    """Test the reports of a window, or their tally where the reports are not stored or are too many."""
+    published = await requested_version(collector, request, token)
+    days = days_of(request)
     return JSONResponse(await collector.answers.compute(request, _tested, collector, published, days))
 
 
 def _tested(collector: Collector, published: PublishedSurvey, days: Days) -> dict[str, Any]:
-    with moment(collector, published) as snapshot:
+    with snapshot_with(collector.store, published) as snapshot:
         tally, reports = _sources(snapshot, published, days)
     checkpoint()
     return facts(integrity(reports or tally, tally=tally), published.survey.label)
 
 
 def _sources(snapshot: Snapshot, published: PublishedSurvey, days: Days) -> tuple[Tally, Reports | None]:
-    """Return the tally of a window, most of which is kept, and all of its reports, unless they are too many.
+    """Return the tally of a window, and all of its reports unless they are too many or not stored.
 
-    A part of them would be chosen by what they are, since they are kept in order.
+    A part of them would be no random sample, since reports are stored sorted.
     """
     number, oracle, window = published.entry.number, published.survey.oracle, DayWindow(published.entry.number, days)
     n = window.count(snapshot)
-    enough(n, published)
+    require_minimum(n, published)
     tally = window.tally(snapshot, oracle)
     each = np.dtype((oracle.report_dtype, oracle.report_shape)).itemsize
     if snapshot.count_reports(number, days) == n and n * each <= MAX_BYTES:

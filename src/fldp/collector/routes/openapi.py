@@ -5,6 +5,7 @@ from typing import Any
 import fldp
 from fldp.collector.routes.openapi_schemas import DAY, NAME, SCHEMAS, VERSION, reference
 from fldp.data.projections import METHODS
+from fldp.support.identifiers import IDEMPOTENCY_KEY
 
 JSON, HTML, PROBLEM, BYTES = "application/json", "text/html", "application/problem+json", "application/octet-stream"
 CSV, PARQUET = "text/csv", "application/vnd.apache.parquet"
@@ -71,7 +72,7 @@ _KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": True,
-    "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{22,128}$"},
+    "schema": IDEMPOTENCY_KEY.schema,
     "description": "chosen at random by the client, at least 128 bits; the same key and body are counted once",
 }
 _TICKET = {
@@ -253,7 +254,7 @@ PATHS: dict[str, dict[str, Any]] = {
     },
     "/v1/versions/{id}/compare": {
         "get": _operation(
-            "How the shares changed from one window to another, with intervals that all hold at once",
+            "How the shares changed between two windows: intervals that hold at once, p-values adjusted by Holm",
             {200: _json("Contrast")},
             (401, 403, 404, 422),
             parameters=_WINDOWS,

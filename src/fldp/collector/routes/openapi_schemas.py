@@ -4,16 +4,16 @@ from typing import Any
 
 from fldp.oracles.base.treatment import DISTANCES, MAX_BUDGETS, MAX_SENSITIVE
 from fldp.oracles.unequal.exponential import MAX_NEAR
+from fldp.support import identifiers
 from fldp.survey.rules import STRINGS
 
-VERSION: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-NAME: dict[str, Any] = {"type": "string", "pattern": "^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$"}
+VERSION, NAME = identifiers.VERSION.schema, identifiers.SURVEY_NAME.schema
 DAY: dict[str, Any] = {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
 _TEXT, _NUMBER, _COUNT = {"type": "string"}, {"type": "number"}, {"type": "integer", "minimum": 0}
 _TIME: dict[str, Any] = {"type": "string", "format": "date-time"}
 _MAYBE_TIME: dict[str, Any] = {"type": ["string", "null"], "format": "date-time"}
 _STATE = {"type": "string", "enum": ["open", "closed", "scheduled"]}
-_SCOPE = {"type": "string", "enum": ["admin", "read", "send"]}
+_SCOPE = {"type": "string", "enum": [*identifiers.SCOPES]}
 
 
 def reference(name: str) -> dict[str, Any]:
@@ -154,6 +154,7 @@ SCHEMAS: dict[str, Any] = {
             "n": _COUNT,
             "other_n": _COUNT,
             "level": _NUMBER,
+            "people": {"type": "string", "enum": ["population"]},
             "values": _COUNT,
             "changed": _COUNT,
             "rows": _list(
@@ -166,6 +167,7 @@ SCHEMAS: dict[str, Any] = {
                         "difference": _NUMBER,
                         "low": _NUMBER,
                         "high": _NUMBER,
+                        "p_value": _NUMBER,
                         "changed": {"type": "boolean"},
                     }
                 )

@@ -1,4 +1,4 @@
-"""The pages, for people: files that come with the collector, and headers that let nothing in from elsewhere."""
+"""Web pages: files that come with the collector, under headers that admit nothing from elsewhere."""
 
 import hashlib
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class File:
-    """A file of the pages, as it is served."""
+    """A file of the pages, with its media type and entity tag."""
 
     data: bytes
     kind: str
@@ -57,7 +57,7 @@ def _collect(folder: Traversable, prefix: str, served: dict[str, File]) -> None:
 
 
 def policy(origins: Sequence[str]) -> str:
-    """Return the policy of a page that may be shown inside of pages of some origins.
+    """Return the content security policy of a page that these origins may frame.
 
     >>> policy(["https://a.example"]).rpartition("; ")[2]
     'frame-ancestors https://a.example'
@@ -66,7 +66,7 @@ def policy(origins: Sequence[str]) -> str:
 
 
 def _page(name: str, origins: Sequence[str], status: int = 200) -> Response:
-    """Return a page. Pages of these origins can put it into a frame, and none can hold it as a window."""
+    """Return a page. Only these origins can frame it, and no other page keeps a handle on its window."""
     headers = {
         "Content-Security-Policy": policy(origins),
         "Cross-Origin-Opener-Policy": "same-origin",
@@ -99,7 +99,7 @@ async def answer(collector: Collector, request: Request, token: None) -> Respons
     """Return the page on which a survey is answered. It is the same for all; what it asks it fetches itself."""
     del token
     try:
-        _, terms = await collector.catalog.shown(request.path_params["name"], collector.now)
+        _, terms = await collector.surveys.shown(request.path_params["name"], collector.now)
         origins, status = terms.origins, 200
     except Problem as problem:
         if problem.status != 404:

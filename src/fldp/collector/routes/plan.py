@@ -10,9 +10,9 @@ from fldp.collector.http.access import permit
 from fldp.collector.http.bodies import json_of
 from fldp.collector.http.query import parameters
 from fldp.collector.service.collector import Collector
-from fldp.collector.service.problems import Problem
+from fldp.collector.service.problems import Problem, mistaken
 from fldp.collector.storage.protocol import StoredToken
-from fldp.survey.mistakes import MistakeList
+from fldp.support.validation import MistakeList, integer
 from fldp.survey.rules import DIFFERING, STRINGS, check_labels, check_treatment
 
 _NEEDED = {"users", "epsilon"}
@@ -58,25 +58,23 @@ def _planned(fields: dict[str, Any], most: int) -> str:
     from fldp.estimation.planner import plan
     from fldp.presentation import plan as plan_view
 
-    found = MistakeList()
-    labels, size = _domain(fields, most, found)
-    treatment = check_treatment(fields, labels, size, found)
-    if found.kept or size is None:
-        raise Problem(422, "malformed", found.kept[0].message)
+    mistakes = MistakeList()
+    labels, size = _domain(fields, most, mistakes)
+    treatment = check_treatment(fields, labels, size, mistakes)
+    if mistakes or size is None:
+        raise mistaken(mistakes, "malformed")
     asked = {key: fields[key] for key in ("users", "epsilon", "eta") if key in fields}
     return plan_view.as_json(plan(domain_size=size, **asked, **treatment.parameters), None)
 
 
-def _domain(fields: dict[str, Any], most: int, found: MistakeList) -> tuple[tuple[str, ...] | None, int | None]:
-    """Return the labels, if there are any, and the number of values: None, with a finding, if that is no good one."""
+def _domain(
+    fields: dict[str, Any], max_values: int, mistakes: MistakeList
+) -> tuple[tuple[str, ...] | None, int | None]:
+    """Return the labels, if there are any, and the number of values: None, with a mistake, if that is wrong."""
     labels, size = None, fields.get("domain_size")
     if "labels" in fields:
-        labels, domain = check_labels("labels", fields["labels"], found)
+        labels, domain = check_labels("labels", fields["labels"], mistakes)
         size = domain and domain["domain_size"]
-    if found.count == 0 and not _is_size(size, most):
-        found.add(("domain_size",), f"an integer from 2 to {most}", size)
-    return (None, None) if found.count else (labels, size)
-
-
-def _is_size(size: Any, most: int) -> bool:
-    return isinstance(size, int) and not isinstance(size, bool) and 2 <= size <= most
+    if not mistakes:
+        mistakes.check(("domain_size",), integer(2, max_values), size)
+    return (None, None) if mistakes else (labels, size)

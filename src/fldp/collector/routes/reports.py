@@ -1,4 +1,4 @@
-"""The routes that count: reports, and tallies of other collectors."""
+"""POST .../reports and .../merge: reports, and tallies of other collectors, are counted once."""
 
 import hashlib
 import io
@@ -11,12 +11,12 @@ from starlette.responses import JSONResponse, Response
 
 from fldp import wire
 from fldp.collector.config.clock import parse_day
-from fldp.collector.http.access import permit, sender
+from fldp.collector.http.access import requested_version, sender
 from fldp.collector.http.bodies import body_of, idempotency_key, media_type
 from fldp.collector.http.query import parameters
-from fldp.collector.service.catalog import PublishedSurvey
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, bad_parameter
+from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.storage.protocol import StoredToken, Submission
 from fldp.collector.storage.segments import in_order
 from fldp.data.reports import Reports, Tally
@@ -33,14 +33,14 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
     """Count a batch of reports, once."""
     del token
     parameters(request)
-    published = await collector.published(request.path_params["id"])
+    published = await collector.surveys.get(request.path_params["id"])
     if published.survey.collect["submit"] == "ticket":  # a ticket belongs to a survey as it is stored
-        published = await collector.current(request.path_params["id"])
-    request.scope["fldp.origins"] = published.survey.collect["origins"]
+        published = await collector.surveys.get(request.path_params["id"], fresh=True)
+    request.state.origins = published.survey.collect["origins"]
     ticket = await sender(collector, request, published)
     key = idempotency_key(request)
     media_type(request, BYTES)
-    collector.check_rate(published.entry.version)
+    collector.load.rate.check(published.entry.version)
     async with body_of(collector, request, collector.settings.max_body) as body:
         most = 1 if ticket else collector.settings.max_reports
         work = partial(_read, published, key, body, most)
@@ -60,13 +60,13 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
 
 
 def check_derived(survey: Survey, reports: Reports, ticket: str) -> None:
-    """Refuse a report whose masks or seed are not those of its ticket, where the survey says that they must be."""
+    """Refuse a report whose public randomness does not follow from its ticket, where the survey requires it."""
     if survey.derives and not all(fits(survey.oracle, report, ticket, survey.version) for report in reports.data):
         raise Problem(422, "not-derived", "the masks or the seed of the report must be those that its ticket decides")
 
 
 def _hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
-    """Return what is kept of a key, and of a body: the latter says nothing to those who do not know the key."""
+    """Return the stored hashes of a key and of a body; the latter reveals nothing without the key."""
     mixed = hashlib.sha256(b"body\0" + kind + b"\0" + key + b"\0")
     mixed.update(body)
     return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
@@ -77,7 +77,7 @@ def _read(published: PublishedSurvey, key: bytes, body: bytes, most: int) -> tup
 
 
 def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
-    """Read a batch, every report of it checked, and put it into an order that says nothing."""
+    """Decode and check a batch, and sort it, so that no order of its reports is left."""
     oracle = published.survey.oracle
     parts: list[Reports] = []
     try:
@@ -93,36 +93,35 @@ def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
 
 
 def malformed(error: WireError) -> Problem:
-    """Say what is wrong with bytes, and with which report if it is one."""
+    """Return the problem with bytes that cannot be decoded, and the index of the report if it is one."""
     more: dict[str, Any] = {} if error.index is None else {"index": error.index}
     return Problem(422, "malformed", str(error), **more)
 
 
 async def merge(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Count a tally of another collector, once."""
-    given = parameters(request, "day")
-    published = await collector.current(request.path_params["id"])
-    permit(token, published.entry.name)
-    day = _merge_day(given.get("day"), collector.today)
+    asked = parameters(request, "day")
+    published = await requested_version(collector, request, token)
+    day = _merge_day(asked.get("day"), collector.today)
     key = idempotency_key(request)
     media_type(request, BYTES)
     async with body_of(collector, request, collector.settings.max_body) as body:
         tally = await collector.heavy(_tally, published, body)
-        hashes = await collector.heavy(_hashes, b"merge " + given.get("day", "").encode(), key, body)
+        hashes = await collector.heavy(_hashes, b"merge " + asked.get("day", "").encode(), key, body)
         submission = Submission(published.entry.number, *hashes, tally, day=day)
         accepted = await collector.count(submission, published.entry.version)
     return JSONResponse({"accepted": accepted})
 
 
-def _merge_day(given: str | None, today: str) -> str:
-    day = today if given is None else parse_day(given)
+def _merge_day(asked: str | None, today: str) -> str:
+    day = today if asked is None else parse_day(asked)
     if day is None or day > today:
         raise bad_parameter("day must be a day such as 2026-11-01, and not in the future")
     return day
 
 
 def _tally(published: PublishedSurvey, body: bytes) -> Tally:
-    """Read a tally, with numbers so small that a thousand such tallies add up; a sum that is too large is refused."""
+    """Decode a tally with numbers small enough that a thousand such tallies add up without overflow."""
     try:
         tally = wire.decode_tally(body, published.survey.oracle, published.entry.version)
     except WireError as error:

@@ -1,4 +1,4 @@
-"""The routes about surveys: create, list, show, close, delete, and tickets for them."""
+"""/v1/surveys: create, list, show, close and delete surveys, and make tickets for them."""
 
 import json
 from typing import Any
@@ -6,15 +6,16 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from fldp.collector.http.access import permit
+from fldp.collector.http.access import permit, requested_version
 from fldp.collector.http.bodies import SURVEY_BYTES, body_of, json_of, media_type
-from fldp.collector.http.query import methods_of, parameters
+from fldp.collector.http.query import parameters
 from fldp.collector.service import tokens
-from fldp.collector.service.catalog import PublishedSurvey
+from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, bad_parameter, not_found
+from fldp.collector.service.survey_cache import PublishedSurvey, SurveySummary
 from fldp.collector.storage.protocol import StoredSurvey, StoredToken
-from fldp.support import canonical_json
+from fldp.support.validation import counted, is_integer
 from fldp.survey.survey import Survey, SurveyError
 
 MAX_TICKETS = 100_000
@@ -29,31 +30,32 @@ async def create(collector: Collector, request: Request, token: StoredToken) -> 
     permit(token, survey.name)
     if await collector.quick(collector.store.listing, survey.version) is None:  # what was published before stays so
         await collector.heavy(_drafted, survey)
-    specification = canonical_json.dumps(survey.canonical).decode()
-    entry = StoredSurvey(0, survey.version, survey.name, specification, collector.now, None)
-    stored, fresh = await collector.quick(collector.store.publish, entry)
-    return JSONResponse(_facts(PublishedSurvey(stored, survey), collector.now), 201 if fresh else 200)
+    entry = await collector.heavy(StoredSurvey.new, survey, collector.now)
+    stored, is_new = await collector.quick(collector.store.publish, entry)
+    published = PublishedSurvey(stored, survey)
+    collector.surveys.add(published)
+    return JSONResponse(_facts(published.summary, collector.now), 201 if is_new else 200)
 
 
 def _parsed(body: bytes, most: int) -> Survey:
-    """Read a survey; one that is too large is refused before its oracle is made."""
+    """Parse a survey; one that is too large is refused before its oracle is built."""
     try:
         text = body.decode()
         size = _size(text)
         if size > most:
-            raise _mistaken(f"the number of values must be at most {most}, got {size}")
+            raise _mistaken(1, f"the number of values must be at most {most}, got {size}")
         survey = Survey.parse(text, is_json=True)
     except UnicodeDecodeError:
-        raise _mistaken("the body must be UTF-8 text") from None
+        raise _mistaken(1, "the body must be UTF-8 text") from None
     except SurveyError as error:
-        raise _mistakes(error) from None
+        raise _mistaken(error.count, *map(str, error.mistakes)) from None
     if (survey.domain_size or 0) > most + 1:  # a search with as many prefixes has one value more
-        raise _mistaken(f"the number of values must be at most {most}, got {survey.domain_size}")
+        raise _mistaken(1, f"the number of values must be at most {most}, got {survey.domain_size}")
     cells = 1
     for length in survey.oracle.tally_shape:
         cells *= length
     if cells > 4 * most:
-        raise _mistaken(f"the tally must have at most {4 * most} numbers, got {cells}")
+        raise _mistaken(1, f"the tally must have at most {4 * most} numbers, got {cells}")
     return survey
 
 
@@ -62,64 +64,62 @@ def _drafted(survey: Survey) -> None:
     try:
         survey.check_draft()
     except SurveyError as error:
-        raise _mistakes(error) from None
-
-
-def _mistakes(error: SurveyError) -> Problem:
-    mistakes = [str(mistake)[:500] for mistake in error.mistakes[:100]]
-    return Problem(422, "survey", f"the survey has {len(error.mistakes)} mistakes", mistakes=mistakes)
+        raise _mistaken(error.count, *map(str, error.mistakes)) from None
 
 
 def _size(text: str) -> int:
     try:
         fields = json.loads(text)
-        found = fields.get("domain_size", 0)
-        return found if isinstance(found, int) else 0
+        size = fields.get("domain_size", 0)
+        return size if isinstance(size, int) else 0
     except (ValueError, RecursionError, AttributeError):
         return 0
 
 
-def _mistaken(mistake: str) -> Problem:
-    return Problem(422, "survey", "the survey has 1 mistakes", mistakes=[mistake])
+def _mistaken(count: int, *mistakes: str) -> Problem:
+    return Problem(422, "survey", f"the survey has {counted(count, 'mistake')}", mistakes=[m[:500] for m in mistakes])
 
 
-def _facts(published: PublishedSurvey, now: str) -> dict[str, Any]:
-    entry = published.entry
+def _facts(summary: SurveySummary, now: str) -> dict[str, Any]:
     return {
-        "name": entry.name,
-        "version": entry.version,
-        "created": entry.created,
-        "closed": entry.closed,
-        "state": published.state(now),
-        "submit": published.survey.collect["submit"],
+        "name": summary.name,
+        "version": summary.version,
+        "created": summary.created,
+        "closed": summary.closed,
+        "state": summary.state(now),
+        "submit": summary.submit,
     }
 
 
 async def index(collector: Collector, request: Request, token: StoredToken) -> Response:
     """List all versions of all surveys that the token is good for, the newest first."""
     parameters(request)
-    rows = await collector.answers.compute(request, _rows, collector, token.survey)
-    return JSONResponse(rows)
+    summaries, counts = await collector.answers.compute(request, _listed, collector, token.survey)
+    collector.surveys.remember(summaries)
+    now = collector.now
+    return JSONResponse([_row(summary, counts.get(summary.number, 0), now) for summary in summaries])
 
 
-def _rows(collector: Collector, name: str | None) -> list[dict[str, Any]]:
-    with collector.store.snapshot() as snapshot:
-        entries = [entry for entry in snapshot.entries() if name in (None, entry.name)]
-    counts = collector.store.counts()
-    return [_row(collector.catalog.recall(entry), counts.get(entry.number, 0), collector.now) for entry in entries]
+def _listed(collector: Collector, name: str | None) -> tuple[list[SurveySummary], dict[int, int]]:
+    """Summarize the surveys of a name, or all. Only the specifications of new or newly closed ones are read."""
+    summaries = []
+    for listing in collector.store.listings(name):
+        checkpoint()
+        if summary := collector.surveys.summarize(listing):  # else it was deleted since it was listed
+            summaries.append(summary)
+    return summaries, collector.store.counts()
 
 
-def _row(published: PublishedSurvey, n: int, now: str) -> dict[str, Any]:
-    entry = published.entry
+def _row(summary: SurveySummary, n: int, now: str) -> dict[str, Any]:
     return {
-        "name": entry.name,
-        "version": entry.version,
-        "question": published.survey.question,
-        "created": entry.created,
-        "closed": entry.closed,
-        "state": published.state(now),
-        "decoders": list(published.survey.oracle.decoders),
-        "methods": list(methods_of(published.survey.oracle)),
+        "name": summary.name,
+        "version": summary.version,
+        "question": summary.question,
+        "created": summary.created,
+        "closed": summary.closed,
+        "state": summary.state(now),
+        "decoders": list(summary.decoders),
+        "methods": list(summary.methods),
         "n": n,
     }
 
@@ -127,33 +127,33 @@ def _row(published: PublishedSurvey, n: int, now: str) -> dict[str, Any]:
 async def show(collector: Collector, request: Request, token: None) -> Response:
     """Show what a survey asks: its newest open version, else its newest, or the one that is named."""
     del token
-    given = parameters(request, "version")
+    asked = parameters(request, "version")
     now = collector.now
-    listing, terms = await collector.catalog.shown(request.path_params["name"], now, given.get("version"))
-    request.scope["fldp.origins"] = terms.origins
-    body = await collector.catalog.document(listing, terms.state(listing.closed, now))
+    listing, summary = await collector.surveys.shown(request.path_params["name"], now, asked.get("version"))
+    request.state.origins = summary.origins
+    body = await collector.surveys.document(listing, summary.state(now))
     return Response(body, media_type="application/json")
 
 
 async def close(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Close a survey for good: all its versions, or one."""
-    given = parameters(request, "version")
+    asked = parameters(request, "version")
     permit(token, request.path_params["name"])
-    found = await collector.catalog.listings(request.path_params["name"], given.get("version"))
-    numbers = [listing.number for listing in found]
+    listings = await collector.surveys.listings(request.path_params["name"], asked.get("version"))
+    numbers = [listing.number for listing in listings]
     await collector.quick(collector.store.close_surveys, numbers, collector.now)
     collector.forget()
-    closed = await collector.current(found[0].version)
-    return JSONResponse(_facts(closed, collector.now))
+    closed = await collector.surveys.get(listings[0].version, fresh=True)
+    return JSONResponse(_facts(closed.summary, collector.now))
 
 
 async def delete(collector: Collector, request: Request, token: StoredToken) -> Response:
     """Delete a survey with its reports, tallies, keys and tickets: one version, or all."""
-    given = parameters(request, "version", "all")
+    asked = parameters(request, "version", "all")
     permit(token, request.path_params["name"])
-    if given.get("all", "true") != "true" or len(given) != 1:
+    if asked.get("all", "true") != "true" or len(asked) != 1:
         raise bad_parameter("give version=ID to delete one version, or all=true")
-    numbers = await _to_delete(collector, request.path_params["name"], given.get("version"))
+    numbers = await _to_delete(collector, request.path_params["name"], asked.get("version"))
     try:
         await collector.delete(numbers)
     finally:
@@ -162,7 +162,7 @@ async def delete(collector: Collector, request: Request, token: StoredToken) -> 
 
 
 async def _to_delete(collector: Collector, name: str, version: str | None) -> list[int]:
-    """Return the numbers of a survey's versions; those too whose deletion has begun, and is to be completed."""
+    """Return the numbers of a survey's versions, including those whose deletion was interrupted."""
     listed = await collector.quick(collector.store.listings, name)
     begun = [entry for entry in await collector.quick(collector.store.deletions) if entry.name == name]
     every = [(each.number, each.version) for each in listed] + [(each.number, each.version) for each in begun]
@@ -173,17 +173,16 @@ async def _to_delete(collector: Collector, name: str, version: str | None) -> li
 
 
 async def tickets(collector: Collector, request: Request, token: StoredToken) -> Response:
-    """Make single-use tickets; this is the only time that they are seen."""
+    """Create single-use tickets. Only their hashes are stored, so this answer is the only one that shows them."""
     parameters(request)
-    published = await collector.current(request.path_params["id"])
-    permit(token, published.entry.name)
+    published = await requested_version(collector, request, token)
     fields = await json_of(collector, request)
     count = fields.get("count")
-    if fields.keys() != {"count"} or not isinstance(count, int) or isinstance(count, bool):
+    if fields.keys() != {"count"} or not is_integer(count):
         raise Problem(422, "malformed", 'the body must be {"count": N}')
     if not 1 <= count <= MAX_TICKETS:
         raise Problem(422, "malformed", f"count must be an integer from 1 to {MAX_TICKETS}")
-    made = await collector.heavy(tokens.create_tickets, collector.store, published.entry.number, count)
-    if made is None:  # it was deleted since it was looked up
+    secrets = await collector.heavy(tokens.create_tickets, collector.store, published.entry.number, count)
+    if secrets is None:  # it was deleted since it was looked up
         raise not_found("version")
-    return JSONResponse({"tickets": made}, 201)
+    return JSONResponse({"tickets": secrets}, 201)

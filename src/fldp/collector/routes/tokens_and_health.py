@@ -1,23 +1,23 @@
-"""The other routes: tokens, health, metrics, and the description of them all."""
+"""/v1/tokens, health checks, metrics, and the OpenAPI document."""
 
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from fldp.collector.config.clock import parse_time
 from fldp.collector.config.proxies import is_local
 from fldp.collector.http.access import permit, require, token_of
 from fldp.collector.http.bodies import json_of
 from fldp.collector.http.query import parameters
 from fldp.collector.service import tokens as auth
 from fldp.collector.service.collector import Collector
-from fldp.collector.service.problems import Problem, busy, not_found
+from fldp.collector.service.problems import busy, mistaken, not_found
 from fldp.collector.storage.protocol import StoredToken
+from fldp.support.validation import MistakeList
 
 
 def token_facts(token: StoredToken) -> dict[str, Any]:
-    """Return what may be told of a token."""
+    """Return the public fields of a token."""
     return {name: getattr(token, name) for name in ("id", "scope", "survey", "created", "expires", "revoked")}
 
 
@@ -25,26 +25,20 @@ async def tokens(collector: Collector, request: Request, token: StoredToken) -> 
     """List all tokens, never the secrets."""
     parameters(request)
     permit(token, None)
-    return JSONResponse([token_facts(found) for found in await collector.quick(collector.store.tokens)])
+    return JSONResponse([token_facts(token) for token in await collector.quick(collector.store.tokens)])
 
 
 async def create_token(collector: Collector, request: Request, token: StoredToken) -> Response:
-    """Make a token; this is the only time that it is shown."""
+    """Create a token; this is the only answer that shows it."""
     parameters(request)
     permit(token, None)
-    fields = await json_of(collector, request)
-    scope, survey, expires = (fields.pop(name, None) for name in ("scope", "survey", "expires"))
-    if fields:
-        raise Problem(422, "malformed", "the keys of a token are scope, survey and expires")
-    if scope not in auth.SCOPES:
-        raise Problem(422, "malformed", f"scope must be one of {', '.join(auth.SCOPES)}")
-    if survey is not None and not (isinstance(survey, str) and auth.NAME.fullmatch(survey)):
-        raise Problem(422, "malformed", "survey must be the name of a survey")
-    until = parse_time(expires) if isinstance(expires, str) else None
-    if expires is not None and (until is None or until <= collector.clock()):
-        raise Problem(422, "malformed", "expires must be a time to come, such as 2030-01-01T00:00:00Z")
-    secret, made = await collector.quick(auth.create_token, collector.store, collector.clock(), scope, survey, until)
-    return JSONResponse({"token": secret, **token_facts(made)}, 201)
+    mistakes, now = MistakeList(), collector.clock()
+    terms = auth.TokenTerms.check(await json_of(collector, request), now, mistakes)
+    if mistakes:
+        raise mistaken(mistakes, "malformed")
+    new = terms.scope, terms.survey, terms.expires
+    secret, created = await collector.quick(auth.create_token, collector.store, now, *new)
+    return JSONResponse({"token": secret, **token_facts(created)}, 201)
 
 
 async def revoke_token(collector: Collector, request: Request, token: StoredToken) -> Response:
@@ -57,13 +51,13 @@ async def revoke_token(collector: Collector, request: Request, token: StoredToke
 
 
 async def healthz(collector: Collector, request: Request, token: None) -> Response:
-    """Say that the process answers."""
+    """Liveness: the process answers."""
     del collector, request, token
     return JSONResponse({"status": "ok"})
 
 
 async def readyz(collector: Collector, request: Request, token: None) -> Response:
-    """Say whether reports can be written, by having written something, and whether they are folded."""
+    """Readiness: reports can be written, which was tried, and are folded."""
     del request, token
     if collector.stopping:
         raise busy("the collector is stopping")
@@ -79,9 +73,9 @@ async def metrics(collector: Collector, request: Request, token: None) -> Respon
     del token
     parameters(request)
     if not is_local(request.scope, collector.settings.trusted_proxies) or "authorization" in request.headers:
-        found = await token_of(collector, request)
-        require(found, "read")
-        permit(found, None)
+        reader = await token_of(collector, request)
+        require(reader, "read")
+        permit(reader, None)
     gauges = await collector.quick(collector.gauges)
     return PlainTextResponse(collector.metrics.render(gauges), media_type="text/plain; version=0.0.4")
 

@@ -1,1 +1,1 @@
-"""What the collector does, without HTTP: group commit, compaction, tokens, searches, metrics."""
+"""What the collector does, without HTTP: survey cache, counting, compaction, tokens, searches, metrics."""

@@ -1,4 +1,4 @@
-"""Answers: estimates and whatever else may take seconds, computed on threads of their own for clients that still wait.
+"""Answers that may take seconds, such as estimates: computed on their own threads while the client waits.
 
 They have places of their own, so that those who ask never take the places of those who send reports. An answer that
 waits for a thread is dropped when its client hangs up; one that is being computed ends at its next checkpoint.
@@ -63,7 +63,7 @@ class Answers:
         """Call a function on a thread, unless too many wait already, and while the client of the request waits."""
         if self.pending >= self._most:
             raise busy("too many answers are being computed, try again")
-        request.scope["fldp.slot"].leave()  # from here on no report waits for it
+        request.state.slot.leave()  # from here on no report waits for it
         self.pending += 1
         computation = _Computation(partial(function, *args, **kwargs))
         answer, hung_up = asyncio.ensure_future(self._run(computation)), asyncio.ensure_future(_end(request.receive))

@@ -1,11 +1,11 @@
-"""Folding: adds the tail of reports to the tallies of their days, in steps of bounded size."""
+"""Compaction: folds the tail of reports into the tallies of their days, in steps of bounded size."""
 
 import logging
 import threading
 from collections.abc import Callable
 
 from fldp.collector.storage.protocol import REPORTS, TALLY, CollectorStore, Fold, Segment
-from fldp.collector.storage.segments import MAX_BYTES, batches, kept, packed, total
+from fldp.collector.storage.segments import MAX_BYTES, batches, packed, tally_segment, total
 from fldp.errors import FldpError
 from fldp.oracles.base.oracle import Oracle
 from fldp.survey.survey import Survey
@@ -17,7 +17,7 @@ log = logging.getLogger("fldp.collector")
 
 
 def fold_day(store: CollectorStore, number: int, day: str, survey: Survey) -> int:
-    """Fold all that waits of a survey and day; return how many reports that were."""
+    """Fold the tail of a survey and day; return the number of reports folded."""
     folded = 0
     while tail := store.tail(number, day, max(STEP_BYTES, _state_bytes(survey.oracle))):
         step = fold_step(store, number, day, survey, tail)
@@ -28,7 +28,7 @@ def fold_day(store: CollectorStore, number: int, day: str, survey: Survey) -> in
 
 
 def _state_bytes(oracle: Oracle) -> int:
-    """A tally as large as that is rewritten at every step, so a step should be worth it."""
+    """Return the bytes of a tally: every step rewrites it, so a step should fold at least as much."""
     size = 8
     for length in oracle.tally_shape:
         size *= length
@@ -47,16 +47,16 @@ def fold_step(store: CollectorStore, number: int, day: str, survey: Survey, tail
 def _fitting(store: CollectorStore, number: int, day: str, tail: list[Segment]) -> list[Segment]:
     """Return the folded segments that the tail is merged into: a part-filled one, and the merged tally."""
     kinds = {part.kind for part in tail}
-    found = [part for part in store.room(number, day, MAX_BYTES // 2) if part.kind in kinds]
-    reports = [part for part in found if part.kind == REPORTS][:8]
-    return [*reports, *(part for part in found if part.kind == TALLY)]
+    segments = [part for part in store.room(number, day, MAX_BYTES // 2) if part.kind in kinds]
+    reports = [part for part in segments if part.kind == REPORTS][:8]
+    return [*reports, *(part for part in segments if part.kind == TALLY)]
 
 
 def _merged(oracle: Oracle, segments: list[Segment]) -> tuple[Segment, ...]:
     """Return all reports in one order, and all merged tallies in one."""
     tallies = [part for part in segments if part.kind == TALLY]
-    made = packed(list(batches(oracle, segments)))
-    return (*made, kept(total(oracle, tallies))) if tallies else tuple(made)
+    reports = packed(list(batches(oracle, segments)))
+    return (*reports, tally_segment(total(oracle, tallies))) if tallies else tuple(reports)
 
 
 class Folder:
@@ -76,7 +76,7 @@ class Folder:
 
     @property
     def alive(self) -> bool:
-        """Whether rounds are made."""
+        """Whether the thread runs."""
         return self._thread.is_alive()
 
     def stop(self) -> None:
@@ -91,8 +91,8 @@ class Folder:
                 if not purged or self._store.deletions():  # at the start also what no deletion is known of
                     self._store.purge()
                     purged = True
-                with self._store.folding() as mine:
-                    if mine:
+                with self._store.folding() as is_ours:
+                    if is_ours:
                         self.round()
             except Exception as error:
                 self._failed(error)
@@ -120,7 +120,7 @@ class Folder:
             self.folded += fold_day(self._store, number, day, survey)
 
     def _failed(self, error: Exception) -> None:
-        """Reports are safe where they are, and the next round tries again, whatever it was."""
+        """Log a failure. Reports stay in the tail, and the next round tries again."""
         self.failures += 1
         expected = isinstance(error, FldpError)
         log.error("folding failed", extra={"error": str(error)}, exc_info=None if expected else error)

@@ -1,4 +1,4 @@
-"""Writer: requests that wait at the same time share one commit."""
+"""Group commit: requests that wait at the same time share one transaction."""
 
 import asyncio
 from collections import deque
@@ -80,7 +80,7 @@ class GroupCommitter:
         return taken
 
     async def _write(self, batch: list[Waiting]) -> None:
-        """Commit and answer. Whatever goes wrong, nobody waits for ever, and the next batch is served."""
+        """Commit and answer. Whatever fails, every waiter gets a result or an error, and the next batch is served."""
         submissions = [submission for submission, _ in batch]
         try:
             outcomes = await asyncio.get_running_loop().run_in_executor(self._thread, self._commit, submissions)

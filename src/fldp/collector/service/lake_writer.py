@@ -1,10 +1,9 @@
-"""The lake that a collector writes: the reports of every day that is over, as Parquet by survey version and day.
+"""Lake writer: the reports of every past day, as Parquet by survey version and day.
 
 A day is a file, whole or not there at all, that is written once. A day of fewer reports than the survey's minimum is
 not written. Inside a file reports are sorted, so nothing shows which of them came together.
 """
 
-import json
 import logging
 import threading
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from fldp.collector.storage.segments import mixed
 from fldp.data.reports import Reports
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, day_file
 from fldp.errors import FldpError
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.survey.survey import Survey
 from fldp.wire import parquet
 
@@ -27,6 +26,7 @@ _PAUSE = 60.0
 
 log = logging.getLogger("fldp.collector")
 Watch = Callable[[], None]
+Parse = Callable[[StoredSurvey], Survey]
 
 
 def _unwatched() -> None:
@@ -36,7 +36,7 @@ def _unwatched() -> None:
 def write_reports(
     file: BinaryIO, snapshot: Snapshot, entry: StoredSurvey, survey: Survey, days: Days, watch: Watch = _unwatched
 ) -> int:
-    """Write all reports of some days as Parquet, in an order that tells nothing; ``watch`` may end it by raising."""
+    """Write all reports of some days as Parquet, sorted; ``watch`` may end it by raising."""
     number, oracle = entry.number, survey.oracle
     segments = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
     parts = _watched(mixed(oracle, segments, survey.collect["minimum"]), watch)
@@ -52,18 +52,18 @@ def _watched(parts: Iterator[Reports], watch: Watch) -> Iterator[Reports]:
 def write_lake(
     store: CollectorStore, root: Path, today: str, name: str | None = None, watch: Watch = _unwatched
 ) -> Iterator[tuple[StoredSurvey, str, str]]:
-    """Write all days before ``today`` of all surveys, or of those of a name; yield each, and what became of it."""
-    for entry in _raw_entries(store, name):
+    """Write all days before ``today`` of all surveys, or of one name; yield each, and what became of it."""
+    for entry in _raw_entries(store, name, StoredSurvey.parse):
         for past, _ in _past(store, entry, today):
             yield entry, past, write_day(store, root, entry, past, watch)
 
 
-def _raw_entries(store: CollectorStore, name: str | None) -> list[StoredSurvey]:
+def _raw_entries(store: CollectorStore, name: str | None, parse: Parse) -> list[StoredSurvey]:
     with store.snapshot() as snapshot:
-        found = [entry for entry in snapshot.entries() if name in (None, entry.name)]
-    if name is not None and not found:
+        entries = [entry for entry in snapshot.entries() if name in (None, entry.name)]
+    if name is not None and not entries:
         raise FldpError(f"fldp: there is no survey named {name}")
-    return [entry for entry in found if _survey(entry).collect["retention"] == "raw"]
+    return [entry for entry in entries if parse(entry).collect["retention"] == "raw"]
 
 
 def _past(store: CollectorStore, entry: StoredSurvey, today: str) -> list[tuple[str, int]]:
@@ -71,29 +71,39 @@ def _past(store: CollectorStore, entry: StoredSurvey, today: str) -> list[tuple[
         return [(past, n) for past, n in snapshot.days(entry.number) if n and past < today]
 
 
-def _survey(entry: StoredSurvey) -> Survey:
-    return Survey.from_dict(json.loads(entry.specification))
-
-
-def write_day(store: CollectorStore, root: Path, entry: StoredSurvey, past: str, watch: Watch = _unwatched) -> str:
+def write_day(
+    store: CollectorStore,
+    root: Path,
+    entry: StoredSurvey,
+    past: str,
+    watch: Watch = _unwatched,
+    parse: Parse = StoredSurvey.parse,
+) -> str:
     """Write one day unless it is there with all of its reports; what is there otherwise is replaced."""
-    survey, days, path = _survey(entry), (past, past), day_file(root, entry.version, past)
+    survey, days, path = parse(entry), (past, past), day_file(root, entry.version, past)
     with store.snapshot() as snapshot:
         count = snapshot.count_reports(entry.number, days) if snapshot.has(entry.number) else 0
         if count < survey.collect["minimum"]:
             return TOO_FEW
         if parquet.count(path, entry.version, entry.number) == count:
             return THERE
-        with written(str(path), folders=True) as file:
+        with open_output(str(path), folders=True) as file:
             write_reports(file, snapshot, entry, survey, days, watch)
     return WRITTEN
 
 
 class LakeWriter:
-    """A thread that writes each day when it is over."""
+    """A thread that writes each day when it is over. ``parse`` returns the survey of an entry."""
 
-    def __init__(self, store: CollectorStore, root: Path, clock: Clock, pause: float = _PAUSE) -> None:
-        self._store, self._root, self._clock, self._pause = store, root, clock, pause
+    def __init__(
+        self,
+        store: CollectorStore,
+        root: Path,
+        clock: Clock,
+        pause: float = _PAUSE,
+        parse: Parse = StoredSurvey.parse,
+    ) -> None:
+        self._store, self._root, self._clock, self._pause, self._parse = store, root, clock, pause, parse
         self._seen: dict[tuple[int, str], int] = {}  # days that need no second look, by how many reports they had
         self._stop = threading.Event()
         self.written = self.failures = 0
@@ -121,10 +131,10 @@ class LakeWriter:
     def round(self) -> None:
         """Write every day that is over and has changed since the last look."""
         today = day(self._clock() - GRACE)
-        for entry in _raw_entries(self._store, None):
+        for entry in _raw_entries(self._store, None, self._parse):
             for past, n in _past(self._store, entry, today):
                 if self._seen.get((entry.number, past)) != n:
-                    done = write_day(self._store, self._root, entry, past, self._watch)
+                    done = write_day(self._store, self._root, entry, past, self._watch, self._parse)
                     self.written += done == WRITTEN
                     self._seen[entry.number, past] = n
 

@@ -57,12 +57,12 @@ class Metrics:
 
 
 def _histogram(route: str, buckets: list[float], seconds: float) -> dict[str, float]:
-    """Return the counters of one histogram: each bucket counts all that took at most so long."""
+    """Return the counters of one histogram: a bucket counts all requests up to its bound."""
     name, bounds = "fldp_request_seconds", [*(f"{bound:g}" for bound in BUCKETS), "+Inf"]
-    made = {f'{name}_sum{{route="{route}"}}': seconds, f'{name}_count{{route="{route}"}}': sum(buckets)}
+    lines = {f'{name}_sum{{route="{route}"}}': seconds, f'{name}_count{{route="{route}"}}': sum(buckets)}
     for bound, reached in zip(bounds, accumulate(buckets), strict=True):
-        made[f'{name}_bucket{{route="{route}",le="{bound}"}}'] = reached
-    return made
+        lines[f'{name}_bucket{{route="{route}",le="{bound}"}}'] = reached
+    return lines
 
 
 def _family(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Problem: the one shape of an error, that of RFC 9457."""
+"""Problems: errors in the one shape of RFC 9457."""
 
 import json
 from collections.abc import Mapping
@@ -6,6 +6,8 @@ from http import HTTPStatus
 from typing import Any
 
 from starlette.responses import Response
+
+from fldp.support.validation import MistakeList
 
 TITLES = {
     "busy": "Too much at the same time",
@@ -70,3 +72,8 @@ def busy(detail: str) -> Problem:
 def bad_parameter(detail: str) -> Problem:
     """Return the problem of a parameter in the address."""
     return Problem(422, "parameter", detail)
+
+
+def mistaken(mistakes: MistakeList, slug: str) -> Problem:
+    """Return the problem of input with mistakes: all of them in its detail, and one by one."""
+    return Problem(422, slug, "; ".join(mistakes.messages), mistakes=mistakes.messages)

@@ -1,4 +1,4 @@
-"""Scratch: files without a name for large answers, and what is answered where there is no room for them."""
+"""Scratch files: unnamed files for large answers, and a 503 where the disk has no room for them."""
 
 import errno
 import logging

@@ -1,4 +1,4 @@
-"""Searching: goes on with searches. A round that has its reports is closed, and the one after it published."""
+"""Rounds of searches: one that has its reports is closed, and its successor published."""
 
 import logging
 from collections.abc import Callable
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from fldp.collector.config.clock import parse_time, text
+from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.storage.protocol import CollectorStore, StoredSurvey
 from fldp.collector.storage.window import DayWindow
 from fldp.errors import FldpError
 from fldp.search.rounds import Round, Search
-from fldp.support import canonical_json
 from fldp.survey.survey import Survey
 
 log = logging.getLogger("fldp.collector")
 
-Find = Callable[[int], tuple[Survey, str, str] | None]
+Find = Callable[[int], PublishedSurvey | None]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """When a round is over: with so many reports, or from a time on with at least so many."""
+    """When a round is over: at ``quota`` reports, or from ``due`` on at ``least``."""
 
     quota: int = 1
     least: int = 1
@@ -35,9 +35,9 @@ class Rule:
 
 
 class Searches:
-    """Looks which searches can go on. Several collectors may do so at once: a round has one successor.
+    """Advances searches. Several collectors may do so at once: the store gives a round one successor at most.
 
-    ``find`` gives a survey by its number, its state, and when it was published; ``now`` the time.
+    ``find`` returns a survey by its number, as it is stored now; ``now`` the time.
     """
 
     def __init__(self, store: CollectorStore, find: Find, now: Callable[[], str]) -> None:
@@ -60,26 +60,24 @@ class Searches:
         return count >= rule.quota or (count >= rule.least and self._now() >= rule.due)
 
     def _look(self, number: int, count: int) -> None:
-        survey, state, created = self._find(number) or (None, "closed", "")
-        if survey is None or state == "closed" or survey.search is None or survey.search.is_last:
+        published = self._find(number)
+        question = published.survey.search if published else None
+        if published is None or published.state(self._now()) == "closed" or question is None or question.is_last:
             self._settled.add(number)
             self._rules.pop(number, None)
             return
-        self._rules[number] = Rule.of(survey.search.search, survey.collect["minimum"], created)
+        minimum = published.survey.collect["minimum"]
+        self._rules[number] = Rule.of(question.search, minimum, published.entry.created)
         if self._is_ready(number, count):
-            self._succeed(number, survey, survey.search)
+            self._succeed(number, published.survey, question)
 
     def _succeed(self, number: int, survey: Survey, now: Round) -> None:
-        """Work the next round out of a view of this one. Reports that come meanwhile are kept, but choose nothing."""
+        """Compute the next round from a snapshot. Later reports are stored, but have no say in it."""
         with self._store.snapshot() as snapshot:
             tally = DayWindow(number).tally(snapshot, survey.oracle)
         following = now.next_round(tally)
         if not isinstance(following, Round):  # nothing stood out
             self._store.close_surveys([number], self._now())
             return
-        if self._store.succeed(number, _entry(survey.at(following), self._now())):
+        if self._store.succeed(number, StoredSurvey.new(survey.at(following), self._now())):
             log.info("a search goes on", extra={"survey": survey.name, "round": following.number})
-
-
-def _entry(survey: Survey, now: str) -> StoredSurvey:
-    return StoredSurvey(0, survey.version, survey.name, canonical_json.dumps(survey.canonical).decode(), now, None)

@@ -1,22 +1,21 @@
-"""Who may do what: tokens and tickets, kept as hashes only."""
+"""Tokens and tickets, stored as hashes only."""
 
 import hashlib
 import hmac
-import re
 import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from fldp.collector.config.clock import text
+from fldp.collector.config.clock import parse_time, text
 from fldp.collector.storage.protocol import CollectorStore, StoredToken
-
-NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?")  # of a survey
-SCOPES = ("admin", "read", "send")
-_TOKEN = re.compile(r"fldp_(admin|read|send)_[A-Za-z0-9_-]{43}")
-_TICKET = re.compile(r"fldp_ticket_[A-Za-z0-9_-]{43}")
+from fldp.support.identifiers import SCOPES, SURVEY_NAME, TICKET, TOKEN
+from fldp.support.validation import MistakeList, fail, one_of, optional
 
 
 def digest(secret: str) -> bytes:
-    """Return what is kept of a token or a ticket. It has 256 bits, so it needs neither salt nor a slow hash.
+    """Return the stored hash of a token or a ticket. A secret of 256 bits needs neither salt nor a slow hash.
 
     >>> len(digest("fldp_read_x"))
     32
@@ -24,43 +23,74 @@ def digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
+@dataclass(frozen=True)
+class TokenTerms:
+    """What a new token is good for: a scope, one survey or all of them, until a time or for ever."""
+
+    scope: str
+    survey: str | None
+    expires: datetime | None
+
+    @classmethod
+    def check(cls, fields: Mapping[str, Any], now: datetime, mistakes: MistakeList) -> "TokenTerms":
+        """Read the terms of a new token, as a request or a command gives them; they are good if nothing is mistaken.
+
+        >>> mistakes = MistakeList()
+        >>> _ = TokenTerms.check({"scope": "root", "expires": "soon"}, datetime(2026, 11, 1), mistakes)
+        >>> mistakes.messages[0]
+        "scope must be one of 'admin', 'read', 'send', got 'root'"
+        >>> mistakes.messages[1]
+        "expires must be a time to come, such as 2030-01-01T00:00:00Z, got 'soon'"
+        """
+
+        def to_come(owner: str, name: str, value: Any) -> datetime:
+            time = parse_time(value) if isinstance(value, str) else None
+            if time is None or time <= now:
+                raise fail(owner, name, "a time to come, such as 2030-01-01T00:00:00Z", value)
+            return time
+
+        rules = {"scope": one_of(*SCOPES), "survey": optional(SURVEY_NAME), "expires": optional(to_come)}
+        mistakes.unknown((), fields, rules, "a key of a token")
+        return cls(**{name: mistakes.check((name,), rule, fields.get(name)) for name, rule in rules.items()})
+
+
 def create_token(
     store: CollectorStore, now: datetime, scope: str, survey: str | None = None, expires: datetime | None = None
 ) -> tuple[str, StoredToken]:
-    """Make a token and keep its hash; this is the only time that it is seen."""
+    """Create a token and store its hash; return the secret, which is not stored."""
     secret = f"fldp_{scope}_{secrets.token_urlsafe(32)}"
-    made = StoredToken(
+    token = StoredToken(
         secrets.token_hex(8), digest(secret), scope, survey, text(now), None if expires is None else text(expires)
     )
-    store.add_token(made)
-    return secret, made
+    store.add_token(token)
+    return secret, token
 
 
 def create_tickets(store: CollectorStore, survey: int, count: int) -> list[str] | None:
-    """Make single-use tickets and keep their hashes; None if the survey was deleted."""
+    """Create single-use tickets and store their hashes; None if the survey was deleted."""
     tickets = [f"fldp_ticket_{secrets.token_urlsafe(32)}" for _ in range(count)]
     return tickets if store.add_tickets(survey, [digest(ticket) for ticket in tickets]) else None
 
 
 def find_token(store: CollectorStore, secret: str, now: datetime) -> StoredToken | None:
-    """Return a token that is good now, or None."""
-    if not _TOKEN.fullmatch(secret):
+    """Return the valid token of a secret, or None."""
+    if not TOKEN.matches(secret):
         return None
-    wanted = digest(secret)
-    found = store.find_token(wanted)
-    if found is None or not hmac.compare_digest(found.hash, wanted):
+    hashed = digest(secret)
+    token = store.find_token(hashed)
+    if token is None or not hmac.compare_digest(token.hash, hashed):
         return None
-    expired = found.expires is not None and found.expires <= text(now)
-    return None if expired or found.revoked is not None else found
+    expired = token.expires is not None and token.expires <= text(now)
+    return None if expired or token.revoked is not None else token
 
 
 def ticket_digest(ticket: str) -> bytes | None:
-    """Return the hash of something that looks like a ticket."""
-    return digest(ticket) if _TICKET.fullmatch(ticket) else None
+    """Return the hash of a ticket, or None if it cannot be one."""
+    return digest(ticket) if TICKET.matches(ticket) else None
 
 
 def has_admin(store: CollectorStore, now: datetime) -> bool:
-    """Tell whether there is a token that may do everything."""
+    """Whether there is a valid token that may do everything."""
     return any(
         token.scope == "admin"
         and token.survey is None

@@ -1,4 +1,4 @@
-"""Warming: the kernels that a survey's reports need are compiled before the first of them comes.
+"""Warm-up: the kernels that a survey's reports need are compiled before the first report comes.
 
 A request must not wait for the compiler, nor the event loop for a request that does. So a thread warms each survey when
 it is first read: two reports go all the way that reports go. Numba compiles once for each type of array, and keeps the
@@ -36,7 +36,7 @@ def warm(oracle: Oracle) -> None:
 
 
 def _run(oracle: Oracle, users: int) -> None:
-    """Take reports of zeros all the way. They need not be possible ones: no number of theirs is out of range."""
+    """Run reports of zeros through every kernel. They need not be possible reports, only within range."""
     data, _ = unpack(oracle, np.frombuffer(bytes(packed_size(oracle, users)), np.uint8), users)
     oracle.check(data)
     pack(oracle, data)

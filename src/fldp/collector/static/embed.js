@@ -2,8 +2,8 @@
 //   <script src="https://collector.example/static/embed.js" data-survey="browser" data-height="40rem" async></script>
 // It works on the origins that the survey names. The frame has one height, whatever happens in it.
 (() => {
-  const script = document.currentScript;
-  const { survey, title, height = "" } = script.dataset;
+  const script = /** @type {HTMLScriptElement} */ (document.currentScript);
+  const { survey = "", title, height = "" } = script.dataset;
   const frame = document.createElement("iframe");
   frame.src = new URL(`../s/${encodeURIComponent(survey)}`, script.src).href;
   frame.title = title || "Survey";

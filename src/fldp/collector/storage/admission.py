@@ -1,10 +1,10 @@
-"""Admission: what becomes of the submissions of one commit. Every store decides by it, so that all decide alike."""
+"""Admission: decides on the submissions of one commit. Every store uses it, so that all decide alike."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fldp.collector.storage.protocol import Admitted, Segment, Submission, SubmissionResult
-from fldp.collector.storage.segments import kept, opened, packed, sealed
+from fldp.collector.storage.segments import packed, state_with_checksum, tally_segment, verified_state
 from fldp.data.reports import Reports, Tally
 
 
@@ -51,7 +51,7 @@ class Admission:
 
     @property
     def keys(self) -> list[tuple[int, bytes, bytes, int]]:
-        """The new keys: survey, key, body, answer. In their own order, not in that of their arrival."""
+        """The new keys: survey, key, body, answer. They are sorted, so no order of arrival is left."""
         return [(*place, *answer) for place, answer in sorted(self._keys.items())]
 
     @property
@@ -60,28 +60,28 @@ class Admission:
         return sorted(self._tickets)
 
     def segments(self, day: str) -> list[tuple[int, str, Segment]]:
-        """Return what is new, all reports of a survey together, in an order that is not that of their arrival."""
-        made: list[tuple[int, str, Segment]] = []
+        """Return the new segments, all reports of a survey together and sorted, so no order of arrival is left."""
+        segments: list[tuple[int, str, Segment]] = []
         together: dict[int, list[Reports]] = {}
         for new in self._accepted:
             if isinstance(new.content, Tally):
-                made.append((new.survey, new.day or day, kept(new.content)))
+                segments.append((new.survey, new.day or day, tally_segment(new.content)))
             else:
                 together.setdefault(new.survey, []).append(new.content)
         for survey in sorted(together):
-            made += [(survey, day, part) for part in packed(together[survey])]
-        return made
+            segments += [(survey, day, part) for part in packed(together[survey])]
+        return segments
 
 
-def gained(before: tuple[int, bytes] | None, more: Tally) -> tuple[int, bytes]:
-    """Return the number and state of a stored tally with more added to it.
+def stored_sum(before: tuple[int, bytes] | None, more: Tally) -> tuple[int, bytes]:
+    """Return the number and stored state of a stored tally plus another one.
 
     >>> import fldp
     >>> tally = Tally(fldp.RR(epsilon=1.0), [1, 0], 1)
-    >>> gained(gained(None, tally), tally)[0]
+    >>> stored_sum(stored_sum(None, tally), tally)[0]
     2
     """
     n, state = more.n, more.state.astype("<i8").ravel()
     if before is not None:
-        n, state = before[0] + n, opened(*before) + state
-    return n, sealed(n, state)
+        n, state = before[0] + n, verified_state(*before) + state
+    return n, state_with_checksum(n, state)

@@ -1,11 +1,9 @@
-"""Archive: all of a store at one moment, in one file; and a store made of it, of the same kind or another.
+"""Backup: a snapshot of a whole store in one file, and a store of any kind restored from it.
 
 The file is a SQLite database with the tables of a collector, so that anything can read it that reads SQLite.
 """
 
-import os
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,7 @@ from fldp.collector.storage.sqlite.snapshot import SqliteSnapshot
 from fldp.collector.storage.sqlite.store import SqliteStore
 from fldp.collector.storage.tables import COLUMNS
 from fldp.collector.storage.witness import witness_path
+from fldp.support.atomic_files import whole_file
 from fldp.support.progress import progress
 
 _JOURNAL, _WAL = slice(18, 20), b"\2\2"  # what the header of a SQLite file says of its journal
@@ -24,18 +23,18 @@ _JOURNAL, _WAL = slice(18, 20), b"\2\2"  # what the header of a SQLite file says
 def backup(store: CollectorStore, path: Path) -> int:
     """Write all of a store into a new file, however much is written to it meanwhile; return the number of rows."""
     with store.snapshot() as snapshot:
-        return _file(path, snapshot, sqlite_file.seal)
+        return _file(path, snapshot, sqlite_file.finalize)
 
 
 def restore_file(archive: Path, path: Path) -> int:
     """Make the database file of a collector from an archive."""
-    with opened(archive) as snapshot:
+    with open_archive(archive) as snapshot:
         return _file(path, snapshot, lambda _: None)
 
 
 def restore(archive: Path, store: CollectorStore) -> int:
     """Fill an empty store from an archive."""
-    with opened(archive) as snapshot:
+    with open_archive(archive) as snapshot:
         return copy(snapshot, store)
 
 
@@ -48,9 +47,9 @@ def copy(snapshot: Snapshot, store: CollectorStore) -> int:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[SqliteSnapshot]:
-    """Open an archive to read, and see that it is one; nothing is changed in it, or beside it."""
-    with sqlite_file.plainly(path):
+def open_archive(path: Path) -> Iterator[SqliteSnapshot]:
+    """Open an archive for reading and check it; nothing is changed in it, or beside it."""
+    with sqlite_file.store_errors(path):
         with path.open("rb") as file:
             if file.read(20)[_JOURNAL] == _WAL:
                 raise StoreError(f"{path}: is the database of a collector, not a backup; make one with fldp backup")
@@ -67,38 +66,30 @@ def opened(path: Path) -> Iterator[SqliteSnapshot]:
 
 
 def _file(path: Path, snapshot: Snapshot, finish: Callable[[Path], None]) -> int:
-    """Make a database file under another name; it gets its own when all of it is on the disk."""
+    """Make a database file that gets its name when all of it is on the disk."""
     if path.exists():
         raise _in_the_way(path)
-    with _hidden(path) as hidden:
+    with sqlite_file.store_errors(path), _unless_in_the_way(path), whole_file(path, replace=False) as hidden:
         store = SqliteStore(hidden)
         try:
             rows = copy(snapshot, store)
         finally:
             store.close()
-        with sqlite_file.plainly(path):
-            finish(hidden)
-            _synchronize(hidden)
-            _clear(path)
-            _give_name(hidden, path)
-            _synchronize(path.parent)
+        finish(hidden)
+        _clear(path)
     return rows
+
+
+@contextmanager
+def _unless_in_the_way(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise _in_the_way(path) from None
 
 
 def _in_the_way(path: Path) -> StoreError:
     return StoreError(f"{path}: is there already, and is not written over")
-
-
-@contextmanager
-def _hidden(path: Path) -> Iterator[Path]:
-    with sqlite_file.plainly(path):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # nobody else may read it
-        os.close(handle)
-    try:
-        yield Path(name)
-    finally:
-        for left in path.parent.glob(f"{Path(name).name}*"):
-            left.unlink()
 
 
 def _clear(path: Path) -> None:
@@ -107,18 +98,3 @@ def _clear(path: Path) -> None:
         if (left := path.with_name(path.name + suffix)).exists():
             raise _in_the_way(left)
     witness_path(path).unlink(missing_ok=True)
-
-
-def _give_name(hidden: Path, path: Path) -> None:
-    try:
-        os.link(hidden, path)  # unlike a renaming, this never replaces a file
-    except FileExistsError:
-        raise _in_the_way(path) from None
-
-
-def _synchronize(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -40,12 +40,12 @@ def with_checksum(row: Row) -> Row:
 
 
 def is_intact(row: Row) -> bool:
-    """Tell whether a row that was read has the checksum that it ends with."""
+    """Whether a row that was read matches the checksum at its end."""
     return bool(row_checksum(*row[:-1]) == row[-1])
 
 
 def verified(table: str, row: Row) -> Row:
-    """Return a row without its checksum, or say that it is damaged."""
+    """Return a row without its checksum; raise StoreError if it is damaged."""
     if not is_intact(row):
         raise StoreError(f"store: a row of {table} is damaged; run fldp fsck")
     return row[:-1]

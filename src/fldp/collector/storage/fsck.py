@@ -1,13 +1,12 @@
-"""fsck: counts everything again and compares."""
+"""fsck: recounts everything from what is stored, and compares with the tallies and checksums."""
 
 import hashlib
-import json
 from collections.abc import Iterator
 from itertools import groupby
 
 from fldp.collector.storage.checksums import is_intact
 from fldp.collector.storage.protocol import CollectorStore, Snapshot, StoredSurvey, StoreError
-from fldp.collector.storage.segments import sealed, stored_tally, total
+from fldp.collector.storage.segments import state_with_checksum, stored_tally, total
 from fldp.collector.storage.tables import CHECKED
 from fldp.collector.storage.window import ALL
 from fldp.errors import FldpError
@@ -16,7 +15,7 @@ from fldp.survey.survey import Survey
 
 
 def fsck(store: CollectorStore) -> tuple[list[str], list[str]]:
-    """Return what was found right and what was found wrong, a line for each, all at one moment of the store."""
+    """Return the surveys that are right and what is wrong, a line for each, all from one snapshot."""
     good: list[str] = []
     bad: list[str] = []
     try:
@@ -30,11 +29,11 @@ def fsck(store: CollectorStore) -> tuple[list[str], list[str]]:
                 bad += [f"{_title(entry)}: {line}" for line in wrong]
                 good += [] if wrong else [f"{_title(entry)}: {n} reports, as acknowledged"]
     except Exception as error:  # what is read from a damaged file can break any assumption
-        bad.append(_said(error))
+        bad.append(_message(error))
     return good, bad
 
 
-def _said(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return str(error) if isinstance(error, FldpError) else f"cannot be read: {type(error).__name__}: {error}"
 
 
@@ -61,20 +60,20 @@ def _checked(snapshot: Snapshot, table: str) -> Iterator[str]:
 def check(snapshot: Snapshot, entry: StoredSurvey) -> tuple[list[str], int]:
     """Return what is wrong with a survey, and how many reports it has."""
     try:
-        survey = Survey.from_dict(json.loads(entry.specification))
+        survey = entry.parse()
     except Exception:
         return ["the specification cannot be read"], 0
     if survey.name != entry.name:
-        return [f"the specification is that of survey {survey.name}"], 0
+        return [f"the specification belongs to survey {survey.name}"], 0
     try:
         return _compared(snapshot, entry, survey)
     except Exception as error:  # the other surveys can be checked all the same
-        return [_said(error)], 0
+        return [_message(error)], 0
 
 
 def _compared(snapshot: Snapshot, entry: StoredSurvey, survey: Survey) -> tuple[list[str], int]:
     if survey.version != entry.version:
-        return [f"the specification is that of version {survey.version[:16]}"], 0
+        return [f"the specification belongs to version {survey.version[:16]}"], 0
     wrong: list[str] = []
     if survey.collect["retention"] == "raw":
         wrong += _recount(snapshot, entry.number, survey.oracle)
@@ -96,17 +95,17 @@ def _recount(snapshot: Snapshot, number: int, oracle: Oracle) -> Iterator[str]:
     for day, parts in groupby(snapshot.segments(number, ALL, folded=True), key=lambda segment: segment.day):
         try:
             again = total(oracle, parts)
-            counted[day] = again.n, _hash(sealed(again.n, again.state))
+            counted[day] = again.n, _hash(state_with_checksum(again.n, again.state))
         except FldpError as error:
             yield str(error)
     for day, n, state in snapshot.tallies(number, ALL):
-        found, stored = counted.pop(day, (0, b""))
-        if found != n:
-            yield f"{day}: the tally is of {n} reports, {found} are stored that can be read"
+        reports, stored = counted.pop(day, (0, b""))
+        if reports != n:
+            yield f"{day}: the tally is of {n} reports, {reports} are stored that can be read"
         elif stored != _hash(state):
-            yield f"{day}: the tally differs from that of the {n} stored reports"
-    for day, (found, _) in counted.items():
-        yield f"{day}: {found} folded reports have no tally"
+            yield f"{day}: the tally differs from the sum of the {n} stored reports"
+    for day, (reports, _) in counted.items():
+        yield f"{day}: {reports} folded reports have no tally"
 
 
 def _hash(data: bytes) -> bytes:

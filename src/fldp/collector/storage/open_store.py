@@ -1,4 +1,4 @@
-"""Stores: which one is meant by a folder or an address."""
+"""Opening of a store, by the folder of a SQLite file or the address of a PostgreSQL database."""
 
 from pathlib import Path
 

@@ -1,16 +1,20 @@
-"""Store: what the collector asks of a database. ``sqlite`` and ``postgres`` are two of them.
+"""The interface of a store, and the rows that it holds. ``sqlite`` and ``postgres`` implement it.
 
 A store knows bytes and numbers. What they mean to an oracle is in ``segments``, ``windows`` and ``folding``.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
 from fldp.data.reports import Reports, Tally
-from fldp.errors import CollectorError
+from fldp.errors import CollectorError, FldpError
+from fldp.support import canonical_json
+from fldp.support.progress import Progress
+from fldp.survey.survey import Survey
 
 REPORTS, TALLY = 1, 2
 
@@ -21,7 +25,7 @@ class StoreError(CollectorError):
 
 @dataclass(frozen=True)
 class StoredSurvey:
-    """A published survey, as it is stored."""
+    """The row of a published survey."""
 
     number: int
     version: str
@@ -29,6 +33,18 @@ class StoredSurvey:
     specification: str
     created: str
     closed: str | None
+
+    @classmethod
+    def new(cls, survey: Survey, now: str) -> "StoredSurvey":
+        """Return what is stored of a survey when it is published; the store gives it a number."""
+        return cls(0, survey.version, survey.name, canonical_json.dumps(survey.canonical).decode(), now, None)
+
+    def parse(self) -> Survey:
+        """Return the survey that the specification describes."""
+        try:
+            return Survey.from_dict(json.loads(self.specification))
+        except (FldpError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            raise StoreError(f"store: the specification of version {self.version} cannot be read") from None
 
 
 @dataclass(frozen=True)
@@ -132,7 +148,7 @@ class Snapshot(Protocol):
         """Return all surveys, the newest first."""
 
     def has(self, survey: int) -> bool:
-        """Tell whether there is a survey of this number."""
+        """Return whether there is a survey of this number."""
 
     def tallies(self, survey: int, days: Days) -> Iterator[tuple[str, int, bytes]]:
         """Yield the day, number and stored state of every folded day."""
@@ -192,8 +208,8 @@ class CollectorStore(Protocol):
     def listing(self, version: str) -> Listing | None:
         """Return a survey by its version, without its specification. Cheap, however long that is."""
 
-    def listings(self, name: str) -> list[Listing]:
-        """Return all versions of a survey, the newest first, without their specifications. Cheap, too."""
+    def listings(self, name: str | None = None) -> list[Listing]:
+        """Return all versions of a survey, or of all, the newest first, without their specifications. Cheap, too."""
 
     def counts(self) -> dict[int, int]:
         """Return the number of reports of every survey that has any."""
@@ -232,7 +248,7 @@ class CollectorStore(Protocol):
         """Return folded segments that are small enough to take more, and the merged tally of the day."""
 
     def folding(self) -> AbstractContextManager[bool]:
-        """Take the work of folding, if no other collector has it: twice would be right, but in vain."""
+        """Acquire the compaction lock; False if another collector holds it. Folding twice is harmless, and in vain."""
 
     def fold(self, step: Fold) -> bool:
         """Do a step of folding in one transaction; False if its rows are not there any more."""
@@ -244,7 +260,7 @@ class CollectorStore(Protocol):
         """Add tickets, by their hashes; False, and none is added, if the survey was deleted."""
 
     def has_ticket(self, survey: int, ticket: bytes) -> bool:
-        """Tell whether this ticket was issued, spent or not."""
+        """Return whether this ticket was issued, spent or not."""
 
     def add_token(self, token: StoredToken) -> None:
         """Add a token."""
@@ -258,14 +274,14 @@ class CollectorStore(Protocol):
     def revoke_token(self, identifier: str, now: str) -> bool:
         """Revoke a token; False if there is none of this identifier."""
 
-    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+    def load(self, snapshot: Snapshot, advance: Progress) -> None:
         """Take over all that another store holds, in one transaction, if this one holds nothing."""
 
     def objections(self) -> list[str]:
         """Return what is known from outside of the database against it: commits that it has lost."""
 
     def accept(self) -> None:
-        """Take the database as it is, whatever is known against it from outside."""
+        """Accept the present database, whatever the witness says against it."""
 
     def inspect(self) -> list[str]:
         """Return what is wrong with the database as a whole, before it is served; it takes less than ``fsck``."""

@@ -12,7 +12,7 @@ from fldp.errors import FldpError
 from fldp.oracles.base.oracle import Oracle
 
 MAX_BYTES = 1 << 20  # of one row
-_DIGEST = 16
+_CHECKSUM_BYTES = 16
 _MIXED_BYTES = 1 << 24
 
 
@@ -62,7 +62,7 @@ def packed(batches: Sequence[Reports]) -> list[Segment]:
     return [Segment(REPORTS, len(part), pack(whole.oracle, part.data).tobytes()) for part in parts]
 
 
-def kept(tally: Tally) -> Segment:
+def tally_segment(tally: Tally) -> Segment:
     """Return a merged tally as a segment."""
     return Segment(TALLY, tally.n, tally.state.astype("<i8").tobytes())
 
@@ -80,36 +80,36 @@ def reports_of(oracle: Oracle, segment: Segment) -> Reports:
     raise StoreError(f"store: a segment of {segment.day or 'some day'} holds reports that {oracle!r} cannot produce")
 
 
-def sealed(n: int, state: Array) -> bytes:
-    """Return the state of a tally as it is stored, and a digest: where reports are forgotten, nothing else tells.
+def state_with_checksum(n: int, state: Array) -> bytes:
+    """Return the stored form of a tally's state. Where reports are forgotten, only its checksum detects damage.
 
-    >>> opened(3, sealed(3, np.array([1, 2])))
+    >>> verified_state(3, state_with_checksum(3, np.array([1, 2])))
     array([1, 2])
     """
     data = state.astype("<i8").tobytes()
-    return data + _digest(n, data)
+    return data + _checksum(n, data)
 
 
-def opened(n: int, stored: bytes) -> Array:
-    """Return the state of a stored tally, or say that it is not as it was written."""
+def verified_state(n: int, stored: bytes) -> Array:
+    """Return the state of a stored tally; raise StoreError if its checksum does not match."""
     if isinstance(stored, bytes) and isinstance(n, int) and n >= 0:  # in a damaged file they may be anything
-        data, digest = stored[:-_DIGEST], stored[-_DIGEST:]
-        if digest == _digest(n, data):
+        data, checksum = stored[:-_CHECKSUM_BYTES], stored[-_CHECKSUM_BYTES:]
+        if checksum == _checksum(n, data):
             return np.frombuffer(data, "<i8")
-    raise StoreError("store: a tally is not as it was written")
+    raise StoreError("store: a tally is damaged: its checksum does not match; run fldp fsck")
 
 
-def _digest(n: int, data: bytes) -> bytes:
-    return hashlib.sha256(n.to_bytes(8, "little") + data).digest()[:_DIGEST]
+def _checksum(n: int, data: bytes) -> bytes:
+    return hashlib.sha256(n.to_bytes(8, "little") + data).digest()[:_CHECKSUM_BYTES]
 
 
 def stored_tally(oracle: Oracle, n: int, stored: bytes) -> Tally:
-    """Return a stored tally, or say what is wrong with it."""
-    return state_tally(oracle, opened(n, stored), n)
+    """Return a stored tally; raise StoreError if it is damaged."""
+    return state_tally(oracle, verified_state(n, stored), n)
 
 
 def state_tally(oracle: Oracle, state: Array, n: int) -> Tally:
-    """Return a state as a tally, or say that it cannot be one."""
+    """Return a state as a tally; raise StoreError if no such tally is possible."""
     try:
         return Tally(oracle, state.reshape(oracle.tally_shape), n)
     except (FldpError, ValueError):
@@ -117,14 +117,14 @@ def state_tally(oracle: Oracle, state: Array, n: int) -> Tally:
 
 
 def total(oracle: Oracle, segments: Iterable[Segment]) -> Tally:
-    """Return the sum of segments. There may be many of one report each, and the state may be large: all add to one."""
+    """Return the sum of segments. All add to one state: there may be many segments, and the state may be large."""
     state, n, merged = np.zeros(oracle.tally_shape, np.int64), 0, Tally.empty(oracle)
     for segment in segments:
         if segment.kind == REPORTS:
-            found = reports_of(oracle, segment)
-            if len(found):
-                oracle.count(found.data, state)
-            n += len(found)
+            reports = reports_of(oracle, segment)
+            if len(reports):
+                oracle.count(reports.data, state)
+            n += len(reports)
         else:
             merged += state_tally(oracle, np.frombuffer(segment.data, "<i8"), segment.n)
     return merged + state_tally(oracle, state, n)
@@ -150,7 +150,7 @@ def mixed(oracle: Oracle, segments: Iterable[Segment], least: int) -> Iterator[R
     part: list[Reports] = []
     for batch in batches(oracle, segments):
         part.append(batch)
-        if sum(len(found) for found in part) >= least and sum(found.nbytes for found in part) >= _MIXED_BYTES:
+        if sum(len(reports) for reports in part) >= least and sum(reports.nbytes for reports in part) >= _MIXED_BYTES:
             if ready:  # one part is held back, so that the last reports are not on their own
                 yield in_order(Reports.concatenate(ready))
             ready, part = part, []

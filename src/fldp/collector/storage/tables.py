@@ -1,7 +1,9 @@
-"""Tables: what every store keeps, by the same names, so that it can be copied from any one to any other."""
+"""Tables and columns of every store, by the same names, so that any store can be copied to any other."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
+
+from fldp.support.progress import Progress
 
 Row = tuple[Any, ...]
 
@@ -24,7 +26,7 @@ _ORDER = {
 }
 
 
-def counted(rows: Iterator[Row], advance: Callable[[float], None]) -> Iterator[Row]:
+def counted(rows: Iterator[Row], advance: Progress) -> Iterator[Row]:
     """Yield rows, and tell of each."""
     for row in rows:
         yield row

@@ -1,4 +1,4 @@
-"""Windows: what was reported from one UTC day to another, folded or not."""
+"""Windows of UTC days: the tally and the number of their reports, folded or not."""
 
 from dataclasses import dataclass
 

@@ -74,7 +74,7 @@ class CommitWitness:
         """Note a commit. Another process may do so at the same time: then the witness may lag, which is fine."""
         try:
             if self._handle is None:
-                self._handle = self._opened(commit)
+                self._handle = self._open(commit)
             os.pwrite(self._handle, _packed(commit), commit.number % 2 * _SECTOR)
             self._failed = False
         except OSError as error:
@@ -95,7 +95,7 @@ class CommitWitness:
             os.close(self._handle)
             self._handle = None
 
-    def _opened(self, commit: Commit) -> int:
+    def _open(self, commit: Commit) -> int:
         """Open the file, made if there is none. It gets its name when it is whole, so a crash leaves no empty one."""
         try:
             return os.open(self.path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -128,7 +128,7 @@ def objection(database: Commit, witnessed: Commit | None) -> str | None:
     if witnessed is None:
         return None
     if database.identity != witnessed.identity:
-        return "the witness is that of another database"
+        return "the witness belongs to another database"
     if database.number < witnessed.number:
         return f"the last {witnessed.number - database.number} commits are missing"
     if database.number == witnessed.number and database.digest != witnessed.digest:

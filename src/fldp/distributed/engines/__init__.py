@@ -1,1 +1,1 @@
-"""Where a lake is scanned: the cores of one machine, Dask, Spark."""
+"""Engines that scan a lake: the cores of one machine, Dask, Spark; and their registry."""

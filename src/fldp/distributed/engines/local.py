@@ -1,29 +1,40 @@
-"""The local engine: all cores, as threads. Decoding, checking and counting do not hold the interpreter's lock."""
+"""The local engine: all cores, as threads; and frames of pandas and Arrow.
+
+Decoding, checking and counting release the interpreter's lock.
+"""
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from operator import add
+from typing import Any
 
 from fldp.distributed.lake.layout import Piece
-from fldp.distributed.lake.partial_tally import Part
-from fldp.distributed.lake.scan import Job, Sum
+from fldp.distributed.lake.partial_tally import PartialTally
+from fldp.distributed.lake.row_privatizer import Privatizer, present, refuse_repeated
+from fldp.distributed.lake.scan import Job, scan_piece
+from fldp.errors import DomainError
+from fldp.support.optional_imports import load
+from fldp.support.progress import Progress
+from fldp.wire.arrow_reports import check_columns, names
 
-Progress = Callable[[int], None]
+ABOUT = "all cores"
+FRAMES = {"pandas": "pandas", "pyarrow": "pyarrow"}
+_ROWS = 1 << 16
 
 
-def run(pieces: Sequence[Piece], job: Job, progress: Progress, *, workers: int | None = None) -> Part:
-    """Tally pieces: each thread takes the next one and adds it to a state of its own, the states are added up."""
+def tally_pieces(pieces: Sequence[Piece], job: Job, progress: Progress, *, workers: int | None = None) -> PartialTally:
+    """Tally pieces: each thread takes the next one and adds it to a state of its own, then the states are added."""
     count = min(workers or cores(), len(pieces))
     queue = _Queue(pieces)
     with ThreadPoolExecutor(count, thread_name_prefix="fldp-tally") as pool:
         try:
-            parts = list(pool.map(lambda _: _drained(queue, job, progress), range(count)))
+            partials = list(pool.map(lambda _: _drain(queue, job, progress), range(count)))
         finally:
-            queue.stop()  # after an interruption, the others end with their piece
-    return reduce(add, parts)
+            queue.stop()  # after an interruption, the other threads end with their piece
+    return reduce(add, partials)
 
 
 def cores() -> int:
@@ -31,21 +42,21 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _drained(queue: "_Queue", job: Job, progress: Progress) -> Part:
-    total = Sum(job)
+def _drain(queue: "_Queue", job: Job, progress: Progress) -> PartialTally:
+    total = job.partial_tally()
     try:
         for piece in queue:
-            if not total.add(piece):
+            if not scan_piece(piece, job, total):
                 queue.stop()
             progress(piece.bytes)
     except BaseException:
         queue.stop()
         raise
-    return total.part
+    return total
 
 
 class _Queue:
-    """Hands each piece to one thread, until somebody says stop."""
+    """Hands each piece to one thread, until it is stopped."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._pieces, self._lock, self._stopped = iter(pieces), threading.Lock(), False
@@ -55,8 +66,50 @@ class _Queue:
 
     def __iter__(self) -> Iterator[Piece]:
         while not self._stopped:
-            with self._lock:
+            with self._lock:  # an iterator must not be advanced by two threads at once
                 piece = next(self._pieces, None)
             if piece is None:
                 return
             yield piece
+
+
+def tally_frame(frame: Any, job: Job, *, place: str = "frame") -> PartialTally:
+    """Tally a frame of pandas or Arrow; a bad row is named by its place in it."""
+    table, total, first = as_table(frame), job.partial_tally(), 0
+    check_columns(table.schema, job.oracle)
+    for rows in table.select(names(job.oracle)).to_batches(_ROWS):
+        if not total.count_rows(rows, place, first) and not job.skip_bad:
+            break
+        first += rows.num_rows
+    return total
+
+
+def privatize_frame(frame: Any, privatizer: Privatizer, check_unique: bool) -> Any:
+    """Privatize a column of a frame of pandas or Arrow."""
+    if hasattr(frame, "column_names"):
+        return _privatize_table(frame, privatizer, check_unique)
+    return as_pandas(_privatize_table(as_table(frame[privatizer.columns]), privatizer, check_unique))
+
+
+def _privatize_table(table: Any, privatizer: Privatizer, check_unique: bool) -> Any:
+    if check_unique:
+        identifiers = present(table, privatizer.identifier)
+        refuse_repeated(privatizer.identifier, len(identifiers) - len(identifiers.unique()))
+    return load("pyarrow", "parquet").Table.from_batches(privatizer.batches([table]), privatizer.schema)
+
+
+def as_table(frame: Any) -> Any:
+    """Return a frame of pandas or Arrow as a table of Arrow."""
+    arrow = load("pyarrow", "parquet")
+    if isinstance(frame, arrow.Table):
+        return frame
+    try:
+        return arrow.Table.from_pandas(frame, preserve_index=False)
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError) as error:
+        raise DomainError(f"frame: columns must be of one type each: {str(error).splitlines()[0]}") from None
+
+
+def as_pandas(table: Any) -> Any:
+    """Return a table of reports as a frame of pandas; bytes keep their Arrow type, or Dask would make text of them."""
+    arrow_type, types = load("pandas", "pandas").ArrowDtype, load("pyarrow.types", "parquet")
+    return table.to_pandas(types_mapper=lambda kind: None if types.is_integer(kind) else arrow_type(kind))

@@ -1,8 +1,8 @@
-"""The Spark engine: pieces, or the rows of a DataFrame, tallied where Spark sends them, and added up by a shuffle.
+"""The Spark engine: Spark schedules pieces, or the rows of a DataFrame; a shuffle adds up the partial tallies.
 
-A task tallies all its pieces into one state. It hands the state on in chunks of a few KiB, without those that are zero;
-chunks of one number meet in one task, which adds them. So the driver gets one state, no task holds more than its own
-and a share of the sum, and what goes over the network is at most tasks times state, however many the reports.
+A task tallies all its pieces into one state and emits it in chunks of a few KiB, without those that are zero. Chunks of
+one number meet in one task, which adds them. So the driver gets one state, a task holds no more than its own and a
+share of the sum, and the network carries at most tasks times state, however many the reports.
 """
 
 import os
@@ -16,16 +16,19 @@ from functools import partial
 from typing import Any
 
 from fldp.distributed.engines import spark_shuffle
-from fldp.distributed.lake.layout import Piece, dealt
-from fldp.distributed.lake.partial_tally import Part
+from fldp.distributed.lake.layout import Piece, deal
+from fldp.distributed.lake.partial_tally import PartialTally
 from fldp.distributed.lake.row_privatizer import Privatizer, refuse_missing, refuse_repeated
-from fldp.distributed.lake.scan import Job, Sum, tally_pieces
+from fldp.distributed.lake.scan import Job, scan
 from fldp.errors import DomainError, FldpError, ParameterError
 from fldp.support.optional_imports import load
-from fldp.wire import parquet
+from fldp.support.progress import Progress
+from fldp.wire.arrow_reports import fields
 
+ABOUT = "a Spark cluster"
+FRAMES = {"pyspark": "Spark"}
 _ROWS = "chunk int, content binary"
-# Spark has no unsigned integers, and reads those of Parquet as these.
+# Spark has no unsigned integers: it reads unsigned Parquet columns in these types.
 _TYPES = {
     "uint8": ("smallint", "int16"),
     "uint16": ("int", "int32"),
@@ -35,50 +38,50 @@ _TYPES = {
 _INTEGER = re.compile(r"tinyint|smallint|int|bigint|decimal\(\d+,0\)")
 
 
-def run(
+def tally_pieces(
     pieces: Sequence[Piece],
     job: Job,
-    progress: Callable[[int], None],
+    progress: Progress,
     *,
     address: str | None = None,
     session: Any = None,
     tasks: int | None = None,
-) -> Part:
-    """Tally pieces in at most ``tasks`` tasks, in a session that is given, is active, or is made for an address."""
-    with opened(session, address) as spark:
-        groups = dealt(pieces, parallel(spark) if tasks is None else tasks)
+) -> PartialTally:
+    """Tally pieces in at most ``tasks`` tasks: in the session given, the active one, or a new one for an address."""
+    with open_session(session, address) as spark:
+        groups = deal(pieces, parallelism(spark) if tasks is None else tasks)
         numbers = spark.range(0, len(groups), 1, len(groups))
-        part = _added(numbers, partial(_tally_groups, groups, job), job)
+        total = _add_up(numbers, partial(_tally_groups, groups, job), job)
     progress(sum(piece.bytes for piece in pieces))
-    return part
+    return total
 
 
-def run_frame(frame: Any, job: Job) -> Part:
-    """Tally the columns of reports of a DataFrame; a bad row is named by its partition and its place there."""
-    columns = [_column(frame, field) for field in parquet.schema(job.oracle)]
+def tally_frame(frame: Any, job: Job) -> PartialTally:
+    """Tally the report columns of a DataFrame; a bad row is named by its partition and its place there."""
+    columns = [_column(frame, field) for field in fields(job.oracle)]
     with one_line():
-        return _added(frame.select(*columns), partial(_tally_batches, job), job)
+        return _add_up(frame.select(*columns), partial(_tally_batches, job), job)
 
 
-def _added(frame: Any, tally: Callable[[Iterable[Any]], Iterator[Any]], job: Job) -> Part:
+def _add_up(frame: Any, tally: Callable[[Iterable[Any]], Iterator[Any]], job: Job) -> PartialTally:
     shuffled = frame.mapInArrow(tally, _ROWS).repartition("chunk")
     merged = shuffled.mapInArrow(_merge, _ROWS).collect()
-    return spark_shuffle.added(job, ((row["chunk"], row["content"]) for row in merged))
+    return spark_shuffle.collect(job, ((row["chunk"], row["content"]) for row in merged))
 
 
 def _tally_groups(groups: list[list[Piece]], job: Job, batches: Iterable[Any]) -> Iterator[Any]:
     for batch in batches:
         for number in batch.column(0).to_pylist():
-            yield from spark_shuffle.batches(spark_shuffle.rows(tally_pieces(groups[number], job)))
+            yield from spark_shuffle.batches(spark_shuffle.rows(scan(groups[number], job)))
 
 
 def _tally_batches(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
-    total, first, going = Sum(job), 0, True
+    total, first, going = job.partial_tally(), 0, True
     place = f"partition {load('pyspark', 'spark').TaskContext.get().partitionId()}"
-    for batch in batches:  # to the end of them, since Spark expects it
-        going = going and total.batch(batch, place, first)
+    for batch in batches:  # to the end, since Spark expects all of its input to be read
+        going = going and (total.count_rows(batch, place, first) or job.skip_bad)
         first += batch.num_rows
-    yield from spark_shuffle.batches(spark_shuffle.rows(total.part))
+    yield from spark_shuffle.batches(spark_shuffle.rows(total))
 
 
 def _merge(batches: Iterable[Any]) -> Iterator[Any]:
@@ -86,7 +89,7 @@ def _merge(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _column(frame: Any, field: Any) -> str:
-    """Return how to select a column of reports; refuse a frame that does not have it."""
+    """Return the expression that selects a report column; refuse a frame without it."""
     kind = dict(frame.dtypes).get(field.name, "none")
     if frame.columns.count(field.name) != 1 or not (
         _INTEGER.fullmatch(kind) if str(field.type) in _TYPES else kind == "binary"
@@ -95,13 +98,14 @@ def _column(frame: Any, field: Any) -> str:
     return _quoted(field.name)
 
 
-def privatize(frame: Any, task: Privatizer, check_unique: bool) -> Any:
+def privatize_frame(frame: Any, privatizer: Privatizer, check_unique: bool) -> Any:
     """Privatize a column of a DataFrame, when it is computed."""
     with one_line():
         if check_unique:
-            _check_unique(frame, task.identifier)
-        form = ", ".join(f"{_quoted(field.name)} {_type(field)[0]}" for field in task.schema)
-        return frame.select(*map(_quoted, task.columns)).mapInArrow(partial(_privatized, task), form)
+            _check_unique(frame, privatizer.identifier)
+        form = ", ".join(f"{_quoted(field.name)} {_type(field)[0]}" for field in privatizer.schema)
+        rows = frame.select(*map(_quoted, privatizer.columns))
+        return rows.mapInArrow(partial(_privatize_batches, privatizer), form)
 
 
 def _check_unique(frame: Any, name: str) -> None:
@@ -114,14 +118,14 @@ def _check_unique(frame: Any, name: str) -> None:
     refuse_repeated(name, present - distinct)
 
 
-def _privatized(task: Privatizer, batches: Iterable[Any]) -> Iterator[Any]:
-    form = load("pyarrow", "spark").schema([(field.name, _type(field)[1]) for field in task.schema])
-    for batch in task.batches(batches):
+def _privatize_batches(privatizer: Privatizer, batches: Iterable[Any]) -> Iterator[Any]:
+    form = load("pyarrow", "spark").schema([(field.name, _type(field)[1]) for field in privatizer.schema])
+    for batch in privatizer.batches(batches):
         yield batch.cast(form)
 
 
 def _type(field: Any) -> tuple[str, Any]:
-    """Return the types of a column of reports in Spark, and on the way there."""
+    """Return the types of a report column in Spark, and in the Arrow batches that are sent there."""
     arrow = load("pyarrow", "spark")
     if str(field.type) not in _TYPES:
         return "binary", arrow.binary()
@@ -136,8 +140,8 @@ def _quoted(name: str) -> str:
 _LOOPBACK = "127.0.0.1"
 _LOCAL = {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
 _LOCAL_VARIABLES = {"SPARK_LOCAL_IP": _LOOPBACK, "PYSPARK_PYTHON": sys.executable}
-_SAID = re.compile(r"^(?:[\w.]*\.)?([A-Z]\w*(?:Error|Exception): .+)$", re.MULTILINE)
-_OURS = {
+_EXCEPTION = re.compile(r"^(?:[\w.]*\.)?([A-Z]\w*(?:Error|Exception): .+)$", re.MULTILINE)
+_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
@@ -147,27 +151,27 @@ _OURS = {
 
 
 @contextmanager
-def opened(session: Any, address: str | None) -> Iterator[Any]:
-    """Give a session: the one that is given, the one that is active, or a new one that ends with this."""
-    builder = load("pyspark.sql", "spark").SparkSession
-    found = session or builder.getActiveSession()
-    if found is not None and address is not None:
+def open_session(session: Any, address: str | None) -> Iterator[Any]:
+    """Yield the session given, the active one, or a new one that is stopped in the end."""
+    sessions = load("pyspark.sql", "spark").SparkSession
+    existing = session or sessions.getActiveSession()
+    if existing is not None and address is not None:
         raise ParameterError(f"spark: address must be None where there is a session already, got {address!r}")
-    made = None if found else _made(builder.builder, address or "local[*]")
+    started = None if existing else _start_session(sessions.builder, address or "local[*]")
     try:
         with one_line():
-            yield found or made
+            yield existing or started
     finally:
-        if made is not None:
-            made.stop()
+        if started is not None:
+            started.stop()
 
 
-def _made(builder: Any, master: str) -> Any:
-    """Start a session. One on this machine keeps to it, and its workers run this Python."""
+def _start_session(builder: Any, master: str) -> Any:
+    """Start a session. A local one binds to the loopback only, and its workers run this Python."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        raise FldpError("spark: Java 17 or newer must be on the path, or JAVA_HOME must name it, got neither")
+        raise FldpError("spark: Java 17 or newer must be on the path, or JAVA_HOME must name it")
     local = master.startswith("local")
-    for name, value in {**_OURS, **(_LOCAL if local else {})}.items():
+    for name, value in {**_SETTINGS, **(_LOCAL if local else {})}.items():
         builder = builder.config(name, value)
     with one_line(), _variables(_LOCAL_VARIABLES if local else {}):
         return builder.master(master).appName("fldp").getOrCreate()
@@ -175,7 +179,7 @@ def _made(builder: Any, master: str) -> Any:
 
 @contextmanager
 def _variables(wanted: dict[str, str]) -> Iterator[None]:
-    """Set those of the variables that are not set, for as long as this takes."""
+    """Set environment variables that are not set yet, for the time of the block."""
     missing = {name: value for name, value in wanted.items() if name not in os.environ}
     os.environ.update(missing)
     try:
@@ -187,9 +191,9 @@ def _variables(wanted: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def one_line() -> Iterator[None]:
-    """Say in one line what Spark says in a hundred: the last words of the worker that failed.
+    """Turn the long errors of Spark into one line: the exception of the worker that failed.
 
-    What it says about new versions of pandas is left out: it loads pandas for what is done here, and uses none of it.
+    Its warning about new versions of pandas is suppressed: it loads pandas for ``mapInArrow``, and uses none of it.
     """
     try:
         with warnings.catch_warnings():
@@ -200,23 +204,23 @@ def one_line() -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.split(".")[0] not in ("pyspark", "py4j"):
             raise
-        raise FldpError(f"spark: {last_words(str(error))}") from error
+        raise FldpError(f"spark: {worker_error(str(error))}") from error
 
 
-def last_words(text: str) -> str:
-    r"""Return what an exception on a worker said, or else the first line.
+def worker_error(text: str) -> str:
+    r"""Return the exception in a worker's traceback, or else the first line.
 
-    >>> last_words("Job aborted.\nTraceback (most recent call last):\n  File ...\nOSError: disk on fire\n")
+    >>> worker_error("Job aborted.\nTraceback (most recent call last):\n  File ...\nOSError: disk on fire\n")
     'OSError: disk on fire'
     """
-    said = _SAID.findall(text.partition("Traceback")[2])
-    return str(said[0]) if said else (text.strip().splitlines() or ["no reason given"])[0]
+    exceptions = _EXCEPTION.findall(text.partition("Traceback")[2])
+    return str(exceptions[0]) if exceptions else (text.strip().splitlines() or ["no reason given"])[0]
 
 
-def parallel(session: Any) -> int:
-    """Return in how many tasks work is cut: enough for all cores, and for a few of them to be slow."""
-    known = int(session.conf.get("spark.sql.shuffle.partitions"))
+def parallelism(session: Any) -> int:
+    """Return a number of tasks: enough to use all cores, even if some of them are slow."""
+    configured = int(session.conf.get("spark.sql.shuffle.partitions"))
     try:
-        return max(known, 4 * int(session.sparkContext.defaultParallelism))
-    except Exception:  # Spark Connect does not tell
-        return known
+        return max(configured, 4 * int(session.sparkContext.defaultParallelism))
+    except Exception:  # Spark Connect has no SparkContext
+        return configured

@@ -51,7 +51,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Window:
-    """Which folders of a lake are looked into: those of a survey version, and of some days."""
+    """The part of a lake that is read: a survey version and a range of days."""
 
     survey: str | None = None
     since: date | None = None
@@ -59,11 +59,11 @@ class Window:
 
     @classmethod
     def of(cls, survey: str | None, since: str | date | None, until: str | date | None) -> "Window":
-        """Make a window from days as people write them."""
+        """Build a window from days as dates or ISO strings."""
         return cls(survey, _day("since", since), _day("until", until))
 
     def has(self, path: str) -> bool:
-        """Tell whether a file or folder can belong to it, as far as the folders tell.
+        """Whether a file or folder can be inside the window, by the names of its folders.
 
         >>> Window.of(None, "2026-11-02", None).has("lake/survey=ab/day=2026-11-01")
         False
@@ -73,13 +73,15 @@ class Window:
             return False
         if day is None or (self.since is None and self.until is None):
             return True
-        told = _folder_day(path, day)
-        return (self.since or date.min) <= told <= (self.until or date.max)
+        named = _folder_day(path, day)
+        return (self.since or date.min) <= named <= (self.until or date.max)
 
     def check(self, path: str) -> None:
-        """Refuse a file that no folder gives a day where days are asked for."""
+        """Refuse a file without a day if the window has days."""
         if (self.since or self.until) and folders(path)[1] is None:
-            raise FldpError(f"{path}: lies in no folder day=YYYY-MM-DD, so nobody knows whether it is of these days")
+            raise FldpError(
+                f"{path}: lies in no folder day=YYYY-MM-DD, so --since and --until cannot tell whether to count it"
+            )
 
 
 def _day(name: str, value: str | date | None) -> date | None:
@@ -114,12 +116,13 @@ def find(sources: Source | Iterable[Source], window: Window | None = None, *, si
     A file of more than ``size`` bytes is several pieces.
     """
     window = window or Window()
-    given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    files = sorted((entry for source in given for entry in _files(os.fspath(source), window)), key=_path, reverse=True)
-    found = {entry.identity: entry for entry in files}  # of several names of a file, the first one
-    if not found:
-        raise FldpError(f"lake: there must be a file of reports, got none in {', '.join(map(str, given))}")
-    return sorted(piece for entry in found.values() for piece in _pieces(entry, size))
+    listed = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    entries = (entry for source in listed for entry in _files(os.fspath(source), window))
+    # In reverse order, so that of several names of a file the first one stays.
+    files = {entry.identity: entry for entry in sorted(entries, key=_path, reverse=True)}
+    if not files:
+        raise FldpError(f"lake: there is no file of reports in {', '.join(map(str, listed))}")
+    return sorted(piece for entry in files.values() for piece in _pieces(entry, size))
 
 
 def _path(entry: FileEntry) -> str:
@@ -154,7 +157,7 @@ def _below(storage: Storage, entry: FileEntry, window: Window, seen: set[object]
 
 
 def _hidden(path: str, asked: str) -> bool:
-    """Tell whether engines pass over a file: _SUCCESS, _temporary, .part-0.parquet.crc; not what was asked for.
+    """Whether engines pass over a file: _SUCCESS, _temporary, .part-0.parquet.crc; not what was asked for by name.
 
     >>> _hidden("lake/_temporary/0.parquet", "lake/**"), _hidden("_lake/0.parquet", "_lake/*")
     (True, False)
@@ -162,10 +165,10 @@ def _hidden(path: str, asked: str) -> bool:
     return any(part.startswith(_HIDDEN) for part in set(path.split("/")) - set(asked.split("/")))
 
 
-def dealt(pieces: Sequence[Piece], tasks: int) -> list[list[Piece]]:
-    """Deal pieces out to at most so many tasks, neighbours to different ones.
+def deal(pieces: Sequence[Piece], tasks: int) -> list[list[Piece]]:
+    """Deal pieces out to at most ``tasks`` tasks, neighbours to different ones.
 
-    >>> [[piece.part for piece in hand] for hand in dealt([Piece("x", 9, part, 3) for part in range(3)], 2)]
+    >>> [[piece.part for piece in hand] for hand in deal([Piece("x", 9, part, 3) for part in range(3)], 2)]
     [[0, 2], [1]]
     """
     count = min(len(pieces), integer(1, 1 << 31)("lake", "tasks", tasks))

@@ -1,8 +1,7 @@
-"""Rows: privatize a column of a DataFrame, each row with the noise of its own identifier.
+"""Privatize a column of a DataFrame, with noise derived from the identifier of each row.
 
-For simulation, and for the migration of data that was collected before. A report does not say whose it is, so the
-result holds the columns of reports and nothing else: no identifier, no index, and within a batch not even the order of
-the rows.
+For simulations, and for data that was collected before there was local privacy. A report does not tell whose it is, so
+the result has the report columns only: no identifier, no index, and within a batch not even the order of the rows.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,14 +14,15 @@ from fldp.randomness.row_words import RowWords, RunKey
 from fldp.support.optional_imports import load
 from fldp.survey.survey import Survey
 from fldp.wire import parquet
-from fldp.wire.batch import describe
+from fldp.wire.arrow_reports import batch
+from fldp.wire.description import describe
 
 _BATCH = 1 << 16
 
 
 @dataclass(frozen=True)
 class Privatizer:
-    """What privatizes a batch of rows, wherever it runs."""
+    """Privatizes batches of rows, on any worker."""
 
     column: str
     identifier: str
@@ -31,26 +31,26 @@ class Privatizer:
 
     @property
     def oracle(self) -> Oracle:
-        """The oracle that reports are of."""
+        """The oracle of the reports."""
         return self.target.oracle if isinstance(self.target, Survey) else self.target
 
     @property
     def version(self) -> str | None:
-        """The version of the survey that reports are for."""
+        """The version of the survey, if there is one."""
         return self.target.version if isinstance(self.target, Survey) else None
 
     @property
     def schema(self) -> Any:
-        """The columns of the reports."""
+        """The Arrow schema of the reports."""
         return parquet.schema(self.oracle, self.version)
 
     @property
     def columns(self) -> list[str]:
-        """The columns that are read."""
+        """The columns to read."""
         return [self.identifier, self.column]
 
     def check(self, frame: Any) -> None:
-        """Refuse parameters that are not what they must be."""
+        """Check the parameters against the columns of a frame."""
         names = list(getattr(frame, "column_names", frame.columns))
         for what, name in (("identifier", self.identifier), ("column", self.column)):
             if names.count(name) != 1:
@@ -69,19 +69,19 @@ class Privatizer:
                 yield self.batch(table.slice(start, _BATCH))
 
     def batch(self, table: Any) -> Any:
-        """Return the reports of some rows, in an order that has nothing to do with theirs."""
+        """Return the reports of some rows, in an order that is independent of the rows."""
         values, bound = self._values(present(table, self.column))
         identifiers = cells(self.identifier, present(table, self.identifier))
         words = RowWords(self.key, self._question, identifiers, bound)
         data = self.oracle.privatize(values, rng=words).data
-        return parquet.batch(self.schema, data[words.order()])
+        return batch(self.schema, data[words.order()])
 
     @property
     def _question(self) -> dict[str, Any]:
         return {"column": self.column, "oracle": describe(self.oracle), "survey": self.version}
 
     def _values(self, column: Any) -> tuple[Any, list[bytes]]:
-        """Return values as the oracle takes them, and as they go into the noise."""
+        """Return the values for the oracle, and the bytes of each that go into the noise."""
         if isinstance(self.target, Survey):
             values = self.target.encode(map(str, column.to_pylist()))
             return values, cells(self.column, load("pyarrow", "parquet").array(values.tolist()))
@@ -89,14 +89,14 @@ class Privatizer:
 
 
 def present(table: Any, name: str) -> Any:
-    """Return a column as one array, of which every row has something."""
+    """Return a column as one array; a missing cell is an error."""
     column = table.column(name)
     column = column.combine_chunks() if hasattr(column, "chunks") else column
     if load("pyarrow.types", "parquet").is_dictionary(column.type):
         column = column.dictionary_decode()
     if column.null_count:
         row = column.is_null().index(True).as_py()
-        raise DomainError(f"privatize: column {name} must have something in every row, got nothing in row {row}")
+        raise DomainError(f"privatize: column {name} must not have missing cells, but row {row} is missing")
     return column
 
 
@@ -118,12 +118,14 @@ def cells(name: str, column: Any) -> list[bytes]:
 
 
 def refuse_missing(name: str, missing: int) -> None:
-    """Refuse rows of nobody."""
+    """Refuse missing identifiers."""
     if missing:
-        raise DomainError(f"privatize: column {name} must have something in every row, got nothing in {missing}")
+        raise DomainError(f"privatize: column {name} must not have missing cells, but {missing} are missing")
 
 
 def refuse_repeated(name: str, repeated: int) -> None:
-    """Refuse identifiers that were seen before; which ones is nobody's business."""
+    """Refuse repeated identifiers; the message does not tell which, to protect the person."""
     if repeated:
-        raise DomainError(f"privatize: identifier {name} must be another in every row, got {repeated} seen before")
+        raise DomainError(
+            f"privatize: identifier {name} must be different in every row, but {repeated} rows repeat one"
+        )

@@ -26,17 +26,17 @@ class FileEntry:
 
 
 class Storage(Protocol):
-    """What finding the files of a lake asks of a place."""
+    """A place where files of a lake are listed."""
 
     def entries(self, source: str) -> list[FileEntry]:
-        """Return what a path or a pattern names."""
+        """Return the files and folders that a path or a pattern names."""
 
     def inside(self, folder: FileEntry) -> list[FileEntry]:
-        """Return what lies in a folder, one level deep."""
+        """Return the files and folders directly inside a folder."""
 
 
 def storage_of(source: str) -> tuple[Storage, str]:
-    """Return the place that a source lies in, and its name there."""
+    """Return the storage of a source, and its name there."""
     for start in _LOCAL:
         if source.startswith(start) and "::" not in source:
             return Disk(), source.removeprefix(start)
@@ -44,7 +44,7 @@ def storage_of(source: str) -> tuple[Storage, str]:
 
 
 def is_url(source: str) -> bool:
-    """Tell whether a source is an address, not a path of this machine.
+    """Whether a source is an address, not a path of this machine.
 
     >>> is_url("s3://bucket/lake"), is_url("lake/day=2026-11-01")
     (True, False)
@@ -53,22 +53,22 @@ def is_url(source: str) -> bool:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[Any]:
-    """Open a file of a lake for pyarrow. What goes wrong with the storage is an error of its own, not a bad file."""
+def open_file(path: str) -> Iterator[Any]:
+    """Open a file of a lake for pyarrow. A failure of the storage is an FldpError, never a bad file."""
     if not is_url(path):
-        with _told(path), load("pyarrow", "parquet").OSFile(path) as file:
+        with _local_errors(path), load("pyarrow", "parquet").OSFile(path) as file:
             yield file
         return
-    with _said(path):
-        files, name = load("fsspec.core", "lake").url_to_fs(path)  # an archive is closed with the last name of it
+    with _remote_errors(path):
+        files, name = load("fsspec.core", "lake").url_to_fs(path)  # an archive is closed with the last reference to it
         source = files.open(name, "rb")
     with source:
-        yield _Watched(source, path)
+        yield _RemoteFile(source, path)
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
-    """Say in one line what the storage answered. An OSError of pyarrow without a number is about what a file holds."""
+def _local_errors(path: str) -> Iterator[None]:
+    """Turn errors of the disk into one line. An OSError of pyarrow without a number is about the content of a file."""
     try:
         yield
     except FldpError:
@@ -79,8 +79,8 @@ def _told(path: str) -> Iterator[None]:
         raise FldpError(f"{path}: cannot be read: {os.strerror(error.errno)}") from None
 
 
-class _Watched(io.RawIOBase):
-    """A remote file. Errors of every library for every kind of storage become one kind of ours."""
+class _RemoteFile(io.RawIOBase):
+    """A remote file whose errors, of whatever library, become FldpErrors."""
 
     def __init__(self, file: Any, path: str) -> None:
         self._file, self._path = file, path
@@ -92,21 +92,21 @@ class _Watched(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        with _said(self._path):
+        with _remote_errors(self._path):
             return int(self._file.tell())
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        with _said(self._path):
+        with _remote_errors(self._path):
             return int(self._file.seek(offset, whence))
 
     def read(self, size: int = -1) -> bytes:
-        with _said(self._path):
+        with _remote_errors(self._path):
             return bytes(self._file.read(size))
 
 
 @contextmanager
-def _said(source: str) -> Iterator[None]:
-    """Turn whatever a library for remote storage raises into one line."""
+def _remote_errors(source: str) -> Iterator[None]:
+    """Turn any error of a library for remote storage into one line."""
     try:
         yield
     except FldpError:
@@ -150,28 +150,30 @@ class Remote:
     """Everything that fsspec reaches: s3, gs, abfs, http, ..., each by a library that the user installs."""
 
     def entries(self, source: str) -> list[FileEntry]:
-        with _said(source):
+        with _remote_errors(source):
             files, name = load("fsspec.core", "lake").url_to_fs(source)
             if glob.has_magic(name) and not files.exists(name):
-                return [_remote(source, files, found) for found in files.glob(name, detail=True).values()]
-            return [_remote(source, files, files.info(name))]
+                return [_entry(source, files, info) for info in files.glob(name, detail=True).values()]
+            return [_entry(source, files, files.info(name))]
 
     def inside(self, folder: FileEntry) -> list[FileEntry]:
-        with _said(folder.path):
+        with _remote_errors(folder.path):
             files, name = load("fsspec.core", "lake").url_to_fs(folder.path)
-            found = files.ls(name, detail=True)
-            # some stores keep a nameless object that stands for the folder itself
-            return [_remote(folder.path, files, one) for one in found if one["name"].rstrip("/") != name.rstrip("/")]
+            listing = files.ls(name, detail=True)
+            # Some stores keep a nameless object that stands for the folder itself.
+            return [
+                _entry(folder.path, files, info) for info in listing if info["name"].rstrip("/") != name.rstrip("/")
+            ]
 
 
-def _remote(source: str, files: Any, found: dict[str, Any]) -> FileEntry:
-    path, is_folder = _address(source, files, found["name"]), found["type"] == "directory"
-    size = 0 if is_folder else found["size"] if found.get("size") is not None else files.size(found["name"])
+def _entry(source: str, files: Any, info: dict[str, Any]) -> FileEntry:
+    path, is_folder = _address(source, files, info["name"]), info["type"] == "directory"
+    size = 0 if is_folder else info["size"] if info.get("size") is not None else files.size(info["name"])
     return FileEntry(path, int(size or 0), is_folder, path)
 
 
 def _address(source: str, files: Any, name: str) -> str:
-    """Return the address of a file that was found under another address, with the same wrappings around it."""
+    """Return the address of a file inside ``source``, with the same chain of protocols around it."""
     outer, chained, inner = source.partition("::")
     if not chained:
         return str(files.unstrip_protocol(name))

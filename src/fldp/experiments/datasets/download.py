@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from fldp.errors import FldpError
-from fldp.support.atomic_files import opened, written
+from fldp.support.atomic_files import open_input, open_output
 from fldp.support.progress import progress
 
 _PIECE = 1 << 16
@@ -30,18 +30,18 @@ class Original:
 
 def data_folder() -> Path | None:
     """Return the folder that the variable FLDP_DATA names, if it is set."""
-    given = os.environ.get("FLDP_DATA")
-    if not given:
+    folder = os.environ.get("FLDP_DATA")
+    if not folder:
         return None
-    if not Path(given).is_dir():
-        raise FldpError(f"FLDP_DATA: must name a folder, got {given!r}")
-    return Path(given)
+    if not Path(folder).is_dir():
+        raise FldpError(f"FLDP_DATA: must name a folder, got {folder!r}")
+    return Path(folder)
 
 
 def cache_folder() -> Path:
     """Return where fetched files are kept: FLDP_CACHE, or fldp in the user's folder for caches."""
-    if given := os.environ.get("FLDP_CACHE"):
-        return Path(given)
+    if folder := os.environ.get("FLDP_CACHE"):
+        return Path(folder)
     caches = os.environ.get("XDG_CACHE_HOME")
     return (Path(caches) if caches else Path.home() / ".cache") / "fldp"
 
@@ -58,10 +58,10 @@ def find(*names: str) -> Path | None:
 def check(path: Path, original: Original) -> Path:
     """Return the path of an original, if the file is what it should be."""
     if original.sha256 is not None:
-        with opened(str(path)) as file:
-            found = hashlib.sha256(file.read()).hexdigest()
-        if found != original.sha256:
-            raise FldpError(f"{path}: is another file than {original.url}: remove it (SHA-256 {found[:16]}...)")
+        with open_input(str(path)) as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        if digest != original.sha256:
+            raise FldpError(f"{path}: is another file than {original.url}: remove it (SHA-256 {digest[:16]}...)")
     return path
 
 
@@ -72,7 +72,7 @@ def fetch(original: Original) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FldpError(f"{target.parent}: cannot be made: {error.strerror}; name another with FLDP_CACHE") from None
-    with written(str(target)) as file:
+    with open_output(str(target)) as file:
         digest = hashlib.sha256()
         for piece in _pieces(original):
             digest.update(piece)

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from fldp.errors import DomainError, FldpError
 from fldp.experiments.datasets.population import Population, dataset
-from fldp.support.atomic_files import opened, written
+from fldp.support.atomic_files import open_input, open_output
 from fldp.support.optional_imports import load
 from fldp.wire.cells import read_cells
 
@@ -52,22 +52,22 @@ def write_counts(path: Path, population: Population) -> None:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("item", "count"))
     rows.writerows(zip(population.labels or range(population.domain_size), population.counts.tolist(), strict=True))
-    with written(str(path)) as file:
+    with open_output(str(path)) as file:
         file.write(gzip.compress(text.getvalue().encode(), mtime=0))
 
 
 def _from_counts(path: str, name: str, rows: Iterable[tuple[str, Any]]) -> Population:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for number, (item, count) in enumerate(rows, 1):
         text = str(count)
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             raise DomainError(f"{path}: a count must be an integer of at least 0, got {text!r} in row {number}")
-        if item in found:
+        if item in counts:
             raise DomainError(f"{path}: an item must occur once, got {item!r} again in row {number}")
-        found[item] = int(text)
-    if len(found) < 2:
-        raise DomainError(f"{path}: at least two items are needed, got {len(found)}")
-    return Population(name, list(found.values()), tuple(found))  # type: ignore[arg-type]
+        counts[item] = int(text)
+    if len(counts) < 2:
+        raise DomainError(f"{path}: at least two items are needed, got {len(counts)}")
+    return Population(name, list(counts.values()), tuple(counts))  # type: ignore[arg-type]
 
 
 def _counts_in(path: str) -> list[tuple[str, Any]] | None:
@@ -93,7 +93,7 @@ def _counts_in(path: str) -> list[tuple[str, Any]] | None:
 
 @contextmanager
 def _text(path: str) -> Iterator[TextIO]:
-    with opened(path) as file:
+    with open_input(path) as file:
         raw: Any = gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file
         text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
         try:
@@ -104,7 +104,7 @@ def _text(path: str) -> Iterator[TextIO]:
 
 def _parquet_counts(path: str) -> list[tuple[str, Any]] | None:
     parquet = load("pyarrow.parquet", "parquet")
-    with opened(path) as file:
+    with open_input(path) as file:
         try:
             table = parquet.ParquetFile(file)
         except Exception as error:  # pyarrow's own errors derive from several

@@ -35,7 +35,7 @@ class Population:
             rule = "at least two integers of at least 0"
             raise fail(f"population {self.name}", "counts", rule, f"{counts.dtype} of shape {counts.shape}")
         if not 0 < int(counts.sum()) < 2**62:
-            raise fail(f"population {self.name}", "counts", "those of at least one user", int(counts.sum()))
+            raise fail(f"population {self.name}", "counts", "counts of at least one user", int(counts.sum()))
         counts = counts.astype(np.int64)
         counts.flags.writeable = False
         object.__setattr__(self, "counts", counts)
@@ -44,7 +44,7 @@ class Population:
 
     @classmethod
     def of(cls, name: str, counted: Mapping[str, int]) -> "Population":
-        """Make a population from how often each label occurs, the frequent ones first.
+        """Build a population from the counts of its labels, the frequent ones first.
 
         >>> Population.of("letters", {"a": 1, "c": 5, "b": 1}).labels
         ('c', 'a', 'b')
@@ -70,10 +70,10 @@ class Population:
         return hashlib.sha256(self.counts.astype("<i8").tobytes()).hexdigest()
 
     def expect(self, who: str, users: int | None, values: int | None) -> "Population":
-        """Return this population if it has these totals, or say that it has not."""
-        for what, wanted, found in (("users", users, self.n), ("values", values, self.domain_size)):
-            if wanted not in (None, found):
-                raise DomainError(f"{who}: must hold {wanted:,} {what}, got {found:,}")
+        """Return this population if it has these totals, or raise ``DomainError``."""
+        for what, expected, actual in (("users", users, self.n), ("values", values, self.domain_size)):
+            if expected not in (None, actual):
+                raise DomainError(f"{who}: must hold {expected:,} {what}, got {actual:,}")
         return self
 
 
@@ -106,14 +106,14 @@ class Dataset:
         """The names of those that have to be given."""
         return [parameter.name for parameter in self._own if parameter.default is parameter.empty]
 
-    def check(self, given: Mapping[str, Any]) -> None:
+    def check(self, chosen: Mapping[str, Any]) -> None:
         """Refuse parameters that the function does not have, and say which is missing."""
-        for name in given:
+        for name in chosen:
             if name not in self.parameters:
                 takes = ", ".join(self.parameters) or "none"
                 raise ParameterError(f"dataset {self.name}: has no parameter {name!r}, it takes {takes}")
         for name in self.needed:
-            if name not in given:
+            if name not in chosen:
                 raise ParameterError(f"dataset {self.name}: needs the parameter {name!r}")
 
 
@@ -124,7 +124,7 @@ Maker = TypeVar("Maker", bound=Callable[..., Population])
 def dataset(
     name: str, *, users: int | None = None, values: int | None = None, where: Callable[[], str] | None = None
 ) -> Callable[[Maker], Maker]:
-    """Make a function of a seed known as a dataset. With ``users`` and ``values``, these totals are insisted on.
+    """Register a function of a seed as a dataset. With ``users`` and ``values``, its totals must be these.
 
     Further parameters of the function are parameters of the dataset.
 
@@ -138,7 +138,7 @@ def dataset(
     def register(make: Maker) -> Maker:
         known = _registry.get(name)
         if known is not None and known.make.__module__ != make.__module__:
-            raise ParameterError(f"dataset: the name must be free, got {name!r} of {known.make.__module__}")
+            raise ParameterError(f"dataset: the name {name!r} is taken by {known.make.__module__}; choose another")
         _registry[name] = Dataset(name, make, users, values, where)
         return make
 
@@ -162,7 +162,7 @@ def get(name: str) -> Dataset:
     fldp.errors.ParameterError: dataset: the name must be one of brown, ..., zipf, got 'nope'
     """
     if name not in _registry:
-        raise ParameterError(f"dataset: the name must be one of {', '.join(names())}, got {name!r}")
+        raise fail("dataset", "the name", f"one of {', '.join(names())}", name)
     return _registry[name]
 
 
@@ -172,9 +172,9 @@ def load(name: str, seed: int = 0, **parameters: Any) -> Population:
     >>> load("zipf").n
     593358
     """
-    found = get(name)
-    found.check(parameters)
-    made = found.make(seed, **parameters)
-    if not isinstance(made, Population):
-        raise fail(f"dataset {name}", "what its function returns", "a Population", made)
-    return replace(made, name=name).expect(f"dataset {name}", found.users, found.values)
+    source = get(name)
+    source.check(parameters)
+    population = source.make(seed, **parameters)
+    if not isinstance(population, Population):
+        raise fail(f"dataset {name}", "what its function returns", "a Population", population)
+    return replace(population, name=name).expect(f"dataset {name}", source.users, source.values)

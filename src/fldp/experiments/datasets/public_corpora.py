@@ -36,8 +36,8 @@ _NO_WORDS = {*string.punctuation, "``", "''", "--"}
 
 
 def _where(name: str, original: Original) -> str:
-    found = find(f"{name}_counts.csv.gz", original.file)
-    return str(found) if found else f"fetched at first use from {original.url}"
+    file = find(f"{name}_counts.csv.gz", original.file)
+    return str(file) if file else f"fetched at first use from {original.url}"
 
 
 @dataset("online", users=ONLINE_USERS, values=ONLINE_VALUES, where=partial(_where, "online", ONLINE))
@@ -61,15 +61,15 @@ def prepared(
 
     Counts that were prepared are kept in the cache, once their totals are right.
     """
-    found = find(f"{name}_counts.csv.gz", original.file)
-    if found is not None and found.name != original.file:
-        return read_counts(found, name).expect(str(found), *totals)
-    path = check(found, original) if found else fetch(original)
-    made = Population.of(name, count(path)).expect(str(path), *totals)
+    file = find(f"{name}_counts.csv.gz", original.file)
+    if file is not None and file.name != original.file:
+        return read_counts(file, name).expect(str(file), *totals)
+    path = check(file, original) if file else fetch(original)
+    population = Population.of(name, count(path)).expect(str(path), *totals)
     with suppress(FldpError, OSError):  # a cache that cannot be written costs time, nothing else
         cache_folder().mkdir(parents=True, exist_ok=True)
-        write_counts(cache_folder() / f"{name}_counts.csv.gz", made)
-    return made
+        write_counts(cache_folder() / f"{name}_counts.csv.gz", population)
+    return population
 
 
 def count_descriptions(path: Path) -> Counter[str]:

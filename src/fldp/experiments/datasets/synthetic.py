@@ -50,8 +50,8 @@ def uniform(seed: int, users: int = 100_000, values: int = 1_000) -> Population:
 def geometric(seed: int, users: int = 100_000, values: int = 1_000, ratio: float = 0.99) -> Population:
     """Each value less likely than the one before by the same ratio.
 
-    >>> made = geometric(0, users=1_000_000, ratio=0.5).counts[:4]
-    >>> made.round(-4)
+    >>> counts = geometric(0, users=1_000_000, ratio=0.5).counts[:4]
+    >>> counts.round(-4)
     array([500000, 250000, 120000,  60000])
     """
     powers = np.arange(_values("geometric", "values", values), dtype=np.float64)

@@ -22,7 +22,7 @@ def read_column(file: BinaryIO, heading: str) -> Iterator[str]:
             if _STRINGS in parts.namelist():
                 for _ in _parsed(parts, _STRINGS, strings):
                     pass
-            sheet = _Cells(heading, strings.found)
+            sheet = _Cells(heading, strings.texts)
             yield from _parsed(parts, _SHEET, sheet)
     except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error) as error:
         raise FldpError(f"spreadsheet: is not a whole .xlsx: {error}") from None
@@ -46,9 +46,9 @@ def _parsed(parts: zipfile.ZipFile, name: str, reader: "_Strings | _Cells") -> I
         while piece := part.read(_PIECE):
             parser.Parse(piece, False)
             advance(len(piece))
-            yield from reader.given()
+            yield from reader.take()
     parser.Parse(b"", True)
-    yield from reader.given()
+    yield from reader.take()
 
 
 def _refuse(*ignored: Any) -> None:
@@ -60,7 +60,7 @@ class _Strings:
     """The texts that cells refer to by number; a text may come in several runs, and with a reading that is no part."""
 
     def __init__(self) -> None:
-        self.found: list[str] = []
+        self.texts: list[str] = []
         self._runs: list[str] = []
         self._taking = self._reading = False
 
@@ -77,10 +77,10 @@ class _Strings:
         self._taking = False
         self._reading &= name != "rPh"
         if name == "si":
-            self.found.append("".join(self._runs))
+            self.texts.append("".join(self._runs))
             self._runs = []
 
-    def given(self) -> list[str]:
+    def take(self) -> list[str]:
         return []
 
 
@@ -92,7 +92,7 @@ class _Cells:
         self._heading, self._strings = heading, strings
         self._place = self._kind = ""
         self._runs: list[str] = []
-        self._found: list[str] = []
+        self._texts: list[str] = []
         self._taking, self._first = False, True
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -116,7 +116,7 @@ class _Cells:
 
     def _cell(self, text: str) -> None:
         if not self._first:
-            self._found.append(text)
+            self._texts.append(text)
         elif text == self._heading:
             self.column = self._place
 
@@ -126,6 +126,6 @@ class _Cells:
             raise FldpError(f"spreadsheet: a cell refers to text number {number}, where there are {len(self._strings)}")
         return self._strings[int(number)]
 
-    def given(self) -> list[str]:
-        found, self._found = self._found, []
-        return found
+    def take(self) -> list[str]:
+        texts, self._texts = self._texts, []
+        return texts

@@ -1,6 +1,6 @@
 """What the best attacker gets from one report, beside the error that the report buys: the fair comparison."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,6 +13,7 @@ from fldp.oracles import Grouped, listed_names
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.privacy.bayes_attack import Guess, bayes
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress
 
 EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 ETAS = tuple(Fraction(1, 1 << k) for k in range(6))
@@ -48,9 +49,9 @@ def subjects(domain_size: int, epsilon: float, etas: tuple[Fraction, ...] = ETAS
     True
     """
     wanted = [(name, eta) for name in listed_names() for eta in (etas if name == "fwr" else (None,))]
-    made = [_built(name, domain_size, epsilon, eta) for name, eta in wanted]
+    oracles = [_built(name, domain_size, epsilon, eta) for name, eta in wanted]
     groups = tuple((domain_size + place) // GROUPS for place in range(GROUPS))
-    return [*(oracle for oracle in made if oracle), Grouped(epsilon=epsilon, base="oue", groups=groups)]
+    return [*(oracle for oracle in oracles if oracle), Grouped(epsilon=epsilon, base="oue", groups=groups)]
 
 
 def _built(name: str, domain_size: int, epsilon: float, eta: Fraction | None) -> FrequencyOracle | None:
@@ -66,7 +67,7 @@ def attacks(
     draws: int,
     stream: Stream,
     epsilons: tuple[float, ...] = EPSILONS,
-    advance: Callable[[float], None] | None = None,
+    advance: Progress | None = None,
 ) -> Iterator[Attack]:
     """Attack every oracle at every epsilon, on the domain of a population; ``advance`` hears of the share done."""
     for epsilon in epsilons:
@@ -99,8 +100,8 @@ def errors_of(oracle: FrequencyOracle, population: Population) -> dict[str, floa
     """Return for each decoder the variance of an estimated count, divided by the users, in the mean over all values.
 
     >>> import fldp
-    >>> found = errors_of(fldp.OUE(epsilon=1.0, domain_size=3), Population("x", [5, 3, 2]))
-    >>> round(found["linear"], 2)
+    >>> errors = errors_of(fldp.OUE(epsilon=1.0, domain_size=3), Population("x", [5, 3, 2]))
+    >>> round(errors["linear"], 2)
     4.02
     """
     ways = {name: {"decoder": name} for name in oracle.decoders} or {"linear": {}}

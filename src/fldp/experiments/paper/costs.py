@@ -9,7 +9,7 @@ import numpy as np
 
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 
-_REPEATS, _ENOUGH = 3, 0.05  # at least so many, and for so many seconds
+_REPEATS, _ENOUGH = 3, 0.05  # repetitions, and seconds that they take together, at least
 Clock = Callable[[], float]
 
 
@@ -50,11 +50,11 @@ class Cost:
 
 
 def measure(oracles: list[FrequencyOracle], users: int, clock: Clock = process_time) -> Iterator[Cost]:
-    """Time oracles on so many users, spread over all values.
+    """Time oracles on a number of users, spread over all values.
 
     >>> import fldp
-    >>> (found,) = measure([fldp.GRR(epsilon=1.0, domain_size=9)], 1000)
-    >>> found.bits, found.client > 0
+    >>> (cost,) = measure([fldp.GRR(epsilon=1.0, domain_size=9)], 1000)
+    >>> cost.bits, cost.client > 0
     (4, True)
     """
     for oracle in oracles:

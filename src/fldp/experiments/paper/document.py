@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import fldp
 from fldp.experiments.paper.claims import CLAIMS, Outcome, Verdict
-from fldp.experiments.paper.claims.measured import measured
+from fldp.experiments.paper.claims.measured_variances import measured
 from fldp.experiments.paper.claims.panels import AHEAD, panels
 from fldp.experiments.paper.costs import duration
 from fldp.experiments.paper.evaluation import FOUR
@@ -24,21 +24,21 @@ def verdicts(evidence: Evidence) -> list[Verdict]:
     return [claim.verdict(evidence) for claim in ordered]
 
 
-def document(evidence: Evidence, found: list[Verdict], *, full: bool, folder: str, ending: str = "svg") -> str:
+def document(evidence: Evidence, results: list[Verdict], *, full: bool, folder: str, ending: str = "svg") -> str:
     """Return the document as Markdown; pictures are in ``folder``, whose names end as told."""
 
     def link(name: str) -> str:
         return f"{folder}/{name}.{ending}"
 
     parts = (
-        _opening(evidence, found, full),
-        _summary(found, link),
+        _opening(evidence, results, full),
+        _summary(results, link),
         _panel_tables(evidence),
         _gains(evidence),
         _fair(evidence),
         _costs(evidence),
         _pictures(link),
-        _details(found),
+        _details(results),
     )
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
@@ -54,9 +54,9 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str
     return [lines[0], "|" + "---|" * len(headings), *lines[1:]]
 
 
-def _opening(evidence: Evidence, found: list[Verdict], full: bool) -> list[str]:
-    main, count = evidence.evaluation.main, Counter(verdict.outcome for verdict in found)
-    told = ", ".join(f"{count[outcome]} {_said(outcome, count[outcome])}" for outcome in Outcome if count[outcome])
+def _opening(evidence: Evidence, results: list[Verdict], full: bool) -> list[str]:
+    main, count = evidence.evaluation.main, Counter(verdict.outcome for verdict in results)
+    counts = ", ".join(f"{count[outcome]} {_said(outcome, count[outcome])}" for outcome in Outcome if count[outcome])
     how = "every user's own report, through the wire" if full else "`fldp.simulate`"
     datasets = table(
         ["dataset", "users", "values"], ([n, f"{a:,}", f"{b:,}"] for n, (a, b) in evidence.datasets.items())
@@ -70,7 +70,7 @@ def _opening(evidence: Evidence, found: list[Verdict], full: bool) -> list[str]:
         f"{main.runs} runs, epsilon from {min(main.epsilons):g} to {max(main.epsilons):g}, tallies from {how}. The "
         "same seed gives the same page, but for the times.",
         "",
-        f"**Of {len(found)} claims, {told}.** Each was decided by a number of this run. The paper prints pictures "
+        f"**Of {len(results)} claims, {counts}.** Each was decided by a number of this run. The paper prints pictures "
         "without numbers; of those only the trend can be compared, and the page says so where that is the case.",
         "",
         *datasets,
@@ -88,7 +88,7 @@ def _said(outcome: Outcome, count: int) -> str:
     }[outcome]
 
 
-def _summary(found: list[Verdict], link: Link) -> list[str]:
+def _summary(results: list[Verdict], link: Link) -> list[str]:
     lines = ["## Verdicts"]
     for part in PARTS:
         rows = [
@@ -100,7 +100,7 @@ def _summary(found: list[Verdict], link: Link) -> list[str]:
                 v.number,
                 f"[{v.figure}]({link(v.figure)})" if v.figure else "",
             ]
-            for v in found
+            for v in results
             if CLAIMS[v.name].part == part
         ]
         headings = ["claim", "the paper says", "where", "verdict", "the number that decides", "figure"]
@@ -124,12 +124,12 @@ def _panel_tables(evidence: Evidence) -> list[str]:
     ]
     sizes = evidence.evaluation.main.top
     for metric in FOUR:
-        made = {(panel.dataset, panel.k): panel for panel in panels(evidence, metric)}
+        by_place = {(panel.dataset, panel.k): panel for panel in panels(evidence, metric)}
         rows = []
         for k in sizes:
-            cells = [made[dataset, k] for dataset in evidence.datasets]
-            told = [f"{SIGNS[p.outcome]}: {p.best} of {p.points}; {_lead(p.below)}, {_lead(p.above)}" for p in cells]
-            rows.append([f"top {k}", *told])
+            cells = [by_place[dataset, k] for dataset in evidence.datasets]
+            texts = [f"{SIGNS[p.outcome]}: {p.best} of {p.points}; {_lead(p.below)}, {_lead(p.above)}" for p in cells]
+            rows.append([f"top {k}", *texts])
         lines += ["", *table([metric.upper(), *evidence.datasets], rows)]
     return lines
 
@@ -142,10 +142,12 @@ def _gains(evidence: Evidence) -> list[str]:
     """Tell apart what the weaker notion gains and what the mechanism gains."""
     name = evidence.population.name
     series = ("OUE", "FWR, eta 1", "FWR, eta 1/2", "FHR, full", "FHR, paper")
-    found = {one: {row.epsilon: row for row in measured(evidence, one) if row.dataset == name} for one in series}
+    variances = {
+        label: {row.epsilon: row for row in measured(evidence, label) if row.dataset == name} for label in series
+    }
     rows = []
     for epsilon in evidence.evaluation.main.epsilons:
-        values = [found[one][epsilon].value for one in series]
+        values = [variances[label][epsilon].value for label in series]
         plain, weak, full, paper = values[1:]
         gains = (plain / weak, paper / full, paper / weak)
         rows.append([f"{epsilon:g}", *(f"{value:.3g}" for value in values), *(f"{gain:.3g}" for gain in gains)])
@@ -221,8 +223,8 @@ def _pictures(link: Link) -> list[str]:
     return lines
 
 
-def _details(found: list[Verdict]) -> list[str]:
+def _details(results: list[Verdict]) -> list[str]:
     lines = ["## How each was decided"]
-    for verdict in found:
+    for verdict in results:
         lines += ["", f"**`{verdict.name}`** ({verdict.where}): {verdict.outcome.value}. {verdict.evidence}"]
     return lines

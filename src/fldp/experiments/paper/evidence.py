@@ -1,4 +1,4 @@
-"""Evidence: all that was measured to judge the paper, and the means to ask for more."""
+"""Evidence: the measurements that judge the paper, and the means to take more."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -90,7 +90,7 @@ def gather(
 
     def table(name: str, specification: Specification) -> Table:
         note(f"{name}: {specification.cells:,} tallies")
-        return kept(specification, folder, name, jobs=jobs, full=full and name == "main")
+        return stored_table(specification, folder, name, jobs=jobs, full=full and name == "main")
 
     main, users, etas = (table(name, getattr(evaluation, name)) for name in ("main", "users", "etas"))
     note(f"attacks: {evaluation.draws:,} reports a point; costs: {evaluation.timed:,} users")
@@ -103,8 +103,8 @@ def gather(
     return Evidence(evaluation, main, users, etas, timed, attacked, matched)
 
 
-def kept(specification: Specification, folder: Path, name: str, *, jobs: int, full: bool) -> Table:
-    """Return the table of an experiment, from the folder if it is there; its name says what it depends on."""
+def stored_table(specification: Specification, folder: Path, name: str, *, jobs: int, full: bool) -> Table:
+    """Return the table of an experiment, from the folder if it is stored there under the hash of its identity."""
     path = folder / f"{name}-{canonical_json.identifier(RunPlan.of(specification, full).identity)[:16]}.csv"
     if path.exists():
         return Table.read(path)
@@ -113,7 +113,7 @@ def kept(specification: Specification, folder: Path, name: str, *, jobs: int, fu
 
 @contextmanager
 def unfinished(folder: Path) -> Iterator[Path]:
-    """Keep what is measured in a folder of its own, until all is done; an interruption leaves it there."""
+    """Yield a folder for measurements that is emptied when all is done; an interruption leaves it there."""
     place = folder / ".unfinished"
     place.mkdir(parents=True, exist_ok=True)
     try:

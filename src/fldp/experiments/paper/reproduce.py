@@ -11,7 +11,7 @@ from fldp.experiments.paper.evaluation import Evaluation
 from fldp.experiments.paper.evidence import Evidence, Note, gather, say_nothing, unfinished
 from fldp.experiments.paper.figures import PICTURES
 from fldp.presentation.plot import save
-from fldp.support.atomic_files import written
+from fldp.support.atomic_files import open_output
 from fldp.support.optional_imports import load
 from fldp.support.progress import progress
 
@@ -43,13 +43,13 @@ def reproduce(
     with unfinished(folder / FOLDER) as place:
         evidence = gather(evaluation, place, jobs=jobs, full=full, clock=clock, note=note)
         note(f"judging and drawing {len(PICTURES)} figures")
-        found = verdicts(evidence)
+        results = verdicts(evidence)
         _draw(evidence, folder / FOLDER)
         for name in ("main", "users", "etas"):
             getattr(evidence, name).write(folder / FOLDER / f"{name}.csv")
-        with written(str(folder / PAGE)) as file:
-            file.write(document(evidence, found, full=full, folder=FOLDER).encode())
-    return found
+        with open_output(str(folder / PAGE)) as file:
+            file.write(document(evidence, results, full=full, folder=FOLDER).encode())
+    return results
 
 
 def _draw(evidence: Evidence, folder: Path) -> None:

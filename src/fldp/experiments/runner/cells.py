@@ -1,4 +1,4 @@
-"""Cells: a tally for every one, from the same stream whoever draws it, and all measurements from that tally.
+"""Cells: one tally each, from a stream of its own, and all measurements from that tally.
 
 A *cell* is one run of one oracle at one epsilon on one dataset. Its tally serves all decoders, repairs, metrics and k.
 Its noise comes from a stream derived from the seed and from what the cell is, so neither the number of processes nor an
@@ -53,7 +53,7 @@ def _oracle(contender: Contender, epsilon: float, domain_size: int) -> Frequency
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A specification with its populations: all that the work on a cell needs."""
+    """A specification with its populations: everything that measuring a cell needs."""
 
     specification: Specification
     populations: tuple[Population, ...]
@@ -61,12 +61,12 @@ class RunPlan:
 
     @classmethod
     def of(cls, specification: Specification, full: bool = False) -> "RunPlan":
-        """Load the populations and make every oracle once, so that what cannot work is said before any work."""
+        """Load the populations and build every oracle once, so that a mistake shows before any work."""
         loaded = tuple(source.load(specification.seed) for source in specification.datasets)
-        made = cls(specification, loaded, full)
+        plan = cls(specification, loaded, full)
         for population, contender, epsilon in product(loaded, specification.oracles, specification.epsilons):
             _oracle(contender, epsilon, population.domain_size)
-        return made
+        return plan
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class RunPlan:
         ]
 
     def stream(self, cell: Cell) -> Stream:
-        """Return the stream of a cell, from what it is and not from its number."""
+        """Return the stream of a cell, derived from its parameters and not from its number."""
         what = canonical_json.dumps(wire.describe(self.oracle(cell)))
         return Stream(self.specification.seed).child("experiment", self.populations[cell.dataset].name, what, cell.run)
 
@@ -133,10 +133,10 @@ class RunPlan:
 def decoded(oracle: FrequencyOracle, tally: Tally, decoder: str, repair: str) -> Estimate:
     """Return an estimate from a tally: by a decoder of the oracle or one of its other methods, repaired if asked."""
     if decoder in oracle.decoders:
-        made = oracle.estimate(tally, decoder=decoder)
+        estimate = oracle.estimate(tally, decoder=decoder)
     else:
-        made = oracle.estimate(tally, method=decoder)
-    return made if repair == "none" else postprocess(made, repair)
+        estimate = oracle.estimate(tally, method=decoder)
+    return estimate if repair == "none" else postprocess(estimate, repair)
 
 
 def collect(oracle: FrequencyOracle, counts: Any, *, rng: Stream) -> Tally:

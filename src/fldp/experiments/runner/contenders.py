@@ -1,7 +1,9 @@
-"""The parts of an experiment: datasets and oracles as somebody chose them, and lists with their checks."""
+"""Contenders and sources: the oracles and the datasets that an experiment names, with their parameters."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from fldp.experiments.datasets import population
 from fldp.experiments.datasets.from_files import ENDINGS
 from fldp.oracles import get_listed
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.support.validation import fail
+from fldp.support.validation import MistakeList, fail, line, one_of
 
 WHO = "experiment"
 Parameters = tuple[tuple[str, Any], ...]
@@ -18,8 +20,9 @@ Parameters = tuple[tuple[str, Any], ...]
 
 def pairs(parameters: Any) -> Parameters:
     """Return parameters as sorted pairs that can be hashed and compared."""
-    given = dict(parameters)
-    return tuple((name, tuple(given[name]) if isinstance(given[name], list) else given[name]) for name in sorted(given))
+    return tuple(
+        (name, tuple(value) if isinstance(value, list) else value) for name, value in sorted(dict(parameters).items())
+    )
 
 
 def plain(pairs: Parameters) -> dict[str, Any]:
@@ -27,15 +30,9 @@ def plain(pairs: Parameters) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in pairs}
 
 
-def _text(who: str, what: str, value: Any) -> str:
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise fail(who, what, "a text in one line", value)
-    return value
-
-
 @dataclass(frozen=True)
 class Source:
-    """A dataset by name, its parameters, and what the table calls it.
+    """A dataset by name, its parameters, and its label in the table.
 
     >>> Source("geometric", {"ratio": 0.9}).label
     'geometric ratio=0.9'
@@ -48,25 +45,24 @@ class Source:
     label: str = ""
 
     def __post_init__(self) -> None:
-        _text(WHO, "a dataset", self.name)
+        line(WHO, "a dataset", self.name)
         if self.name.endswith(ENDINGS):
             object.__setattr__(self, "parameters", {**dict(self.parameters), "path": self.name})
             object.__setattr__(self, "name", "file")
         object.__setattr__(self, "parameters", pairs(self.parameters))
         population.get(self.name).check(dict(self.parameters))
-        object.__setattr__(self, "label", _text(WHO, "a label", self.label or self._called()))
+        object.__setattr__(self, "label", line(WHO, "a label", self.label or self._called()))
 
     def _called(self) -> str:
         """Return the name and the parameters; of a file its own name, wherever it lies: the noise depends on it."""
-        given = dict(self.parameters)
         if self.name == "file":
-            return Path(_text(WHO, "the path of a file", given["path"])).name
-        return " ".join([self.name, *(f"{name}={value}" for name, value in given.items())])
+            return Path(line(WHO, "the path of a file", dict(self.parameters)["path"])).name
+        return " ".join([self.name, *(f"{name}={value}" for name, value in self.parameters)])
 
     def load(self, seed: int) -> population.Population:
         """Return the population, under the label."""
-        made = population.load(self.name, seed, **dict(self.parameters))
-        return population.Population(self.label, made.counts, made.labels)
+        loaded = population.load(self.name, seed, **dict(self.parameters))
+        return population.Population(self.label, loaded.counts, loaded.labels)
 
 
 @dataclass(frozen=True)
@@ -85,16 +81,20 @@ class Contender:
     label: str = ""
 
     def __post_init__(self) -> None:
-        cls = get_listed(_text(WHO, "an oracle", self.name))
-        object.__setattr__(self, "parameters", pairs(self.parameters))
-        for name, value in self.parameters:
-            if name not in cls.params or name in ("epsilon", "domain_size"):
-                raise ParameterError(f"{WHO}: {name!r} is not a parameter to set of the oracle {self.name}")
-            cls.params[name](cls.__name__, name, value)
-        known = self._known(cls)
-        object.__setattr__(self, "decoders", _many("decoders", self.decoders, choice(known)) or known[:1])
-        spelled = " ".join(f"{name}={value}" for name, value in self.parameters)
-        object.__setattr__(self, "label", _text(WHO, "a label", self.label or f"{cls.__name__} {spelled}".strip()))
+        cls = get_listed(line(WHO, "an oracle", self.name))
+        mistakes = MistakeList()
+        parameters, decoders = pairs(self.parameters), self._known(cls)
+        settable = cls.params.keys() - {"epsilon", "domain_size"}
+        mistakes.unknown((), dict(parameters), settable, f"a parameter to set of the oracle {self.name}")
+        for name, value in parameters:
+            if name in settable:
+                mistakes.attempt(partial(cls.params[name], cls.__name__, name, value), (name,))
+        chosen = mistakes.check_list(("decoders",), one_of(*decoders), self.decoders, empty=True) or decoders[:1]
+        spelled = " ".join(f"{name}={value}" for name, value in parameters)
+        label = mistakes.check(("label",), line, self.label or f"{cls.__name__} {spelled}".strip())
+        mistakes.refuse(WHO)
+        for name, checked in (("parameters", parameters), ("decoders", chosen), ("label", label)):
+            object.__setattr__(self, name, checked)
 
     @staticmethod
     def _known(cls: type[FrequencyOracle]) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ class Contender:
         return (*(cls.decoders or ("linear",)), *(method for method in cls.methods[1:] if method != "em"))
 
     def series(self, decoder: str) -> str:
-        """Return what a decoder's measurements are called: the label, and the decoder where there is a choice."""
+        """Return the name of a decoder's series: the label, and the decoder where there is a choice."""
         return f"{self.label}, {decoder}" if get_listed(self.name).decoders or decoder != "linear" else self.label
 
     def oracle(self, epsilon: float, domain_size: int) -> FrequencyOracle:
@@ -110,59 +110,37 @@ class Contender:
         return get_listed(self.name)(epsilon=epsilon, domain_size=domain_size, **dict(self.parameters))
 
 
-def choice(known: Iterable[str]) -> Callable[[str, str, Any], Any]:
-    """Accept one of the known words; the message does not quote them all."""
-    words = tuple(known)
-
-    def check(who: str, what: str, value: Any) -> Any:
-        if value not in words:
-            raise fail(who, what, f"of {', '.join(words)}", value)
-        return value
-
-    return check
-
-
-def _many(what: str, given: Any, check: Callable[[str, str, Any], Any]) -> tuple[Any, ...]:
-    """Return a list's entries, each checked, all different."""
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise fail(WHO, what, "a list", given)
-    made = tuple(check(WHO, what, entry) for entry in given)
-    for position, entry in enumerate(made):
-        if entry in made[:position]:
-            raise fail(WHO, what, "all different", entry)
-    return made
-
-
-def some(what: str, given: Any, check: Callable[[str, str, Any], Any]) -> tuple[Any, ...]:
-    """Return a list's entries, of which there must be one at least."""
-    made = _many(what, given, check)
-    if not made:
-        raise fail(WHO, what, "a list of at least one", given)
-    return made
-
-
-def source(who: str, what: str, given: Any) -> Source:
+def source(owner: str, name: str, value: Any) -> Source:
     """Accept a source, a name or a path, or a table."""
-    if isinstance(given, Source):
-        return given
-    if isinstance(given, str):
-        return Source(given)
-    rest = _table(who, what, given)
-    return Source(rest.pop("name"), label=rest.pop("label", ""), parameters=pairs(rest))
+    if isinstance(value, Source):
+        return value
+    table = _table(owner, name, value)
+    with _located(name):
+        return Source(table.pop("name"), label=table.pop("label", ""), parameters=pairs(table))
 
 
-def contender(who: str, what: str, given: Any) -> Contender:
+def contender(owner: str, name: str, value: Any) -> Contender:
     """Accept a contender, a name, or a table."""
-    if isinstance(given, Contender):
-        return given
-    if isinstance(given, str):
-        return Contender(given)
-    rest = _table(who, what, given)
-    name, label, decoders = rest.pop("name"), rest.pop("label", ""), rest.pop("decoders", ())
-    return Contender(name, label=label, decoders=decoders, parameters=pairs(rest))
+    if isinstance(value, Contender):
+        return value
+    table = _table(owner, name, value)
+    with _located(name):
+        oracle, label, decoders = table.pop("name"), table.pop("label", ""), table.pop("decoders", ())
+        return Contender(oracle, label=label, decoders=decoders, parameters=pairs(table))
 
 
-def _table(who: str, what: str, given: Any) -> dict[str, Any]:
-    if not isinstance(given, Mapping) or "name" not in given:
-        raise fail(who, what, "names, or tables with a name", given)
-    return dict(given)
+def _table(owner: str, name: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"name": value}
+    if not isinstance(value, Mapping) or "name" not in value:
+        raise fail(owner, name, "a name, or a table with a name", value)
+    return dict(value)
+
+
+@contextmanager
+def _located(name: str) -> Iterator[None]:
+    """Name in an error the entry of the experiment that it is about."""
+    try:
+        yield
+    except ParameterError as error:
+        raise ParameterError(f"{name}: {str(error).removeprefix(f'{WHO}: ')}") from None

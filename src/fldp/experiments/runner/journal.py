@@ -1,6 +1,6 @@
-"""Journal: what is finished of an experiment, a line each, so that it can go on after an interruption.
+"""Journal: the finished cells of an experiment, a line each, so that it can resume after an interruption.
 
-A line is a check, a blank, JSON, and the end of the line; the check is the beginning of the JSON's SHA-256. The first
+A line is a checksum, a blank, JSON and a newline; the checksum is the beginning of the JSON's SHA-256. The first
 line says which experiment it is, every other one holds the measurements of one cell. Lines are only ever added. What
 follows the last good line was torn by the interruption: it is cut off, and those cells are measured again.
 """
@@ -17,7 +17,7 @@ from fldp.errors import FldpError
 
 
 def line_of(thing: Any) -> bytes:
-    r"""Return a thing as a line with its check.
+    r"""Return a JSON value as a line with its checksum.
 
     >>> line_of([1])
     b'080a9ed428559ef6 [1]\n'
@@ -27,13 +27,13 @@ def line_of(thing: Any) -> bytes:
 
 
 def good(line: bytes) -> bool:
-    """Tell whether a line is whole.
+    """Whether a line is whole and its checksum matches.
 
     >>> good(line_of({"cell": 1})), good(line_of({"cell": 1})[:-3])
     (True, False)
     """
-    check, _, body = line.rstrip(b"\n").partition(b" ")
-    return line.endswith(b"\n") and hashlib.sha256(body).hexdigest()[:16].encode() == check
+    checksum, _, body = line.rstrip(b"\n").partition(b" ")
+    return line.endswith(b"\n") and hashlib.sha256(body).hexdigest()[:16].encode() == checksum
 
 
 class Journal:
@@ -67,14 +67,14 @@ class Journal:
             return
         if lines[0] != heading:
             raise FldpError(f"{self.path}: {_difference(lines[0], experiment)}; remove it to start anew")
-        kept = len(heading)
+        end = len(heading)
         for line in lines[1:]:
             if not good(line):
                 break
             cell, values = json.loads(line[17:])
             self.done[cell] = values
-            kept += len(line)
-        os.ftruncate(self._file, kept)
+            end += len(line)
+        os.ftruncate(self._file, end)  # cut off what the interruption has torn
         os.lseek(self._file, 0, os.SEEK_END)
 
     def add(self, cell: int, values: list[float]) -> None:
@@ -104,13 +104,13 @@ class Journal:
 
 
 def _difference(heading: bytes, experiment: dict[str, Any]) -> str:
-    """Say in what a journal's experiment is another one."""
+    """Return in which parts a journal's experiment differs from this one."""
     try:
-        found = json.loads(heading[17:]) if good(heading) else None
+        recorded = json.loads(heading[17:]) if good(heading) else None
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        recorded = None
+    if not isinstance(recorded, dict):
         return "is not the journal of an experiment"
-    here = json.loads(json.dumps(experiment))
-    parts = [name for name in {**here, **found} if here.get(name) != found.get(name)]
+    current = json.loads(json.dumps(experiment))
+    parts = [name for name in {**current, **recorded} if current.get(name) != recorded.get(name)]
     return f"belongs to an experiment that differs in {', '.join(parts)}"

@@ -1,7 +1,7 @@
 """Metrics: how far an estimate is from the truth, one number each. The first four are the paper's.
 
 A metric is a function ``(estimate, truth, k) -> float``. The estimate is an ``Estimate`` or counts alone, the truth is
-the true counts. All errors are those of *frequencies*, counts divided by the number of users, as in the paper.
+the true counts. All errors are errors of *frequencies*, counts divided by the number of users, as in the paper.
 
 The *true top k* are the ``k`` most frequent values; values that nobody holds are never among them, so there can be
 fewer than ``k``. The *estimated top k* are as many, by estimate. Ties are settled by a fixed pseudo-random order of the
@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
 from fldp.errors import ParameterError
-from fldp.numerics.kernels import U64, keyed_hash
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
+from fldp.numerics.word_kernels import keyed_hash
 from fldp.support.validation import fail
 
 Integers = NDArray[np.int64]
@@ -60,7 +61,7 @@ Given = TypeVar("Given", bound=Callable[..., float])
 
 
 def metric(name: str, *, of_top: bool = True, lower_is_better: bool = True) -> Callable[[Given], Given]:
-    """Make a function known as a metric. One that is not ``of_top`` is asked once, with ``k`` the number of values.
+    """Register a function as a metric. One that is not ``of_top`` is called once, with ``k`` the number of values.
 
     >>> @metric("bias", of_top=False)
     ... def bias(estimate, truth, k):
@@ -72,7 +73,7 @@ def metric(name: str, *, of_top: bool = True, lower_is_better: bool = True) -> C
     def register(function: Given) -> Given:
         known = _registry.get(name)
         if known is not None and known.function.__module__ != function.__module__:
-            raise ParameterError(f"metric: the name must be free, got {name!r} of {known.function.__module__}")
+            raise ParameterError(f"metric: the name {name!r} is taken by {known.function.__module__}; choose another")
         _registry[name] = Metric(name, function, of_top, lower_is_better)
         return function
 
@@ -95,7 +96,7 @@ def get(name: str) -> Metric:
     False
     """
     if not isinstance(name, str) or name not in _registry:
-        raise ParameterError(f"metric: the name must be one of {', '.join(names())}, got {name!r}")
+        raise fail("metric", "the name", f"one of {', '.join(names())}", name)
     return _registry[name]
 
 
@@ -114,33 +115,33 @@ def top(counts: NDArray[Any], k: int) -> Integers:
 
 def _pair(estimate: Any, truth: Any) -> tuple[Floats, Floats]:
     """Return estimated and true counts as floats, of one size."""
-    made = np.asarray(getattr(estimate, "counts", estimate), np.float64)
+    estimated = np.asarray(getattr(estimate, "counts", estimate), np.float64)
     real = np.asarray(truth, np.float64)
-    if made.shape != real.shape or made.ndim != 1:
-        raise fail("metric", "the estimate", f"counts of the {len(real)} values of the truth", made.shape)
+    if estimated.shape != real.shape or estimated.ndim != 1:
+        raise fail("metric", "the estimate", f"counts of the {len(real)} values of the truth", estimated.shape)
     if not real.sum() > 0:
         raise fail("metric", "the truth", "counts of at least one user", real.sum())
-    return made, real
+    return estimated, real
 
 
-def _tops(made: Floats, real: Floats, k: int) -> tuple[Integers, Integers]:
+def _tops(estimated: Floats, real: Floats, k: int) -> tuple[Integers, Integers]:
     """Return the estimated and the true top k."""
     if k < 1:
         raise fail("metric", "k", "at least 1", k)
     k = min(k, int(np.count_nonzero(real)))
-    return top(made, k), top(real, k)
+    return top(estimated, k), top(real, k)
 
 
 @metric("kld")
 def kld(estimate: Any, truth: Any, k: int) -> float:
-    """Return half the sum of both Kullback-Leibler divergences between the true top k as it is and as estimated.
+    """Return half the sum of both Kullback-Leibler divergences between the true top k and its estimate.
 
     >>> kld([30, 10, 0], [20, 20, 0], 2)
     0.1373...
     """
-    made, real = _pair(estimate, truth)
-    _, best = _tops(made, real, k)
-    p, q = real[best] / real[best].sum(), np.maximum(made[best], 1.0)
+    estimated, real = _pair(estimate, truth)
+    _, best = _tops(estimated, real, k)
+    p, q = real[best] / real[best].sum(), np.maximum(estimated[best], 1.0)
     q /= q.sum()
     return float(np.sum((p - q) * np.log(p / q)) / 2)
 
@@ -152,9 +153,9 @@ def relative_error(estimate: Any, truth: Any, k: int) -> float:
     >>> relative_error([30, 10, 5], [20, 20, 5], 3)
     0.5
     """
-    made, real = _pair(estimate, truth)
-    _, best = _tops(made, real, k)
-    return float(np.median(np.abs(real[best] - made[best]) / real[best]))
+    estimated, real = _pair(estimate, truth)
+    _, best = _tops(estimated, real, k)
+    return float(np.median(np.abs(real[best] - estimated[best]) / real[best]))
 
 
 @metric("se")
@@ -164,9 +165,9 @@ def squared_error(estimate: Any, truth: Any, k: int) -> float:
     >>> squared_error([30, 10, 10], [25, 15, 10], 1), squared_error([0, 0, 50], [25, 15, 10], 1)
     (0.01, nan)
     """
-    made, real = _pair(estimate, truth)
-    both = np.intersect1d(*_tops(made, real, k))
-    return float(np.mean((made[both] - real[both]) ** 2) / real.sum() ** 2) if len(both) else float("nan")
+    estimated, real = _pair(estimate, truth)
+    both = np.intersect1d(*_tops(estimated, real, k))
+    return float(np.mean((estimated[both] - real[both]) ** 2) / real.sum() ** 2) if len(both) else float("nan")
 
 
 @metric("ncr", lower_is_better=False)
@@ -200,8 +201,8 @@ def mean_squared_error(estimate: Any, truth: Any, k: int) -> float:
     0.0625
     """
     del k
-    made, real = _pair(estimate, truth)
-    return float(np.mean((made - real) ** 2) / real.sum() ** 2)
+    estimated, real = _pair(estimate, truth)
+    return float(np.mean((estimated - real) ** 2) / real.sum() ** 2)
 
 
 @metric("l1", of_top=False)
@@ -212,8 +213,8 @@ def l1(estimate: Any, truth: Any, k: int) -> float:
     0.5
     """
     del k
-    made, real = _pair(estimate, truth)
-    return float(np.abs(made - real).sum() / real.sum())
+    estimated, real = _pair(estimate, truth)
+    return float(np.abs(estimated - real).sum() / real.sum())
 
 
 @metric("max", of_top=False)
@@ -224,8 +225,8 @@ def maximum_error(estimate: Any, truth: Any, k: int) -> float:
     0.5
     """
     del k
-    made, real = _pair(estimate, truth)
-    return float(np.abs(made - real).max() / real.sum())
+    estimated, real = _pair(estimate, truth)
+    return float(np.abs(estimated - real).max() / real.sum())
 
 
 @metric("coverage", of_top=False, lower_is_better=False)

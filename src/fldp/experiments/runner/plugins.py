@@ -15,13 +15,13 @@ def use(path: str | Path) -> ModuleType:
     known = sys.modules.get(name)
     if known is not None and known.__file__ == str(file):
         return known
-    found = importlib.util.spec_from_file_location(name, file) if file.suffix == ".py" else None
-    if found is None or found.loader is None or not file.is_file():
+    spec = importlib.util.spec_from_file_location(name, file) if file.suffix == ".py" else None
+    if spec is None or spec.loader is None or not file.is_file():
         raise FldpError(f"{path}: must be a Python file")
-    module = importlib.util.module_from_spec(found)
+    module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        found.loader.exec_module(module)
+        spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
         raise FldpError(f"{path}: cannot be used: {type(error).__name__}: {error}") from error

@@ -9,22 +9,20 @@ from typing import Any
 from fldp.data.projections import METHODS
 from fldp.errors import FldpError, ParameterError
 from fldp.experiments.datasets.from_files import ENDINGS
-from fldp.experiments.runner import metrics as known_metrics
-from fldp.experiments.runner.contenders import WHO, Contender, Source, choice, contender, pairs, plain, some, source
-from fldp.support.validation import fail, integer, positive
-
-_run, _seed, _k = integer(1, 1_000_000), integer(0, 2**63), integer(1, 2**31)
+from fldp.experiments.runner import metrics
+from fldp.experiments.runner.contenders import WHO, Contender, Source, contender, pairs, plain, source
+from fldp.support.validation import Constraint, MistakeList, fail, integer, one_of, positive
 
 
 @dataclass(frozen=True)
 class Specification:
-    """An experiment: every oracle, at every epsilon, on every dataset, so many runs of each.
+    """An experiment: ``runs`` runs of every oracle, at every epsilon, on every dataset.
 
     Lists may be given for tuples, and names for sources and contenders. ``top`` are the k of the metrics over the top
     k; ``postprocess`` is any of ``none``, ``clip``, ``norm-sub`` and ``simplex``, all of them from the same tally.
 
-    >>> made = Specification(datasets=["zipf"], oracles=["oue", Contender("fhr", decoders=("paper",))], epsilons=[1])
-    >>> made.epsilons, made.runs, made.metrics, made.cells
+    >>> small = Specification(datasets=["zipf"], oracles=["oue", Contender("fhr", decoders=("paper",))], epsilons=[1])
+    >>> small.epsilons, small.runs, small.metrics, small.cells
     ((1.0,), 10, ('kld', 'se', 're', 'ncr'), 20)
     """
 
@@ -38,21 +36,11 @@ class Specification:
     metrics: tuple[str, ...] = field(default=("kld", "se", "re", "ncr"))
 
     def __post_init__(self) -> None:
-        checked = {
-            "datasets": some("datasets", self.datasets, source),
-            "oracles": some("oracles", self.oracles, contender),
-            "epsilons": some("epsilons", self.epsilons, positive),
-            "top": some("top", self.top, _k),
-            "runs": _run(WHO, "runs", self.runs),
-            "seed": _seed(WHO, "seed", self.seed),
-            "postprocess": some("postprocess", self.postprocess, choice(("none", *METHODS))),
-            "metrics": some("metrics", self.metrics, lambda *given: known_metrics.get(given[2]).name),
-        }
+        mistakes = MistakeList()
+        checked = _check({each.name: getattr(self, each.name) for each in fields(self)}, mistakes)
+        mistakes.refuse(WHO)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        _distinct("datasets", "labels", [source.label for source in self.datasets])
-        _distinct("oracles", "labels", [contender.label for contender in self.oracles])
-        _distinct("oracles", "parameters", [(contender.name, contender.parameters) for contender in self.oracles])
 
     @property
     def cells(self) -> int:
@@ -72,30 +60,31 @@ class Specification:
 
     @classmethod
     def from_dict(cls, given: Any) -> "Specification":
-        """Make an experiment from what its TOML says.
+        """Read an experiment from the table of its TOML file; report all mistakes at once.
 
         >>> Specification.from_dict({"datasets": ["zipf"], "oracles": ["oue"], "epsilon": [1.0]})
         Traceback (most recent call last):
-        fldp.errors.ParameterError: experiment: 'epsilon' is not one of datasets, oracles, epsilons, top, runs, ...
+        fldp.errors.ParameterError: experiment: 'epsilon' is not one of datasets, ..., metrics; epsilons is missing
         """
-        names = [each.name for each in fields(cls)]
         if not isinstance(given, Mapping):
             raise fail(WHO, "a specification", "a table of keys", given)
-        for key in given:
-            if key not in names:
-                raise ParameterError(f"{WHO}: {key!r} is not one of {', '.join(names)}")
-        for key in ("datasets", "oracles", "epsilons"):
-            if key not in given:
-                raise ParameterError(f"{WHO}: {key} is missing")
-        return cls(**given)
+        names = [each.name for each in fields(cls)]
+        mistakes = MistakeList()
+        mistakes.unknown((), given, names, f"one of {', '.join(names)}")
+        for name in ("datasets", "oracles", "epsilons"):
+            if name not in given:
+                mistakes.note((name,), f"{name} is missing")
+        checked = _check({name: given[name] for name in names if name in given}, mistakes)
+        mistakes.refuse(WHO)
+        return cls(**checked)
 
     @classmethod
     def load(cls, path: str | Path) -> "Specification":
         """Read an experiment from a TOML file; files of values are looked for beside it."""
         path = Path(path)
         try:
-            given = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls.from_dict(_beside(path.parent, given))
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            return cls.from_dict(_beside(path.parent, table))
         except OSError as error:
             raise FldpError(f"{path}: cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
@@ -106,18 +95,51 @@ class Specification:
             raise ParameterError(f"{path}: {error}") from None
 
 
-def _distinct(what: str, part: str, given: list[Any]) -> None:
-    for position, entry in enumerate(given):
-        if entry in given[:position]:
-            raise fail(WHO, what, f"of different {part}", entry)
+def _metric(owner: str, name: str, value: Any) -> str:
+    """Accept the name of a metric, among those that are registered by now."""
+    return str(one_of(*metrics.names())(owner, name, value))
 
 
-def _beside(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """Return a specification whose paths start where its own file is."""
-    sources = given.get("datasets")
+_LISTS: dict[str, Constraint] = {
+    "datasets": source,
+    "oracles": contender,
+    "epsilons": positive,
+    "top": integer(1, 2**31),
+    "postprocess": one_of("none", *METHODS),
+    "metrics": _metric,
+}
+_NUMBERS = {"runs": integer(1, 1_000_000), "seed": integer(0, 2**63)}
+
+
+def _check(values: dict[str, Any], mistakes: MistakeList) -> dict[str, Any]:
+    """Return the fields of an experiment in their canonical types."""
+    checked = {
+        name: mistakes.check_list((name,), _LISTS[name], value)
+        if name in _LISTS
+        else mistakes.check((name,), _NUMBERS[name], value)
+        for name, value in values.items()
+    }
+    if not mistakes:
+        contenders = checked["oracles"]
+        _check_distinct("datasets", "labels", [source.label for source in checked["datasets"]], mistakes)
+        _check_distinct("oracles", "labels", [contender.label for contender in contenders], mistakes)
+        keys = [(contender.name, contender.parameters) for contender in contenders]
+        _check_distinct("oracles", "parameters", keys, mistakes)
+    return checked
+
+
+def _check_distinct(name: str, part: str, keys: list[Any], mistakes: MistakeList) -> None:
+    for position, key in enumerate(keys):
+        if key in keys[:position]:
+            mistakes.add((name,), f"of different {part}", key)
+
+
+def _beside(folder: Path, table: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of a specification with the paths in it relative to its own file."""
+    sources = table.get("datasets")
     if not isinstance(sources, list):
-        return given
-    return {**given, "datasets": [_placed(folder, source) for source in sources]}
+        return table
+    return {**table, "datasets": [_placed(folder, source) for source in sources]}
 
 
 def _placed(folder: Path, source: Any) -> Any:

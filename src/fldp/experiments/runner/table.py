@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.errors import FldpError
-from fldp.support.atomic_files import opened, written
+from fldp.support.atomic_files import open_input, open_output
 from fldp.support.csv_cells import escape_cell, unescape_cell
 from fldp.support.optional_imports import load
 from fldp.support.validation import fail
@@ -41,7 +41,7 @@ ENDINGS = (".csv", ".parquet", ".pq")
 
 
 def check_ending(path: str | Path) -> str:
-    """Return the path of a table as text, if its name says how to write it; and see that it can be.
+    """Return the path of a table as text if its ending names a format that can be written.
 
     >>> check_ending("out.csv")
     'out.csv'
@@ -84,7 +84,7 @@ class Table:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]]) -> "Table":
-        """Make a table from its rows."""
+        """Build a table from its rows."""
         cells = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
         return cls(dict(zip(COLUMNS, cells, strict=True)))
 
@@ -96,7 +96,7 @@ class Table:
         return self._columns[name]
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two tables hold the same; two cells that are not a number are the same."""
+        """Whether two tables hold the same; cells that are not a number count as equal."""
         if not isinstance(other, Table):
             return NotImplemented
         return all(np.array_equal(self[name], other[name], equal_nan=name == "value") for name in COLUMNS)
@@ -108,11 +108,11 @@ class Table:
 
     def where(self, **conditions: Any) -> "Table":
         """Return the rows whose columns hold these values, or one of these where several are given."""
-        kept = np.ones(len(self), np.bool_)
+        selected = np.ones(len(self), np.bool_)
         for name, wanted in conditions.items():
             choices = wanted if isinstance(wanted, tuple | list | set) else (wanted,)
-            kept &= np.logical_or.reduce([self[name] == choice for choice in choices])
-        return Table({name: cells[kept] for name, cells in self._columns.items()})
+            selected &= np.logical_or.reduce([self[name] == choice for choice in choices])
+        return Table({name: cells[selected] for name, cells in self._columns.items()})
 
     def summary(self, *by: str) -> list[Summary]:
         """Return the mean over all rows that agree in these columns, in the order in which they first occur."""
@@ -123,15 +123,16 @@ class Table:
         return [_summed(key, np.array(values)) for key, values in groups.items()]
 
     def write(self, path: str | Path) -> None:
-        """Write the table as CSV or Parquet, as its name ends, whole or not at all."""
+        """Write the table as CSV or Parquet, by the ending of its name, whole or not at all."""
         name = check_ending(path)
-        with written(name) as file:
+        with open_output(name) as file:
             if name.endswith(".csv"):
                 file.write(self._csv().encode())
             else:
                 arrow = load("pyarrow", "parquet")
-                made = arrow.table({key: cells.tolist() for key, cells in self._columns.items()}, schema=_schema(arrow))
-                load("pyarrow.parquet", "parquet").write_table(made, file)
+                cells = {name: column.tolist() for name, column in self._columns.items()}
+                table = arrow.table(cells, schema=_schema(arrow))
+                load("pyarrow.parquet", "parquet").write_table(table, file)
 
     def _csv(self) -> str:
         out = io.StringIO()
@@ -144,7 +145,7 @@ class Table:
     def read(cls, path: str | Path) -> "Table":
         """Read a table that ``write`` wrote."""
         name = check_ending(path)
-        with opened(name) as file:
+        with open_input(name) as file:
             try:
                 return cls._from_csv(file.read()) if name.endswith(".csv") else cls._from_parquet(file)
             except FldpError as error:
@@ -166,8 +167,8 @@ class Table:
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return the table as a pandas DataFrame."""
-        made: pandas.DataFrame = load("pandas", "pandas").DataFrame(self._columns)
-        return made
+        frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(self._columns)
+        return frame
 
 
 def _cell(value: Any) -> Any:
@@ -180,10 +181,10 @@ def _read(name: str, cell: str) -> Any:
 
 
 def _column(name: str, cells: Sequence[Any] | Column) -> Column:
-    made = np.empty(len(cells), _DTYPES[COLUMNS[name]])
-    made[:] = cells
-    made.flags.writeable = False
-    return made
+    column = np.empty(len(cells), _DTYPES[COLUMNS[name]])
+    column[:] = cells
+    column.flags.writeable = False
+    return column
 
 
 def _schema(arrow: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Reports of a public number and some bits: in memory, the number in a few bytes, lowest first, then the bits."""
+"""Reports of packed bits, with or without a public number before them (little-endian, in whole bytes)."""
 
 from typing import Any
 
@@ -10,13 +10,16 @@ from fldp.numerics.kernels import U64, ZERO, Kernel
 
 Rows = NDArray[np.int64]
 _THREE, _SEVEN, _BYTE = U64(3), U64(7), U64(255)
-# Byte b as eight one-byte lanes, lane k holding bit k of b: adds eight counters at a time.
+# Byte b as eight one-byte lanes, lane k holding bit k of b, so that one addition updates eight counters.
 LANES = np.array([sum(((b >> k) & 1) << (8 * k) for k in range(8)) for b in range(256)], np.uint64)
 
 
 @Kernel
 def add_bits(data: Any, lanes: Any, state: Any) -> None:
-    """Add the bits of every column, eight columns at a time, moving full one-byte counters on every 255 rows."""
+    """Count the set bits of every column, eight columns at a time.
+
+    One-byte lanes overflow after 255 rows, so they are moved into the state that often.
+    """
     sums = np.zeros(data.shape[1], np.uint64)
     for start in range(0, len(data), 255):
         for i in range(start, min(start + 255, len(data))):
@@ -30,13 +33,13 @@ def add_bits(data: Any, lanes: Any, state: Any) -> None:
 
 @Kernel
 def add_runs(data: Any, starts: Any, rows: Any, lanes: Any, state: Any) -> None:
-    """Add the bits of every run of reports to the row of the state that it belongs to."""
+    """Count the bits of each run of reports into its row of the state."""
     for r in range(len(rows)):
         add_bits(data[starts[r] : starts[r + 1]], lanes, state[rows[r]])
 
 
 def header(count: int) -> int:
-    """Return the number of bytes that hold a number below ``count``.
+    """Return the number of bytes for a number below ``count``.
 
     >>> header(1), header(256), header(257)
     (0, 1, 2)
@@ -45,7 +48,7 @@ def header(count: int) -> int:
 
 
 def widths(bits: int) -> tuple[int, ...]:
-    """Return the bits of each byte that so many bits take.
+    """Return how many bits each byte of a packed row holds: 8, and what is left over in the last.
 
     >>> widths(6), widths(17)
     ((6,), (8, 8, 1))
@@ -54,8 +57,17 @@ def widths(bits: int) -> tuple[int, ...]:
     return (8,) * whole + (rest,) * (rest > 0)
 
 
+def padding_mask(bits: int) -> int:
+    """Return the bits of the last byte of a packed row that hold nothing, and must be 0.
+
+    >>> bin(padding_mask(6)), padding_mask(16)
+    ('0b11000000', 0)
+    """
+    return 0xFF << (bits % 8 or 8) & 0xFF
+
+
 def join(rows: Rows, bits: Array, out: Array) -> None:
-    """Write reports of these numbers and bits."""
+    """Write reports with these public numbers and bits."""
     size = out.shape[1] - bits.shape[1]
     for k in range(size):
         out[:, k] = (rows >> (8 * k)) & 255
@@ -63,7 +75,7 @@ def join(rows: Rows, bits: Array, out: Array) -> None:
 
 
 def split(data: Array, size: int) -> tuple[Rows, Array]:
-    """Return the numbers that reports have in so many bytes, and their bits."""
+    """Return the public numbers in the first ``size`` bytes of reports, and the bits after them."""
     rows = np.zeros(len(data), np.int64)
     for k in range(size):
         rows |= data[:, k].astype(np.int64) << (8 * k)
@@ -71,8 +83,8 @@ def split(data: Array, size: int) -> tuple[Rows, Array]:
 
 
 def add(rows: Rows, bits: Array, state: NDArray[np.int64]) -> None:
-    """Add reports up: row ``r`` of the state has the number of reports of number ``r``, then that of each bit."""
+    """Count reports: row ``r`` of the state holds how many have the number ``r``, then how many have each bit set."""
     order = np.argsort(rows, kind="stable")
-    found, starts = np.unique(rows[order], return_index=True)
-    add_runs.compiled(np.ascontiguousarray(bits[order]), np.append(starts, len(rows)), found, LANES, state[:, 1:])
+    present, starts = np.unique(rows[order], return_index=True)
+    add_runs.compiled(np.ascontiguousarray(bits[order]), np.append(starts, len(rows)), present, LANES, state[:, 1:])
     np.add.at(state[:, 0], rows, 1)

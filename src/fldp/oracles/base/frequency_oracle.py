@@ -1,4 +1,4 @@
-"""FrequencyOracle: the one abstraction. Parameters and nothing else; logic here, data in Reports and Tally."""
+"""FrequencyOracle: oracles over a domain of listed values. Logic lives here, data in Reports and Tally."""
 
 import dataclasses
 from abc import abstractmethod
@@ -29,9 +29,9 @@ MAX_VALUES = 2**31 - 1
 
 @dataclass(frozen=True, repr=False)
 class FrequencyOracle(Oracle):
-    """An oracle over values that can be listed, ``0 <= value < domain_size``: it estimates the counts of all.
+    """An oracle over the values ``0 <= value < domain_size``, which estimates the counts of all of them.
 
-    Beside what every ``Oracle`` declares, it has ``decode`` and ``variance``.
+    In addition to what every ``Oracle`` declares, it has ``decode`` and ``variance``.
     """
 
     domain_size: int
@@ -46,7 +46,7 @@ class FrequencyOracle(Oracle):
     def variance(self, n: int, count: Any, **options: Any) -> Any:
         """Return the exact variance of the estimated count of a value that ``count`` of ``n`` users hold.
 
-        Given the counts of all values at once, it returns all their variances.
+        Given an array of the counts of all values, return an array of their variances.
         """
 
     # ----------------------------------------------------------------------------------------------------------
@@ -72,98 +72,98 @@ class FrequencyOracle(Oracle):
         one_of(*self.methods)(self.title, "method", method)
         if method != "linear":
             return self._estimate_by(method, tally, options)
-        found = self.settled(tally)
+        counted = self.as_tally(tally)
         self.check_options(options)
-        counts, totals = self.decode(found, **options), self.totals(found)
+        counts, totals = self.decode(counted, **options), self.totals(counted)
         stderr = np.sqrt(np.maximum(self.variances(counts, totals, **options), self.least_variances))
-        return Estimate(self, counts, stderr, found.n, options, totals=totals)
+        return Estimate(self, counts, stderr, counted.n, options, totals=totals)
 
     def _estimate_by(self, method: str, source: Tally | Reports, options: dict[str, Any]) -> Estimate:
-        """Estimate by a method other than the linear one; an oracle that names more ``methods`` has this."""
-        raise NotImplementedError(f"{self.title}: method {method!r} is named in methods and not implemented")
+        """Estimate by a method other than ``"linear"``; an oracle that names more ``methods`` overrides this."""
+        raise NotImplementedError(f"{self.title}: method {method!r} is listed in methods but not implemented")
 
     @property
     def runs(self) -> tuple[slice, ...]:
-        """The runs of values of which a tally knows exactly how many users hold any: that of all values."""
+        """Ranges of values whose total number of users a tally knows exactly: by default, the whole domain."""
         return (slice(0, self.domain_size),)
 
     def totals(self, tally: Tally) -> tuple[int, ...]:
-        """Return how many users hold any value of each run."""
+        """Return the exact number of users in each run."""
         return (tally.n,)
 
     def mean_variance(self, n: int, **options: Any) -> float:
-        """Return the mean of the variances of all values, where ``n`` users hold all of them equally often."""
+        """Return the mean variance over all values, if ``n`` users hold them equally often."""
         return float(self.variance(n, n / self.domain_size, **options))
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
-        """Return the variances of the estimates of all values, given counts, or estimates of them, and exact totals."""
+        """Return the variances of the estimates of all values, given true or estimated counts, and exact totals."""
         return np.asarray(self.variance(totals[0], np.clip(counts, 0, totals[0]), **options))
 
     @property
     def least_variances(self) -> Floats:
-        """What is taken for the variances of estimates where those of the estimated counts are smaller."""
+        """Lower bounds for the reported variances, one per value."""
         return np.zeros(self.domain_size)
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Return what the covariances add to the variance of a sum of estimates: 0 where there are none."""
+        """Return the sum of the covariances of all ordered pairs of members: 0 if estimates are uncorrelated."""
         del n, counts, members, options
         return 0.0
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        """Draw the state of a tally from its joint law, given how many users hold each value; None if not known."""
+        """Draw the state of a tally directly, given how many users hold each value; None if no sampler is known."""
         del counts, generator
         return None
 
     def profile(self, value: int = 0, other: int = 1) -> "Profile | None":
-        """Return how the reports of a value look under another one, in closed form; None if there is none.
+        """Return the privacy loss distribution of a value against another in closed form; None if there is none.
 
-        It is for domains on which the law is too large to enumerate.
+        It serves domains on which the law is too large to enumerate.
         """
         del value, other
         return None
 
     def sample_values(self, start: int, stop: int) -> list[int]:
-        """Return a few values of a range that make pairs of every kind, among each other and with other ranges."""
+        """Return a few values of a range whose pairs, among each other and with other ranges, are of every kind."""
         return list(range(start, min(start + 2, stop)))
 
     def overlaps(self) -> dict[Fraction, Fraction] | None:
-        """Return how often two different values share how much of their reports; None if there is no closed form."""
+        """Return the shared probability mass of two values, and the share of pairs that have it; None if unknown."""
         profile = self.profile()
         return {profile.shared_mass: Fraction(1)} if profile else None
 
     def leaves(self) -> Iterable[Collection[int]] | None:
-        """Return the sets of values that a report can leave possible, in closed form; None if there is none."""
+        """Return the sets of values that a report can leave possible; None if there is no closed form."""
         return [range(self.domain_size)] if self.anonymity == self.domain_size else None
 
     def resized(self, domain_size: int) -> "FrequencyOracle":
-        """Return the same oracle on fewer values, exposure allowed: for the verifier."""
+        """Return the same oracle on a smaller domain, with exposure allowed, for the verifier."""
         permission = {"allow_exposure": True} if "allow_exposure" in self.params else {}
         return dataclasses.replace(self, domain_size=min(domain_size, self.domain_size), **permission)
 
     def likelihoods(self, data: Array) -> Floats:
-        """Return how likely each report is under every value, a row for each report, up to a factor for each row.
+        """Return the likelihood of each report (row) under every value (column), up to a factor for each row.
 
-        Exactly 0 where a value cannot produce the report. This one asks the law, so it is for small domains; an oracle
-        with a formula has its own.
+        Exactly 0 where a value cannot produce the report. This default enumerates the law, so it is for small domains;
+        an oracle with a formula overrides it.
 
         >>> import fldp
         >>> oracle = fldp.RR(epsilon=1.0)
         >>> oracle.likelihoods(oracle.report(1)[None]).round(3)
         array([[0.368, 1.   ]])
         """
-        made, known, laws = np.empty((len(data), self.domain_size)), object(), list[Law]()
-        for row, report in zip(made, data, strict=True):
+        likelihoods, known, laws = np.empty((len(data), self.domain_size)), object(), list[Law]()
+        for row, report in zip(likelihoods, data, strict=True):
             public, outcome = self.outcome(report)
             if public != known:
                 known, laws = public, [self.law(value, public) for value in range(self.domain_size)]
             row[:] = [law.get(outcome, 0) for law in laws]
-        return made
+        return likelihoods
 
     def check_enumerable(self, value: int = 0) -> None:
-        """Refuse to enumerate a law that is too large, or that of something that is not a value."""
+        """Raise if the value is outside the domain, or the law too large to enumerate."""
         as_values(self.title, value, self.domain_size)
         if self.outcomes * self.domain_size > _MAX_OUTCOMES:
             raise ParameterError(
-                f"{self.title}: a law is enumerated for small domains only, domain_size must be smaller than "
-                f"{self.domain_size} (2^{self.outcomes.bit_length() - 1} outcomes a value)"
+                f"{self.title}: the law on domain_size={self.domain_size} is too large to enumerate "
+                f"(2^{self.outcomes.bit_length() - 1} outcomes for each value); take a smaller domain"
             )

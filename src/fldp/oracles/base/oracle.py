@@ -1,4 +1,4 @@
-"""Oracle: what all oracles share, whatever their values are. Parameters and nothing else."""
+"""Oracle: the interface that all frequency oracles share, over listed values and over strings."""
 
 import dataclasses
 from abc import ABC, abstractmethod
@@ -23,15 +23,15 @@ Law = dict[Any, Fraction]
 
 @dataclass(frozen=True, repr=False)
 class Oracle(ABC):
-    """An oracle: privatizes values on the client, tallies reports on the server.
+    """A frequency oracle: privatizes values on the client, tallies reports on the server, estimates counts.
 
-    A concrete oracle is a frozen dataclass of its parameters. It declares ``name`` (its identifier on the wire,
-    never reused), ``params`` (a constraint for each parameter), the form of a report and of a tally, and the
-    methods ``perturb``, ``count``, ``check``, ``law``, ``outcome`` and ``report``. CONTRIBUTING shows how. What stands
-    below the line of dashes in this class is the same for all.
+    A concrete oracle is a frozen dataclass of its parameters and holds no data. It declares ``name`` (its identifier on
+    the wire, never reused), ``params`` (a constraint for each parameter), the formats of reports and tallies, and the
+    methods ``perturb``, ``count``, ``check``, ``law``, ``outcome`` and ``report``. CONTRIBUTING shows how. Concrete
+    oracles rarely override what stands below the line of dashes.
 
-    Inside of an oracle a value is an integer: its number where values can be listed (``FrequencyOracle``), its
-    fingerprint where they are strings (``StringOracle``). Those two know how to estimate.
+    Inside an oracle a value is an integer: its number where values can be listed (``FrequencyOracle``), its fingerprint
+    where they are strings (``StringOracle``). Those two classes know how to estimate.
     """
 
     epsilon: float
@@ -39,9 +39,11 @@ class Oracle(ABC):
     name: ClassVar[str]
     params: ClassVar[Mapping[str, Constraint]]
 
-    decoders: ClassVar[tuple[str, ...]] = ()  # unbiased ways to decode the same reports, the default first
-    methods: ClassVar[tuple[str, ...]] = ("linear",)  # ways to estimate; all but the first are biased
-    refreshes: ClassVar[bool] = False  # whether a kept answer is reported anew each time, within ``lasting_epsilon``
+    decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
+    methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased
+    refreshes: ClassVar[bool] = (
+        False  # whether each report of a stored answer is drawn anew, within ``lasting_epsilon``
+    )
 
     @property
     @abstractmethod
@@ -51,12 +53,12 @@ class Oracle(ABC):
     @property
     @abstractmethod
     def words(self) -> int:
-        """The number of random words that one report takes, always."""
+        """The number of random words that each report consumes."""
 
     @property
     @abstractmethod
     def field_bits(self) -> tuple[int, ...]:
-        """The number of bits that each number of a report takes on the wire, in their order in memory."""
+        """The width in bits of each field of a report on the wire, in the order of memory."""
 
     @property
     @abstractmethod
@@ -81,19 +83,19 @@ class Oracle(ABC):
 
     @abstractmethod
     def check(self, data: Array) -> NDArray[np.bool_]:
-        """Tell for each report, of the right type and shape already, whether this oracle can produce it."""
+        """Return for each report whether this oracle can produce it. Type and shape are right already."""
 
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        """Tell whether the state of a tally can come from ``n`` reports, as far as its sums show."""
+        """Return False if no ``n`` reports can add up to this state, as far as its sums show."""
         del state, n
         return True
 
     @abstractmethod
     def law(self, value: int, public: Any = None) -> Law:
-        """Return the exact probability of every outcome that the code gives for a value.
+        """Return the exact output distribution of the code for a value: a probability for each outcome.
 
-        Exact means the integers that the code compares with, as rationals. Where a report carries public
-        randomness (a hash seed), the law is conditional on ``public``. For small domains.
+        The probabilities are rationals of the integer thresholds that the code compares with. Where a report carries
+        public randomness (a hash seed), the law is conditional on ``public``. For small domains.
         """
 
     @abstractmethod
@@ -107,11 +109,11 @@ class Oracle(ABC):
     @property
     @abstractmethod
     def values_end(self) -> int:
-        """The number of values that there can be: as integers they are from 0 on and below it."""
+        """The number of possible values: as integers they lie in ``[0, values_end)``."""
 
     @abstractmethod
     def as_values(self, values: Any) -> Values:
-        """Return what a caller hands in as an array of integers, or say what is wrong with it."""
+        """Coerce a caller's values to an array of integers; raise ``DomainError`` if they are none."""
 
     # ----------------------------------------------------------------------------------------------------------
 
@@ -119,9 +121,16 @@ class Oracle(ABC):
         for field in dataclasses.fields(self):
             value = self.params[field.name](self.title, field.name, getattr(self, field.name))
             object.__setattr__(self, field.name, value)
+        self._settle_parameters()
+        # Building the coins refuses an epsilon that 64-bit thresholds cannot realise: now, not at the first report.
+        _ = getattr(self, "coin", None), getattr(self, "coins", None)
+
+    def _settle_parameters(self) -> None:
+        """Check parameters against each other, each of which has passed its constraint, and fill in open ones."""
+        return
 
     def __reduce__(self) -> Any:
-        """Pickle the parameters and nothing that was computed from them."""
+        """Pickle the parameters alone, without cached properties."""
         return _rebuild, (type(self), {field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
 
     def __repr__(self) -> str:
@@ -134,7 +143,7 @@ class Oracle(ABC):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters that make this oracle what it is; those at their default are left out.
+        """The parameters of this oracle as JSON values, without those at their default.
 
         >>> import fldp
         >>> fldp.GRR(epsilon=1.0, domain_size=5).parameters
@@ -145,12 +154,12 @@ class Oracle(ABC):
 
     @property
     def eta(self) -> Fraction:
-        """The least share of one value's reports that any other value can also produce; 1 is ordinary LDP."""
+        """The least share of one value's reports that any other value can also produce; 1 is plain LDP."""
         return Fraction(1)
 
     @property
     def lasting_epsilon(self) -> float:
-        """The epsilon of all reports together that are made of one kept answer."""
+        """The epsilon of all reports of one stored answer together."""
         return self.epsilon
 
     @property
@@ -160,22 +169,22 @@ class Oracle(ABC):
 
     @property
     def promise(self) -> tuple[Any, ...]:
-        """What it promises, as data: the name of a notion of ``fldp.privacy`` and its parameters."""
+        """The privacy guarantee as data: the name of a notion of ``fldp.privacy`` and its parameters."""
         return ("LDP", self.epsilon) if self.eta == 1 else ("FLDP", self.epsilon, self.eta)
 
     @property
     def plain_values(self) -> Sequence[int] | None:
-        """The values among which it is plain LDP, where it is not so among all, nor the same: for audits."""
+        """The values among which plain epsilon-LDP holds, for audits; None where it holds among all, or nowhere."""
         return None
 
     @property
     def unprotected(self) -> str | None:
-        """What it does not protect as well as the rest, in words for anybody; None if there is no such thing."""
+        """What is protected less than the rest, in plain language; None if all values are protected alike."""
         return None
 
     @cached_property
     def field_widths(self) -> NDArray[np.uint8]:
-        """``field_bits`` as an array, made once: a long report has hundreds of thousands of them."""
+        """``field_bits`` as an array, cached: a long report has hundreds of thousands of fields."""
         return width_array(self.field_bits)
 
     @property
@@ -194,10 +203,10 @@ class Oracle(ABC):
         return ()
 
     def privatize(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
-        """Perturb values, on the side of those who hold them: one value, a list, an array, a Series.
+        """Perturb values on the client: one value, a list, an array or a Series.
 
         ``rng=None`` draws from the operating system. A seed makes the noise predictable: **experiments only**,
-        since whoever knows it can undo the noise.
+        because whoever knows the seed can undo the noise.
 
         >>> import fldp
         >>> fldp.GRR(epsilon=1.0, domain_size=5).privatize([0, 1, 4])
@@ -206,23 +215,23 @@ class Oracle(ABC):
         checked = self.as_values(values)
         data = np.empty((len(checked), *self.report_shape), self.report_dtype)
         for part, words in Stream.of(rng).chunks(len(checked), self.words):
-            mine = checked[part].astype(np.int64)  # a copy that nobody can change between the check and the use
-            if mine.min() < 0 or mine.max() >= self.values_end:
+            copy = checked[part].astype(np.int64)  # nobody else can change it between the check and the use
+            if copy.min() < 0 or copy.max() >= self.values_end:
                 raise DomainError(f"{self.title}: values changed while they were privatized")
-            self.perturb(mine, words, data[part])
+            self.perturb(copy, words, data[part])
         return Reports.trusted(self, data)
 
     def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
-        """Draw what people keep of their answers: the reports themselves, unless the oracle ``refreshes``."""
+        """Draw the answers that people store: the reports themselves, unless the oracle ``refreshes``."""
         return self.privatize(values, rng=rng)
 
     def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
-        """Return what is sent of answers that were kept: the same each time, unless the oracle ``refreshes``."""
+        """Return the reports of stored answers: the same each time, unless the oracle ``refreshes``."""
         del rng
         return kept
 
     def tally(self, reports: Any) -> Tally:
-        """Add reports up, on the server.
+        """Count reports, on the server.
 
         >>> import fldp
         >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
@@ -238,8 +247,8 @@ class Oracle(ABC):
             self.count(reports.data, state)
         return Tally(self, state, len(reports))
 
-    def settled(self, tally: Any) -> Tally:
-        """Return the tally that an estimate is asked for, of this oracle and not empty; reports are added up."""
+    def as_tally(self, tally: Any) -> Tally:
+        """Coerce to a non-empty ``Tally`` of this oracle; ``Reports`` are tallied first."""
         if isinstance(tally, Reports):
             tally = self.tally(tally)
         if not isinstance(tally, Tally):
@@ -256,27 +265,27 @@ class Oracle(ABC):
 
     @property
     def public_words(self) -> int:
-        """How many of a report's words, the first ones, decide its public part and nothing else."""
+        """The number of leading words of a report that decide its public randomness and nothing else."""
         return 0
 
     def publics(self) -> Iterable[Any]:
-        """Return draws of the public randomness for the verifier to go through; None where there is none."""
+        """Return draws of the public randomness for the verifier to try; ``(None,)`` where there is none."""
         return (None,)
 
     @property
     def publics_are_all(self) -> bool:
-        """Whether ``publics`` goes through all public randomness, every draw as likely as any other."""
+        """Whether ``publics`` enumerates all public randomness, each draw equally likely."""
         return list(self.publics()) == [None]
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Refuse options of ``estimate`` that this oracle does not have."""
+        """Raise ``ParameterError`` for options of ``estimate`` that this oracle does not have."""
         for name, value in options.items():
             if name != "decoder" or not self.decoders:
                 raise ParameterError(f"{self.title}: estimate has no option {name!r}")
             one_of(*self.decoders)(self.title, name, value)
 
     def check_data(self, data: Any) -> Array:
-        """Return report data from outside as an array that is safe to tally, or say what is wrong with it."""
+        """Coerce report data from outside to an array that is safe to tally; raise ``DomainError`` if it is not."""
         array = np.asarray(data)
         dtype, wanted = np.dtype(self.report_dtype), ", ".join(map(str, ("users", *self.report_shape)))
         if array.dtype != dtype or array.shape[1:] != self.report_shape or array.ndim == 0:
@@ -296,14 +305,14 @@ class Oracle(ABC):
 
 
 def _plain(value: Any) -> Any:
-    """Return a parameter as JSON has it."""
+    """Return a parameter as a JSON value."""
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return float(value) if isinstance(value, Fraction) else value
 
 
 def _one_line(report: Any) -> str:
-    """Return the beginning of a report as text: NumPy breaks a wide one into lines."""
+    """Return the beginning of a report as one line; NumPy would break a wide one into several."""
     text = " ".join(str(report).split())
     return text if len(text) <= 80 else f"{text[:76]} ..."
 
@@ -313,7 +322,7 @@ def _rebuild(cls: type[Oracle], fields: dict[str, Any]) -> Oracle:
 
 
 def symbol_dtype(count: int) -> np.dtype[Any]:
-    """Return the smallest unsigned type that holds the numbers below ``count``.
+    """Return the smallest unsigned type for the numbers below ``count``.
 
     >>> symbol_dtype(256), symbol_dtype(257)
     (dtype('uint8'), dtype('uint16'))

@@ -1,4 +1,7 @@
-"""Profiles: all that the laws of two values have to do with each other, report by report, and what follows from it."""
+"""Privacy loss distribution of one value against another, as bands of equal likelihood ratio.
+
+Epsilon, eta and the delta curve (the hockey-stick divergence over epsilon) follow from it. Everything is rational.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,10 +14,10 @@ Curve = tuple[tuple[Fraction, Fraction], ...]
 
 @dataclass(frozen=True, order=True)
 class Band:
-    """Reports that are equally much more likely under one value than under another.
+    """Reports with the same likelihood ratio between two values.
 
-    There are ``count`` of them, and together they have the probability ``mass`` under the one value and ``other`` under
-    the other, which is 0 where it cannot produce them.
+    There are ``count`` of them. Together they have probability ``mass`` under the first value and ``other`` under the
+    second, which is 0 where the second cannot produce them.
     """
 
     count: int
@@ -23,17 +26,17 @@ class Band:
 
     @property
     def ratio(self) -> Fraction | None:
-        """How much more likely they are; None where only the one value can produce them."""
+        """The likelihood ratio; None (infinite) where only the first value can produce the reports."""
         return self.mass / self.other if self.other else None
 
     def above(self, bound: Fraction) -> Fraction:
-        """Return by how much their probability exceeds ``bound`` times the other."""
+        """Return ``max(0, mass - bound * other)``, the share of the band in the hockey-stick divergence."""
         return max(Fraction(0), self.mass - bound * self.other)
 
 
 @dataclass(frozen=True)
 class Profile:
-    """The reports of one value, in bands, as another value sees them, and how many reports that other value has.
+    """The reports of one value in bands, and ``range_of_other``, the number of reports of the other value.
 
     >>> third = Fraction(1, 3)
     >>> profile = Profile.of([Band(1, 2 * third, third), Band(1, third, Fraction(0))], range_of_other=2)
@@ -46,7 +49,7 @@ class Profile:
 
     @classmethod
     def of(cls, bands: Iterable[Band], range_of_other: int) -> "Profile":
-        """Join the bands of equal ratio, drop the empty ones, and bring them into one order: equal is equal."""
+        """Merge bands of equal ratio, drop empty ones and sort, so that equal profiles compare equal."""
         joined: dict[Fraction | None, list[Band]] = {}
         for band in filter(_occurs, bands):
             joined.setdefault(band.ratio, []).append(band)
@@ -64,21 +67,21 @@ class Profile:
 
     @cached_property
     def overlap(self) -> Fraction:
-        """The share of shared reports in the larger one of the two ranges."""
+        """The number of shared reports over the size of the larger of the two ranges."""
         shared = sum(band.count for band in self.bands if band.other)
         return Fraction(shared, max(self.reports, self.range_of_other))
 
     @cached_property
     def shared_mass(self) -> Fraction:
-        """The probability of a report that the other value can produce, too."""
+        """The probability of the reports that the other value can produce, too."""
         return sum((band.mass for band in self.bands if band.other), Fraction(0))
 
     def excess(self, bound: Fraction) -> Fraction:
-        """Return the delta of (epsilon, delta)-LDP where ``bound`` is e^epsilon: the sum of what exceeds it."""
+        """Return the hockey-stick divergence at ``bound = e^epsilon``: the delta of (epsilon, delta)-LDP."""
         return sum((band.above(bound) for band in self.bands), Fraction(0))
 
     def line(self, start: Fraction) -> tuple[Fraction, Fraction]:
-        """Return height and slope of the excess, which falls in a straight line from ``start`` to the next ratio."""
+        """Return intercept and slope of the excess, which is linear from ``start`` to the next ratio."""
         over = [band for band in self.bands if band.ratio is None or band.ratio > start]
         return sum((band.mass for band in over), Fraction(0)), sum((band.other for band in over), Fraction(0))
 
@@ -96,9 +99,9 @@ def _join(bands: list[Band]) -> Band:
 
 
 def delta_curve(profiles: Iterable[Profile]) -> Curve:
-    """Return the largest excess of all profiles as a polygon over e^epsilon, from 1 up to where it stays as it is.
+    """Return the largest excess of all profiles, a piecewise linear function of e^epsilon, by its corners.
 
-    Its corners are exact, and so is every point on the straight lines between them.
+    It starts at e^epsilon = 1 and is constant after the last corner. Corners and the lines between them are exact.
 
     >>> profile = Profile.of([Band(1, Fraction(3, 4), Fraction(1, 4)), Band(1, Fraction(1, 4), Fraction(3, 4))], 2)
     >>> delta_curve([profile])
@@ -114,11 +117,13 @@ def delta_curve(profiles: Iterable[Profile]) -> Curve:
 
 
 def _crossings(lines: set[tuple[Fraction, Fraction]], start: Fraction, end: Fraction) -> Iterator[Fraction]:
-    """Yield where, between two bounds, another line becomes the highest one."""
+    """Yield the points between two bounds where another line becomes the highest."""
 
     def height(line: tuple[Fraction, Fraction], bound: Fraction) -> Fraction:
         return line[0] - line[1] * bound
 
+    # Walk along the upper envelope: the highest line at start, ties to the flattest, then the first crossing with
+    # any flatter line that ends higher, and so on. Lines fall, so only flatter ones can overtake.
     best = max(lines, key=lambda line: (height(line, start), -line[1]))
     while True:
         flatter = [line for line in lines if line[1] < best[1] and height(line, end) > height(best, end)]
@@ -129,14 +134,14 @@ def _crossings(lines: set[tuple[Fraction, Fraction]], start: Fraction, end: Frac
 
 
 def _straight(points: list[tuple[Fraction, Fraction]]) -> Iterator[tuple[Fraction, Fraction]]:
-    """Leave out the points that lie on the straight line between their neighbours."""
-    kept: list[tuple[Fraction, Fraction]] = []
+    """Drop the points that lie on the line between their neighbours."""
+    corners: list[tuple[Fraction, Fraction]] = []
     for point in points:
-        while len(kept) > 1 and _slope(kept[-2], kept[-1]) == _slope(kept[-1], point):
-            kept.pop()
-        kept.append(point)
-    return iter(kept)
+        while len(corners) > 1 and _slope(corners[-2], corners[-1]) == _slope(corners[-1], point):
+            corners.pop()
+        corners.append(point)
+    return iter(corners)
 
 
-def _slope(one: tuple[Fraction, Fraction], two: tuple[Fraction, Fraction]) -> Fraction:
-    return (two[1] - one[1]) / (two[0] - one[0])
+def _slope(start: tuple[Fraction, Fraction], end: tuple[Fraction, Fraction]) -> Fraction:
+    return (end[1] - start[1]) / (end[0] - start[0])

@@ -1,9 +1,9 @@
-"""StringOracle: oracles whose values are strings that nobody can list, and Listed: one of them among candidates.
+"""StringOracle: oracles over strings, whose domain nobody can list; Listed: such an oracle among candidates.
 
-Inside, a string is its fingerprint (``fldp.data.fingerprints``), so kernels, laws and vectors are about integers as
-everywhere. Nobody can ask for the counts of all strings; an estimate is asked for candidates. Everything else that
-needs a list of values (attacks, the card, a simulation, the exact check of privacy) takes ``oracle.among(candidates)``,
-which is a ``FrequencyOracle`` over the numbers of the candidates.
+Inside, a string is its fingerprint (``fldp.data.fingerprints``), so kernels, laws and vectors work on integers as
+everywhere. Counts are estimated for candidates, never for all strings. Everything else that needs a list of values
+(attacks, the privacy card, simulation, verification) takes ``oracle.among(candidates)``, which is a
+``FrequencyOracle`` over the numbers of the candidates.
 """
 
 import dataclasses
@@ -33,9 +33,9 @@ _MAX_OUTCOMES = 1 << 17
 
 
 class Fit(NamedTuple):
-    """What a tally says about candidates: their counts, and what else their variances and covariances depend on.
+    """Estimated counts of candidates, and the context that their variances and covariances depend on.
 
-    ``context`` is handed to ``variance`` and ``covariance_of_sum`` as keywords, and kept in the estimate.
+    ``context`` is passed to ``variance`` and ``covariance_of_sum`` as keywords, and stored in the estimate.
     """
 
     counts: Floats
@@ -44,36 +44,35 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class StringOracle(Oracle):
-    """An oracle over strings: it estimates the counts of candidates, which are named when the estimate is asked for.
+    """An oracle over strings: it estimates the counts of candidates, which whoever asks for the estimate names.
 
-    Beside what every ``Oracle`` declares, about fingerprints, it has ``fit``, ``variance``, ``covariance_of_sum``,
-    ``likelihoods`` and ``profile``.
+    In addition to what every ``Oracle`` declares, about fingerprints, it has ``fit``, ``variance``,
+    ``covariance_of_sum``, ``likelihoods`` and ``profile``.
     """
 
     @abstractmethod
     def fit(self, tally: Tally, marks: Fingerprints, **options: Any) -> Fit:
-        """Return the counts of the strings with these fingerprints, and what their variances depend on."""
+        """Return the estimated counts of the strings with these fingerprints, and the context of their variances."""
 
     @abstractmethod
     def variance(self, n: int, count: Any, **context: Any) -> Any:
         """Return the variances of the estimated counts of candidates, given the counts of all of them.
 
-        The ``context`` is that of a fit, or the ``marks`` of the candidates alone. Without that of a fit, nobody holds
-        anything but the candidates. Of a single count, it is the largest
-        variance that it can have, whatever the others hold.
+        ``context`` comes from a fit, or is the ``marks`` of the candidates alone; then nobody is assumed to hold
+        anything else. Of a single count, return the largest variance, whatever the others hold.
         """
 
     @abstractmethod
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Any) -> float:
-        """Return what the covariances add to the variance of a sum of estimates."""
+        """Return the sum of the covariances of all ordered pairs of members."""
 
     @abstractmethod
     def likelihoods(self, data: Array, marks: Fingerprints) -> Floats:
-        """Return how likely each report is under every fingerprint, a row for each, up to a factor for each row."""
+        """Return the likelihood of each report (row) under every fingerprint (column), up to a factor for each row."""
 
     @abstractmethod
     def profile(self, mark: int, other: int) -> Profile:
-        """Return how the reports of a fingerprint look under another one, in closed form."""
+        """Return the privacy loss distribution of a fingerprint against another in closed form."""
 
     # ----------------------------------------------------------------------------------------------------------
 
@@ -92,7 +91,7 @@ class StringOracle(Oracle):
         method: str = "linear",
         **options: Any,
     ) -> Estimate:
-        """Estimate how many users hold each candidate, with standard errors; what nobody asks for is not estimated.
+        """Estimate how many users hold each candidate, with standard errors.
 
         >>> import fldp
         >>> oracle = fldp.CMS(epsilon=4.0, hashes=16, width=64)
@@ -102,16 +101,16 @@ class StringOracle(Oracle):
         """
         one_of(*self.methods)(self.title, "method", method)
         if candidates is None:
-            raise DomainError(f"{self.title}: an estimate needs the strings to be counted, got no candidates")
-        found = self.settled(tally)
+            raise DomainError(f"{self.title}: an estimate needs candidates, the strings to be counted")
+        counted = self.as_tally(tally)
         self.check_options(options)
         listed = self.among(candidates)
-        counts, context = self.fit(found, listed.marks, **options)
-        stderr = np.sqrt(listed.variances(counts, (found.n,), **context))
-        return Estimate(listed, counts, stderr, found.n, options, labels=listed.candidates, context=context)
+        counts, context = self.fit(counted, listed.marks, **options)
+        stderr = np.sqrt(listed.variances(counts, (counted.n,), **context))
+        return Estimate(listed, counts, stderr, counted.n, options, labels=listed.candidates, context=context)
 
     def among(self, candidates: Iterable[str | bytes]) -> "Listed":
-        """Return this oracle over the numbers of candidates: for all that needs a list of values.
+        """Return this oracle over the numbers of candidates, for everything that needs a list of values.
 
         >>> import fldp
         >>> oracle = fldp.CMS(epsilon=1.0, hashes=4, width=4).among(["a", "b", "c"])
@@ -121,26 +120,26 @@ class StringOracle(Oracle):
         return Listed(self.epsilon, base=self, candidates=as_candidates(self.title, candidates))
 
     def resized(self, domain_size: int) -> "Listed":
-        """Return this oracle among a few strings, no two of which have the same law: for the verifier."""
-        found: dict[str, int] = {}
+        """Return this oracle among a few strings, no two of which have the same law, for the verifier."""
+        marks: dict[str, int] = {}
         for text in map(str, range(8 * domain_size)):
             mark = int(fingerprints(self.title, text)[0])
-            if len(found) < domain_size and all(self.profile(other, mark).ratio > 1 for other in found.values()):
-                found[text] = mark
-        return self.among(list(found))
+            if len(marks) < domain_size and all(self.profile(other, mark).ratio > 1 for other in marks.values()):
+                marks[text] = mark
+        return self.among(list(marks))
 
     def check_enumerable(self, mark: int = 0) -> None:
-        """Refuse to enumerate a law that is too large, or that of something that is not a fingerprint."""
+        """Raise if the value is no fingerprint, or the law too large to enumerate."""
         integer(0, FINGERPRINTS - 1)(self.title, "value", mark)
         if self.outcomes > _MAX_OUTCOMES:
             raise ParameterError(
-                f"{self.title}: a law is enumerated for small reports only, "
-                f"got one of 2^{self.outcomes.bit_length() - 1} outcomes"
+                f"{self.title}: the law has 2^{self.outcomes.bit_length() - 1} outcomes, too many to enumerate; "
+                "take smaller reports"
             )
 
 
 def listed(who: str, oracle: Oracle) -> FrequencyOracle:
-    """Return an oracle whose values can be listed, or say that candidates are needed.
+    """Return an oracle over listed values; raise ``ParameterError`` if it needs candidates.
 
     >>> import fldp
     >>> listed("card", fldp.CMS(epsilon=1.0))
@@ -168,10 +167,10 @@ def _listed(owner: str, name: str, value: Any) -> tuple[str, ...]:
 class Listed(FrequencyOracle):
     """A string oracle among candidates: value ``v`` is candidate number ``v``. It is not offered by name.
 
-    Others may hold other strings, so no sum of counts is known exactly. On the wire it is the string oracle itself.
+    People may hold other strings, so no total is known exactly. On the wire it is the string oracle itself.
     """
 
-    domain_size: int = 0  # that of the candidates
+    domain_size: int = 0  # set to the number of candidates
     base: StringOracle = field(kw_only=True)
     candidates: tuple[str, ...] = field(kw_only=True)
 
@@ -182,8 +181,7 @@ class Listed(FrequencyOracle):
         "candidates": _listed,
     }
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if self.base.epsilon != self.epsilon:
             object.__setattr__(self, "base", dataclasses.replace(self.base, epsilon=self.epsilon))
         object.__setattr__(self, "domain_size", len(self.candidates))
@@ -273,8 +271,8 @@ class Listed(FrequencyOracle):
         return self.base.fit(tally, self.marks, **options).counts
 
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
-        found = self.settled(tally)
-        return self.base.estimate(Tally(self.base, found.state, found.n), candidates=self.candidates, **options)
+        counted = self.as_tally(tally)
+        return self.base.estimate(Tally(self.base, counted.state, counted.n), candidates=self.candidates, **options)
 
     def variance(self, n: int, count: Any, **options: Any) -> Any:
         return self.base.variance(n, count, **{"marks": self.marks, **options})
@@ -306,7 +304,7 @@ class Listed(FrequencyOracle):
         return self.base.profile(int(self.marks[value]), int(self.marks[other]))
 
     def sample_values(self, start: int, stop: int) -> list[int]:
-        """Any two may collide in other places, so a few more than two."""
+        """Return a few more than two values, since every pair collides in other places."""
         return list(range(start, min(start + 8, stop)))
 
     def resized(self, domain_size: int) -> "Listed":

@@ -1,7 +1,7 @@
-"""What the oracles described by two probabilities share.
+"""Pure LDP protocols (Wang et al., 2017): support counts debiased with p and q.
 
-A report *supports* some values: its own with probability ``p``, any other with probability ``q``. The tally counts
-supports; debiasing them is the same for all.
+A report *supports* its own value with probability ``p`` and any other with ``q``. The tally counts supports.
+``PureOracle`` has one pair (p, q) for all values, ``UnevenOracle`` one for each kind of value.
 """
 
 from abc import abstractmethod
@@ -20,21 +20,26 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 
 @dataclass(frozen=True, repr=False)
 class PureOracle(FrequencyOracle):
-    """An oracle whose tally counts, for each value, the reports that support it."""
+    """A pure LDP protocol: the tally counts, for each value, the reports that support it."""
 
     @property
-    @abstractmethod
+    def coin(self) -> Any:
+        """The realised coin. Its ``p`` and ``q`` count for supports, unless the oracle overrides ``p`` and ``q``."""
+        return None
+
+    @property
     def p(self) -> Fraction:
         """The realised probability that a report supports its own value."""
+        return self.coin.p  # type: ignore[no-any-return]
 
     @property
-    @abstractmethod
     def q(self) -> Fraction:
         """The realised probability that a report supports another value."""
+        return self.coin.q  # type: ignore[no-any-return]
 
     @property
     def chances(self) -> tuple[Floats, Floats, Floats]:
-        """The ``p`` and the ``q`` of every value, and their difference: alike for all."""
+        """``p``, ``q`` and their difference, as arrays with an entry for each value."""
         every = np.ones(self.domain_size)
         return every * float(self.p), every * float(self.q), every * float(self.p - self.q)
 
@@ -51,7 +56,7 @@ class PureOracle(FrequencyOracle):
         return supports / float(self.p - self.q)
 
     def draw_supports(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-        """Draw the state where all supports are independent of each other: own ones with p, others with q."""
+        """Draw a state whose supports are independent: p for the own value, q for each other."""
         others = int(counts.sum()) - counts
         return np.asarray(generator.binomial(counts, float(self.p)) + generator.binomial(others, float(self.q)))
 
@@ -62,7 +67,7 @@ class PureOracle(FrequencyOracle):
 
     @cached_property
     def _noise(self) -> tuple[float, float]:
-        """What one report adds to the variance of the value it holds, and of another: exact until it is rounded."""
+        """Variance that one report adds to the estimate of its own value, and of another. Rounded once, at the end."""
         p, q = self.p, self.q
         return float(p * (1 - p) / (p - q) ** 2), float(q * (1 - q) / (p - q) ** 2)
 
@@ -72,12 +77,12 @@ Chances = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, repr=False)
 class UnevenOracle(FrequencyOracle):
-    """An oracle whose tally counts supports, and whose values are of several kinds."""
+    """An oracle whose tally counts supports, with a pair (p, q) for each kind of value."""
 
     @property
     @abstractmethod
     def kinds(self) -> tuple[Chances, ...]:
-        """The realised ``p`` and ``q`` of every kind of values."""
+        """The realised ``p`` and ``q`` of every kind."""
 
     @property
     @abstractmethod
@@ -86,7 +91,7 @@ class UnevenOracle(FrequencyOracle):
 
     @cached_property
     def chances(self) -> tuple[Floats, Floats, Floats]:
-        """The ``p`` and the ``q`` of every value, and their difference, which is rounded last."""
+        """``p``, ``q`` and their difference, as arrays with an entry for each value; the difference is rounded last."""
         p, q, gap = np.array([(float(p), float(q), float(p - q)) for p, q in self.kinds])[self.kind_of].T
         return p, q, gap
 
@@ -96,7 +101,7 @@ class UnevenOracle(FrequencyOracle):
 
     @cached_property
     def _spreads(self) -> tuple[Floats, Floats]:
-        """For every kind, what an own report adds to the variance of the estimated count, and what another one adds."""
+        """Variance that one report adds to the estimate of its own value, and of another, for every kind."""
         own = [float(p * (1 - p) / (p - q) ** 2) for p, q in self.kinds]
         return np.array(own), np.array([float(q * (1 - q) / (p - q) ** 2) for p, q in self.kinds])
 
@@ -109,12 +114,12 @@ class UnevenOracle(FrequencyOracle):
         return np.asarray((tally.state - tally.n * q) / gap)
 
     def variance(self, n: int, count: Any, **options: Any) -> Any:
-        """Of a single count, it does not know the value: it is the largest that it can be."""
+        """Of a single count the kind is unknown: return the largest variance of any kind."""
         del options
         counts, (own, other) = np.asarray(count, np.float64), self._spreads
         if counts.shape == (self.domain_size,):
             return counts * own[self.kind_of] + (n - counts) * other[self.kind_of]
-        return np.max([counts * mine + (n - counts) * rest for mine, rest in zip(own, other, strict=True)], axis=0)
+        return np.max([counts * a + (n - counts) * b for a, b in zip(own, other, strict=True)], axis=0)
 
     def mean_variance(self, n: int, **options: Any) -> float:
         del options
@@ -124,11 +129,11 @@ class UnevenOracle(FrequencyOracle):
         return float(sizes @ (each * own + (n - each) * other)) / self.domain_size
 
     def draw_supports(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-        """Draw the state where all supports are independent of each other: own ones with p, others with q."""
+        """Draw a state whose supports are independent: p for the own value, q for each other."""
         p, q, _ = self.chances
         return np.asarray(generator.binomial(counts, p) + generator.binomial(int(counts.sum()) - counts, q))
 
     def sample_values(self, start: int, stop: int) -> list[int]:
-        """The first two values of every kind."""
+        """Return the first two values of every kind."""
         part = self.kind_of[start:stop]
         return sorted(start + int(k) for kind in np.unique(part) for k in np.flatnonzero(part == kind)[:2])

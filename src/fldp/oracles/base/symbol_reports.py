@@ -1,4 +1,4 @@
-"""Oracles whose report names one of the values, and whose tally counts how often each was named."""
+"""Oracles whose report is one symbol, a value of the domain, and whose tally counts each symbol."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle, symbol_dtype
 
 @Kernel
 def add_symbols(symbols: Any, state: Any) -> None:
-    """Count each symbol: work that grows with the reports, and not with the domain."""
+    """Count each symbol, in time that does not depend on the domain."""
     for i in range(len(symbols)):
         state[symbols[i]] += 1
 
 
-class NamedOracle(FrequencyOracle):
-    """What such oracles have in common whatever the law by which they choose the value.
+class SymbolOracle(FrequencyOracle):
+    """Report and tally format of oracles that answer with one value, however they draw it.
 
     >>> from fldp import GRR
-    >>> GRR(epsilon=1.0, domain_size=5).report_bits, issubclass(GRR, NamedOracle)
+    >>> GRR(epsilon=1.0, domain_size=5).report_bits, issubclass(GRR, SymbolOracle)
     (3, True)
     """
 

@@ -1,16 +1,16 @@
-"""Tickets that decide what is public in a report, so that nobody can choose it.
+"""Ticket words: public randomness derived from single-use tickets, so that nobody can choose it.
 
 A hash seed, a hash function or a mask is drawn by the sender and published with the report. It says nothing about the
-value, and who chooses it to suit a set of values counts for several honest people (``fldp.privacy.poisoning``). Where a
-survey says ``derive = true``, the words that decide it come from the sender's single-use ticket instead of chance:
+value, but a sender who chooses it to suit a set of values counts for several people (``fldp.privacy.poisoning``).
+Where a survey says ``derive = true``, the words that decide it come from the sender's ticket instead of chance:
 
     word k  =  bytes 8k to 8k+7, little-endian, of the blocks SHA-256("fldp public words 1", ticket, version, j)
 
-of which block ``j = 0, 1, ...`` hashes these four as text, with zero bytes between them. The collector computes them
-anew and refuses a report whose public part is another.
+where block ``j = 0, 1, ...`` hashes these four as text, separated by zero bytes. The collector recomputes them and
+refuses a report whose public part differs.
 
-That is sound for plain LDP alone, where epsilon holds whatever the public part is. With an eta below 1 the masks also
-choose *what is leaked*, and whoever makes tickets could choose them; so such surveys are refused.
+That is sound for plain LDP alone, where epsilon holds whatever the public part is. With eta below 1 the masks also
+choose *what is leaked*, and whoever issues tickets could choose the masks; so such surveys are refused.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _LABEL = "fldp public words 1"
 
 
 def can_derive(oracle: Oracle) -> bool:
-    """Tell whether the public part of reports may come from tickets: there is one, and epsilon holds whatever it is.
+    """Whether the public part of reports may come from tickets: there is one, and epsilon holds whatever it is.
 
     >>> import fldp
     >>> [can_derive(oracle) for oracle in (fldp.OLH(1.0, 9), fldp.FWR(1.0, 9), fldp.FWR(1.0, 9, 0.5), fldp.OUE(1.0, 9))]
@@ -38,7 +38,7 @@ def can_derive(oracle: Oracle) -> bool:
 
 
 def public_words(ticket: str, version: str, count: int) -> Words:
-    """Return the words that a ticket decides, for one version of a survey.
+    """Return the public words of a ticket for one version of a survey.
 
     >>> [hex(word) for word in public_words("fldp_ticket_x", "00", 2)]
     ['0x5932a5ad5ecd0094', '0xcbee195201076fc2']
@@ -49,7 +49,7 @@ def public_words(ticket: str, version: str, count: int) -> Words:
 
 
 def privatize(oracle: Oracle, value: int | str, ticket: str, version: str) -> Reports:
-    """Perturb one value, its public part from the ticket and all else from the operating system.
+    """Privatize one value, with the public part from the ticket and all other words from the operating system.
 
     >>> import fldp
     >>> oracle = fldp.OLH(epsilon=1.0, domain_size=9)
@@ -62,7 +62,7 @@ def privatize(oracle: Oracle, value: int | str, ticket: str, version: str) -> Re
 
 
 def fits(oracle: Oracle, report: Array, ticket: str, version: str) -> bool:
-    """Tell whether the public part of a report is the one that its ticket decides."""
+    """Whether the public part of a report is the one that its ticket decides."""
     words, any_number = np.zeros(oracle.words, np.uint64), np.zeros(1, np.int64)
     like = _perturbed(_derivable(oracle), any_number, words, ticket, version)[0]
     return bool(oracle.outcome(like)[0] == oracle.outcome(report)[0])

@@ -1,7 +1,7 @@
-"""Treatment: what makes values differ in the protection that they need.
+"""Treatment: how values differ in the protection that they need.
 
-Some are *sensitive* and the others are not; some have a *budget* of their own, smaller than that of all; or any two
-need the more protection the nearer they are, by a *distance*. Oracles, promises, surveys and plans name it alike.
+Some are *sensitive* and the others are not; some have a *budget* of their own, below epsilon; or two values need the
+more protection the smaller their *distance*. Oracles, promises, surveys and plans use the same three words.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,35 +20,35 @@ Budgets = tuple[tuple[int, float], ...]
 
 
 def sensitive_values(owner: str, name: str, value: Any) -> tuple[int, ...]:
-    """Accept a set of values, in their order.
+    """Accept a set of values, sorted.
 
     >>> sensitive_values("URR", "sensitive", [4, 0])
     (0, 4)
     """
-    given = value.tolist() if isinstance(value, np.ndarray) else value
+    items = value.tolist() if isinstance(value, np.ndarray) else value
     rule = f"a list of 1 to {MAX_SENSITIVE} different values"
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+    if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping):
         raise fail(owner, name, rule, value)
-    made = sorted(integer(0, MAX_VALUES - 1)(owner, f"a value in {name}", each) for each in given)
-    if not 1 <= len(made) == len(set(made)) <= MAX_SENSITIVE:
+    values = sorted(integer(0, MAX_VALUES - 1)(owner, f"a value in {name}", each) for each in items)
+    if not 1 <= len(values) == len(set(values)) <= MAX_SENSITIVE:
         raise fail(owner, name, rule, value)
-    return tuple(made)
+    return tuple(values)
 
 
 def own_budgets(owner: str, name: str, value: Any) -> Budgets:
-    """Accept the values that have a budget of their own, each with it: a mapping, or a list of pairs.
+    """Accept budgets of single values, as a mapping or a list of pairs.
 
     >>> own_budgets("IDUE", "budgets", {3: 1, 0: 0.5})
     ((0, 0.5), (3, 1.0))
     """
     rule = f"a list of 1 to {MAX_BUDGETS} pairs of a value and its budget, all of different values"
-    given = list(value.items()) if isinstance(value, Mapping) else value
-    if not isinstance(given, list | tuple) or not 1 <= len(given) <= MAX_BUDGETS:
+    pairs = list(value.items()) if isinstance(value, Mapping) else value
+    if not isinstance(pairs, list | tuple) or not 1 <= len(pairs) <= MAX_BUDGETS:
         raise fail(owner, name, rule, value)
-    made = dict(_budget(owner, name, rule, pair) for pair in given)
-    if len(made) < len(given):
+    budgets = dict(_budget(owner, name, rule, pair) for pair in pairs)
+    if len(budgets) < len(pairs):
         raise fail(owner, name, rule, value)
-    return tuple(sorted(made.items()))
+    return tuple(sorted(budgets.items()))
 
 
 def _budget(owner: str, name: str, rule: str, pair: Any) -> tuple[int, float]:
@@ -60,10 +60,10 @@ def _budget(owner: str, name: str, rule: str, pair: Any) -> tuple[int, float]:
 
 @dataclass(frozen=True)
 class Distance:
-    """How far two values are from each other, and how far they can be. Neighbours are at distance 1.
+    """A metric on values: the distance of two, and the largest distance. Neighbours are at distance 1.
 
-    Every distance is a number of steps between neighbours, so what holds for neighbours holds for all by as many steps.
-    ``is_even`` says that every value has as many others at each distance as any other value.
+    Any two values are joined by that many steps between neighbours, so a bound for neighbours gives one for all pairs.
+    ``is_even``: every value has the same number of others at each distance.
     """
 
     between: Callable[[int, int, int], int]
@@ -90,7 +90,7 @@ distance_name = one_of(*DISTANCES)
 
 @dataclass(frozen=True)
 class Treatment:
-    """What a survey or a plan declares of its values: nothing, or one of three things.
+    """What a survey or a plan declares about its values: nothing, or one of three treatments.
 
     >>> Treatment(sensitive=[3]).parameters, Treatment().parameters
     ({'sensitive': (3,)}, {})
@@ -117,24 +117,24 @@ class Treatment:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What was declared, as the parameters that the oracles for it take."""
+        """The declaration, as parameters of the oracles that support it."""
         return {name: getattr(self, name) for name in self._given}
 
     def check_domain(self, domain_size: int) -> None:
-        """Refuse values that a domain of this size does not have."""
+        """Raise ``ParameterError`` if a named value is outside a domain of this size."""
         named = [*(self.sensitive or ()), *(value for value, _ in self.budgets or ())]
         if named and max(named) >= domain_size:
             raise fail("plan", next(iter(self.parameters)), f"of values below {domain_size}", max(named))
 
     def plain_epsilon(self, epsilon: float, domain_size: int) -> float:
-        """Return the largest epsilon at which plain LDP is enough: that of the two values that need most."""
+        """Return the largest epsilon at which plain LDP protects every pair of values enough."""
         if self.budgets is not None:
             return float(min(epsilon, *(budget for _, budget in self.budgets)))
         return epsilon if self.distance is None else epsilon / DISTANCES[self.distance].most(domain_size)
 
 
 def treatment_of(oracle: Oracle) -> dict[str, Any]:
-    """Return the parameters by which an oracle treats values differently; none for most.
+    """Return the parameters by which an oracle treats values differently; empty for most oracles.
 
     >>> import fldp
     >>> treatment_of(fldp.URR(epsilon=1.0, domain_size=5, sensitive=[3])), treatment_of(fldp.RR(epsilon=1.0))

@@ -1,12 +1,11 @@
-"""Maximum likelihood from raw reports, by expectation maximisation through the transform.
+"""Expectation maximisation (EM) from raw reports, through the Walsh-Hadamard transform.
 
 For FHR and FWR the probability of a report under item ``t`` is a short sum of Walsh functions,
 ``P(report | t) = c0 (1 + sum_j a_j H[t][x_j])``, with positions ``x_j`` and coefficients ``a_j`` that the report
-names. So a step of EM for all items costs one pass over the reports and two transforms, like a decoding.
-The estimate is **biased**: it lives in the simplex, and trades a bias of frequent values for a smaller error in total.
+names. So a step of EM for all items costs one pass over the reports and two transforms, like decoding.
+The estimate is **biased**: it lies in the simplex, and trades some bias of frequent values for a smaller total error.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +15,21 @@ from numpy.typing import NDArray
 from fldp.data.estimate import Estimate
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
+from fldp.errors import ParameterError
 from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
-from fldp.support.validation import fail
+from fldp.numerics.walsh_hadamard import walsh_hadamard
+from fldp.support.progress import Progress
 
 if TYPE_CHECKING:
     from fldp.oracles.flexible.walsh_oracle import WalshOracle
 
 _CHUNK = 1 << 16
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
 class Convergence:
-    """How the iteration ended."""
+    """How the iteration ended: after how many steps, and with which change in the last."""
 
     iterations: int
     change: float
@@ -38,7 +38,7 @@ class Convergence:
 
 @Kernel
 def _weigh(positions: Any, coefficients: Any, spectrum: Any, out: Any) -> None:
-    """Find the probability of each report under the present estimate, and add its characters, divided by that."""
+    """Divide the characters of each report by its probability under the current estimate, and add them to ``out``."""
     width = positions.shape[1]
     for i in range(positions.shape[0]):
         likely = 1.0
@@ -50,17 +50,6 @@ def _weigh(positions: Any, coefficients: Any, spectrum: Any, out: Any) -> None:
                 out[positions[i, j]] += coefficients[i, j] / likely
 
 
-@Kernel
-def _float_transform(a: Any) -> None:
-    step = 1
-    while step < len(a):
-        for start in range(0, len(a), 2 * step):
-            low, high = a[start : start + step], a[start + step : start + 2 * step]
-            for j in range(step):
-                low[j], high[j] = low[j] + high[j], low[j] - high[j]
-        step *= 2
-
-
 def maximum_likelihood(
     oracle: "WalshOracle",
     reports: Reports,
@@ -70,19 +59,20 @@ def maximum_likelihood(
     tolerance: float = 1e-4,
     progress: Progress | None = None,
 ) -> tuple[Floats, Convergence]:
-    """Return the counts that make the reports most likely, and how the iteration ended.
+    """Return the maximum likelihood counts, and how the iteration ended.
 
-    It stops when a step moves less than ``tolerance`` of all users' mass (half the sum of changes), or after ``most``
-    steps. Memory stays bounded: characters are made anew, a chunk of reports at a time.
+    It stops when a step moves less than ``tolerance`` of the total mass (half the sum of absolute changes), or after
+    ``most`` steps. Memory stays bounded: characters are recomputed in every step, a chunk of reports at a time.
     """
+    # EM never leaves a share of 0, so every share starts a little above.
     shares = np.maximum(start, 0) + len(reports) * 1e-3 / len(start)
     shares /= shares.sum()
     items, change = oracle.value_items, np.inf
     for step in range(1, most + 1):
-        made = shares * _gradient(oracle, reports, shares, items)
-        made /= made.sum()
-        change = float(np.abs(made - shares).sum() / 2)
-        shares = made
+        updated = shares * _gradient(oracle, reports, shares, items)
+        updated /= updated.sum()
+        change = float(np.abs(updated - shares).sum() / 2)
+        shares = updated
         if progress is not None:
             progress(1)
         if change < tolerance:
@@ -93,13 +83,12 @@ def maximum_likelihood(
 def _gradient(oracle: "WalshOracle", reports: Reports, shares: Floats, items: NDArray[np.uint64]) -> Floats:
     spectrum = np.zeros(oracle.walsh_order)
     spectrum[items] = shares
-    _float_transform.compiled(spectrum)
+    spectrum = walsh_hadamard(spectrum)
     total = np.zeros(oracle.walsh_order)
     for first in range(0, len(reports), _CHUNK):
         positions, coefficients = oracle.characters(reports.data[first : first + _CHUNK])
         _weigh.compiled(positions, coefficients, spectrum, total)
-    _float_transform.compiled(total)
-    return np.maximum(total[items], 0.0)
+    return np.asarray(np.maximum(walsh_hadamard(total)[items], 0.0))
 
 
 def estimate_by(
@@ -107,14 +96,14 @@ def estimate_by(
     oracle: "WalshOracle",
     source: Tally | Reports,
     options: dict[str, Any],
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Estimate:
     """Estimate by ``"adaptive"`` weights or by ``"em"``; the result keeps the unbiased estimate.
 
     >>> import fldp
     >>> oracle = fldp.FWR(epsilon=1.0, domain_size=16, eta=0.5)
-    >>> made = estimate_by("em", oracle, oracle.privatize([3] * 900 + [5] * 100, rng=1), {})
-    >>> made.method, made.biased, made.convergence.converged, round(made.counts.sum())
+    >>> estimate = estimate_by("em", oracle, oracle.privatize([3] * 900 + [5] * 100, rng=1), {})
+    >>> estimate.method, estimate.biased, estimate.convergence.converged, round(estimate.counts.sum())
     ('em', True, True, 1000)
     """
     linear = oracle.estimate(source, **options)
@@ -122,7 +111,7 @@ def estimate_by(
         tally = oracle.tally(source) if isinstance(source, Reports) else source
         return replace(linear, counts=oracle.decode_adaptively(tally), method=method, original=linear)
     if not isinstance(source, Reports):
-        raise fail(oracle.title, "what method 'em' works on", "the reports, not their tally", source)
+        raise ParameterError(f"{oracle.title}: method 'em' needs the reports; a tally does not have them")
     start = postprocess(linear, "norm-sub").counts
     counts, convergence = maximum_likelihood(oracle, source, start, progress=progress)
     return replace(linear, counts=counts, method=method, original=linear, convergence=convergence)

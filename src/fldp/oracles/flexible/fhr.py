@@ -1,4 +1,4 @@
-"""FHR, the flexible Hadamard response of the paper, and the decoder that uses all of a report."""
+"""FHR: flexible Hadamard response, with the paper's decoder and one that uses the whole report."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.numerics.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
+from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
+from fldp.numerics.word_kernels import parity
 from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fhr_items import Items
@@ -27,14 +29,15 @@ _HALF_WORD = U64(32)
 def draw_pairs(values: Any, words: Any, first: Any, mask: Any, keep: Any, out: Any) -> None:
     """Draw for each value one position where its row is +1 and one where it is -1, and swap them by a coin.
 
-    Word 0 holds a position ``i`` and a mask ``w``, word 1 the coin. Where ``parity(w & t)`` is even, the lowest bit of
-    ``t`` is flipped in ``w``, which makes it odd: a two-to-one map, so ``w`` is uniform over the odd masks. Then
-    ``i`` and ``i ^ w`` have opposite signs in row ``t``.
+    Word 0 holds a position ``i`` and a mask ``w``, word 1 the coin. ``w`` is made odd: ``parity(w & t) = 1`` for the
+    item ``t``. Then ``i`` and ``i ^ w`` have opposite signs in row ``t``.
     """
     for k in range(len(values)):
         item = U64(values[k]) + first
         i = words[2 * k] & mask
         w = (words[2 * k] >> _HALF_WORD) & mask
+        # If w is even, flip the lowest set bit of the item in it: two masks map to one, so w is uniform over the odd
+        # masks. ``parity - 1`` is all ones for an even w and zero for an odd one: no branch, constant time.
         w ^= item & (~item + ONE) & (parity(w & item) - ONE)
         swap = parity(i & item) ^ U64(words[2 * k + 1] >= keep)
         flip = w & (~swap + ONE)
@@ -44,7 +47,7 @@ def draw_pairs(values: Any, words: Any, first: Any, mask: Any, keep: Any, out: A
 
 @Kernel
 def add_pairs(pairs: Any, mask: Any, signs: Any, masks: Any) -> None:
-    """Add each report into the vector of signs and take it from that of masks."""
+    """Add each report to the vector of signs, and subtract it from the vector of masks, at its mask."""
     for k in range(len(pairs) // 2):
         plus, minus = U64(pairs[2 * k]) & mask, U64(pairs[2 * k + 1]) & mask
         signs[plus] += 1
@@ -54,7 +57,7 @@ def add_pairs(pairs: Any, mask: Any, signs: Any, masks: Any) -> None:
 
 @Kernel
 def check_pairs(pairs: Any, mask: Any, good: Any) -> None:
-    """Tell for each pair whether its positions lie below a power of two, of which ``mask`` is one less, and differ."""
+    """Write for each pair whether its positions differ and are at most ``mask``, a power of two less one."""
     for k in range(len(good)):
         plus, minus = U64(pairs[2 * k]), U64(pairs[2 * k + 1])
         good[k] = ((plus | minus) <= mask) & (plus != minus)
@@ -108,13 +111,11 @@ class FHR(WalshOracle):
 
     @cached_property
     def rows(self) -> Items:
-        """The rows of the matrix that stand for the values."""
+        """The rows of the matrix that represent the values."""
         return Items.spread(self.domain_size) if self.items == "spread" else Items.paper(self.domain_size)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
-        self.settle_exposure(f"items={self.items!r}")
+    def _settle_parameters(self) -> None:
+        self._settle_exposure()
 
     @property
     def eta(self) -> Fraction:
@@ -157,13 +158,13 @@ class FHR(WalshOracle):
         add_pairs.compiled(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), state[0], state[1])
 
     def check(self, data: Array) -> NDArray[np.bool_]:
-        """Every pair of different positions is possible: each mask but 0 is odd for the item of some value."""
+        """Every pair of different positions is possible: each mask but 0 is odd for some item."""
         good = np.empty(len(data), np.bool_)
         check_pairs.over(len(data))(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), good)
         return good
 
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        """Each report adds 1 and -1 to the signs and takes 1 from a mask other than 0."""
+        """Each report adds 1 and -1 to the signs and -1 to a mask other than 0."""
         signs, masks = state
         bounded = bool((np.abs(signs) <= n).all() and (masks <= 0).all())
         return bounded and int(masks[0]) == 0 and int(signs.sum()) == 0 and int(masks.sum()) == -n
@@ -174,10 +175,9 @@ class FHR(WalshOracle):
         return Noise(leak=1.0, response=c * c / 2, own=c * c - 1)
 
     def parts(self, tally: Tally) -> tuple[Floats | float, Floats]:
-        signs, masks = tally.state
         used = slice(self.rows.first, self.rows.first + self.domain_size)
-        response = walsh_hadamard(signs)[used] / float(2 * (2 * self.coin.p - 1))
-        return walsh_hadamard(masks)[used].astype(np.float64), response
+        signs, masks = walsh_hadamard(tally.state)[:, used]
+        return masks.astype(np.float64), signs / float(2 * (2 * self.coin.p - 1))
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
@@ -203,13 +203,13 @@ class FHR(WalshOracle):
         return np.arange(self.rows.first, self.rows.first + self.domain_size, dtype=np.uint64)
 
     def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
-        """A report is as likely under item t as ``1 - H[t][w] + (2p-1) (H[t][plus] - H[t][minus])``."""
+        """The likelihood of item t is proportional to ``1 - H[t][w] + (2p-1) (H[t][plus] - H[t][minus])``."""
         plus, minus = data["plus"].astype(np.uint64), data["minus"].astype(np.uint64)
         sure = float(2 * self.coin.p - 1)
         return np.stack([plus ^ minus, plus, minus], axis=1), np.tile([-1.0, sure, -sure], (len(data), 1))
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """Half of the pairs have the same sign under the other item; in the rest all orders are equally frequent."""
+        """Half of the pairs have one sign twice under the other item; in the rest all orders are equally likely."""
         del value, other
         pairs, quarter = self.rows.rows**2, (self.coin.p / 4, self.coin.q / 4)
         shared = [Band(pairs // 16, a, b) for a in quarter for b in quarter]
@@ -220,7 +220,7 @@ class FHR(WalshOracle):
         return masks, np.ones(masks.shape, np.uint8)
 
     def agreement(self, data: Array, items: Array) -> Floats:
-        """The first position is one of +1 with probability p."""
+        """The first position has sign +1 with probability p."""
         return np.where(np.bitwise_count(data["plus"][:, None] & items) & 1, float(self.coin.q / self.coin.p), 1.0)
 
     def law(self, value: int, public: Any = None) -> Law:
@@ -245,5 +245,5 @@ class FHR(WalshOracle):
 
 
 def _positions(data: Array) -> Array:
-    """View contiguous records of two positions as one row of positions."""
+    """View contiguous records of two positions as one flat array."""
     return data.view(data.dtype["plus"])

@@ -1,4 +1,4 @@
-"""Items: which row of the Walsh-Hadamard matrix stands for which value.
+"""Items of FHR: which row of the Walsh-Hadamard matrix represents which value.
 
 An FHR report names a mask ``w`` and says, without noise, that ``parity(w & t) = 1`` for the item ``t`` of its
 sender. How many values that leaves possible depends on which ``d`` of the ``D - 1`` rows are in use. The
@@ -7,8 +7,8 @@ that bit leaves few values: one, where ``d`` is a power of two.
 
 We take the *last* ``d`` rows, ``t = v + D - d``: fixed, public, a function of ``d`` alone. At least ``0.4 d``
 values remain whatever the report, and exactly half of them where ``d`` is a power of two. Proof: every mask has
-an odd parity on ``D/2`` of all rows, so ``D/2`` less the odd ones among the ``N = D - d`` rows
-left out, ``0 .. N-1``, remain. Those are at most ``2N/3`` (induction over the top bit of ``N``), and at most ``D/4``
+an odd parity on ``D/2`` of all rows, so ``D/2`` minus the odd ones among the ``N = D - d`` unused rows
+``0 .. N-1`` remain. Those are at most ``2N/3`` (induction over the top bit of ``N``), and at most ``D/4``
 because ``N <= D/2``. With ``N <= 3D/8`` the first bound gives ``(D/2 - 2N/3)/(D - N) >= 0.4``, with a larger
 ``N`` the second gives ``(D/4)/(D - N) >= 0.4``. Equality holds only at ``d = 5 * 2^k``.
 """
@@ -26,7 +26,7 @@ def _odd_counts(n: int, bits: int) -> tuple[int, int]:
     (2, 4)
     """
     if bits == 0:
-        return n, 0  # no mask at all: neutral in what follows
+        return n, 0  # no masks: neutral for min and max
     half = 1 << (bits - 1)
     rest = max(n - half, 0)
     least, most = _odd_counts(min(n, half) if rest == 0 else rest, bits - 1)

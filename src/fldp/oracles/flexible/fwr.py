@@ -1,4 +1,4 @@
-"""FWR, flexible Walsh response: parities of the item under public masks, some as they are, some through a coin."""
+"""FWR: flexible Walsh response, parities of the item under public masks, some exact, some randomized."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.numerics.kernels import U64, walsh_hadamard
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible import fwr_items
@@ -21,12 +22,13 @@ from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gra
 from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
 from fldp.randomness.coins import SymbolCoin, exp_lower
 from fldp.randomness.stream import Stream, Words
-from fldp.support.validation import fail, flag, integer, maybe
+from fldp.support.exact_numbers import exact
+from fldp.support.validation import fail, flag, integer, optional
 
 MAX_HASH_BITS, MAX_MASKS = 8, 12
-MAX_SCATTERED = 1 << 22  # how many values a report leaves is found by going through all of them
+MAX_SCATTERED = 1 << 22  # values: anonymity is computed by a transform over all of them
 _MAX_PUBLICS = 1 << 12
-_MAX_CELLS = 1 << 20  # of a table of reports and values
+_MAX_CELLS = 1 << 20  # entries of a table of reports by values
 
 
 def halving(owner: str, name: str, value: Any) -> Fraction:
@@ -39,7 +41,7 @@ def halving(owner: str, name: str, value: Any) -> Fraction:
     fldp.errors.ParameterError: FWR: eta must be 1, 1/2, 1/4, ... (the nearest are 1/2 and 1/4), got 0.3
     """
     try:
-        share = Fraction(value) if not isinstance(value, bool | str) else Fraction(0)
+        share = Fraction(0) if isinstance(value, str) else exact(value)
     except (TypeError, ValueError, OverflowError):
         share = Fraction(0)
     if not Fraction(1, 1 << MAX_MASKS) <= share <= 1:
@@ -64,7 +66,7 @@ def best_hash_bits(epsilon: float) -> int:
 
 @dataclass(frozen=True, repr=False)
 class FWR(WalshOracle):
-    """Flexible Walsh response: ``k`` parities of the item as they are, ``m`` through randomized response.
+    """Flexible Walsh response: ``k`` exact parities of the item, and ``m`` through randomized response.
 
     ``k + m`` masks are drawn at random and published. The parities of the value's item (see
     ``fldp.oracles.flexible.fwr_items``) under the first ``k`` are the *leak*; those under the others form one of ``g =
@@ -90,15 +92,13 @@ class FWR(WalshOracle):
     params = {  # noqa: RUF012
         **WalshOracle.params,
         "eta": halving,
-        "hash_bits": maybe(integer(1, MAX_HASH_BITS)),
+        "hash_bits": optional(integer(1, MAX_HASH_BITS)),
         "allow_exposure": flag,
     }
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if self.hash_bits == best_hash_bits(self.epsilon) and type(self) is FWR:
-            object.__setattr__(self, "hash_bits", None)  # the same oracle, said or not
-        _ = self.coin  # refuse a degenerate epsilon now
+            object.__setattr__(self, "hash_bits", None)  # the default: the same oracle, whether stated or not
         if self.masks > MAX_MASKS:
             raise fail(
                 self.title, "eta", f"at least 1/{1 << (MAX_MASKS - self.bits)} with {self.bits} hash bits", self.eta
@@ -106,16 +106,16 @@ class FWR(WalshOracle):
         if self.leaks and self.domain_size > MAX_SCATTERED and self.domain_size != self.rows:
             rule = f"at most {MAX_SCATTERED}, or a power of two, where eta is below 1"
             raise fail(self.title, "domain_size", rule, self.domain_size)
-        self.settle_exposure(f"eta {self.eta}")
+        self._settle_exposure()
 
     @cached_property
     def leaks(self) -> int:
-        """The number ``k`` of parities that are sent as they are."""
+        """The number ``k`` of exact parities."""
         return self.eta.denominator.bit_length() - 1
 
     @cached_property
     def bits(self) -> int:
-        """The number ``m`` of parities that go through the coin."""
+        """The number ``m`` of randomized parities."""
         return self.hash_bits or best_hash_bits(self.epsilon)
 
     @cached_property
@@ -187,25 +187,26 @@ class FWR(WalshOracle):
         )
 
     def check(self, data: Array) -> NDArray[np.bool_]:
-        """Masks lie in the space, and where leaked masks cancel out, so do their parities."""
+        """Masks are below ``rows``, and wherever leaked masks cancel out, so do their parities."""
         good = np.asarray(data["bits"] < 1 << self.masks)
         masks = [data[f"mask{j}"] for j in range(self.masks)]
         for mask in masks:
             good &= mask < self.rows
+        # Parity is linear: if the XOR of some leaked masks is 0, so is the XOR of their parities for every item.
         for chosen in product((0, 1), repeat=self.leaks):
             place, sign = np.zeros(len(data), np.int64), np.zeros(len(data), np.int64)
             for j in np.flatnonzero(chosen).tolist():
                 place ^= masks[j]
                 sign ^= data["bits"] >> j & 1
             good &= (place != 0) | (sign == 0)
-        if self.allow_exposure:  # then there may be equations that no value solves
+        if self.allow_exposure:  # a leak may then hold for no value of the domain, which only trying all values shows
             places, step = np.flatnonzero(good), max(1, _MAX_CELLS // self.domain_size)
             for part in (places[start : start + step] for start in range(0, len(places), step)):
                 good[part] = (self.likelihoods(data[part]) > 0).any(axis=1)
         return good
 
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        """Each report adds a sign for every product of parities."""
+        """Each report adds +1 or -1 for every product of parities, which bounds entries and fixes sums modulo 2."""
         every = [(1 << self.leaks) - 1, (1 << self.masks) - (1 << self.leaks)][-len(state) :]
         return all(
             bool((np.abs(part) <= n * count).all()) and (int(part.sum()) - n * count) % 2 == 0
@@ -236,7 +237,7 @@ class FWR(WalshOracle):
         return self.items
 
     def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
-        """A product of leaked parities counts in full, one with others in it as much as the coin is sure."""
+        """A product of leaked parities has coefficient 1, one with randomized parities in it ``p - q``."""
         masks = np.stack([data[f"mask{j}"].astype(np.uint64) for j in range(self.masks)], axis=1)
         chosen = np.arange(1, 1 << self.masks)
         positions = np.zeros((len(data), len(chosen)), np.uint64)
@@ -247,10 +248,12 @@ class FWR(WalshOracle):
         return positions, size * (1.0 - 2.0 * odd)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """Over all masks, two items agree in the leak with probability eta, and in the symbol with probability 1/g."""
+        """Over uniform masks, two items agree in the leak with probability eta, and in the symbol with 1/g."""
         del value, other
         K, g, p, q = 1 << self.leaks, 1 << self.bits, self.coin.p, self.coin.q
-        cells = self.rows**self.masks // (K * g)  # masks for each way in which the parities of two items differ
+        cells = self.rows**self.masks // (
+            K * g
+        )  # choices of masks for each pattern in which the parities of two items differ
         ways = ((1, p, p), (g - 1, p, q), (g - 1, q, p), ((g - 1) ** 2, q, q))
         each = Fraction(1, K * g)
         bands = [Band(cells * count, each * count * a, each * count * b) for count, a, b in ways]
@@ -258,7 +261,7 @@ class FWR(WalshOracle):
         return Profile.of(bands, self.rows**self.masks * g)
 
     def _parities(self, data: Array, first: int, last: int) -> tuple[Array, Array]:
-        """Return some masks and the parities that are reported under them."""
+        """Return masks ``first`` to ``last`` of reports and the parities reported under them."""
         number = data.dtype["bits"]
         masks = np.empty((len(data), last - first), number)
         for j in range(first, last):
@@ -269,7 +272,7 @@ class FWR(WalshOracle):
         return self._parities(data, 0, self.leaks)
 
     def agreement(self, data: Array, items: Array) -> Floats:
-        """The symbol of the other parities is the item's own, or each other one."""
+        """The symbol is the item's own with probability p, each other with q."""
         wrong = np.zeros((len(data), len(items)), np.uint8)
         for mask, bit in zip(*(part.T for part in self._parities(data, self.leaks, self.masks)), strict=True):
             wrong |= np.bitwise_count(mask[:, None] & items) & 1 ^ bit[:, None]
@@ -293,7 +296,7 @@ class FWR(WalshOracle):
         return np.array((*public, outcome), self.report_dtype)
 
     def publics(self) -> Iterable[tuple[int, ...]]:
-        """All masks, where they are few; else all of the leak, on which eta depends, with some of the response."""
+        """All masks if they are few; else all masks of the leak, which decide eta, with some of the response."""
         if self.publics_are_all:
             return product(range(self.rows), repeat=self.masks)
         drawn = (Stream(0).words(4 * self.masks) % U64(self.rows)).reshape(4, self.masks).tolist()
@@ -332,5 +335,5 @@ def _only(owner: str, name: str, value: Any) -> Any:
 
 
 def _numbers(data: Array) -> Array:
-    """View contiguous records of numbers of one type as one row of numbers."""
+    """View contiguous records of one number type as a flat array."""
     return data.view(data.dtype["bits"])

@@ -1,4 +1,4 @@
-"""Scatter: which point of ``F_2^r`` stands for which value of FWR, so that no parity is a rare thing to have.
+"""Items of FWR: which point of ``F_2^r`` represents which value, so that both sides of a parity are frequent.
 
 A leaked parity says on which side of a hyperplane the item lies. Where the domain fills the space, both sides are
 half of it. Where it does not, the natural order would leave one side nearly empty for the mask of the top bit.
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.values import Values
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 
 U64 = np.uint64
 
@@ -36,7 +37,7 @@ def bits_of(domain_size: int) -> int:
 
 
 def scatter(values: Values, domain_size: int, seed: int | None = None) -> NDArray[np.uint64]:
-    """Return the items of values.
+    """Return the items of values, by a fixed bijection of ``[0, 2^r)``.
 
     >>> scatter(np.arange(6), 6)
     array([0, 3, 7, 1, 6, 5], dtype=uint64)
@@ -48,6 +49,7 @@ def scatter(values: Values, domain_size: int, seed: int | None = None) -> NDArra
     if seed is None:
         seed = _SEEDS[domain_size - 2] if domain_size < 256 else 0
     constants, most, shift = _GOLDEN * (2 * seed + 1) % 2**64, (1 << bits) - 1, U64((bits + 1) // 2)
+    # Odd factors, offsets and xor-shifts are bijections modulo 2^bits, and so is their composition.
     for k in (0, 16, 32):
         factor, offset = constants >> k & most | 1, constants >> (k + 8) & most
         items = (items * U64(factor) + U64(offset)) & U64(most)
@@ -57,7 +59,7 @@ def scatter(values: Values, domain_size: int, seed: int | None = None) -> NDArra
 
 @lru_cache(maxsize=64)
 def largest_bias(domain_size: int) -> int:
-    """Return the largest difference between the two sides of any hyperplane, where both have values.
+    """Return the largest imbalance between the two sides of a hyperplane, over those with values on both sides.
 
     >>> largest_bias(1024), largest_bias(1023), largest_bias(600)
     (0, 1, 70)
@@ -67,17 +69,14 @@ def largest_bias(domain_size: int) -> int:
         return 0
     used = np.zeros(1 << bits, np.int64)
     used[scatter(np.arange(domain_size), domain_size)] = 1
-    for step in (1 << k for k in range(bits)):
-        halves = used.reshape(-1, 2, step)
-        halves[:, 0], halves[:, 1] = halves[:, 0] + halves[:, 1], halves[:, 0] - halves[:, 1]
-    bias = np.abs(used[1:])
+    bias = np.abs(walsh_hadamard(used, load_numba=False)[1:])
     return int(bias[bias < domain_size].max(initial=0))
 
 
 def anonymity(domain_size: int, leaks: int) -> int:
-    """Return a lower bound of the number of values that any leak of so many parities leaves possible.
+    """Return a lower bound on the number of values that a leak of ``leaks`` parities leaves possible.
 
-    A leak is an affine subspace, and holds ``2^-rank`` of the values but for the bias of each of its hyperplanes.
+    A leak is an affine subspace: it holds ``2^-rank`` of the values, up to the imbalance of each of its hyperplanes.
     Exact for one parity, and for domains that fill their space.
 
     >>> anonymity(1024, 1), anonymity(1000, 1), anonymity(1000, 3), anonymity(1024, 10)

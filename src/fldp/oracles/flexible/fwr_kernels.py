@@ -1,11 +1,12 @@
-"""Parities of an item under masks: how they are drawn, and how their products are added up."""
+"""Kernels of FWR: drawing parities under random masks, and adding up their products."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.numerics.kernels import ONE, U64, ZERO, Kernel, parity
+from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
+from fldp.numerics.word_kernels import parity
 
 _HALF_WORD, _TWO = U64(32), U64(2)
 
@@ -14,8 +15,8 @@ _HALF_WORD, _TWO = U64(32), U64(2)
 def draw_parities(items: Any, words: Any, masks: Any, leaks: Any, most: Any, keep: Any, other: Any, out: Any) -> None:
     """Draw masks, two from each word, and report the parities of the item under them.
 
-    The last word is the coin: it keeps the symbol that the parities after the leaked ones form, or puts another in
-    its place. A row of ``out`` is the masks, then the parities as the bits of a number.
+    The last word is the coin: it keeps the symbol that the parities after the leaked ones form, or replaces it by
+    another. A row of ``out`` is the masks, then the parities as the bits of a number.
     """
     taken = (masks + 1) // 2 + 1
     for k in range(len(items)):
@@ -25,7 +26,7 @@ def draw_parities(items: Any, words: Any, masks: Any, leaks: Any, most: Any, kee
             out[k * (masks + 1) + j] = mask
             bits |= parity(mask & items[k]) << U64(j)
         coin, symbol = words[k * taken + taken - 1], bits >> leaks
-        changed = U64(coin >= keep)  # the steps are the same either way: their time does not tell which it was
+        changed = U64(coin >= keep)  # constant time: both cases take the same steps, multiplied by 0 or 1
         another = changed * (coin - keep) // other
         symbol = (ONE - changed) * symbol + changed * (another + U64(another >= symbol))
         out[k * (masks + 1) + masks] = (bits & ((ONE << leaks) - ONE)) | (symbol << leaks)
@@ -35,10 +36,10 @@ def draw_parities(items: Any, words: Any, masks: Any, leaks: Any, most: Any, kee
 def add_characters(rows: Any, masks: Any, flips: Any, offsets: Any, most: Any, state: Any) -> None:
     """Add the sign of every product of parities at the exclusive or of its masks.
 
-    Product ``u`` takes the parities at the set bits of ``u``; its vector begins at ``offsets[u]``. The products of the
-    first three masks are spelled out, for speed; the others go through a Gray code, in which ``flips[s]`` is the mask
-    that step ``s`` puts in or out.
+    Product ``u`` takes the parities at the set bits of ``u``; its vector begins at ``offsets[u]``.
     """
+    # The 8 products of the first three masks are unrolled, for speed. The subsets of the other masks are visited in a
+    # Gray code: step s toggles mask flips[s], so place and sign change by one mask instead of being recomputed.
     width, many = masks + ONE, masks > _TWO
     for k in range(U64(len(rows)) // width):
         row = k * width
@@ -66,7 +67,7 @@ def add_characters(rows: Any, masks: Any, flips: Any, offsets: Any, most: Any, s
 
 
 def gray_code(masks: int) -> NDArray[np.uint64]:
-    """Return which mask, from the fourth on, each step of a Gray code puts in or out; the first step does neither.
+    """Return the mask, from the fourth on, that each step of a Gray code toggles; the first step toggles none.
 
     >>> gray_code(3), gray_code(5)
     (array([0], dtype=uint64), array([0, 3, 4, 3], dtype=uint64))

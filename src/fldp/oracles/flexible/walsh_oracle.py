@@ -1,4 +1,4 @@
-"""What FHR and FWR share: two uncorrelated estimates from one report, one of the leak and one of the noisy response."""
+"""WalshOracle: two uncorrelated estimates from one report, from its exact leak and from its noisy response."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -17,9 +17,10 @@ from fldp.oracles.flexible.em import estimate_by
 
 @dataclass(frozen=True)
 class Noise:
-    """The variances that one report adds: of the leak's and the response's estimate of another value, and of its own.
+    """Variances that one report adds.
 
-    The leak's estimate of a report's own value has none. ``leak`` is infinite where nothing is leaked.
+    ``leak`` and ``response`` are added to the two estimates of another value, ``own`` to the response's estimate of its
+    own value; the leak's estimate of it is exact. ``leak`` is infinite where nothing is leaked.
     """
 
     leak: float
@@ -28,20 +29,20 @@ class Noise:
 
     @property
     def weight(self) -> float:
-        """The weight of the response: by inverse variance, for rare values."""
+        """The weight of the response, by inverse variance for rare values."""
         return 1.0 if np.isinf(self.leak) else self.leak / (self.leak + self.response)
 
 
 @dataclass(frozen=True, repr=False)
 class WalshOracle(FrequencyOracle):
-    """An oracle whose reports are sums of Walsh functions of the item."""
+    """An oracle whose likelihood is a short sum of Walsh functions of the item."""
 
     methods = ("linear", "adaptive", "em")
 
     @property
     @abstractmethod
     def noise(self) -> Noise:
-        """What one report adds to the variances."""
+        """The variances that one report adds."""
 
     @property
     @abstractmethod
@@ -59,15 +60,15 @@ class WalshOracle(FrequencyOracle):
 
     @abstractmethod
     def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
-        """Return positions x and coefficients a of reports: each is as likely under item t as ``1 + sum a H[t][x]``."""
+        """Return positions x and coefficients a: the likelihood of item t is proportional to ``1 + sum a H[t][x]``."""
 
     @abstractmethod
     def leak(self, data: Array) -> tuple[Array, Array]:
-        """Return the masks under which reports tell the item's parity as it is, and those parities, a column each."""
+        """Return the masks under which reports reveal the item's exact parity, and these parities, one column each."""
 
     @abstractmethod
     def agreement(self, data: Array, items: Array) -> Floats:
-        """Return how likely the noisy part of each report is for every item, up to a factor."""
+        """Return the likelihood of the noisy part of each report under every item, up to a factor."""
 
     def _estimate_by(self, method: str, source: Tally | Reports, options: dict[str, Any]) -> Estimate:
         return estimate_by(method, self, source, options)
@@ -75,22 +76,23 @@ class WalshOracle(FrequencyOracle):
     def likelihoods(self, data: Array) -> Floats:
         masks, parities = self.leak(data)
         items = self.value_items.astype(masks.dtype)
-        made = self.agreement(data, items)
+        likelihoods = self.agreement(data, items)
         for mask, parity in zip(masks.T, parities.T, strict=True):
-            made *= (np.bitwise_count(mask[:, None] & items) & 1) == parity[:, None]
-        return made
+            likelihoods *= (np.bitwise_count(mask[:, None] & items) & 1) == parity[:, None]
+        return likelihoods
 
-    def settle_exposure(self, given: str) -> None:
-        """Refuse a domain where a single report can give a value away, unless that was allowed.
+    def _settle_exposure(self) -> None:
+        """Refuse a domain where a single report can reveal the value, unless ``allow_exposure`` accepts that.
 
-        Where there is nothing to allow, permission is dropped, so that it is the same oracle with and without.
+        Where no report can, the permission is dropped, so that the oracle is the same with and without it.
         """
         if self.anonymity >= 2:
             object.__setattr__(self, "allow_exposure", False)
         elif not getattr(self, "allow_exposure", False):
+            parameters = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items() if name != "epsilon")
             raise ParameterError(
-                f"{self.title}: domain_size with {given} must be one where no single report can give a value away, "
-                f"got {self.domain_size}; to do it all the same, say allow_exposure=True"
+                f"{self.title}: with {parameters} a single report can reveal the value; "
+                "pass allow_exposure=True to accept that"
             )
 
     def weight(self, **options: Any) -> float:
@@ -103,7 +105,7 @@ class WalshOracle(FrequencyOracle):
         return np.asarray(weight * response + (1 - weight) * leak)
 
     def decode_adaptively(self, tally: Tally) -> Floats:
-        """Weigh the two parts for each value by its estimated count: better for frequent ones, and slightly biased."""
+        """Weight the two parts by the estimated count of each value: better for frequent values, slightly biased."""
         leak, response = self.parts(tally)
         noise, count = self.noise, np.clip(self.decode(tally), 0, tally.n)
         if noise.weight == 1:

@@ -1,7 +1,6 @@
-"""Randomized response: report the value itself, or another one."""
+"""Randomized response (RR, GRR): report the value itself, or another one."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +14,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import PureOracle
-from fldp.oracles.base.symbol_reports import NamedOracle
+from fldp.oracles.base.symbol_reports import SymbolOracle
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
 from fldp.support.validation import integer, positive
@@ -23,18 +22,17 @@ from fldp.support.validation import integer, positive
 
 @Kernel
 def respond(symbols: Any, coins: Any, keep: Any, other: Any, out: Any) -> None:
-    """Keep each symbol where its coin is below ``keep``; else each other symbol has ``other`` coins of its own.
-
-    The steps are the same either way: how long they take does not tell whether the symbol was kept.
-    """
+    """Keep each symbol where its coin is below ``keep``; each other symbol has ``other`` of the remaining coins."""
+    # Constant time: both cases take the same steps, and the one that does not apply is multiplied by 0.
     for i in range(len(symbols)):
         symbol, changed = U64(symbols[i]), U64(coins[i] >= keep)
         another = changed * (coins[i] - keep) // other
+        # Other symbols are numbered without the true one, so those from it on move up by 1.
         out[i] = (ONE - changed) * symbol + changed * (another + U64(another >= symbol))
 
 
 @dataclass(frozen=True, repr=False)
-class GRR(NamedOracle, PureOracle):
+class GRR(SymbolOracle, PureOracle):
     """Generalised randomized response: the true value with probability ``p``, each other one with ``q``.
 
     ``p = e^eps/(e^eps+d-1)``, ``q = 1/(e^eps+d-1)``. It is eps-LDP because ``p/q = e^eps``. Best where the domain is
@@ -54,23 +52,11 @@ class GRR(NamedOracle, PureOracle):
         """The realised coin."""
         return SymbolCoin.build(self.title, self.epsilon, self.domain_size)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
-
-    @property
-    def p(self) -> Fraction:
-        return self.coin.p
-
-    @property
-    def q(self) -> Fraction:
-        return self.coin.q
-
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         respond.over(len(values))(values, words[:, 0], U64(self.coin.keep), U64(self.coin.other), out)
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Two different symbols exclude each other in a report, so their supports have covariance -pq or -q^2."""
+        """Symbols exclude each other in a report, so two supports have covariance -pq or -q^2."""
         del options
         p, q, size = self.p, self.q, int(members.sum())
         inside = float(counts[members].sum())

@@ -1,4 +1,4 @@
-"""Hadamard response: report a position where the value's row of a Hadamard matrix is probably +1."""
+"""Hadamard response (HR): report a position where the value's row of a Hadamard matrix is probably +1."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
-from fldp.numerics.kernels import ONE, U64, Kernel, parity, walsh_hadamard, xor_pairs
+from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
+from fldp.numerics.word_kernels import parity
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.symbol_reports import add_symbols
@@ -24,7 +26,7 @@ MAX_BLOCKS = 1 << 16
 
 
 def power_of_two(owner: str, name: str, value: Any) -> int:
-    """Accept 1, 2, 4, ..., as many blocks as there may be."""
+    """Accept a power of two, at most ``MAX_BLOCKS``."""
     number = integer(1, MAX_BLOCKS)(owner, name, value)
     if number & (number - 1):
         raise fail(owner, name, "a power of two", value)
@@ -33,11 +35,10 @@ def power_of_two(owner: str, name: str, value: Any) -> int:
 
 @Kernel
 def draw_positions(values: Any, words: Any, halves: Any, shift: Any, bits: Any, out: Any) -> None:
-    """Draw for each value a symbol of its half.
+    """Draw for each value a uniform symbol of its half.
 
     Word 0 holds a position. Half ``2 j`` is where the row of the value is +1 in block ``j``, half ``2 j + 1`` where it
-    is -1. Where the position has the wrong sign, the lowest bit of the row's number is flipped in it, which gives it
-    the right one: a two-to-one map, so it is uniform over its half.
+    is -1.
     """
     mask = (ONE << bits) - ONE
     for k in range(len(values)):
@@ -45,6 +46,8 @@ def draw_positions(values: Any, words: Any, halves: Any, shift: Any, bits: Any, 
         position = words[2 * k] & mask
         half = U64(halves[k])
         wrong = parity(position & row) ^ (half & ONE)
+        # Flipping the lowest set bit of the row number flips the sign of a position. Doing so where the sign is wrong
+        # maps two positions to one, so the result is uniform over the half. ``~wrong + 1`` is all ones or zero.
         out[k] = (half >> ONE) << bits | (position ^ (row & (~row + ONE) & (~wrong + ONE)))
 
 
@@ -86,11 +89,9 @@ class HR(FrequencyOracle):
         """The realised coin that chooses the half."""
         return SymbolCoin.build(self.title, self.epsilon, 2 * self.blocks)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if self.blocks > self.domain_size:
             raise fail(self.title, "blocks", f"at most domain_size, {self.domain_size}", self.blocks)
-        _ = self.coin  # refuse a degenerate epsilon now
 
     @property
     def _shift(self) -> int:
@@ -152,20 +153,20 @@ class HR(FrequencyOracle):
         return bool((state >= 0).all()) and int(state.sum()) == n
 
     def to_rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
-        """Put a number of every value to its row: a line for each block."""
+        """Scatter a number for each value to its row, one line per block."""
         rows = np.zeros((self.blocks, 1 << self._bits), np.int64)
         values = np.arange(self.domain_size)
         rows[values & (self.blocks - 1), (values >> self._shift) + 1] = marks
         return rows
 
     def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Take the number of every value from its row: the inverse of ``to_rows``."""
+        """Gather a number for each value from its row: the inverse of ``to_rows``."""
         return np.asarray(rows[:, 1:].T.reshape(-1)[: self.domain_size])
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
-        """A value's supports less the other reports in its block are what the transform gives; ``p - q`` of its own."""
+        """The transform gives +1 reports minus -1 reports in each row; the mean for the own value is ``p - q``."""
         del options
-        signs = np.array([walsh_hadamard(line) for line in tally.state.reshape(self.blocks, -1)])
+        signs = walsh_hadamard(tally.state.reshape(self.blocks, -1))
         return np.asarray(self.from_rows(signs) / float(self.coin.p - self.coin.q), np.float64)
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
@@ -182,7 +183,7 @@ class HR(FrequencyOracle):
         return self._variance(n, count, n)
 
     def _variance(self, n: int, count: Any, inside: Any) -> Any:
-        """Return the variance for a value that ``count`` users hold, ``inside`` of them all being in its block."""
+        """Return the variance for a value that ``count`` users hold, with ``inside`` users in its block."""
         p, q = self.coin.p, self.coin.q
         near, far = float((p + q) / (p - q) ** 2), float(2 * q / (p - q) ** 2)
         return np.maximum(inside, count) * (near - far) + n * far - count
@@ -194,7 +195,7 @@ class HR(FrequencyOracle):
         report is in one block, so estimates in different ones have none.
         """
         del n, options
-        pairs = np.array([xor_pairs(line) for line in self.to_rows(members)])
+        pairs = xor_pairs(self.to_rows(members))
         return float(self.from_rows(pairs) @ counts) / float(self.coin.p - self.coin.q)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:

@@ -1,4 +1,4 @@
-"""Local hashing: hash the value to a few symbols, then respond on those."""
+"""Optimised local hashing (OLH): hash the value to a few symbols, then apply randomized response to those."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array
 from fldp.data.values import Values
-from fldp.numerics.kernels import U64, Kernel, keyed_hash, multiply_high
+from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.oracles.plain.grr import respond
@@ -33,10 +34,11 @@ def hash_symbols(values: Any, seeds: Any, symbols: Any, out: Any) -> None:
 
 @Kernel
 def add_supports(seeds: Any, lows: Any, widths: Any, state: Any) -> None:
-    """Count for every value the reports whose symbol it hashes to: those with ``low <= hash < low + width``."""
+    """Count for every value the reports whose symbol it hashes to: ``low <= hash < low + width``."""
     for i in range(len(seeds)):
         seed, low, width = seeds[i], lows[i], widths[i]
         for v in range(len(state)):
+            # Unsigned wrap-around makes one comparison of two, and the loop free of branches.
             state[v] += np.int64(keyed_hash(seed, U64(v)) - low < width)
 
 
@@ -59,8 +61,8 @@ class OLH(PureOracle):
     """Optimised local hashing: a public random hash to ``g`` symbols, then randomized response among those.
 
     ``p = e^eps/(e^eps+g-1)``, ``q = 1/g``. Given the seed, which says nothing about the value, the report is
-    randomized response, so it is eps-LDP whatever the hash. The hash (``fldp.numerics.kernels.keyed_hash``, made a
-    symbol by multiply-high) has to be good for accuracy only.
+    randomized response, so it is eps-LDP whatever the hash. The hash (``fldp.numerics.word_kernels.keyed_hash``,
+    mapped to a symbol by multiply-high) matters for accuracy only.
 
     Wang, Blocki, Li, Jha: Locally differentially private protocols for frequency estimation, USENIX Security 2017.
 
@@ -83,17 +85,9 @@ class OLH(PureOracle):
         """The realised coin."""
         return SymbolCoin.build(self.title, self.epsilon, self.symbols)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
-
-    @property
-    def p(self) -> Fraction:
-        return self.coin.p
-
     @property
     def q(self) -> Fraction:
-        """The share of seeds under which another value hashes to the reported symbol, up to 2^-64."""
+        """The share of seeds under which another value hashes to the reported symbol, within 2^-64."""
         return Fraction(1, self.symbols)
 
     @property
@@ -143,7 +137,7 @@ class OLH(PureOracle):
         return np.asarray(data["symbol"] < self.symbols)
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        """Under ideal hashing other values are supported independently, whatever the report says of its own."""
+        """Under ideal hashing a report supports other values independently of each other and of its own."""
         return self.draw_supports(counts, generator)
 
     def likelihoods(self, data: Array) -> Floats:

@@ -1,4 +1,4 @@
-"""Projective geometry response: a point of a finite geometry, more often one that is opposite to the value's own."""
+"""Projective geometry response (PGR): a point of a finite geometry, probably opposite to the value's own point."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,17 +20,19 @@ from fldp.oracles.base.symbol_reports import add_symbols
 from fldp.randomness.coins import SetCoin
 from fldp.randomness.stream import Words
 
-# The kernels below do the same steps for every value and every word: how long they take says nothing about either.
-# ``U64(condition)`` is 1 or 0, and what must not count is multiplied by 0.
+# Constant time: the kernels below take the same steps for every value and every word. ``U64(condition)`` is 1 or 0, and
+# terms that must not count are multiplied by 0 instead of skipped.
 
 
 @Kernel
 def opposite_digit(point: Any, tail: Any, top: Any, order: Any, digits: Any) -> Any:
-    """Return the digit that makes ``point``, once it is appended, opposite to 1 followed by the digits of ``tail``.
+    """Return the digit that, appended to ``point``, makes it opposite to 1 followed by the digits of ``tail``.
 
     ``tail`` is below ``top``, a power of ``order``. Its first digit meets the last one of the point, and so on; the
     appended digit meets the 1. No point has more than ``digits`` digits.
     """
+    # Peel the digits of the point off from its end (point 1 + q j + l is point j with the digit l appended) and those
+    # of the tail from its front, and add up their products. Point 0 is the leading 1, which meets one more digit.
     product = ZERO
     for _ in range(digits):
         more = U64(point > ZERO)
@@ -45,9 +47,10 @@ def opposite_digit(point: Any, tail: Any, top: Any, order: Any, digits: Any) -> 
 
 @Kernel
 def point_inside(rank: Any, tail: Any, top: Any, width: Any, order: Any, digits: Any) -> Any:
-    """Return point number ``rank`` of those opposite to a value with ``width = order^b``, ``b`` its leading zeros.
+    """Return point number ``rank`` among the points opposite to a value with ``b`` leading zeros, ``width = order^b``.
 
-    Points of ``b`` digits are all opposite. In others, the digit before the last ``b`` follows from those before it.
+    All points of ``b`` digits are opposite. In longer ones, the digits before it determine the digit before the last
+    ``b``.
     """
     first = (width - ONE) // (order - ONE)
     longer = U64(rank >= first)
@@ -59,7 +62,7 @@ def point_inside(rank: Any, tail: Any, top: Any, width: Any, order: Any, digits:
 
 @Kernel
 def point_outside(rank: Any, tail: Any, top: Any, width: Any, order: Any, digits: Any) -> Any:
-    """Return point number ``rank`` of those that are not opposite: the same digit is any but the one that follows."""
+    """Return point number ``rank`` among the others: there, that digit is any but the determined one."""
     first = (width - ONE) // (order - ONE)
     high, low = rank // width, rank % width
     longer = U64(high > ZERO)
@@ -72,9 +75,9 @@ def point_outside(rank: Any, tail: Any, top: Any, width: Any, order: Any, digits
 def draw_points(
     values: Any, words: Any, order: Any, digits: Any, rest: Any, own: Any, other: Any, keep: Any, out: Any
 ) -> None:
-    """Draw a point for each value: each one opposite has ``own`` words, each of the ``rest`` has ``other``."""
+    """Draw a point for each value: each opposite point has ``own`` words, each of the ``rest`` has ``other``."""
     for i in range(len(values)):
-        tail, top = U64(values[i]), ONE  # the digits of the value after its leading 1, and their number as a power
+        tail, top = U64(values[i]), ONE  # the digits of the value after its leading 1, and order^(their number)
         for _ in range(digits):
             more = U64(tail >= top)
             tail -= more * top
@@ -90,13 +93,13 @@ def draw_points(
 class PGR(PureOracle):
     """Projective geometry response: a point, with ``e^eps`` to 1 for those opposite to the point of the value.
 
-    The points are those of the projective space of ``t`` digits modulo a prime near ``e^eps + 1``
+    The points form the projective space of ``t`` digits modulo a prime near ``e^eps + 1``
     (``fldp.numerics.projective_geometry``); value ``v`` is point ``v``. A report supports the values that it is
     opposite to. Of the ``K`` points ``c`` are opposite to a value, and ``m`` to any two, so ``p = e^eps c / Z`` and ``q
     = ((e^eps - 1) m + c) / Z`` with ``Z = (e^eps - 1) c + K``. It is eps-LDP because under every value every point has
     one of the same two probabilities, which are at most ``e^eps`` to 1.
 
-    The error is near that of OUE and the report about as short as one value. The server counts points and does one
+    The error is near OUE's and the report about as short as one value. The server counts points and does one
     transform of the ``K`` counts for all values at once.
 
     Feldman, Nelson, Nguyen, Talwar: Private frequency estimation via projective geometry, ICML 2022.
@@ -119,10 +122,6 @@ class PGR(PureOracle):
     def coin(self) -> SetCoin:
         """The realised coin."""
         return SetCoin.build(self.title, self.epsilon, self.space.set_size, self.space.rest_size)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
 
     @property
     def p(self) -> Fraction:
@@ -177,7 +176,7 @@ class PGR(PureOracle):
         return np.asarray((supports - tally.n * float(self.q)) / float(self.p - self.q))
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """The sum has its variance less those of its parts. Users beyond the counts are taken for average outsiders."""
+        """Variance of the sum minus the variances of its terms. Users beyond the counts count as average outsiders."""
         del options
         p, q = self.p, self.q
         each = float(members.sum() * q * (1 - q)) + members * float(p * (1 - p) - q * (1 - q))
@@ -188,9 +187,9 @@ class PGR(PureOracle):
     def _variance_of_supports(self, members: NDArray[np.bool_]) -> Floats:
         """Return for every value the variance of the number of members that a report of it supports.
 
-        That number depends on the point alone: one transform. Its square, summed over the points opposite to a value,
-        is another. In how many points three sets meet depends on whether the values are on a line, so there is no
-        shorter formula. The numbers are centred before they are squared, so that little cancels.
+        That number depends on the point alone: one transform. The sum of its square over the points opposite to a value
+        is another. In how many points three sets meet depends on whether the values lie on a line, so there is no
+        shorter formula. Centring before squaring avoids cancellation.
         """
         marks = np.zeros(self.space.size)
         marks[: self.domain_size] = members
@@ -204,12 +203,12 @@ class PGR(PureOracle):
         )
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """The sets of any two values meet in equally many points."""
+        """Any two sets meet in the same number of points."""
         del value, other
         p, q, both = self.coin.p, self.coin.q, self.space.meet_size
-        one = self.space.set_size - both
-        neither = self.space.size - both - 2 * one
-        sizes = ((both, p, p), (one, p, q), (one, q, p), (neither, q, q))
+        either = self.space.set_size - both
+        neither = self.space.size - both - 2 * either
+        sizes = ((both, p, p), (either, p, q), (either, q, p), (neither, q, q))
         return Profile.of((Band(count, count * a, count * b) for count, a, b in sizes), self.space.size)
 
     def likelihoods(self, data: Array) -> Floats:

@@ -1,5 +1,5 @@
-"""Single: the oracle of one value, for the groups of Grouped that have no other."""
-# ruff: noqa: ARG002 (with one value, no argument tells anything)
+"""Single: the trivial oracle on a domain of one value, for groups of one value in Grouped."""
+# ruff: noqa: ARG002 (with one value, no argument matters)
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +19,7 @@ from fldp.support.validation import integer, positive
 
 @dataclass(frozen=True, repr=False)
 class Single(FrequencyOracle):
-    """The oracle of a domain of one value: nothing to report, nothing to estimate. It is not offered by name."""
+    """The oracle on one value: nothing to report, nothing to estimate. It is not in the registry."""
 
     name = "single"
     params = {"epsilon": positive, "domain_size": integer(1, 1)}  # noqa: RUF012

@@ -1,4 +1,4 @@
-"""Subset selection: report a set of values that is a little more likely to hold the true one."""
+"""Subset selection (SS): report a set of values that contains the true one with probability p."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Array
 from fldp.data.values import Values
-from fldp.numerics.kernels import ONE, U64, ZERO, Kernel, multiply_high
+from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.word_kernels import multiply_high
 from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.oracles.base.symbol_reports import add_symbols
@@ -25,10 +26,10 @@ _SIX, _SIXTY_THREE, _SIXTY_FOUR = U64(6), U64(63), U64(64)
 
 @Kernel
 def draw_subsets(values: Any, words: Any, keep: Any, others: Any, out: Any) -> None:
-    """Draw for each value a set that names it where its coin is below ``keep``, and else does not.
+    """Draw a set for each value, which contains the value if its coin is below ``keep``.
 
-    Word 0 is the coin, then one word for each member of the set but the value, which leaves the last word unused where
-    the value is named. There are ``others`` other values.
+    Word 0 is the coin; then there is one word for each other member, so the last word is unused if the value is in the
+    set. There are ``others`` other values.
     """
     marks = np.empty((others >> _SIX) + ONE, np.uint64)
     for i in range(len(values)):
@@ -41,12 +42,12 @@ def draw_subsets(values: Any, words: Any, keep: Any, others: Any, out: Any) -> N
 
 @Kernel
 def mark_others(value: Any, words: Any, members: Any, others: Any, marks: Any) -> None:
-    """Mark so many values other than ``value``, by the algorithm of Floyd.
+    """Mark ``members`` values other than ``value``, by Floyd's algorithm.
 
-    The other values are numbered from 0 in their order. Each step draws a number below a bound, which grows by one
-    from step to step up to ``others``; if that number is taken already, the step takes the largest one below the bound.
-    There is a step for every word, also for one that is not used: how long they take says nothing about the value.
+    The other values are numbered from 0 in order. Each step draws a number below a bound that grows by one from step to
+    step up to ``others``; if that number is taken, the step takes the largest number below the bound instead.
     """
+    # Constant time: an unused word takes the same steps as the others, with ``used`` = 0 in place of a branch.
     bound = others - members
     for k in range(len(words)):
         used = U64(bound < others)
@@ -61,7 +62,7 @@ def mark_others(value: Any, words: Any, members: Any, others: Any, marks: Any) -
 
 @Kernel
 def write_marked(marks: Any, out: Any) -> None:
-    """Write the marked values in their order: that in which they were drawn would tell which is the true one."""
+    """Write the marked values sorted: the order in which they were drawn would tell the true one."""
     place, start = 0, ZERO
     for block in range(len(marks)):
         bits, symbol = marks[block], start
@@ -108,11 +109,11 @@ def floyd_law(others: int, members: int) -> dict[int, Fraction]:
     for last in range(others - members, others):
         grown: dict[int, int] = {}
         for drawn, words in enumerate(_words_of_each(last + 1)):
-            for chosen, found in ways.items():
-                made = chosen | (1 << last if chosen >> drawn & 1 else 1 << drawn)
-                grown[made] = grown.get(made, 0) + found * words
+            for chosen, count in ways.items():
+                grown_set = chosen | (1 << last if chosen >> drawn & 1 else 1 << drawn)
+                grown[grown_set] = grown.get(grown_set, 0) + count * words
         ways = grown
-    return {chosen: Fraction(found, 1 << BITS * members) for chosen, found in ways.items()}
+    return {chosen: Fraction(count, 1 << BITS * members) for chosen, count in ways.items()}
 
 
 def _words_of_each(bound: int) -> list[int]:
@@ -155,14 +156,6 @@ class SS(PureOracle):
     def coin(self) -> SubsetCoin:
         """The realised coin."""
         return SubsetCoin.build(self.title, self.epsilon, self.size, self.domain_size)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
-
-    @property
-    def p(self) -> Fraction:
-        return self.coin.p
 
     @property
     def q(self) -> Fraction:
@@ -231,9 +224,9 @@ class SS(PureOracle):
 
     def likelihoods(self, data: Array) -> Floats:
         """Sets of one size are taken for uniform, which they are within ``2 w d/2^64``."""
-        made = np.full((len(data), self.domain_size), float(1 / self.coin.ratio))
-        np.put_along_axis(made, data.astype(np.int64), 1.0, axis=1)
-        return made
+        likelihoods = np.full((len(data), self.domain_size), float(1 / self.coin.ratio))
+        np.put_along_axis(likelihoods, data.astype(np.int64), 1.0, axis=1)
+        return likelihoods
 
     def law(self, value: int, public: Any = None) -> Law:
         del public

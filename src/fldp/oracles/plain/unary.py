@@ -1,4 +1,4 @@
-"""Unary encodings: one bit per value, each thrown by itself."""
+"""Unary encodings (SUE, OUE): one bit per value, each randomized independently."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
-from fldp.oracles.base.bit_reports import LANES, add_bits
+from fldp.oracles.base.bit_reports import LANES, add_bits, padding_mask, widths
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import PureOracle
@@ -27,7 +27,7 @@ _ALL = U64(2**64 - 1)
 
 @Kernel
 def settle_bit(row: Any, value: Any, is_one: Any, out: Any) -> None:
-    """Set the bit of the true value in a row of words, and write the row as bytes."""
+    """Set or clear the bit of the true value in a row of words, and write the row as bytes."""
     place = value & _SIXTY_THREE
     row[value >> _SIX] = row[value >> _SIX] & ~(ONE << place) | (U64(is_one) << place)
     for j in range(len(out)):
@@ -37,11 +37,12 @@ def settle_bit(row: Any, value: Any, is_one: Any, out: Any) -> None:
 
 @Kernel
 def below(words: Any, planes: Any, threshold: Any, row: Any) -> None:
-    """Write which of the 64 numbers of every block are below a threshold.
+    """Compare the 64 numbers of every block with a threshold, all 64 at a time.
 
-    Word ``k * blocks + b`` holds bit ``k`` of the numbers of block ``b``. From the lowest plane up, a number is below
-    the threshold if its bit is below the threshold's, or the same and it was below so far.
+    Word ``k * blocks + b`` is bit plane ``k`` of block ``b``: bit ``k`` of each of its 64 numbers.
     """
+    # From the lowest plane up, a number is below the threshold if its bit is smaller, or equal and the number was below
+    # so far. Where the threshold's bit is 1 that is ``row | ~plane``, where it is 0 it is ``row & ~plane``.
     blocks = len(row)
     row[:] = ZERO
     for k in range(planes):
@@ -56,9 +57,9 @@ def below(words: Any, planes: Any, threshold: Any, row: Any) -> None:
 
 @Kernel
 def throw(values: Any, words: Any, planes: Any, true: Any, other: Any, last: Any, out: Any) -> None:
-    """Throw 64 coins at a time by comparing bit planes with a threshold, then the true bit by word 0.
+    """Randomize every bit by bit planes, 64 at a time, then the true bit by word 0.
 
-    A bit is 1 where its number is below ``other``.
+    A bit is 1 where its number is below ``other``; ``last`` masks the padding of the last block.
     """
     blocks = (words.shape[1] - 1) // planes
     row = np.empty(blocks, np.uint64)
@@ -70,9 +71,9 @@ def throw(values: Any, words: Any, planes: Any, true: Any, other: Any, last: Any
 
 @Kernel
 def throw_each(values: Any, words: Any, masks: Any, true: Any, out: Any) -> None:
-    """Throw 64 coins at a time, each with a threshold of its own, then the true bit by a word of its own.
+    """Randomize every bit with a threshold of its own, 64 at a time, then the true bit by word 0.
 
-    As ``throw``, but bit ``j`` of ``masks[k, b]`` is bit ``k`` of the threshold of number ``j`` of block ``b``.
+    As ``throw``, but bit ``j`` of ``masks[k, b]`` is bit ``k`` of the threshold of number ``j`` in block ``b``.
     """
     planes, blocks = masks.shape
     row = np.empty(blocks, np.uint64)
@@ -81,13 +82,14 @@ def throw_each(values: Any, words: Any, masks: Any, true: Any, out: Any) -> None
         for k in range(planes):
             for b in range(blocks):
                 low = ~words[i, 1 + k * blocks + b]
+                # Majority of (bit is 0, below so far, threshold's bit is 1): the step of ``below`` for both cases.
                 row[b] = (low & (row[b] | masks[k, b])) | (row[b] & masks[k, b])
         settle_bit(row, U64(values[i]), words[i, 0] < true[values[i]], out[i])
 
 
 @dataclass(frozen=True, repr=False)
 class BitRows(FrequencyOracle):
-    """What all unary encodings share: bits packed into bytes, value ``v`` in bit ``v % 8`` of byte ``v // 8``."""
+    """Report format of unary encodings: packed bits, value ``v`` in bit ``v % 8`` of byte ``v // 8``."""
 
     @property
     def report_dtype(self) -> Any:
@@ -99,8 +101,7 @@ class BitRows(FrequencyOracle):
 
     @property
     def field_bits(self) -> tuple[int, ...]:
-        whole, rest = divmod(self.domain_size, 8)
-        return (8,) * whole + (rest,) * (rest > 0)
+        return widths(self.domain_size)
 
     @property
     def report_bits(self) -> int:
@@ -118,8 +119,7 @@ class BitRows(FrequencyOracle):
         add_bits.compiled(np.ascontiguousarray(data), LANES, state)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
-        padding = 0xFF << (self.domain_size % 8 or 8) & 0xFF
-        return np.asarray(data[:, -1] & padding == 0)
+        return np.asarray(data[:, -1] & padding_mask(self.domain_size) == 0)
 
     def outcome(self, report: Any) -> tuple[Any, Any]:
         return None, int.from_bytes(report.tobytes(), "little")
@@ -131,16 +131,12 @@ class BitRows(FrequencyOracle):
 
 @dataclass(frozen=True, repr=False)
 class UnaryOracle(BitRows, PureOracle):
-    """What SUE and OUE share: one coin for the true bit, and one for every other."""
+    """A unary encoding with one coin for the true bit and one for every other bit."""
 
     @property
     @abstractmethod
     def coins(self) -> UnaryCoins:
         """The realised coins."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coins  # refuse a degenerate epsilon now
 
     @property
     def p(self) -> Fraction:
@@ -165,7 +161,7 @@ class UnaryOracle(BitRows, PureOracle):
         return self.draw_supports(counts, generator)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """By the bits of the two values; all others have the same probability under both."""
+        """Bands by the bits of the two values; all other bits have the same law under both."""
         del value, other
         each = 1 << (self.domain_size - 2)
         own, rest = (self.p, 1 - self.p), (self.q, 1 - self.q)
@@ -173,21 +169,21 @@ class UnaryOracle(BitRows, PureOracle):
         return Profile.of(bands, self.outcomes)
 
     def likelihoods(self, data: Array) -> Floats:
-        """Values differ in their own bit alone, by the product of both ratios."""
+        """Up to a common factor, a value is likely or not by its own bit alone."""
         bits = np.unpackbits(data, axis=1, count=self.domain_size, bitorder="little")
         return np.where(bits, 1.0, float(1 / self.coins.ratio))
 
     def law(self, value: int, public: Any = None) -> Law:
         del public
         self.check_enumerable(value)
-        made = {}
+        law = {}
         for bits in range(self.outcomes):
             own = (bits >> value) & 1
             others = bits.bit_count() - own
-            made[bits] = (self.p if own else 1 - self.p) * (
+            law[bits] = (self.p if own else 1 - self.p) * (
                 self.q**others * (1 - self.q) ** (self.domain_size - 1 - others)
             )
-        return made
+        return law
 
 
 @dataclass(frozen=True, repr=False)

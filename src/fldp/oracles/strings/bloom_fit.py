@@ -1,4 +1,4 @@
-"""FittedOracle: oracles over strings whose candidates are fitted to a tally together, by least squares."""
+"""FittedOracle: string oracles that fit all candidates to a tally together, by least squares."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,23 +19,23 @@ from fldp.oracles.strings.bloom_model import CohortCounts, Design, Solver
 from fldp.oracles.strings.bloom_screening import screen
 from fldp.support.validation import flag, one_of
 
-_BY_CHANCE = 30  # candidates that nobody holds and that pass the screening, in the mean, at most
-_ANY = np.zeros(1, np.int64)  # a candidate like any other
+_BY_CHANCE = 30  # the most candidates, of those that nobody holds, that pass the screening on average
+_ANY = np.zeros(1, np.int64)  # the fingerprint of an arbitrary candidate
 
 
 @dataclass(frozen=True, repr=False)
 class FittedOracle(StringOracle):
-    """An oracle whose reports are bits: it says what those of each cohort show, and which bits a candidate sets."""
+    """An oracle whose reports are Bloom filters: it debiases their bits by cohort, and knows the bits of candidates."""
 
     methods = ("linear", "select")
 
     @abstractmethod
     def evidence(self, tally: Tally) -> CohortCounts:
-        """Return the debiased counts of all bits: how many people of every cohort have them set, without bias."""
+        """Return the debiased count of every bit of every cohort: how many people have it set."""
 
     @abstractmethod
     def design(self, marks: Fingerprints, *, cohorts: slice = slice(None)) -> Design:
-        """Return the equations that candidates are fitted by, in all cohorts or in some."""
+        """Return the design matrix of candidates, for all cohorts or some."""
 
     def estimate(
         self,
@@ -45,7 +45,7 @@ class FittedOracle(StringOracle):
         method: str = "linear",
         **options: Any,
     ) -> Estimate:
-        """Fit candidates by least squares: all of them, or those that stand out.
+        """Estimate the counts of candidates by least squares.
 
         ``"linear"`` fits all candidates to all cohorts. It is unbiased if people hold no other values, and otherwise
         over the choice of the hash functions. ``"select"`` is for very many candidates: a lasso on every other cohort
@@ -58,14 +58,14 @@ class FittedOracle(StringOracle):
         return super().estimate(tally, candidates=self._selected(tally, candidates), held_out=True, **options)
 
     def _selected(self, tally: Tally | Reports, candidates: Iterable[str | bytes]) -> tuple[str, ...]:
-        """Return the candidates that stand out in the cohorts of even number, or the first one if none does."""
+        """Return the candidates that stand out in the even cohorts, or the first candidate if none does."""
         listed, even = self.among(candidates), slice(0, None, 2)
-        evidence = self.evidence(self.settled(tally))
+        evidence = self.evidence(self.as_tally(tally))
         if len(evidence.sizes) < 2:
             raise ParameterError(f"{self.title}: method 'select' needs at least 2 cohorts, got 1")
         false = min(0.1, _BY_CHANCE / listed.domain_size)
-        kept = screen(self.design(listed.marks, cohorts=even), evidence[even], false)
-        return tuple(listed.candidates[k] for k in kept) or listed.candidates[:1]
+        chosen = screen(self.design(listed.marks, cohorts=even), evidence[even], false)
+        return tuple(listed.candidates[k] for k in chosen) or listed.candidates[:1]
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         for name, value in options.items():
@@ -82,7 +82,7 @@ class FittedOracle(StringOracle):
         return Fit(counts, {"marks": marks, "held_out": held_out, "dispersion": dispersion})
 
     def variance(self, n: int, count: Any, **context: Any) -> Any:
-        """That of the fit, which depends on the bits of the candidates, times the dispersion that was found."""
+        """Return the variance of the fit, which depends on the bits of the candidates, times its dispersion."""
         solver, excess = self._basis(**context)
         counts = np.asarray(count, np.float64)
         if not counts.ndim:
@@ -96,13 +96,13 @@ class FittedOracle(StringOracle):
         return float(together - solver.variances(n, plausible)[members].sum()) * excess
 
     def influence(self, marks: Fingerprints, members: Floats) -> Iterator[Floats]:
-        """Yield for every cohort what each of its debiased bits adds to a sum of estimates, with these coefficients."""
+        """Yield for every cohort the weight of each debiased bit in the sum of estimates with these coefficients."""
         return self._solver(marks, False).influence(members)
 
     def _basis(
         self, marks: Fingerprints = _ANY, held_out: bool = False, dispersion: float = 1.0, **others: Any
     ) -> tuple[Solver, float]:
-        """Return what the variances of a fit are made of, from its context."""
+        """Return the solver and the dispersion of a fit, from its context."""
         del others
         return self._solver(marks, held_out), dispersion
 
@@ -112,16 +112,16 @@ class FittedOracle(StringOracle):
 
 @lru_cache(maxsize=2)
 def _solver(oracle: FittedOracle, marks: bytes, held_out: bool) -> Solver:
-    """Prepare the fit of candidates once: it is needed for counts, variances and sums alike."""
+    """Build the solver of candidates, cached: counts, variances and sums need the same one."""
     return Solver.of(oracle.title, oracle.design(np.frombuffer(marks, np.int64), cohorts=_cohorts(held_out)))
 
 
 def _cohorts(held_out: bool) -> slice:
-    """Return the cohorts that candidates are fitted to: all, or those on which none was chosen."""
+    """Return the cohorts that candidates are fitted to: all, or the odd ones, on which none was selected."""
     return slice(1, None, 2) if held_out else slice(None)
 
 
 def _at_most(n: int, counts: Floats) -> Floats:
-    """Return counts that n people can have: estimates of many rare values, cut at 0, add up to more."""
+    """Scale counts down to a total of n: estimates of many rare values, clipped at 0, add up to more."""
     total = counts.sum()
     return counts if total <= n else counts * (n / total)

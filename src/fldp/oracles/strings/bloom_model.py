@@ -1,4 +1,4 @@
-"""Bloom filters of many people, decoded against a list of candidates by least squares.
+"""The linear model of Bloom filters: many people's filters decoded against candidates by least squares.
 
 A tally gives, for bit ``i`` of cohort ``j``, an unbiased estimate ``t_ij`` of how many of its ``N_j`` people have that
 bit set. Every person is in each of ``m`` cohorts with probability ``1/m``. A candidate sets known bits, any other value
@@ -28,7 +28,7 @@ _SINGULAR = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class CohortCounts:
-    """What reports say: the debiased count of every bit of every cohort, and the number of people in each cohort."""
+    """The debiased count of every bit of every cohort, and the number of people in each cohort."""
 
     bits: Floats
     sizes: Floats
@@ -39,10 +39,10 @@ class CohortCounts:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """The bits of candidates: ``positions`` has one for every cohort, candidate and hash function.
+    """The bits that candidates set: ``positions[cohort, candidate, hash function]``.
 
-    ``cohorts`` is the number of all cohorts, of which these may be some. ``own`` and ``other`` are the variances that
-    the noise of a report gives to a debiased bit which is set, and to one which is not.
+    ``cohorts`` is the number of all cohorts; ``positions`` may hold some of them. ``own`` and ``other`` are the
+    variances that the noise of a report adds to a debiased bit that is set, and to one that is not.
     """
 
     positions: NDArray[np.int16]
@@ -53,7 +53,7 @@ class Design:
 
     @property
     def equations(self) -> int:
-        """The number of bits of all cohorts."""
+        """The number of equations: one for each bit of each cohort."""
         return len(self.positions) * self.bits
 
     @property
@@ -81,14 +81,14 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Solver:
-    """Least squares on a design: ``inverse`` is that of its normal equations."""
+    """Least squares on a design; ``inverse`` is the inverse of the normal matrix."""
 
     design: Design
     inverse: Floats
 
     @classmethod
     def of(cls, owner: str, design: Design) -> "Solver":
-        """Prepare to solve; refuse candidates that are too many, or that cannot be told apart."""
+        """Invert the normal matrix; raise ``DomainError`` if candidates are too many or indistinguishable."""
         most = min(design.equations - 1, MAX_FITTED)
         if design.candidates > most:
             raise DomainError(
@@ -115,14 +115,13 @@ class Solver:
     def variances(self, n: int, counts: Floats, combinations: Floats | None = None) -> Floats:
         """Return the variances of linear combinations of the estimates, a row of coefficients for each, or of each.
 
-        Exact where counts are those of all people; those who hold none of the candidates count in the mean over the
-        hash functions.
+        Exact if all people hold candidates; the others contribute their mean over the hash functions.
         """
         own, strangers = self._alone if combinations is None else self._moments(combinations)
         return np.asarray(own @ counts + strangers * (n - counts.sum()))
 
     def largest_variance(self, n: int, count: float) -> float:
-        """Return the largest variance of a candidate that so many people hold, whatever the others hold."""
+        """Return the largest variance of any candidate that ``count`` people hold, whatever the others hold."""
         own, strangers = self._alone
         others = own.copy()
         np.fill_diagonal(others, strangers)
@@ -133,10 +132,10 @@ class Solver:
         return self._moments(np.eye(self.design.candidates))
 
     def _moments(self, combinations: Floats) -> tuple[Floats, Floats]:
-        """Return what one report of every candidate adds to the variance of every combination, and one of a stranger.
+        """Return the variance that a report of each candidate adds to each combination, and a stranger's report.
 
-        A report of ``w`` in cohort ``j`` adds ``sum over i of g_i (bit_i - b)`` to an estimate, so its mean square is
-        that of the noise of the bits and that of ``sum over i of g_i (B_ijw - b)``. Its mean is ``w``'s coefficient.
+        A report of ``w`` in cohort ``j`` adds ``sum over i of g_i (bit_i - b)`` to an estimate. Its mean square is the
+        noise of the bits plus the square of ``sum over i of g_i (B_ijw - b)``; its mean is ``w``'s coefficient.
         """
         design = self.design
         base, more = design.base, design.own - design.other
@@ -151,16 +150,16 @@ class Solver:
         return own / design.cohorts - combinations**2, strangers / design.cohorts
 
     def _collisions(self, each: Floats) -> Floats:
-        """Return the mean square of what the bits of a stranger add, over the hash functions."""
+        """Return the mean square of what a stranger's bits add, over the hash functions."""
         k, h, base = self.design.bits, self.design.hashes, self.design.base
         together = 1 - 2 * (1 - 1 / k) ** h + (1 - 2 / k) ** h - base**2  # the covariance of two bits
         squares = (each**2).sum(axis=1)
         return np.asarray(base * (1 - base) * squares + together * (each.sum(axis=1) ** 2 - squares))
 
     def dispersion(self, n: int, counts: Floats, evidence: CohortCounts) -> float:
-        """Return the mean square of what the equations leave, in units of what noise alone would leave; at least 1.
+        """Return the mean squared residual relative to its expectation under noise alone; at least 1.
 
-        Far above 1, frequent values are missing from the list, or people have reported more than once.
+        If it is far above 1, frequent values are missing from the list, or people have reported more than once.
         """
         design, total = self.design, 0.0
         base, people = design.base, n / design.cohorts
@@ -174,11 +173,13 @@ class Solver:
 
 
 def _inverted(owner: str, normal: Floats) -> Floats:
-    """Invert the normal equations, unless some candidates are sums of others as far as bits can tell."""
+    """Invert the normal matrix; raise ``DomainError`` if some candidates are linear combinations of others."""
     try:
         pivots = np.diag(np.linalg.cholesky(normal)) ** 2 / np.diag(normal)
     except np.linalg.LinAlgError:
         pivots = np.zeros(1)
     if pivots.min() < _SINGULAR:
-        raise DomainError(f"{owner}: candidates must set different bits, got some that cannot be told from others")
+        raise DomainError(
+            f"{owner}: some candidates set the same bits as others, so they cannot be told apart; leave them out"
+        )
     return np.asarray(np.linalg.inv(normal))

@@ -1,9 +1,9 @@
-"""Count-mean sketches: hash the string to one of a few buckets, then respond on those, as on a small domain.
+"""Count-mean sketches (CMS, HCMS): hash the string to a bucket, then apply an oracle over the buckets.
 
 A sketch has ``hashes`` public hash functions into ``width`` buckets, the same for all users. A user draws one of them,
-says which, and reports the bucket of the own string through an ordinary oracle over the buckets. The server keeps a
-tally of that oracle for every hash function. A candidate's buckets collect its own users and, by collision, a share
-``1/width`` of the others in the mean, which is taken off.
+says which, and reports the bucket of their string through an ordinary oracle over the buckets. The server has a
+tally of that oracle for every hash function. A candidate's buckets collect its own users and, by collision, an expected
+share ``1/width`` of the others, which is subtracted.
 
 **What is random.** Given the hash functions, the strings that collide with a candidate are fixed, and so is the error
 that they cause. The estimate is unbiased, and the variance is exact, over all three together: the noise, the users'
@@ -26,8 +26,9 @@ from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
-from fldp.numerics.kernels import U64, Kernel, keyed_hash, multiply_high
+from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Law, symbol_dtype
@@ -54,7 +55,7 @@ def buckets_of(mark: Any, seeds: Any, width: Any, out: Any) -> None:
 
 @Kernel
 def gather(table: Any, seeds: Any, marks: Any, width: Any, out: Any) -> None:
-    """Add up, for every fingerprint, what the table holds in its bucket under every seed."""
+    """Sum, for every fingerprint, the table entries of its bucket under every seed."""
     for c in range(len(marks)):
         mark, total = U64(marks[c]), 0.0
         for j in range(len(seeds)):
@@ -64,7 +65,7 @@ def gather(table: Any, seeds: Any, marks: Any, width: Any, out: Any) -> None:
 
 @dataclass(frozen=True, repr=False)
 class SketchOracle(StringOracle):
-    """What CMS and HCMS share. The state of a tally has a row for each hash function: its reports, then their tally."""
+    """A count-mean sketch. A tally has a row for each hash function: the number of reports, then their tally."""
 
     hashes: int = 1024
     width: int = 1024
@@ -77,14 +78,13 @@ class SketchOracle(StringOracle):
         "hash_seed": integer(0, MAX_SEED),
     }
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if self.width < 2:
             raise fail(self.title, "width", "at least 2", self.width)
         if self.hashes * self.width > MAX_CELLS:
             raise fail(self.title, "hashes", f"at most {MAX_CELLS} divided by width", self.hashes)
         try:
-            _ = self.response  # refuse a degenerate epsilon now
+            _ = self.response  # its coins are this oracle's
         except ParameterError as error:
             raise ParameterError(f"{self.title}: {str(error).partition(': ')[2]}") from None
 
@@ -103,7 +103,7 @@ class SketchOracle(StringOracle):
 
     @abstractmethod
     def possible(self, counts: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell of each hash function whether so many reports can add up to these cells, as far as sums show."""
+        """Return for each hash function whether ``counts`` reports can add up to these cells, as far as sums show."""
 
     @cached_property
     def seeds(self) -> Words:
@@ -166,15 +166,15 @@ class SketchOracle(StringOracle):
         counts = (sums - tally.n / m) * (m / (m - 1))
         return Fit(counts, {"squares": self._squares(tally.n, float((table**2).sum()))})
 
-    def _squares(self, n: int, found: float) -> float:
+    def _squares(self, n: int, cells: float) -> float:
         """Return the sum of the squared counts of all strings, estimated from the sum of the squared cells.
 
-        Every cell is unbiased for a share of its bucket's users. What its square has too much is the variance of the
-        cell, which is known; what a bucket's square has too much is collisions, ``1/m`` of all pairs in the mean.
+        Every cell is unbiased for a share of its bucket's users. The bias of its square is the variance of the cell,
+        which is known; the bias of a bucket's square is collisions, on average ``1/m`` of all pairs.
         """
         k, m = self.hashes, self.width
         own, other = self._noise
-        buckets = k * (found - n * (own + 1 + (m - 1) * other - 1 / k))
+        buckets = k * (cells - n * (own + 1 + (m - 1) * other - 1 / k))
         return float(np.clip((buckets - n**2 / m) * m / (m - 1), n, n**2))
 
     @cached_property
@@ -189,8 +189,8 @@ class SketchOracle(StringOracle):
         if squares is None:
             squares = np.sum(counts**2) if counts.ndim else counts**2 + (n - counts) ** 2
         (own, other), k, m = self._noise, self.hashes, self.width
-        others, theirs = n - counts, np.maximum(squares - counts**2, 0)
-        collisions = (m - 1) / m**2 * (others + (theirs - others) / k)
+        others, other_squares = n - counts, np.maximum(squares - counts**2, 0)
+        collisions = (m - 1) / m**2 * (others + (other_squares - others) / k)
         inside = counts * own + others * (own + (m - 1) * other) / m + np.maximum(collisions, 0)
         return (m / (m - 1)) ** 2 * inside
 
@@ -211,7 +211,7 @@ class SketchOracle(StringOracle):
         return np.take_along_axis(self.response.likelihoods(responses), places, axis=1)
 
     def profile(self, mark: int, other: int) -> Profile:
-        """Where the two collide, reports tell nothing; elsewhere they are those of two buckets."""
+        """Where the two collide, reports tell nothing; elsewhere they are reports of two buckets."""
         shared = int((self.buckets(mark) == self.buckets(other)).sum())
         apart, inside = self.hashes - shared, self.response.profile(0, 1)
         assert inside is not None
@@ -246,7 +246,7 @@ class SketchOracle(StringOracle):
 
     @property
     def _tried(self) -> int:
-        """How many of the hash functions the verifier goes through."""
+        """The number of hash functions that the verifier tries."""
         return min(self.hashes, max(1, _MAX_PUBLICS // len(list(self.response.publics()))))
 
     @property
@@ -317,8 +317,8 @@ class HCMS(SketchOracle):
     """Hadamard count-mean sketch: one bit of the Hadamard transform of the bucket, through a coin (``HRR``).
 
     A report names its hash function and a position, both drawn without regard to the string, and one bit, the parity
-    of bucket and position, which is flipped with probability ``1/(e^eps+1)``: eps-LDP. Reports are tiny; the error is
-    above that of CMS, a little for small eps, and for large eps it stays where that of one bit is.
+    of bucket and position, which is flipped with probability ``1/(e^eps+1)``: eps-LDP. Reports are tiny. The error
+    exceeds CMS's, slightly for small eps; for large eps it stays at the error of one exact bit.
 
     Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
 
@@ -358,9 +358,9 @@ class HCMS(SketchOracle):
         out["hash"], out["position"], out["bit"] = rows, data["mask0"], data["bits"]
 
     def split(self, data: Array) -> tuple[NDArray[np.int64], Array]:
-        made = np.empty(len(data), self.response.report_dtype)
-        made["mask0"], made["bits"] = data["position"], data["bit"]
-        return data["hash"].astype(np.int64), made
+        responses = np.empty(len(data), self.response.report_dtype)
+        responses["mask0"], responses["bits"] = data["position"], data["bit"]
+        return data["hash"].astype(np.int64), responses
 
     def possible(self, counts: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Every report adds a sign to one cell."""

@@ -1,4 +1,4 @@
-"""RAPPOR: a Bloom filter of a string, perturbed once for good and once more for every report."""
+"""RAPPOR: a Bloom filter of a string with a permanent and an instantaneous randomized response."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -16,8 +16,9 @@ from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import MergeError
-from fldp.numerics.kernels import U64, keyed_hash, multiply_high
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.oracle import Law
 from fldp.oracles.base.profile import Band, Profile
@@ -29,7 +30,7 @@ from fldp.oracles.strings.rappor_kernels import choose_bits, flip_filters
 from fldp.randomness.coins import log_upper
 from fldp.randomness.stream import Stream, Words
 from fldp.randomness.two_stage_coins import StageCoins
-from fldp.support.validation import fail, fraction, integer, maybe, positive
+from fldp.support.validation import fail, fraction, integer, optional, positive
 
 _ALL = U64(2**64 - 1)
 _MAX_PUBLICS = 64
@@ -37,7 +38,7 @@ _MAX_PUBLICS = 64
 
 @dataclass(frozen=True, repr=False)
 class RAPPOR(FittedOracle):
-    """A Bloom filter of a string, perturbed in two stages, of which the first is drawn once and kept.
+    """RAPPOR: a Bloom filter of a string, randomized in two stages, the first of which is drawn once and kept.
 
     Everybody is in one of ``cohorts`` at random, and says which. There ``hashes`` hash functions, others in each
     cohort, set bits of a filter of ``bits`` bits. The *permanent* response flips every bit with probability ``f/2``; it
@@ -55,8 +56,8 @@ class RAPPOR(FittedOracle):
 
     >>> oracle = RAPPOR(epsilon=1.0, epsilon_permanent=2.0)
     >>> reports = oracle.privatize(["firefox"] * 7000 + ["chrome"] * 3000, rng=7)
-    >>> found = oracle.estimate(reports, candidates=["firefox", "chrome", "safari"])
-    >>> found.counts.round(), found.stderr.round(), found.rest
+    >>> estimate = oracle.estimate(reports, candidates=["firefox", "chrome", "safari"])
+    >>> estimate.counts.round(), estimate.stderr.round(), estimate.rest
     (...)
     """
 
@@ -74,7 +75,7 @@ class RAPPOR(FittedOracle):
         "bits": integer(2, 4096),
         "hashes": integer(1, 16),
         "cohorts": power_of_two,
-        "p": maybe(fraction),
+        "p": optional(fraction),
         "hash_seed": integer(0, MAX_SEED),
     }
     refreshes = True
@@ -93,10 +94,6 @@ class RAPPOR(FittedOracle):
         coins = StageCoins(hashes, 53, flip // 2, zero, one)
         return cls(log_upper(coins.ratio), log_upper(coins.lasting_ratio), hashes=hashes, p=p, **others)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coins  # refuse a degenerate epsilon now
-
     @cached_property
     def coins(self) -> StageCoins:
         """The realised coins of both stages."""
@@ -110,8 +107,8 @@ class RAPPOR(FittedOracle):
     def seeds(self) -> Words:
         """The seeds of the hash functions, a row for each cohort: outputs of SplitMix64 started at ``hash_seed``."""
         with np.errstate(over="ignore"):
-            made = keyed_hash(U64(self.hash_seed), np.arange(self.cohorts * self.hashes, dtype=np.uint64))
-        return np.asarray(made).reshape(self.cohorts, self.hashes)
+            seeds = keyed_hash(U64(self.hash_seed), np.arange(self.cohorts * self.hashes, dtype=np.uint64))
+        return np.asarray(seeds).reshape(self.cohorts, self.hashes)
 
     def filters(self, marks: Fingerprints) -> NDArray[np.int16]:
         """Return the bits that fingerprints set: one for every cohort, fingerprint and hash function.
@@ -137,7 +134,7 @@ class RAPPOR(FittedOracle):
 
     @property
     def keep_words(self) -> int:
-        """The number of random words that the permanent response takes, the first ones of a report."""
+        """The number of leading words of a report that draw the permanent response."""
         return 1 + self.coins.planes * self._blocks
 
     @property
@@ -169,7 +166,7 @@ class RAPPOR(FittedOracle):
         return self.cohorts, 1 + self.bits
 
     def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
-        """Draw the permanent responses, in the form of reports: they are to be kept, and never to be sent.
+        """Draw the permanent responses, in the format of reports. They are to be stored, never sent.
 
         >>> oracle = RAPPOR(epsilon=1.0, epsilon_permanent=2.0)
         >>> kept = oracle.keep(["firefox"])
@@ -183,7 +180,7 @@ class RAPPOR(FittedOracle):
 
     def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
         if kept.oracle != self:
-            raise MergeError(f"{self.title}: what is kept must be of {self!r}, got {kept.oracle!r}")
+            raise MergeError(f"{self.title}: kept responses must be of {self!r}, got {kept.oracle!r}")
         data = np.empty_like(kept.data)
         for part, words in Stream.of(rng).chunks(len(kept), self.words - self.keep_words):
             self._respond(kept.data[part], words, data[part])
@@ -194,33 +191,32 @@ class RAPPOR(FittedOracle):
         self._respond(out, words[:, self.keep_words :], out)
 
     def _keep(self, values: Values, words: Words, out: Array) -> None:
-        """Write the cohort that word 0 draws, and the bits of the filter after the first stage."""
+        """Write the cohort that word 0 draws, and the permanent response."""
         rows = (words[:, 0] & U64(self.cohorts - 1)).astype(np.int64)
-        made, coins = np.empty((len(values), self._blocks), np.uint64), self.coins
+        filters, coins = np.empty((len(values), self._blocks), np.uint64), self.coins
         flip_filters.over(len(values))(
-            values, words[:, 1:], self.seeds[rows], U64(self.bits), coins.planes, U64(coins.flip), self._last, made
+            values, words[:, 1:], self.seeds[rows], U64(self.bits), coins.planes, U64(coins.flip), self._last, filters
         )
-        bit_reports.join(rows, self._as_bytes(made), out)
+        bit_reports.join(rows, self._as_bytes(filters), out)
 
     def _respond(self, kept: Array, words: Words, out: Array) -> None:
-        """Write the same cohort, and the bits after the second stage; ``out`` may be the same array."""
+        """Write the same cohort, and the instantaneous response; ``out`` may be the same array."""
         rows, bits = bit_reports.split(kept, self._header)
         padded = np.zeros((len(kept), 8 * self._blocks), np.uint8)
         padded[:, : bits.shape[1]] = bits
-        made, coins = padded.view("<u8"), self.coins
-        choose_bits.over(len(kept))(made, words, coins.planes, U64(coins.zero), U64(coins.one), self._last, made)
-        bit_reports.join(rows, self._as_bytes(made), out)
+        filters, coins = padded.view("<u8"), self.coins
+        choose_bits.over(len(kept))(filters, words, coins.planes, U64(coins.zero), U64(coins.one), self._last, filters)
+        bit_reports.join(rows, self._as_bytes(filters), out)
 
-    def _as_bytes(self, made: Words) -> Array:
-        return np.asarray(made.astype("<u8").view(np.uint8)[:, : -(-self.bits // 8)])
+    def _as_bytes(self, filters: Words) -> Array:
+        return np.asarray(filters.astype("<u8").view(np.uint8)[:, : -(-self.bits // 8)])
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         bit_reports.add(*bit_reports.split(data, self._header), state)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
         rows, bits = bit_reports.split(data, self._header)
-        padding = 0xFF << (self.bits % 8 or 8) & 0xFF
-        return np.asarray((rows < self.cohorts) & (bits[:, -1] & padding == 0))
+        return np.asarray((rows < self.cohorts) & (bits[:, -1] & bit_reports.padding_mask(self.bits) == 0))
 
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
         people = state[:, :1]
@@ -237,20 +233,20 @@ class RAPPOR(FittedOracle):
         return Design(self.filters(marks)[cohorts], self.bits, self.cohorts, own, other)
 
     def likelihoods(self, data: Array, marks: Fingerprints) -> Floats:
-        """Values differ in the bits that they set."""
+        """Up to a common factor, the product over the bits that a value sets."""
         rows, packed = bit_reports.split(data, self._header)
         bits = np.unpackbits(packed, axis=1, count=self.bits, bitorder="little")
-        made = np.empty((len(data), len(marks)))
-        one, zero = (float(ratio) for ratio in self._odds)
+        likelihoods = np.empty((len(data), len(marks)))
+        if_one, if_zero = (float(ratio) for ratio in self._odds)
         for k, mark in enumerate(marks):
             places = np.array([_pad(filter_, self.hashes) for filter_ in self._sets(int(mark))])[rows]
-            seen = np.where(np.take_along_axis(bits, np.maximum(places, 0), axis=1), one, zero)
-            made[:, k] = np.where(places >= 0, seen, 1.0).prod(axis=1)
-        return made
+            seen = np.where(np.take_along_axis(bits, np.maximum(places, 0), axis=1), if_one, if_zero)
+            likelihoods[:, k] = np.where(places >= 0, seen, 1.0).prod(axis=1)
+        return likelihoods
 
     @property
     def _odds(self) -> tuple[Fraction, Fraction]:
-        """How much more likely a bit is reported as 1, and as 0, if it is set."""
+        """Likelihood ratio of a reported 1, and of a reported 0, between a set and a clear bit."""
         p, q = self.coins.p_star, self.coins.q_star
         return q / p, (1 - q) / (1 - p)
 
@@ -259,39 +255,39 @@ class RAPPOR(FittedOracle):
         return [frozenset(row.tolist()) for row in self.filters(np.array([mark]))[:, 0]]
 
     def profile(self, mark: int, other: int) -> Profile:
-        """By the bits that one of the two sets and the other does not; all others have the same law under both."""
+        """Bands by the bits that exactly one of the two sets; all others have the same law under both."""
         pairs = zip(self._sets(mark), self._sets(other), strict=True)
-        kinds = Counter((len(mine - theirs), len(theirs - mine)) for mine, theirs in pairs)
+        kinds = Counter((len(own - others), len(others - own)) for own, others in pairs)
         bands = (band for (a, b), times in kinds.items() for band in self._bands(a, b, times))
         return Profile.of(bands, self.cohorts * self.outcomes)
 
-    def _bands(self, mine: int, theirs: int, times: int) -> Iterable[Band]:
-        """Yield the reports by how many of the bits that only one sets are 1, in so many cohorts alike."""
+    def _bands(self, own: int, others: int, times: int) -> Iterable[Band]:
+        """Yield bands by how many of the bits that exactly one of the two sets are 1, for ``times`` cohorts alike."""
         p, q = self.coins.p_star, self.coins.q_star
-        for x, y in product(range(mine + 1), range(theirs + 1)):
-            ways, share = comb(mine, x) * comb(theirs, y), Fraction(times, self.cohorts)
-            one = _binomial(q, mine, x) * _binomial(p, theirs, y)
-            two = _binomial(p, mine, x) * _binomial(q, theirs, y)
-            yield Band(times * ways << (self.bits - mine - theirs), share * ways * one, share * ways * two)
+        for x, y in product(range(own + 1), range(others + 1)):
+            ways, share = comb(own, x) * comb(others, y), Fraction(times, self.cohorts)
+            mass = _binomial(q, own, x) * _binomial(p, others, y)
+            other_mass = _binomial(p, own, x) * _binomial(q, others, y)
+            yield Band(times * ways << (self.bits - own - others), share * ways * mass, share * ways * other_mass)
 
     def law(self, value: int, public: Any = None) -> Law:
         return self._law(value, public, self.coins.p_star, self.coins.q_star)
 
     def keep_law(self, value: int, public: Any) -> Law:
-        """Return the exact law of what is kept, given the cohort."""
+        """Return the exact law of the permanent response, given the cohort."""
         return self._law(value, public, self.coins.f / 2, 1 - self.coins.f / 2)
 
     def _law(self, value: int, public: Any, zero: Fraction, one: Fraction) -> Law:
         self.check_enumerable(value)
         if public is None:
             raise fail(self.title, "public", "the cohort that the law is conditional on", public)
-        mine = sum(1 << bit for bit in self._sets(value)[public])
-        size = mine.bit_count()
-        made = {}
+        own = sum(1 << bit for bit in self._sets(value)[public])
+        size = own.bit_count()
+        law = {}
         for bits in range(self.outcomes):
-            inside, outside = (bits & mine).bit_count(), (bits & ~mine).bit_count()
-            made[bits] = _binomial(one, size, inside) * _binomial(zero, self.bits - size, outside)
-        return made
+            inside, outside = (bits & own).bit_count(), (bits & ~own).bit_count()
+            law[bits] = _binomial(one, size, inside) * _binomial(zero, self.bits - size, outside)
+        return law
 
     def outcome(self, report: Any) -> tuple[Any, Any]:
         rows, bits = bit_reports.split(report[None], self._header)
@@ -312,7 +308,7 @@ class RAPPOR(FittedOracle):
 
 
 def _binomial(share: Fraction, size: int, ones: int) -> Fraction:
-    """Return the probability of given bits of which so many are 1."""
+    """Return the probability of one particular row of ``size`` bits with ``ones`` ones."""
     return share**ones * (1 - share) ** (size - ones)
 
 

@@ -1,4 +1,4 @@
-"""The exponential mechanism: report a value that is probably near to the true one."""
+"""The exponential mechanism (Exponential): report a value that is probably near the true one."""
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,7 +14,7 @@ from fldp.numerics.kernels import Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.symbol_reports import NamedOracle
+from fldp.oracles.base.symbol_reports import SymbolOracle
 from fldp.oracles.base.treatment import DISTANCES, distance_name
 from fldp.randomness.coins import BITS, LOSS, degenerate, exp_lower
 from fldp.randomness.stream import Words
@@ -22,15 +22,13 @@ from fldp.support.validation import integer, positive
 
 _SCALE, _FINE = 1 << BITS, 1 << 128
 _MAX_CONDITION = 1e9  # beyond it, rounding shows in the estimates
-MAX_NEAR = 512  # values: a report takes a row of the channel, and the channel is inverted
+MAX_NEAR = 512  # values: the channel is a matrix of their pairs, and it is inverted
 
 
 @Kernel
 def choose(values: Any, coins: Any, ends: Any, out: Any) -> None:
-    """Choose the first symbol whose end, in the row of the value, lies above the coin; the last one has no end.
-
-    A binary search of as many steps for every value and coin: how long it takes says nothing about them.
-    """
+    """Choose the first symbol whose end, in the row of the value, lies above the coin; the last one has no end."""
+    # Constant time: a branchless binary search with the same number of steps for every value and coin.
     size, first = ends.shape[1], 1
     while 2 * first <= size:
         first *= 2
@@ -44,7 +42,7 @@ def choose(values: Any, coins: Any, ends: Any, out: Any) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class Exponential(NamedOracle):
+class Exponential(SymbolOracle):
     """The exponential mechanism on a line or a ring of values: the nearer to the true value, the more likely.
 
     A report is the value at distance ``k`` with a probability proportional to ``e^(-alpha k/2)``. The weights of two
@@ -70,8 +68,7 @@ class Exponential(NamedOracle):
     name = "exponential"
     params = {"epsilon": positive, "domain_size": integer(2, MAX_NEAR), "distance": distance_name}  # noqa: RUF012
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if not self.epsilon < BITS or not self.condition <= _MAX_CONDITION:
             raise degenerate(self.title, self.epsilon)
 
@@ -93,18 +90,18 @@ class Exponential(NamedOracle):
 
     @cached_property
     def shares(self) -> tuple[tuple[int, ...], ...]:
-        """For each value, how many of ``2^64`` words give each symbol.
+        """For each value, the number of the ``2^64`` words that give each symbol.
 
-        Rounded down, and what is left over goes to the value itself. The step from one distance to the next is taken a
-        little short, by 1/2048 of what it is above 1, so that rounding does not break the promise, which is checked.
+        Rounded down; the words left over go to the value itself. The ratio from one distance to the next is reduced by
+        1/2048 of its excess over 1, so that rounding does not break the promise, which is checked.
         """
         between = DISTANCES[self.distance].between
         weights = self._weights()
         rows = []
         for value in range(self.domain_size):
-            mine = [weights[between(value, symbol, self.domain_size)] for symbol in range(self.domain_size)]
-            total = sum(mine)
-            row = [_SCALE * weight // total for weight in mine]
+            near = [weights[between(value, symbol, self.domain_size)] for symbol in range(self.domain_size)]
+            total = sum(near)
+            row = [_SCALE * weight // total for weight in near]
             row[value] += _SCALE - sum(row)
             rows.append(tuple(row))
         if not self._is_kept(rows):
@@ -112,25 +109,25 @@ class Exponential(NamedOracle):
         return tuple(rows)
 
     def _weights(self) -> list[int]:
-        """Return the weights of all distances, that of 0 being ``2^128``."""
+        """Return the weights of all distances; distance 0 has weight ``2^128``."""
         distance = DISTANCES[self.distance]
         power = int(exp_lower(self.alpha if distance.is_even else self.alpha / 2) * _FINE)
         step = power - (power - _FINE) // 2048
-        made = [_FINE]
+        weights = [_FINE]
         for _ in range(distance.most(self.domain_size)):
-            made.append(made[-1] * _FINE // step)
-        return made
+            weights.append(weights[-1] * _FINE // step)
+        return weights
 
     def _is_kept(self, rows: list[tuple[int, ...]]) -> bool:
-        """Tell whether neighbours are within ``e^alpha`` and differ at all; all other pairs follow from them."""
+        """Whether neighbours are within ``e^alpha`` and still differ; all other pairs follow from neighbours."""
         power, weights = int(exp_lower(self.alpha) * _FINE), self._weights()
         least = 1 + (1 - LOSS) * (Fraction(weights[0], weights[1]) - 1)
         around = range(-1, self.domain_size - 1) if self.distance == "ring" else range(self.domain_size - 1)
         for value in around:
-            one, two = rows[value], rows[value + 1]
-            if any(a * _FINE > power * b or b * _FINE > power * a for a, b in zip(one, two, strict=True)):
+            row, after = rows[value], rows[value + 1]
+            if any(a * _FINE > power * b or b * _FINE > power * a for a, b in zip(row, after, strict=True)):
                 return False
-            if not 0 < one[value + 1] * least <= one[value] or least == 1:
+            if not 0 < row[value + 1] * least <= row[value] or least == 1:
                 return False
         return True
 
@@ -141,12 +138,12 @@ class Exponential(NamedOracle):
 
     @cached_property
     def inverse(self) -> Floats:
-        """The inverse of the channel: what a report of each symbol adds to the estimates."""
+        """The inverse of the channel: row ``s`` is what a report of symbol ``s`` adds to the estimates."""
         return np.asarray(np.linalg.inv(self.channel), np.float64)
 
     @property
     def condition(self) -> float:
-        """How much the inverse can enlarge a relative error, such as that of rounding."""
+        """The condition number of the channel in the 1-norm: how much decoding can amplify rounding errors."""
         try:
             return float(np.linalg.norm(self.channel, 1) * np.linalg.norm(self.inverse, 1))
         except np.linalg.LinAlgError:
@@ -154,7 +151,7 @@ class Exponential(NamedOracle):
 
     @cached_property
     def spreads(self) -> Floats:
-        """What a report of each value (row) adds to the variance of the estimate of each value (column)."""
+        """The variance that a report of each value (row) adds to the estimate of each value (column)."""
         return self.channel @ self.inverse**2 - np.eye(self.domain_size)
 
     @property
@@ -163,7 +160,7 @@ class Exponential(NamedOracle):
 
     @cached_property
     def _ends(self) -> NDArray[np.uint64]:
-        """Where in ``[0, 2^64)`` the words of each symbol end, but for the last."""
+        """Where in ``[0, 2^64)`` the words of each symbol end, except the last."""
         sums = [np.cumsum(np.array(row[:-1], np.uint64), dtype=np.uint64) for row in self.shares]
         return np.array(sums, np.uint64)
 
@@ -184,7 +181,7 @@ class Exponential(NamedOracle):
         return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
-        """Those of unbiased counts are unbiased; cut at 0, counts with so much noise add up to far more than n."""
+        """Linear in the counts: unbiased counts give unbiased variances, clipped ones would sum to far more than n."""
         del totals, options
         return np.maximum(counts @ self.spreads, 0.0)
 
@@ -193,7 +190,7 @@ class Exponential(NamedOracle):
         return float(n * self.spreads.mean())
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """The variance of the sum of what a report adds, less the variances of its parts."""
+        """Variance of the sum minus the variances of its terms."""
         del n, options
         added = self.inverse[:, members].sum(axis=1)
         whole = counts @ (self.channel @ added**2 - members)
@@ -204,11 +201,11 @@ class Exponential(NamedOracle):
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         pairs = zip(self.shares[value], self.shares[other], strict=True)
-        bands = (Band(1, Fraction(mine, _SCALE), Fraction(theirs, _SCALE)) for mine, theirs in pairs)
+        bands = (Band(1, Fraction(share, _SCALE), Fraction(other_share, _SCALE)) for share, other_share in pairs)
         return Profile.of(bands, self.domain_size)
 
     def sample_values(self, start: int, stop: int) -> list[int]:
-        """All of them: every pair is of its own kind."""
+        """Return all values: every pair is of its own kind."""
         return list(range(start, stop))
 
     def overlaps(self) -> dict[Fraction, Fraction]:
@@ -223,6 +220,6 @@ class Exponential(NamedOracle):
         return {symbol: Fraction(share, _SCALE) for symbol, share in enumerate(self.shares[value])}
 
     def resized(self, domain_size: int) -> "Exponential":
-        """Fewer values with the same alpha."""
+        """Return the oracle on fewer values with the same alpha."""
         size = min(domain_size, self.domain_size)
         return replace(self, domain_size=size, epsilon=self.alpha * DISTANCES[self.distance].most(size))

@@ -1,4 +1,4 @@
-"""The unary encoding for values that have budgets of their own."""
+"""Input-discriminative unary encoding (IDUE), for values with budgets of their own."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -22,28 +22,22 @@ from fldp.oracles.plain.unary import BitRows, throw_each
 from fldp.randomness.budget_coins import STEPS, LevelCoins, best_balance
 from fldp.randomness.coins import BITS, degenerate, exp_lower
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer
+from fldp.support.validation import fail, integer, optional
 
 _MIN_POWER = 1 + Fraction(1, 1 << 60)
 
 
-def _balance(owner: str, name: str, value: Any) -> int | None:
-    """Accept None, or an integer of the range that is searched."""
-    return None if value is None else integer(STEPS // 2, STEPS - 1)(owner, name, value)
-
-
 @dataclass(frozen=True, repr=False)
 class IDUE(BitRows, UnevenOracle):
-    """Unary encoding for values with different budgets: a bit for each value, thrown by the budget of that value.
+    """Unary encoding for values with different budgets: a bit for each value, randomized by the budget of that value.
 
-    ``budgets`` are the values that need more protection than all, each with a budget below ``epsilon``. Two values are
-    protected by the smaller of their budgets: MinID-LDP, and so eps-LDP for any two. A report tells no more about
-    values with a small budget than they allow, and all others are the more accurate for it; at most as accurate as if
-    their epsilon were twice the least budget. ``fldp.randomness.budget_coins`` has the probabilities and why they are
-    the best.
+    ``budgets`` maps the values that need more protection to budgets below ``epsilon``. Two values are protected by the
+    smaller of their budgets: MinID-LDP, and so eps-LDP for any two. The bits of the other values are more accurate in
+    return, at most as accurate as if their epsilon were twice the least budget. ``p`` and ``q`` depend on the budget;
+    ``fldp.randomness.budget_coins`` derives them and shows that they are optimal.
 
-    ``balance`` says how much accuracy goes from the values with the least budget to the others: 512, that of OUE with
-    that budget, to 1023. Left out, it is the best where no value is frequent.
+    ``balance`` says how much accuracy the values with the least budget give to the others, from 512 (OUE with that
+    budget) to 1023. By default it is optimal where no value is frequent.
 
     Gu, Li, Xiong, Cao: Providing input-discriminative protection for local differential privacy, ICDE 2020.
 
@@ -59,10 +53,9 @@ class IDUE(BitRows, UnevenOracle):
     balance: int | None = field(default=None, kw_only=True)
 
     name = "idue"
-    params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": _balance}  # noqa: RUF012
+    params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": optional(integer(STEPS // 2, STEPS - 1))}  # noqa: RUF012
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         for value, budget in self.budgets:
             if value >= self.domain_size:
                 raise fail(self.title, "a value in budgets", f"below {self.domain_size}", value)
@@ -75,11 +68,10 @@ class IDUE(BitRows, UnevenOracle):
         if self.balance is None:
             sizes = tuple(np.bincount(self.kind_of, minlength=len(self.levels)).tolist())
             object.__setattr__(self, "balance", best_balance(self.levels, sizes))
-        _ = self.coins  # refuse a degenerate epsilon now
 
     @cached_property
     def levels(self) -> tuple[float, ...]:
-        """All budgets, the least first."""
+        """All budgets, sorted."""
         return tuple(sorted({self.epsilon, *(budget for _, budget in self.budgets)}))
 
     @cached_property
@@ -117,7 +109,7 @@ class IDUE(BitRows, UnevenOracle):
 
     @cached_property
     def _masks(self) -> NDArray[np.uint64]:
-        """The thresholds of all values, bit by bit; 0 for what fills up the last word."""
+        """The thresholds of all values as bit planes, 64 values to a word; 0 for the padding of the last word."""
         limits = np.zeros(-(-self.domain_size // 64) * 64, np.uint64)
         limits[: self.domain_size] = np.array(self.coins.other, np.uint64)[self.kind_of]
         planes = np.arange(self.coins.planes, dtype=np.uint64)[:, None]
@@ -132,12 +124,12 @@ class IDUE(BitRows, UnevenOracle):
         return self.draw_supports(counts, generator)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """By the bits of the two values; all others have the same probability under both."""
-        mine, theirs = (self.kinds[self.kind_of[each]] for each in (value, other))
-        return _two_bits(mine, theirs, self.domain_size - 2)
+        """Bands by the bits of the two values; all other bits have the same law under both."""
+        own, others = (self.kinds[self.kind_of[each]] for each in (value, other))
+        return _two_bits(own, others, self.domain_size - 2)
 
     def likelihoods(self, data: Array) -> Floats:
-        """Values differ in their own bit alone."""
+        """Up to a common factor, a value is likely or not by its own bit alone."""
         bits = np.unpackbits(data, axis=1, count=self.domain_size, bitorder="little")
         ones = np.array([float(p / q) for p, q in self.kinds])[self.kind_of]
         zeros = np.array([float((1 - p) / (1 - q)) for p, q in self.kinds])[self.kind_of]
@@ -150,18 +142,18 @@ class IDUE(BitRows, UnevenOracle):
         return dict(enumerate(_products(chances)))
 
     def resized(self, domain_size: int) -> "IDUE":
-        """The first values of every level, in turn, with the same coins: as many levels as there is room for."""
+        """Return the oracle on the first values that have budgets, and one without, as many as fit."""
         if domain_size >= self.domain_size:
             return self
-        kept = [value for value, _ in self.budgets][: max(1, domain_size - 2)]
-        few = tuple((place, dict(self.budgets)[value]) for place, value in enumerate(kept))
-        return replace(self, domain_size=max(domain_size, len(kept) + 1), budgets=few)
+        values = [value for value, _ in self.budgets][: max(1, domain_size - 2)]
+        few = tuple((place, dict(self.budgets)[value]) for place, value in enumerate(values))
+        return replace(self, domain_size=max(domain_size, len(values) + 1), budgets=few)
 
 
 @lru_cache(maxsize=4096)
-def _two_bits(mine: Chances, theirs: Chances, rest: int) -> Profile:
-    """Return the profile of two values by their own bits, with so many other bits."""
-    (p, q), (r, s) = mine, theirs
+def _two_bits(own: Chances, others: Chances, rest: int) -> Profile:
+    """Return the profile of two values by their own bits, with ``rest`` other bits."""
+    (p, q), (r, s) = own, others
     bands = (
         Band(1 << rest, (p if a else 1 - p) * (s if b else 1 - s), (q if a else 1 - q) * (r if b else 1 - r))
         for a, b in product((0, 1), repeat=2)
@@ -170,8 +162,8 @@ def _two_bits(mine: Chances, theirs: Chances, rest: int) -> Profile:
 
 
 def _products(chances: list[Fraction]) -> Iterator[Fraction]:
-    """Yield the probability of every row of bits, the lowest bit first, each of them 1 with its own probability."""
-    made = [Fraction(1)]
+    """Yield the probability of every row of independent bits, in the order of the rows as numbers."""
+    products = [Fraction(1)]
     for chance in chances:
-        made = [share * (1 - chance) for share in made] + [share * chance for share in made]
-    yield from made
+        products = [share * (1 - chance) for share in products] + [share * chance for share in products]
+    yield from products

@@ -1,4 +1,4 @@
-"""Utility-optimised RAPPOR."""
+"""Utility-optimised RAPPOR (URAPPOR)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +13,7 @@ from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
-from fldp.oracles.base.bit_reports import LANES, add_bits
+from fldp.oracles.base.bit_reports import LANES, add_bits, padding_mask, widths
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
@@ -29,13 +29,13 @@ _SCALE = 1 << BITS
 class URAPPOR(UtilityOracle):
     """Utility-optimised RAPPOR: a bit for each sensitive value; any other value is named, or nothing is.
 
-    The bits are those of basic RAPPOR on the sensitive values: the true one is 1 with ``p = e^(eps/2)/(e^(eps/2)+1)``,
+    The bits are basic RAPPOR on the sensitive values: the true one is 1 with ``p = e^(eps/2)/(e^(eps/2)+1)``,
     every other with ``q = 1 - p``. A value that is not sensitive has no true bit; it is named beside the bits with
     probability ``1 - d``, where ``d = p/(q e^eps) = e^(-eps/2)``. A report that names nothing is at most ``e^eps``
     times as likely under one value as under another: between two sensitive values by both bits, and between a sensitive
     one and another by ``p/(q d) = e^eps``. So it is eps-ULDP.
 
-    A report has a bit for each sensitive value and the number of the value that it names, 0 if it names none: far
+    A report has a bit for each sensitive value and the number of the value that it names, 0 for none. That is far
     shorter than a bit for each value.
 
     Murakami, Kawamoto: Utility-optimized local differential privacy mechanisms for distribution estimation, USENIX
@@ -55,13 +55,9 @@ class URAPPOR(UtilityOracle):
         """The realised coins of the bits."""
         return UnaryCoins.build(self.title, self.epsilon, symmetric=True)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coins  # refuse a degenerate epsilon now
-
     @cached_property
     def shown(self) -> int:
-        """The words that make a report name a value that is not sensitive: rounded down, which rounds ``d`` up."""
+        """Number of 64-bit words for which a non-sensitive value is named. Rounded down, which rounds ``d`` up."""
         return int(_SCALE * (1 - self.coins.p / (self.coins.q * exp_lower(self.epsilon))))
 
     @property
@@ -86,12 +82,12 @@ class URAPPOR(UtilityOracle):
 
     @property
     def _blocks(self) -> int:
-        """Words that hold a bit for each sensitive value, and one that says whether another value is named."""
+        """64-bit words for the bits of all sensitive values, and one more bit that says whether the value is named."""
         return len(self.sensitive) // 64 + 1
 
     @property
     def _bytes(self) -> tuple[int, int]:
-        """How many bytes the bits take in memory, and how many the number."""
+        """The number of bytes of the bits in memory, and of the number after them."""
         return -(-len(self.sensitive) // 8), -(-self._others.bit_length() // 8)
 
     @property
@@ -104,7 +100,7 @@ class URAPPOR(UtilityOracle):
 
     @property
     def field_bits(self) -> tuple[int, ...]:
-        return (*_in_bytes(len(self.sensitive)), *_in_bytes(self._others.bit_length()))
+        return widths(len(self.sensitive)) + widths(self._others.bit_length())
 
     @property
     def server_work(self) -> str:
@@ -115,39 +111,39 @@ class URAPPOR(UtilityOracle):
         return (1 << len(self.sensitive)) * (1 + self._others)
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        """Throw the bits and one more after them: that of a value that is not sensitive, whether it is named."""
+        """Randomize the bits, and one more after them that says whether a non-sensitive value is named."""
         few, (bits, size), coins = len(self.sensitive), self._bytes, self.coins
         hidden, ranks = self.places(values)
         named = np.zeros(len(values), np.int64)
         for kind, true, ones in ((SENSITIVE, coins.true_threshold, few % 64), (OTHER, self.shown, few % 64 + 1)):
             rows = np.flatnonzero(hidden == (kind == SENSITIVE))
             places = ranks[rows] if kind == SENSITIVE else np.full(len(rows), few)
-            made, own = np.zeros((len(rows), 8 * self._blocks), np.uint8), np.ascontiguousarray(words[rows])
+            thrown, own = np.zeros((len(rows), 8 * self._blocks), np.uint8), np.ascontiguousarray(words[rows])
             last = U64((1 << ones) - 1)
-            throw.over(len(rows))(places, own, coins.planes, U64(true), U64(coins.other_threshold), last, made)
-            flags = made[:, few // 8] >> (few % 8) & 1
-            made[:, few // 8] &= 0xFF ^ (1 << few % 8)
-            out[rows, :bits] = made[:, :bits]
+            throw.over(len(rows))(places, own, coins.planes, U64(true), U64(coins.other_threshold), last, thrown)
+            flags = thrown[:, few // 8] >> (few % 8) & 1
+            thrown[:, few // 8] &= 0xFF ^ (1 << few % 8)
+            out[rows, :bits] = thrown[:, :bits]
             named[rows] = np.where(flags, ranks[rows] + 1, 0)
         out[:, bits:] = named[:, None] >> (8 * np.arange(size)) & 0xFF
 
     @cached_property
     def _other_values(self) -> NDArray[np.intp]:
-        """The values that are not sensitive, in their order."""
+        """The non-sensitive values, sorted."""
         return np.flatnonzero(self.kind_of == OTHER)
 
     def _named(self, data: Array) -> NDArray[np.int64]:
-        """Return the number of the value that each report names, from 1, or 0."""
+        """Return the number of the value that each report names, counted from 1; 0 for none."""
         bits, size = self._bytes
         return np.asarray((data[:, bits:].astype(np.int64) << (8 * np.arange(size))).sum(axis=1))
 
     def supported(self, data: Array) -> NDArray[np.uint8]:
-        """Return which values each report supports: those of its bits, and the one that it names."""
-        made = np.zeros((len(data), self.domain_size), np.uint8)
+        """Return which values each report supports: the set bits, and the value that it names."""
+        supports = np.zeros((len(data), self.domain_size), np.uint8)
         bits = np.unpackbits(data[:, : self._bytes[0]], axis=1, count=len(self.sensitive), bitorder="little")
-        made[:, self.kind_of == SENSITIVE] = bits
-        made[:, self.kind_of == OTHER] = self._named(data)[:, None] == np.arange(1, self._others + 1)
-        return made
+        supports[:, self.kind_of == SENSITIVE] = bits
+        supports[:, self.kind_of == OTHER] = self._named(data)[:, None] == np.arange(1, self._others + 1)
+        return supports
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         supports = np.zeros(len(self.sensitive), np.int64)
@@ -157,9 +153,8 @@ class URAPPOR(UtilityOracle):
         np.add.at(state, self._other_values[named[named > 0] - 1], 1)
 
     def check(self, data: Array) -> NDArray[np.bool_]:
-        bits = self._bytes[0]
-        padding = 0xFF << (len(self.sensitive) % 8 or 8) & 0xFF
-        return np.asarray((data[:, bits - 1] & padding == 0) & (self._named(data) <= self._others))
+        unused = data[:, self._bytes[0] - 1] & padding_mask(len(self.sensitive))
+        return np.asarray((unused == 0) & (self._named(data) <= self._others))
 
     def check_state(self, state: NDArray[np.int64], n: int) -> bool:
         return super().check_state(state, n) and int(state[self.kind_of == OTHER].sum()) <= n
@@ -168,11 +163,11 @@ class URAPPOR(UtilityOracle):
         return self.draw_supports(counts, generator)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """By the true bits of the two values, as far as they are sensitive, and by whether something is named."""
-        mine, theirs = int(self.kind_of[value]), int(self.kind_of[other])
+        """Bands by the true bits of the sensitive ones of the two values, and by whether a value is named."""
+        kind, other_kind = int(self.kind_of[value]), int(self.kind_of[other])
         p, q = self.coins.p, self.coins.q
-        bits = [((p, q), (1 - p, 1 - q))] * (mine == SENSITIVE) + [((q, p), (1 - q, 1 - p))] * (theirs == SENSITIVE)
-        silent = tuple(1 - self.revealed if kind == OTHER else Fraction(1) for kind in (mine, theirs))
+        bits = [((p, q), (1 - p, 1 - q))] * (kind == SENSITIVE) + [((q, p), (1 - q, 1 - p))] * (other_kind == SENSITIVE)
+        silent = tuple(1 - self.revealed if each == OTHER else Fraction(1) for each in (kind, other_kind))
         rest = 1 << (len(self.sensitive) - len(bits))
         bands = []
         for chosen in product(*bits):
@@ -181,22 +176,22 @@ class URAPPOR(UtilityOracle):
                 own, seen = own * a, seen * b
             bands.append(Band(rest, own, seen))
         every = 1 << len(self.sensitive)
-        if mine == OTHER:
+        if kind == OTHER:
             bands.append(Band(every, self.revealed, Fraction(0)))
-        return Profile.of(bands, every * (1 + theirs))
+        return Profile.of(bands, every * (1 + other_kind))
 
     def likelihoods(self, data: Array) -> Floats:
-        """One of nothing named: a sensitive value by its bit, any other by not being named."""
+        """If nothing is named, a sensitive value is likely or not by its bit, and any other by not being named."""
         few, named = len(self.sensitive), self._named(data)
         p, q, silent = self.coins.p, self.coins.q, float(1 - self.revealed)
         bits = np.unpackbits(data[:, : self._bytes[0]], axis=1, count=few, bitorder="little")
-        made = np.zeros((len(data), self.domain_size))
-        made[:, self.kind_of == SENSITIVE] = np.where(bits, float(p / q), float((1 - p) / (1 - q)))
-        made[:, self.kind_of == OTHER] = silent
-        made[named > 0] = 0.0
+        likelihoods = np.zeros((len(data), self.domain_size))
+        likelihoods[:, self.kind_of == SENSITIVE] = np.where(bits, float(p / q), float((1 - p) / (1 - q)))
+        likelihoods[:, self.kind_of == OTHER] = silent
+        likelihoods[named > 0] = 0.0
         rows = np.flatnonzero(named)
-        made[rows, np.flatnonzero(self.kind_of == OTHER)[named[rows] - 1]] = 1.0
-        return made
+        likelihoods[rows, np.flatnonzero(self.kind_of == OTHER)[named[rows] - 1]] = 1.0
+        return likelihoods
 
     def law(self, value: int, public: Any = None) -> Law:
         """An outcome is the bits and the number of the value that is named, or 0."""
@@ -204,16 +199,16 @@ class URAPPOR(UtilityOracle):
         self.check_enumerable(value)
         (hidden,), (place,) = (part.tolist() for part in self.places(np.array([value])))
         chances = [self.coins.p if hidden and k == place else self.coins.q for k in range(len(self.sensitive))]
-        made = {}
+        law = {}
         for bits in range(1 << len(chances)):
             share = Fraction(1)
             for k, chance in enumerate(chances):
                 share *= chance if bits >> k & 1 else 1 - chance
             if hidden:
-                made[bits, 0] = share
+                law[bits, 0] = share
             else:
-                made[bits, 0], made[bits, place + 1] = share * (1 - self.revealed), share * self.revealed
-        return made
+                law[bits, 0], law[bits, place + 1] = share * (1 - self.revealed), share * self.revealed
+        return law
 
     def outcome(self, report: Any) -> tuple[Any, Any]:
         bits = int.from_bytes(report[: self._bytes[0]].tobytes(), "little")
@@ -221,11 +216,5 @@ class URAPPOR(UtilityOracle):
 
     def report(self, outcome: Any, public: Any = None) -> Array:
         del public
-        made = b"".join(number.to_bytes(size, "little") for number, size in zip(outcome, self._bytes, strict=True))
-        return np.frombuffer(made, np.uint8)
-
-
-def _in_bytes(bits: int) -> tuple[int, ...]:
-    """Return the widths of so many bits in bytes, the last of which may have fewer."""
-    whole, rest = divmod(bits, 8)
-    return (8,) * whole + (rest,) * (rest > 0)
+        data = b"".join(number.to_bytes(size, "little") for number, size in zip(outcome, self._bytes, strict=True))
+        return np.frombuffer(data, np.uint8)

@@ -1,4 +1,4 @@
-"""Utility-optimised randomized response."""
+"""Utility-optimised randomized response (URR)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +15,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
-from fldp.oracles.base.symbol_reports import NamedOracle
+from fldp.oracles.base.symbol_reports import SymbolOracle
 from fldp.oracles.plain.grr import respond
 from fldp.oracles.unequal.utility import SENSITIVE, UtilityOracle
 from fldp.randomness.coins import BITS, SymbolCoin
@@ -25,12 +25,12 @@ _SCALE = 1 << BITS
 
 
 @dataclass(frozen=True, repr=False)
-class URR(NamedOracle, UtilityOracle):
-    """Utility-optimised randomized response: sensitive values among each other, others often as they are.
+class URR(SymbolOracle, UtilityOracle):
+    """Utility-optimised randomized response: sensitive values are mixed, others are often reported unchanged.
 
     With ``s`` sensitive values, a report of one of them is itself with probability ``e^eps/(e^eps+s-1)`` and each other
     sensitive one with ``q = 1/(e^eps+s-1)``. A report of any other value is each sensitive one with ``q``, too, and
-    else the value itself, which that reveals. So a report that names a sensitive value is at most ``e^eps`` times as
+    otherwise the value itself, which reveals it. So a report that names a sensitive value is at most ``e^eps`` times as
     likely under one value as under another, and only values that are not sensitive are revealed: eps-ULDP.
 
     Murakami, Kawamoto: Utility-optimized local differential privacy mechanisms for distribution estimation, USENIX
@@ -50,13 +50,9 @@ class URR(NamedOracle, UtilityOracle):
         """The realised coin among the sensitive values."""
         return SymbolCoin.build(self.title, self.epsilon, len(self.sensitive))
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.coin  # refuse a degenerate epsilon now
-
     @property
     def shown(self) -> int:
-        """The words that make a report of a value that is not sensitive the value itself."""
+        """Number of 64-bit words for which a non-sensitive value is reported unchanged."""
         return self.coin.keep - self.coin.other
 
     @property
@@ -72,22 +68,20 @@ class URR(NamedOracle, UtilityOracle):
         return (self.coin.p, self.coin.q), (self.revealed, Fraction(0))
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        """A coin below what is kept, or shown, gives the value itself; else it names a sensitive one.
-
-        Both are worked out for every value, and one is taken: how long it takes does not tell which kind it is of.
-        """
+        """A coin below ``keep`` (``shown`` if not sensitive) gives the value itself, any other a sensitive one."""
+        # Constant time: both cases are computed for every value, and one is selected.
         coins, sensitive = np.ascontiguousarray(words[:, 0]), np.array(self.sensitive)
         hidden, places = self.places(values)
         last, shown, other = len(sensitive) - 1, U64(self.shown), U64(self.coin.other)
         symbols = np.zeros(len(values), np.int64)
-        if last:  # one alone is always kept
+        if last:  # a single sensitive value is always kept
             respond.over(len(values))(np.minimum(places, last), coins, U64(self.coin.keep), other, symbols)
         drawn = (np.maximum(coins, shown) - shown) // other
         named = np.where(coins < shown, values, sensitive[np.minimum(drawn, U64(last)).astype(np.int64)])
         out[:] = np.where(hidden, sensitive[symbols], named)
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Symbols exclude each other in a report, so the covariance of two is minus the product of their chances."""
+        """Symbols exclude each other in a report: the covariance of two is minus the product of their probabilities."""
         del options
         gap, q = float(self.revealed), float(self.coin.q)
         hidden = members & (self.kind_of == SENSITIVE)
@@ -98,17 +92,17 @@ class URR(NamedOracle, UtilityOracle):
         return -(n * pairs + inside * own * size - special * own) / gap**2
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        """With the same probability for all values a report is the value itself, else it is any sensitive one."""
+        """With the same probability for all values a report is the value itself; else it is a uniform sensitive one."""
         state = generator.binomial(counts, float(self.revealed))
         rest, few = int(counts.sum() - state.sum()), len(self.sensitive)
         state[list(self.sensitive)] += generator.multinomial(rest, np.full(few, 1 / few))
         return np.asarray(state)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
-        mine, theirs = self.law_of(value), self.law_of(other)
+        law, other_law = self.law_of(value), self.law_of(other)
         own = {value, other}
         rest = len(set(self.sensitive) - own)
-        bands = [Band(1, mine(symbol), theirs(symbol)) for symbol in own if mine(symbol)]
+        bands = [Band(1, law(symbol), other_law(symbol)) for symbol in own if law(symbol)]
         few = len(self.sensitive)
         return Profile.of([*bands, Band(rest, rest * self.coin.q, rest * self.coin.q)], few + int(self.kind_of[other]))
 

@@ -1,4 +1,4 @@
-"""What the utility-optimised oracles share: sensitive values are hidden, the others may be revealed."""
+"""Utility-optimised oracles (URR, URAPPOR): sensitive values are protected, the others may be revealed."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Sequence
@@ -21,11 +21,11 @@ from fldp.support.validation import fail
 _THREE_DIGITS, _MANY = Context(prec=3, rounding=ROUND_FLOOR), Context(prec=60, rounding=ROUND_FLOOR)
 
 SENSITIVE, OTHER = 0, 1  # the two kinds of values
-_MIN_NAMED = 4  # reports: with fewer, a normal interval of 95 % would cover the count less than 90 % of the time
+_MIN_NAMED = 4  # reports: with fewer, a normal 95 % interval would cover the count less than 90 % of the time
 
 
 def three_digits(share: Fraction) -> Fraction:
-    """Return a share rounded down to three digits, so that people can read it.
+    """Return a share rounded down to three significant digits, for people to read.
 
     >>> three_digits(Fraction(1, 3)), three_digits(Fraction(1, 2))
     (Fraction(333, 1000), Fraction(1, 2))
@@ -36,19 +36,18 @@ def three_digits(share: Fraction) -> Fraction:
 
 @dataclass(frozen=True, repr=False)
 class UtilityOracle(UnevenOracle):
-    """What URR and URAPPOR share: the sensitive values, and what a report of another value can reveal.
+    """An oracle that protects the sensitive values alone: eps-ULDP.
 
-    A report of a value that is not sensitive reveals it with probability ``revealed``, and is one that every value can
-    give otherwise. A report of a sensitive value is always one of these. That is eps-ULDP; as FLDP, eta is the
-    probability of not being revealed, or the share of reports that are not revealing, whichever is smaller.
+    A report of a non-sensitive value reveals it with probability ``revealed``; otherwise it is one that every value can
+    produce. A report of a sensitive value is always one of the latter. As FLDP, eta is the probability of not being
+    revealed, or the share of reports that reveal nothing, whichever is smaller.
     """
 
     sensitive: tuple[int, ...] = field(kw_only=True)
 
     params = {**FrequencyOracle.params, "sensitive": sensitive_values}  # noqa: RUF012
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _settle_parameters(self) -> None:
         if not len(self.sensitive) < self.domain_size or self.sensitive[-1] >= self.domain_size:
             rule = f"some of the {self.domain_size} values, not all"
             raise fail(self.title, "sensitive", rule, list(self.sensitive))
@@ -56,12 +55,12 @@ class UtilityOracle(UnevenOracle):
     @property
     @abstractmethod
     def revealed(self) -> Fraction:
-        """The probability that a report of a value that is not sensitive reveals it."""
+        """The probability that a report of a non-sensitive value reveals it."""
 
     @property
     @abstractmethod
     def share_of_common(self) -> Fraction:
-        """The share of the reports of such a value, by their number, that every value can give."""
+        """The share of the possible reports of a non-sensitive value that every value can produce."""
 
     @property
     def promise(self) -> tuple[Any, ...]:
@@ -89,11 +88,11 @@ class UtilityOracle(UnevenOracle):
 
     @property
     def least_variances(self) -> Floats:
-        """That of a value which four reports name: one that is not sensitive has no noise but its own."""
+        """The variance at four naming reports: a non-sensitive value that nobody names would seem to have none."""
         return np.where(self.kind_of == OTHER, float(_MIN_NAMED * (1 - self.revealed) / self.revealed**2), 0.0)
 
     def leaves(self) -> Iterable[Collection[int]]:
-        """All values, or one that is not sensitive."""
+        """Yield all values, then each non-sensitive value alone."""
         yield range(self.domain_size)
         for value in np.flatnonzero(self.kind_of == OTHER).tolist():
             yield (value,)
@@ -109,9 +108,9 @@ class UtilityOracle(UnevenOracle):
         return kinds
 
     def places(self, values: Values) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Return of each value whether it is sensitive, and its place among those of its kind.
+        """Return whether each value is sensitive, and its rank among the values of its kind.
 
-        It does not look at the whole domain: a client has one value.
+        It does not build an array of the whole domain: a client has one value.
         """
         sensitive = np.array(self.sensitive)
         before = np.searchsorted(sensitive, values)
@@ -119,7 +118,7 @@ class UtilityOracle(UnevenOracle):
         return hidden, np.where(hidden, before, values - before)
 
     def resized(self, domain_size: int) -> "UtilityOracle":
-        """Half of the values are sensitive, where there are enough of both kinds."""
+        """Return the oracle on fewer values, half of them sensitive where there are enough of both kinds."""
         few = min(len(self.sensitive), max(1, domain_size // 2))
         others = min(self.domain_size - len(self.sensitive), max(1, domain_size - few))
         if few + others == self.domain_size:

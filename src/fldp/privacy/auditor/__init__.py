@@ -1,4 +1,4 @@
-"""The audit of a black box: from its outputs alone, at a stated confidence."""
+"""Audits: statistical tests of a black box, from its outputs alone, at a stated confidence."""
 
 from fldp.privacy.auditor.auditor import CONFIDENCE, SAMPLES, Audit, audit, choose_values, repeated, values_of
 from fldp.privacy.auditor.judge import Finding

@@ -1,9 +1,9 @@
-"""audit: a black box is run many times and judged by its outputs alone, at a stated confidence.
+"""audit: run a black box many times and judge it by its outputs alone, at a stated confidence.
 
-Half of the outputs are for learning: in each family of events, the event and the two values that tell the most are
-chosen on it. The other half is for testing that one event, with the bounds of Clopper and Pearson. The error is shared
-out among the families and the two bounds of each, so an honest mechanism is accused in at most ``1 - confidence`` of
-runs, however many events were looked at. ``docs/audit.md`` says what it cannot see.
+Half of the outputs are for learning: in each family of events they select the event and the two values with the
+strongest evidence. The other half tests that one event, with Clopper-Pearson bounds. The error is divided among the
+families and the two bounds of each, so an honest mechanism is accused in at most ``1 - confidence`` of runs, however
+many events were tried. ``docs/audit.md`` says what an audit cannot see.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,9 +19,10 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.auditor.declared_scores import Supports, declared
 from fldp.privacy.auditor.event_choice import AuditedClaim
-from fldp.privacy.auditor.judge import CALLS, AuditSamples, Finding, Progress, judge
+from fldp.privacy.auditor.judge import CALLS, AuditSamples, Finding, judge
 from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, fraction, integer, positive
 
 SAMPLES, CONFIDENCE = 20_000, 0.99
@@ -33,11 +34,11 @@ Source = Callable[[Any, int], Any]
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found. ``holds`` is not a proof: it says that so many outputs showed no violation.
+    """The result of an audit. ``holds`` is not a proof: it says that these outputs show no violation.
 
     >>> import fldp
-    >>> found = audit(fldp.RR(epsilon=1.0), samples=4000, rng=7)
-    >>> found.holds, 0.8 < found.epsilon_lower_bound < 1
+    >>> result = audit(fldp.RR(epsilon=1.0), samples=4000, rng=7)
+    >>> result.holds, 0.8 < result.epsilon_lower_bound < 1
     (True, True)
     """
 
@@ -59,7 +60,7 @@ class Audit:
 
     @property
     def epsilon_lower_bound(self) -> float:
-        """The epsilon that the mechanism has at least, at the eta claimed."""
+        """A lower confidence bound of the epsilon of the mechanism, at the claimed eta."""
         return max((finding.epsilon for finding in self.findings if finding.family != "independence"), default=0.0)
 
     def __repr__(self) -> str:
@@ -86,7 +87,7 @@ def audit(
     ``privatize`` is an oracle, or anything that takes values, one for each person, and returns as many outputs:
     reports, arrays, or a list of numbers, texts, tuples, sets. It is called with one value many times over. What it
     claims is said by ``epsilon`` and ``eta`` (1, plain LDP, unless given), or by the ``oracle`` that it implements. The
-    ``values`` to compare are those of ``values_of`` unless given. Each is privatized ``samples`` times. An honest
+    ``values`` to compare come from ``values_of`` unless given. Each is privatized ``samples`` times. An honest
     mechanism is accused with a probability of at most ``1 - confidence``.
 
     ``supports(outputs, values)`` may tell how much each output speaks for each value, an array with a column for each,
@@ -96,8 +97,8 @@ def audit(
     >>> import fldp
     >>> audit(fldp.GRR(epsilon=1.0, domain_size=5), samples=4000, rng=7)
     <audit of epsilon 1, eta 1: no violation found>
-    >>> found = audit(lambda values: values, epsilon=1.0, domain_size=5, samples=4000, rng=7)
-    >>> found.holds, found.findings[0].family, found.findings[0].event
+    >>> result = audit(lambda values: values, epsilon=1.0, domain_size=5, samples=4000, rng=7)
+    >>> result.holds, result.findings[0].family, result.findings[0].event
     (False, 'outputs', 'the output = 0')
     """
     stream = Stream.of(rng)
@@ -114,8 +115,8 @@ def audit(
         each = np.dtype(oracle.report_dtype).itemsize * int(np.prod(oracle.report_shape))
         _check_memory(each, size * CALLS * len(audited))
         supports = supports or (declared(oracle) if _are_values(audited, oracle) else None)
-    evidence = _collect(_source(privatize, stream), audited, size, supports, progress or _silent)
-    findings = judge(evidence, claim, error, stream.child("audit", "pairs"), progress or _silent)
+    evidence = _collect(_source(privatize, stream), audited, size, supports, progress or ignore)
+    findings = judge(evidence, claim, error, stream.child("audit", "pairs"), progress or ignore)
     return Audit(claim, float(confidence), size * CALLS, audited, tuple(findings))
 
 
@@ -137,7 +138,7 @@ def choose_values(domain_size: int, rng: int | Stream | None = None) -> tuple[in
 
 
 def values_of(oracle: FrequencyOracle, rng: int | Stream | None = None) -> tuple[int, ...]:
-    """Choose the values of an oracle that an audit compares: where only some are plain LDP, such values.
+    """Choose the values of an oracle that an audit compares; if only some are under plain LDP, among those.
 
     Between groups Grouped promises nothing, so there is nothing to audit; inside of one, plain LDP. So it is with the
     sensitive values of URR.
@@ -153,7 +154,7 @@ def values_of(oracle: FrequencyOracle, rng: int | Stream | None = None) -> tuple
 
 
 def repeated(enrol: Callable[[Any], Callable[[], Any]], times: int) -> Callable[[Any], Any]:
-    """Return a ``privatize`` whose output is all that a person is seen to answer, asked so many times.
+    """Return a ``privatize`` whose output is all answers of a person who is asked several times.
 
     ``enrol(values)`` takes one value for each person and returns a function that asks all of them once. A client that
     remembers its answer, or its permanent noise, keeps its epsilon however often it is asked; one that draws anew
@@ -186,17 +187,17 @@ def _claim(
     epsilon: float | None, eta: Any, oracle: FrequencyOracle | None, values: Sequence[Any] | None
 ) -> AuditedClaim:
     if epsilon is None and oracle is None:
-        raise ParameterError("audit: say what is claimed: epsilon (and eta), or the oracle")
-    said = positive("audit", "epsilon", oracle.epsilon if epsilon is None and oracle else epsilon)
+        raise ParameterError("audit: pass the claim: epsilon (and eta), or the oracle")
+    bound = positive("audit", "epsilon", oracle.epsilon if epsilon is None and oracle else epsilon)
     promised = 1 if oracle is None or _are_plain(oracle, values) else oracle.eta
     share = positive("audit", "eta", float(promised) if eta is None else eta)
     if share > 1:
         raise fail("audit", "eta", "a number above 0 and at most 1", eta)
-    return AuditedClaim(said, share)
+    return AuditedClaim(bound, share)
 
 
 def _are_plain(oracle: FrequencyOracle, values: Sequence[Any] | None) -> bool:
-    """Tell whether plain LDP is promised between these values; where eta is 0, nothing else can be audited."""
+    """Whether plain LDP is promised between these values; if eta is 0, nothing else can be audited."""
     plain = oracle.plain_values or ()
     return oracle.eta == 0 or (values is not None and all(value in plain for value in values))
 
@@ -204,21 +205,22 @@ def _are_plain(oracle: FrequencyOracle, values: Sequence[Any] | None) -> bool:
 def _audited(values: Sequence[Any] | None, domain_size: int | None, stream: Stream) -> tuple[Any, ...]:
     if values is None:
         if domain_size is None:
-            raise ParameterError("audit: say which values to compare: values, domain_size, or the oracle")
+            raise ParameterError("audit: pass the values to compare: values, domain_size, or the oracle")
         return choose_values(domain_size, stream.child("audit", "values"))
-    found = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
-    if not 2 <= len(found) <= _MAX_VALUES or any(one == two for k, one in enumerate(found) for two in found[:k]):
-        raise fail("audit", "values", f"2 to {_MAX_VALUES} different ones", found)
-    return found
+    chosen = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    repeats = any(value == earlier for k, value in enumerate(chosen) for earlier in chosen[:k])
+    if repeats or not 2 <= len(chosen) <= _MAX_VALUES:
+        raise fail("audit", "values", f"2 to {_MAX_VALUES} different ones", chosen)
+    return chosen
 
 
 def _are_values(audited: tuple[Any, ...], oracle: FrequencyOracle) -> bool:
-    """Tell whether the law of an oracle knows what is audited: values, and not labels."""
+    """Whether the audited values are numbers in the domain of the oracle, not labels."""
     return all(isinstance(value, int) and 0 <= value < oracle.domain_size for value in audited)
 
 
 def _source(privatize: FrequencyOracle | Callable[[Any], Any], stream: Stream) -> Source:
-    """Return what gives so many outputs of a value."""
+    """Return a function that draws outputs of a value."""
     if isinstance(privatize, FrequencyOracle):
         oracle = privatize
         return lambda value, count: oracle.privatize(np.full(count, value), rng=stream)
@@ -229,7 +231,7 @@ def _source(privatize: FrequencyOracle | Callable[[Any], Any], stream: Stream) -
 def _collect(
     source: Source, values: tuple[Any, ...], size: int, supports: Supports | None, progress: Progress
 ) -> list[AuditSamples]:
-    """Run the black box, four calls for each value in turn."""
+    """Run the black box, ``CALLS`` times for each value in turn."""
     calls: dict[Any, list[OutputRows]] = {place: [] for place in range(len(values))}
     for _ in range(CALLS):
         for place, value in enumerate(values):
@@ -240,8 +242,8 @@ def _collect(
                 rows = replace(rows, supports=_supported(supports(outputs, values), size, len(values)))
             calls[place].append(rows)
             progress(size)
-    width = max(rows.numbers.shape[1] for found in calls.values() for rows in found)
-    return [AuditSamples.of(values[place], [rows.widened(width) for rows in found]) for place, found in calls.items()]
+    width = max(rows.numbers.shape[1] for parts in calls.values() for rows in parts)
+    return [AuditSamples.of(values[place], [rows.widened(width) for rows in parts]) for place, parts in calls.items()]
 
 
 def _check_memory(each: int, total: int) -> None:
@@ -252,12 +254,8 @@ def _check_memory(each: int, total: int) -> None:
         )
 
 
-def _supported(found: Any, count: int, values: int) -> Any:
-    scores = np.asarray(found, np.float64)
+def _supported(returned: Any, count: int, values: int) -> Any:
+    scores = np.asarray(returned, np.float64)
     if scores.shape != (count, values):
         raise fail("audit", "supports", f"an array of shape {(count, values)}", scores.shape)
     return scores
-
-
-def _silent(advance: int) -> None:
-    del advance

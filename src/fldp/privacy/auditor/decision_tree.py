@@ -1,4 +1,4 @@
-"""A tree of questions that tells two values apart: it finds what no single question tells."""
+"""A decision tree that distinguishes two values, by combinations that no single event shows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,36 +24,36 @@ def questions(
     train: tuple[OutputRows, OutputRows],
     support: Callable[[OutputRows], Floats],
 ) -> list[Event]:
-    """Return what a tree may ask: what tells the most in each part, where wide numbers lie, whom the row speaks for.
+    """Return the questions of a tree: the best events of each part, cuts of wide columns, and declared supports.
 
-    Where a seed lies tells nothing by itself; if it is also the coin, it tells a lot together with the symbol.
+    A seed alone tells nothing; if it is also the coin, it tells a lot together with the symbol.
     """
-    mine, theirs = map(len, train)
-    found = [
-        event(part, int(k)) for part, pair in zip(parts, counts, strict=True) for k in _telling(pair, mine, theirs)
+    size, other_size = map(len, train)
+    events = [
+        event(part, int(k)) for part, pair in zip(parts, counts, strict=True) for k in _telling(pair, size, other_size)
     ]
     for part in parts:
         if isinstance(part, Cuts) and len(part.columns) <= _MAX_WIDE:
-            found += [event(part, k) for k in range(_EVERY_CUT - 1, int(part.ends[-1]), _EVERY_CUT)]
+            events += [event(part, k) for k in range(_EVERY_CUT - 1, int(part.ends[-1]), _EVERY_CUT)]
     if train[0].supports is not None:
-        found += [
+        events += [
             Event("it speaks for the first", lambda rows: support(rows) > 0),
             Event("it speaks for the second", lambda rows: support(rows) < 0),
             Event("it rules out the second", lambda rows: support(rows) > 1e9),
             Event("it rules out the first", lambda rows: support(rows) < -1e9),
         ]
-    return found
+    return events
 
 
-def _telling(pair: Counts, mine: int, theirs: int) -> Any:
-    share = (pair.sum(axis=0) + 1) / (mine + theirs + 2)
-    z = np.abs(pair[0] / mine - pair[1] / theirs) / np.sqrt(share * (1 - share))
+def _telling(pair: Counts, size: int, other_size: int) -> Any:
+    share = (pair.sum(axis=0) + 1) / (size + other_size + 2)
+    z = np.abs(pair[0] / size - pair[1] / other_size) / np.sqrt(share * (1 - share))
     return np.argsort(z)[-_TELLING:]
 
 
 @dataclass(frozen=True)
 class Node:
-    """A question and the two ways from it, or the score at the end of one."""
+    """An inner node with a question and two branches, or a leaf with its score."""
 
     score: float
     question: int = -1
@@ -61,11 +61,11 @@ class Node:
 
     @property
     def asked(self) -> set[int]:
-        """The questions of this tree, by their number."""
+        """The numbers of the questions of this tree."""
         return set() if self.ways is None else {self.question} | self.ways[0].asked | self.ways[1].asked
 
     def scores(self, answers: Mapping[int, Marks], count: int) -> Floats:
-        """Return the score of each of so many rows, given the answers."""
+        """Return the score of each of ``count`` rows, given the answers."""
         if self.ways is None:
             return np.full(count, self.score)
         no, yes = (way.scores(answers, count) for way in self.ways)
@@ -73,7 +73,7 @@ class Node:
 
 
 def grow(answers: Answers, labels: Answers, depth: int = _DEPTH) -> Node:
-    """Grow a tree from answers, a column for each question, and labels, 1 for the first value and 0 for the second.
+    """Grow a tree from answers (one column per question) and labels (1 for the first value, 0 for the second).
 
     >>> answers = np.repeat([[0, 0], [1, 0], [1, 1]], 50, axis=0).astype(np.float32)
     >>> root = grow(answers, (answers[:, 0] > answers[:, 1]).astype(np.float32))
@@ -90,14 +90,14 @@ def grow(answers: Answers, labels: Answers, depth: int = _DEPTH) -> Node:
 
 
 def _best_question(answers: Answers, labels: Answers) -> int | None:
-    """Return the question with the largest chi-square, None if none of them says much."""
+    """Return the question with the largest chi-square, None if none is significant."""
     total, first = len(labels), float(labels.sum())
     if min(first, total - first) < 1:
         return None
     yes = answers.sum(axis=0, dtype=np.float64)
-    mine = (labels @ answers).astype(np.float64)
+    both = (labels @ answers).astype(np.float64)
     split = np.maximum(yes * (total - yes), 1.0)
-    chi_square = total * (mine * total - yes * first) ** 2 / (split * first * (total - first))
+    chi_square = total * (both * total - yes * first) ** 2 / (split * first * (total - first))
     chi_square[(yes < _MIN_LEAF) | (total - yes < _MIN_LEAF)] = 0.0
     k = int(np.argmax(chi_square))
     return k if chi_square[k] >= _MIN_CHI_SQUARE else None

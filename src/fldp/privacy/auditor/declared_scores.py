@@ -1,4 +1,4 @@
-"""Supports: how much a report speaks for each value, by the law that its oracle declares.
+"""Declared supports: log-likelihoods of a report under each value, by the law that its oracle declares.
 
 A black box shows outputs and nothing else; that 64 bits of an output are a hash seed, and which values they send to the
 symbol beside them, nobody learns from samples. A declared oracle knows. The audit takes the log-likelihoods of the
@@ -16,7 +16,7 @@ from fldp.errors import DomainError, ParameterError
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 
-_CELLS = 1 << 18  # likelihoods held at a time
+_CELLS = 1 << 18  # likelihoods in memory at a time
 _MAX_VALUES = 1 << 12
 
 Supports = Callable[[Any, Sequence[Any]], Floats]
@@ -51,8 +51,8 @@ def _logarithms(oracle: FrequencyOracle, outputs: Any, values: Sequence[int]) ->
     data = outputs.data if isinstance(outputs, Reports) else np.asarray(outputs)
     if data.dtype != oracle.report_dtype or data.shape[1:] != oracle.report_shape:
         raise DomainError(f"audit: outputs must be reports of {oracle!r}, got {data.dtype} of shape {data.shape}")
-    found, rows = np.empty((len(data), len(values))), max(1, _CELLS // oracle.domain_size)
+    likelihoods, rows = np.empty((len(data), len(values))), max(1, _CELLS // oracle.domain_size)
     for start in range(0, len(data), rows):
-        found[start : start + rows] = oracle.likelihoods(data[start : start + rows])[:, list(values)]
+        likelihoods[start : start + rows] = oracle.likelihoods(data[start : start + rows])[:, list(values)]
     with np.errstate(divide="ignore"):
-        return np.log(found)
+        return np.log(likelihoods)

@@ -1,7 +1,7 @@
 """Families of events over rows: single outputs, positions, order, parities.
 
-A *part* is a list of events of one kind that can all be counted in one pass. What the list holds is settled by the rows
-that it is made from, the learning half; ``holds`` then applies one of its events to any rows.
+A *part* is a list of events of one kind that are counted in one pass. The rows of the learning half decide the list;
+``holds`` then applies one of its events to any rows.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from fldp.privacy.auditor.parity_events import BitPairs, ParityEvents
 Counts = NDArray[np.int64]
 Marks = NDArray[np.bool_]
 
-_NARROW = 12  # bits of a column that is counted number by number
+_NARROW = 12  # bits of a column whose numbers are counted one by one
 _MAX_CELLS = 1 << 22
 _MAX_OUTPUTS = 1 << 16
 _CUTS = 63
@@ -28,13 +28,13 @@ _MAX_PAIRS = 512
 
 @dataclass(frozen=True)
 class Event:
-    """A set of outputs: in words, and as a test of rows."""
+    """A set of outputs: a description, and a test of rows."""
 
     words: str
     holds: Callable[[OutputRows], Marks]
 
     def count(self, rows: OutputRows) -> int:
-        """Count the rows in it."""
+        """Count the rows in the event."""
         return int(np.count_nonzero(self.holds(rows)))
 
 
@@ -45,18 +45,18 @@ class EventFamily(Protocol):
         """Count the rows in each event."""
 
     def holds(self, rows: OutputRows, k: int) -> Marks:
-        """Tell which rows are in event ``k``."""
+        """Return which rows are in event ``k``."""
 
     def words(self, k: int) -> str:
-        """Say what event ``k`` is."""
+        """Describe event ``k``."""
 
 
 def event(part: EventFamily, k: int, negated: bool = False) -> Event:
-    """Return one event of a part, or its opposite.
+    """Return one event of a part, or its complement.
 
     >>> rows = OutputRows.of([3, 1, 3], 3)
-    >>> found = event(Outputs(rows), 0, negated=True)
-    >>> found.words, found.holds(rows)
+    >>> other = event(Outputs(rows), 0, negated=True)
+    >>> other.words, other.holds(rows)
     ('not: the output = 3', array([False,  True, False]))
     """
     if negated:
@@ -65,14 +65,14 @@ def event(part: EventFamily, k: int, negated: bool = False) -> Event:
 
 
 def families(learn: OutputRows) -> dict[str, list[EventFamily]]:
-    """Return the parts of every family that the rows have something to count for.
+    """Return the non-empty parts of every family for these rows.
 
     >>> sorted(families(OutputRows.of([(3, 1), (2, 5)], 2)))
     ['order', 'parities', 'positions']
     """
     widths = _widths(learn)
     narrow = [j for j, bits in enumerate(widths) if bits <= _NARROW]
-    found: dict[str, list[Any]] = {
+    every: dict[str, list[Any]] = {
         "outputs": [Outputs(learn)],
         "positions": [
             Numbers(learn, narrow),
@@ -84,7 +84,7 @@ def families(learn: OutputRows) -> dict[str, list[EventFamily]]:
         "order": [Order(learn)],
         "parities": [ParityEvents(learn, widths), BitPairs(learn, widths)],
     }
-    sized = {name: [part for part in parts if len(part.count(learn[:1]))] for name, parts in found.items()}
+    sized = {name: [part for part in parts if len(part.count(learn[:1]))] for name, parts in every.items()}
     return {name: parts for name, parts in sized.items() if parts}
 
 
@@ -94,12 +94,12 @@ def _widths(rows: OutputRows) -> list[int]:
 
 
 class Outputs:
-    """The output is a given one; those that came up more than once."""
+    """The output equals one that occurred more than once."""
 
     def __init__(self, learn: OutputRows) -> None:
-        codes, first, found = np.unique(learn.codes, return_index=True, return_counts=True)
-        often = np.flatnonzero(found > 1)
-        often = np.sort(often[np.argsort(found[often], kind="stable")[-_MAX_OUTPUTS:]])
+        codes, first, counts = np.unique(learn.codes, return_index=True, return_counts=True)
+        often = np.flatnonzero(counts > 1)
+        often = np.sort(often[np.argsort(counts[often], kind="stable")[-_MAX_OUTPUTS:]])
         self.codes, self.columns = codes[often], learn.columns
         self.shown = learn.numbers[first[often]]
 
@@ -137,8 +137,8 @@ class Numbers:
 
     def holds(self, rows: OutputRows, k: int) -> Marks:
         kind, column, number = self._split(k)
-        found = rows.numbers[:, column]
-        return np.asarray(found <= number if kind else found == number)
+        numbers = rows.numbers[:, column]
+        return np.asarray(numbers <= number if kind else numbers == number)
 
     def words(self, k: int) -> str:
         kind, column, number = self._split(k)
@@ -151,16 +151,16 @@ class Numbers:
 
 
 class Members:
-    """A number stands in some narrow column: it is in the set, wherever."""
+    """A number is in any of the narrow columns, as in a set."""
 
     def __init__(self, learn: OutputRows, columns: list[int]) -> None:
         self.columns = columns
         self.most = int(learn.numbers[:, columns].max(initial=0)) + 1 if len(columns) > 1 else 0
 
     def count(self, rows: OutputRows) -> Counts:
-        found = np.sort(rows.numbers[:, self.columns].astype(np.int64), axis=1)
-        found[:, 1:][found[:, 1:] == found[:, :-1]] = self.most  # twice in a row counts once
-        return np.bincount(found.reshape(-1), minlength=self.most + 1)[: self.most]
+        numbers = np.sort(rows.numbers[:, self.columns].astype(np.int64), axis=1)
+        numbers[:, 1:][numbers[:, 1:] == numbers[:, :-1]] = self.most  # a repeated number counts once
+        return np.bincount(numbers.reshape(-1), minlength=self.most + 1)[: self.most]
 
     def holds(self, rows: OutputRows, k: int) -> Marks:
         return np.asarray((rows.numbers[:, self.columns] == k).any(axis=1))
@@ -177,12 +177,12 @@ class BitEvents:
         self.places = [(bit, j) for bit in range(max(widths)) for j, width in enumerate(widths) if bit < width]
 
     def count(self, rows: OutputRows) -> Counts:
-        found = []
+        counts = []
         for bit in range(max(self.widths)):
             columns = [j for j, width in enumerate(self.widths) if bit < width]
             set_bits = rows.numbers[:, columns] >> np.array(bit, rows.numbers.dtype) & 1
-            found.append(set_bits.sum(axis=0, dtype=np.int64))
-        return np.concatenate(found)
+            counts.append(set_bits.sum(axis=0, dtype=np.int64))
+        return np.concatenate(counts)
 
     def holds(self, rows: OutputRows, k: int) -> Marks:
         bit, column = self.places[k]
@@ -194,7 +194,7 @@ class BitEvents:
 
 
 class Cuts:
-    """A wide column is at most a number: one of the quantiles of the learning half."""
+    """A wide column is at most a quantile of the learning half."""
 
     def __init__(self, learn: OutputRows, columns: list[int]) -> None:
         self.shown, self.columns = learn.columns, columns[:_MAX_PAIRS]
@@ -203,10 +203,10 @@ class Cuts:
         self.ends = np.cumsum([len(cuts) for cuts in self.cuts])
 
     def count(self, rows: OutputRows) -> Counts:
-        found = [np.zeros(0, np.int64)]
+        counts = [np.zeros(0, np.int64)]
         for j, cuts in zip(self.columns, self.cuts, strict=True):
-            found.append(np.searchsorted(np.sort(rows.numbers[:, j]), cuts, side="right"))
-        return np.concatenate(found)
+            counts.append(np.searchsorted(np.sort(rows.numbers[:, j]), cuts, side="right"))
+        return np.concatenate(counts)
 
     def holds(self, rows: OutputRows, k: int) -> Marks:
         column, cut = self._split(k)
@@ -222,7 +222,7 @@ class Cuts:
 
 
 class Weights:
-    """At most so many bits of the whole output are set."""
+    """The whole output has at most a given number of set bits."""
 
     def __init__(self, learn: OutputRows) -> None:
         self.most = int(self._weight(learn).max()) + 1

@@ -1,7 +1,7 @@
 """A command as a black box: called with a label and a count, it answers with one batch on standard output.
 
-Whatever it prints is taken for hostile: it is read as a batch of exactly so many reports of the declared oracle, piece
-by piece and within a time limit, and anything else is an error. There is no shell in between.
+Its output is untrusted: it is read as a batch of exactly that many reports of the declared oracle, in pieces and within
+a time limit, and anything else is an error. There is no shell in between.
 """
 
 import io
@@ -23,7 +23,7 @@ from fldp.support.validation import fail, positive
 from fldp.wire.batch import Reader
 
 _LAST_WORDS = 4096
-_PATIENCE = 1.0  # seconds that a command gets to end after what it said was refused, to learn its exit code
+_PATIENCE = 1.0  # seconds for a command to exit after its output was refused, to learn its exit code
 
 
 class Command:
@@ -82,7 +82,7 @@ class Command:
 
 
 class _Call:
-    """One run of the command, with its deadline and its last words."""
+    """One run of the command, with its deadline and the end of its standard error."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", timeout: float, who: str) -> None:
         self._process, self._who = process, who
@@ -92,7 +92,7 @@ class _Call:
         self._listener.start()
 
     def reports(self, oracle: FrequencyOracle, survey: str | None, count: int) -> Reports:
-        """Return exactly ``count`` reports, or say what is wrong with the answer."""
+        """Return exactly ``count`` reports; raise if the answer is wrong."""
         assert self._process.stdout is not None
         try:
             reader = Reader(_Pipe(self._process.stdout, self._left), oracle, survey)  # type: ignore[arg-type]
@@ -112,14 +112,14 @@ class _Call:
         return Reports.concatenate(parts)
 
     def end(self) -> None:
-        """End a command that still runs, with all that it started; or only the latter, if they held the pipe open."""
+        """Kill the command if it still runs, and any processes it started that hold the pipe open."""
         if self._process.poll() is None or self._late:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._listener.join(_PATIENCE)
 
     def _left(self) -> float:
-        """Return the seconds that are left, or say that there are none."""
+        """Return the seconds left; raise if the deadline has passed."""
         left = self._deadline - monotonic()
         if left <= 0:
             self._late = True
@@ -127,7 +127,7 @@ class _Call:
         return left
 
     def _check_exit(self, patience: float) -> None:
-        """Refuse what a command says that fails; one that goes on after its answer has until the deadline."""
+        """Raise if the command exits with an error; one that keeps running after its answer has until the deadline."""
         try:
             code = self._process.wait(patience)
         except subprocess.TimeoutExpired:

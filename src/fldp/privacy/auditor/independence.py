@@ -1,4 +1,4 @@
-"""Independence: reports of one value must agree as often as random pairs of them do, not more, not less.
+"""Independence: formed pairs of reports of one value must agree as often as random pairs.
 
 One report can be perfectly private and a batch not: where the words of one user's noise are used for the next user
 again, or every call starts the same stream, the difference of two reports shows what no report shows. The inequality of
@@ -39,7 +39,7 @@ class Pairing:
     late: bool
 
     def pairs(self, size: int) -> Pairs:
-        """Return the places of both halves of each pair, in two calls of so many reports one after the other."""
+        """Return the positions of both halves of each pair, in two consecutive calls."""
         if not self.lag:
             return np.arange(size), np.arange(size, 2 * size)
         places = np.arange(self.lag * self.late, size - self.lag)
@@ -49,7 +49,7 @@ class Pairing:
 
     @property
     def words(self) -> str:
-        """Who is paired with whom."""
+        """A description of who is paired with whom."""
         if not self.lag:
             return "reports at the same place in two calls"
         return f"reports {self.lag} apart in a call"
@@ -66,24 +66,24 @@ class Suspicion:
     agree: bool
 
     def words(self, names: Sequence[str]) -> str:
-        """Say what is compared with random pairs."""
+        """Describe what is compared with random pairs."""
         what = "agree" if self.column < 0 else f"agree in {names[self.column]}"
         return f"{self.pairing.words} {'' if self.agree else 'dis'}{what}"
 
     def marks(self, rows: OutputRows, pairs: Pairs) -> Marks:
-        """Tell which pairs do what is suspected."""
+        """Return which pairs agree as suspected."""
         numbers = _column(rows, self.column)
         return np.asarray((numbers[pairs[0]] == numbers[pairs[1]]) == self.agree)
 
 
 def random_pairs(count: int, stream: Stream) -> Pairs:
-    """Pair so many reports at random, each with one other."""
+    """Pair reports at random, each with one other."""
     order = np.argsort(stream.words(count), kind="stable")[: count // 2 * 2]
     return order[::2], order[1::2]
 
 
 def suspicions(learn: Sequence[OutputRows], z: float, stream: Stream) -> Iterator[Suspicion]:
-    """Yield for every value, pairing and column how far pairs agree more, or less, than random pairs do."""
+    """Yield for every value, pairing and column how far the agreement differs from random pairs."""
     size = len(learn[0]) // 2
     pairings = [Pairing(0, False)] + [Pairing(lag, late) for lag in _LAGS if size >= 8 * lag for late in (False, True)]
     for value, rows in enumerate(learn):

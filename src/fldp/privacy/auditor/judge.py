@@ -1,6 +1,6 @@
-"""Judge: from the outputs of each value to the worst event of every family, tested where it was not chosen."""
+"""Judge: select the worst event of every family on one half of the outputs, and test it on the other."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import comb
@@ -16,8 +16,7 @@ from fldp.privacy.auditor.independence import NULL, Suspicion, random_pairs, sus
 from fldp.privacy.auditor.learned_events import Lesson, learned, supported
 from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
-
-Progress = Callable[[int], None]
+from fldp.support.progress import Progress
 
 CALLS = 4  # for each value: one to learn from, one to choose by, two to test
 FAMILIES = ("outputs", "positions", "order", "parities", "classes", "supports", "independence")
@@ -25,7 +24,7 @@ FAMILIES = ("outputs", "positions", "order", "parities", "classes", "supports", 
 
 @dataclass(frozen=True)
 class Finding:
-    """The worst event of a family, on the half of the outputs that it was not chosen on.
+    """The worst event of a family, tested on the half of the outputs that did not select it.
 
     ``hits`` of ``trials`` outputs of ``value`` are in it, and ``other_hits`` of ``other_trials`` outputs of ``other``.
     ``low`` is a lower bound of the first probability and ``high`` an upper bound of the second. ``excess``, above
@@ -54,7 +53,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class AuditSamples:
-    """The outputs of one value, as rows: two calls to learn from, and two to test on."""
+    """The outputs of one value as rows: two calls to learn from, and two to test on."""
 
     value: Any
     train: OutputRows
@@ -63,7 +62,7 @@ class AuditSamples:
 
     @classmethod
     def of(cls, value: Any, calls: Sequence[OutputRows]) -> "AuditSamples":
-        """Share the calls out."""
+        """Assign the calls to learning and testing."""
         train, held_out, *test = calls
         return cls(value, train, held_out, OutputRows.joined(test))
 
@@ -81,17 +80,17 @@ class AuditSamples:
 def judge(
     evidence: Sequence[AuditSamples], claim: AuditedClaim, error: float, stream: Stream, progress: Progress
 ) -> list[Finding]:
-    """Return the worst event of every family that there is anything to count for.
+    """Return the finding of every non-empty family.
 
-    What to test is settled by the learning half, so the tests are few: one in each family. Each of their two bounds may
+    The learning half decides what to test, so the tests are few: one in each family. Each of their two bounds may
     be wrong with ``error / (2 * tests)``, so all hold at once but for a probability of ``error``.
     """
     z = -NormalDist().inv_cdf(error / (2 * len(FAMILIES)))
     choices = _choices(evidence, claim, z, progress)
     suspicion = max(suspicions([each.learn for each in evidence], z, stream), key=lambda each: each.ratio)
     share = error / (2 * (len(choices) + 1))
-    found = [_tested(family, choice, evidence, claim, share) for family, choice in choices.items()]
-    return [*found, _independent(suspicion, evidence[suspicion.value], share, stream)]
+    findings = [_tested(family, choice, evidence, claim, share) for family, choice in choices.items()]
+    return [*findings, _independent(suspicion, evidence[suspicion.value], share, stream)]
 
 
 def _choices(
@@ -100,28 +99,28 @@ def _choices(
     """Choose the event to test in each family."""
     learn = [each.learn for each in evidence]
     parts = families(OutputRows.joined(learn))
-    train = {name: _counted(found, [each.train for each in evidence]) for name, found in parts.items()}
-    found: dict[str, EventChoice | None] = {}
+    train = {name: _counted(its, [each.train for each in evidence]) for name, its in parts.items()}
+    chosen: dict[str, EventChoice | None] = {}
     for name, its in parts.items():
         held_out = _counted(its, [each.held_out for each in evidence])
-        counts = [one + two for one, two in zip(train[name], held_out, strict=True)]
-        found[name] = best(from_parts(its, counts, len(learn[0]), claim, z))
+        counts = [a + b for a, b in zip(train[name], held_out, strict=True)]
+        chosen[name] = best(from_parts(its, counts, len(learn[0]), claim, z))
     lesson = Lesson(
         list(chain.from_iterable(parts.values())),
         list(chain.from_iterable(train.values())),
         [each.train for each in evidence],
         [each.held_out for each in evidence],
     )
-    found["classes"] = best(_watched(learned(lesson, claim, z), evidence, progress))
+    chosen["classes"] = best(_watched(learned(lesson, claim, z), evidence, progress))
     if learn[0].supports is not None:
-        found["supports"] = best(supported(learn, claim, z))
-    return {name: choice for name, choice in found.items() if choice is not None}
+        chosen["supports"] = best(supported(learn, claim, z))
+    return {name: choice for name, choice in chosen.items() if choice is not None}
 
 
 def _watched(
     each_pair: Iterator[list[EventChoice]], evidence: Sequence[AuditSamples], progress: Progress
 ) -> Iterator[EventChoice]:
-    """Tell after every two values how far the judging is: in outputs, as many as there are."""
+    """Report progress after every pair of values, in units of outputs."""
     total, pairs = sum(each.count for each in evidence), comb(len(evidence), 2)
     for k, choices in enumerate(each_pair):
         yield from choices
@@ -136,10 +135,10 @@ def _counted(parts: Sequence[EventFamily], rows: Sequence[OutputRows]) -> list[C
 def _tested(
     family: str, choice: EventChoice, evidence: Sequence[AuditSamples], claim: AuditedClaim, error: float
 ) -> Finding:
-    mine, theirs = evidence[choice.value], evidence[choice.other]
-    hits, others = choice.event.count(mine.test), choice.event.count(theirs.test)
-    counts = hits, len(mine.test), others, len(theirs.test)
-    return _finding(family, (mine.value, theirs.value), choice.event.words, counts, claim, error)
+    samples, other_samples = evidence[choice.value], evidence[choice.other]
+    hits, others = choice.event.count(samples.test), choice.event.count(other_samples.test)
+    counts = hits, len(samples.test), others, len(other_samples.test)
+    return _finding(family, (samples.value, other_samples.value), choice.event.words, counts, claim, error)
 
 
 def _independent(suspicion: Suspicion, evidence: AuditSamples, error: float, stream: Stream) -> Finding:
@@ -148,8 +147,8 @@ def _independent(suspicion: Suspicion, evidence: AuditSamples, error: float, str
     hits, others = (int(np.count_nonzero(suspicion.marks(rows, pairs))) for pairs in (formed, random))
     counts = hits, len(formed[0]), others, len(random[0])
     words = suspicion.words([column.name for column in rows.columns])
-    found = _finding("independence", (evidence.value, evidence.value), words, counts, NULL, error)
-    return replace(found, epsilon=0.0)  # it says nothing about a single report
+    finding = _finding("independence", (evidence.value, evidence.value), words, counts, NULL, error)
+    return replace(finding, epsilon=0.0)  # independence says nothing about a single report
 
 
 def _finding(

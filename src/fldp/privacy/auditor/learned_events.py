@@ -1,4 +1,4 @@
-"""Likelihood-ratio classes: scores that tell two values apart, learned on one part of the data, cut on another."""
+"""Likelihood-ratio classes: scores that distinguish two values, learned on one part of the data, cut on another."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ from fldp.privacy.auditor.events import BitEvents, Counts, Event, EventFamily, M
 from fldp.privacy.auditor.outputs import OutputRows
 
 _MIN_Z = 2.5
-_SURE = 1e300  # what stands for an infinite log ratio, so that differences of scores are numbers
+_SURE = 1e300  # in place of an infinite log ratio, so that differences of scores are finite
 
 
 @dataclass(frozen=True)
 class Score:
-    """How much a row speaks for the first of two values."""
+    """A score of rows: the evidence for the first of two values."""
 
     words: str
     of: Callable[[OutputRows], Floats]
 
     def at_least(self, least: float) -> Event:
-        """Return the event that the score is at least so high."""
+        """Return the event that the score is at least a bound."""
         return Event(f"{self.words} >= {least:.3g}", lambda rows: self.of(rows) >= least)
 
     def at_most(self, most: float) -> Event:
-        """Return the event that the score is at most so high."""
+        """Return the event that the score is at most a bound."""
         return Event(f"{self.words} <= {most:.3g}", lambda rows: self.of(rows) <= most)
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What there is to learn from: events counted on the training rows, and rows to choose by that nobody trained on.
+    """Training data: events counted on the training rows, and held-out rows to choose by.
 
     ``counts`` has, for each part, a row for each value; ``train`` and ``held_out`` have rows for each value.
     """
@@ -47,53 +47,53 @@ class Lesson:
 
 def learned(lesson: Lesson, claim: AuditedClaim, z: float) -> Iterator[list[EventChoice]]:
     """Yield for every two values the best class by each learned score, in both directions."""
-    for one, two in combinations(range(len(lesson.train)), 2):
-        both = (_directions(score, one, two, lesson.held_out, claim, z) for score in _scores(lesson, one, two))
+    for value, other in combinations(range(len(lesson.train)), 2):
+        both = (_directions(score, value, other, lesson.held_out, claim, z) for score in _scores(lesson, value, other))
         yield list(chain.from_iterable(both))
 
 
 def supported(learn: Sequence[OutputRows], claim: AuditedClaim, z: float) -> Iterator[EventChoice]:
     """Yield the best class by the supports that rows carry, for every two values in both directions."""
-    for one, two in combinations(range(len(learn)), 2):
-        yield from _directions(by_support(one, two), one, two, learn, claim, z)
+    for value, other in combinations(range(len(learn)), 2):
+        yield from _directions(by_support(value, other), value, other, learn, claim, z)
 
 
 def _directions(
-    score: Score, one: int, two: int, rows: Sequence[OutputRows], claim: AuditedClaim, z: float
+    score: Score, value: int, other: int, rows: Sequence[OutputRows], claim: AuditedClaim, z: float
 ) -> Iterator[EventChoice]:
-    mine, theirs = score.of(rows[one]), score.of(rows[two])
-    ratio, least = cut(mine, theirs, claim, z)
-    yield EventChoice(ratio, one, two, score.at_least(least))
-    ratio, most = cut(-theirs, -mine, claim, z)
-    yield EventChoice(ratio, two, one, score.at_most(-most))
+    own, others = score.of(rows[value]), score.of(rows[other])
+    ratio, least = cut(own, others, claim, z)
+    yield EventChoice(ratio, value, other, score.at_least(least))
+    ratio, most = cut(-others, -own, claim, z)
+    yield EventChoice(ratio, other, value, score.at_most(-most))
 
 
-def _scores(lesson: Lesson, one: int, two: int) -> Iterator[Score]:
-    mine, theirs = lesson.train[one], lesson.train[two]
-    counts = [found[[one, two]] for found in lesson.counts]
-    yield by_tree(lesson.parts, counts, (mine, theirs), by_support(one, two))
-    for part, found in zip(lesson.parts, counts, strict=True):
+def _scores(lesson: Lesson, value: int, other: int) -> Iterator[Score]:
+    own, others = lesson.train[value], lesson.train[other]
+    counts = [table[[value, other]] for table in lesson.counts]
+    yield by_tree(lesson.parts, counts, (own, others), by_support(value, other))
+    for part, table in zip(lesson.parts, counts, strict=True):
         if isinstance(part, Outputs):
-            yield by_output(part, found)
+            yield by_output(part, table)
         elif isinstance(part, Numbers | Members | BitEvents):
-            yield additive(part, found, len(mine), len(theirs))
+            yield additive(part, table, len(own), len(others))
 
 
-def by_support(one: int, two: int) -> Score:
-    """Return the score that rows carry with them: by how much more they speak for one value than for another."""
+def by_support(value: int, other: int) -> Score:
+    """Return the score by declared supports: the log-likelihood ratio of one value to another."""
 
     def of(rows: OutputRows) -> Floats:
         if rows.supports is None:
             return np.zeros(len(rows))
         with np.errstate(invalid="ignore"):
-            gap = rows.supports[:, one] - rows.supports[:, two]
+            gap = rows.supports[:, value] - rows.supports[:, other]
         return np.nan_to_num(gap, nan=0.0, posinf=_SURE, neginf=-_SURE)
 
     return Score("the declared log ratio", of)
 
 
 def by_output(part: Outputs, counts: Counts) -> Score:
-    """Score an output by how often each value gave it; one that was not seen twice says nothing.
+    """Score an output by how often each value gave it; one that was not seen twice scores 0.
 
     >>> rows = OutputRows.of([7, 7, 7, 8, 8, 9], 6)
     >>> part = Outputs(rows)
@@ -118,38 +118,38 @@ def by_tree(
     return Score(f"a tree over ({words})", lambda rows: root.scores({k: asked[k].holds(rows) for k in used}, len(rows)))
 
 
-def additive(part: Numbers | Members | BitEvents, counts: Counts, mine: int, theirs: int) -> Score:
-    """Score a row by the sum of what each of its numbers, or bits, says by itself; what is not clear says nothing."""
-    said = _log_ratios(counts, mine, theirs)
+def additive(part: Numbers | Members | BitEvents, counts: Counts, size: int, other_size: int) -> Score:
+    """Score a row by the sum of the log ratios of its numbers or bits; insignificant ones count 0."""
+    ratios = _log_ratios(counts, size, other_size)
     if isinstance(part, BitEvents):
-        return Score("the sum over the bits", lambda rows: _by_bits(rows, part, said))
+        return Score("the sum over the bits", lambda rows: _by_bits(rows, part, ratios))
     if isinstance(part, Members):
-        table, words = (said[0] - said[1])[None], "the sum over the members"
+        table, words = (ratios[0] - ratios[1])[None], "the sum over the members"
     else:
-        table, words = said[0].reshape(part.shape)[0], "the sum over the numbers"
+        table, words = ratios[0].reshape(part.shape)[0], "the sum over the numbers"
     return Score(words, lambda rows: _looked_up(rows, part.columns, table))
 
 
-def _log_ratios(counts: Counts, mine: int, theirs: int) -> Floats:
-    """Return what it says that an event holds, and that it does not; 0 where the counts are much alike."""
-    held, total = counts + 0.5, np.array([[mine + 1.0], [theirs + 1.0]])
+def _log_ratios(counts: Counts, size: int, other_size: int) -> Floats:
+    """Return the log ratios of an event and of its complement; 0 where the counts are similar."""
+    held, total = counts + 0.5, np.array([[size + 1.0], [other_size + 1.0]])
     share = held / total
     pooled = held.sum(axis=0) / total.sum()
     z = (share[0] - share[1]) / np.sqrt(pooled * (1 - pooled) * (1 / total).sum())
-    made = np.stack([np.log(share[0] / share[1]), np.log((1 - share[0]) / (1 - share[1]))])
-    return np.where(np.abs(z) < _MIN_Z, 0.0, made)
+    ratios = np.stack([np.log(share[0] / share[1]), np.log((1 - share[0]) / (1 - share[1]))])
+    return np.where(np.abs(z) < _MIN_Z, 0.0, ratios)
 
 
 def _looked_up(rows: OutputRows, columns: list[int], table: Floats) -> Floats:
-    """Add up the table's entries for the numbers of a row; a number beyond the table says nothing."""
+    """Sum the table's entries for the numbers of a row; a number beyond the table counts 0."""
     numbers = rows.numbers[:, columns]
     inside = numbers < table.shape[1]
     places = np.where(inside, numbers, 0).astype(np.int64)
     return np.asarray(np.where(inside, table[np.arange(len(columns)) % len(table), places], 0.0).sum(axis=1))
 
 
-def _by_bits(rows: OutputRows, part: BitEvents, said: Floats) -> Floats:
-    found = np.zeros(len(rows))
-    for k in np.flatnonzero(said.any(axis=0)).tolist():
-        found += np.where(part.holds(rows, k), said[0, k], said[1, k])
-    return found
+def _by_bits(rows: OutputRows, part: BitEvents, ratios: Floats) -> Floats:
+    scores = np.zeros(len(rows))
+    for k in np.flatnonzero(ratios.any(axis=0)).tolist():
+        scores += np.where(part.holds(rows, k), ratios[0, k], ratios[1, k])
+    return scores

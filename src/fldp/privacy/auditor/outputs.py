@@ -1,4 +1,4 @@
-"""Rows: the outputs of any black box as numbers, a row for each output.
+"""OutputRows: the outputs of any black box as numbers, one row per output.
 
 How an output becomes numbers depends on that output alone, never on the others, so every event over rows is an event
 over outputs, and what holds for all events over outputs holds for it.
@@ -25,7 +25,7 @@ _MIX = np.uint64(0xD1342543DE82EF95), np.uint64(0xF1357AEA2E62A9C5), np.uint64(2
 
 @dataclass(frozen=True)
 class Column:
-    """What to call a column, and of which type its numbers were before they were taken for unsigned ones.
+    """The name of a column, and the type of its numbers before their conversion to unsigned.
 
     >>> Column("noise", np.dtype(np.int8)).show(255)
     '-1'
@@ -35,7 +35,7 @@ class Column:
     dtype: np.dtype[Any]
 
     def show(self, number: Any) -> str:
-        """Return a number as it was."""
+        """Return a number in its original type."""
         if self.dtype.kind == "f":
             return f"{_unordered(np.array([number], np.uint64))[0]:.6g}"
         return str(np.array([number]).astype(self.dtype)[0])
@@ -56,17 +56,17 @@ class OutputRows:
 
     @classmethod
     def of(cls, outputs: Any, count: int) -> "OutputRows":
-        """Turn what a black box gave for ``count`` values into rows."""
+        """Convert the outputs of a black box for ``count`` values to rows."""
         if isinstance(outputs, Reports):
             outputs = outputs.data
         elif hasattr(outputs, "to_numpy") and not isinstance(outputs, type):
             outputs = outputs.to_numpy()
         try:
-            found = len(outputs)
+            size = len(outputs)
         except TypeError:
             raise DomainError(f"audit: outputs must be one for each value, got {type(outputs).__name__}") from None
-        if found != count:
-            raise DomainError(f"audit: outputs must be one for each value, got {found} for {count} values")
+        if size != count:
+            raise DomainError(f"audit: outputs must be one for each value, got {size} for {count} values")
         if isinstance(outputs, np.ndarray) and (outputs.dtype.kind in "biuf" or outputs.dtype.names):
             if not outputs.size:
                 raise DomainError(f"audit: outputs must hold at least one number, got shape {outputs.shape}")
@@ -75,13 +75,13 @@ class OutputRows:
 
     @classmethod
     def joined(cls, parts: Sequence["OutputRows"]) -> "OutputRows":
-        """Join rows of one width in their order."""
+        """Concatenate rows of the same width."""
         supports = [part.supports for part in parts if part.supports is not None]
         numbers = np.concatenate([part.numbers for part in parts])
         return cls(numbers, parts[0].columns, np.concatenate(supports) if supports else None)
 
     def widened(self, width: int) -> "OutputRows":
-        """Fill rows up with zeros to a width."""
+        """Pad rows with zeros to a width."""
         missing = width - self.numbers.shape[1]
         more = (Column(f"number {k - 1}", self.columns[-1].dtype) for k in range(width - missing, width))
         numbers = np.pad(self.numbers, ((0, 0), (0, missing)))
@@ -95,14 +95,14 @@ class OutputRows:
 
     @cached_property
     def codes(self) -> NDArray[np.uint64]:
-        """One number for each whole row: itself if it is alone, else a hash."""
+        """One number for each row: the number itself if it is alone, else a hash."""
         if self.numbers.shape[1] == 1:
             return self.numbers[:, 0].astype(np.uint64)
-        found = np.zeros(len(self), np.uint64)
+        codes = np.zeros(len(self), np.uint64)
         for column in self.numbers.T:
-            found = (found ^ column) * _MIX[0]
-            found = (found ^ (found >> _MIX[2])) * _MIX[1]
-        return found
+            codes = (codes ^ column) * _MIX[0]
+            codes = (codes ^ (codes >> _MIX[2])) * _MIX[1]
+        return codes
 
 
 def _from_array(array: Array) -> tuple[Array, tuple[Column, ...]]:
@@ -126,8 +126,9 @@ def _columns(width: int, dtype: np.dtype[Any]) -> tuple[Column, ...]:
 
 
 def _ordered(numbers: Floats) -> NDArray[np.uint64]:
-    """Turn floats into integers of the same order."""
+    """Map floats to integers that sort in the same order."""
     bits = numbers.view(np.uint64)
+    # IEEE 754 sorts by magnitude: flip all bits of negative numbers, and the sign bit of the others.
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 
 
@@ -136,7 +137,7 @@ def _unordered(codes: NDArray[np.uint64]) -> Floats:
 
 
 def _from_items(items: list[Any]) -> tuple[Array, tuple[Column, ...]]:
-    """A number becomes itself; what has a length begins with it."""
+    """Flatten items to rows of numbers; anything that has a length begins with it."""
     flat = [_flatten(item) for item in items]
     width = max(map(len, flat), default=1)
     numbers = np.zeros((len(flat), width), np.uint64)
@@ -173,11 +174,11 @@ def _flatten(item: Any) -> list[int]:
 
 
 def _limbs(number: int) -> list[int]:
-    """Return a number as 64-bit ones, the lowest first; nearly always it is one."""
+    """Return an integer as 64-bit limbs, the lowest first; nearly always a single one."""
     if -_WORD // 2 <= number < _WORD:
         return [number % _WORD]
-    sign, rest, found = [int(number < 0)], abs(number), []
+    sign, rest, limbs = [int(number < 0)], abs(number), []
     while rest:
-        found.append(rest % _WORD)
+        limbs.append(rest % _WORD)
         rest //= _WORD
-    return found + sign
+    return limbs + sign

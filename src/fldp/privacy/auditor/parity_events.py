@@ -1,4 +1,4 @@
-"""Parities: of the bits of an output under a mask, all masks at once."""
+"""Parity events: the parity of the bits of an output under a mask, for all masks at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.numerics.kernels import walsh_hadamard
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.privacy.auditor.outputs import OutputRows
 
-_LOW_BITS = 12  # that are taken of a wide column
+_LOW_BITS = 12  # of a wide column
 _FEW_COLUMNS, _MORE_COLUMNS, _MAX_COLUMNS = 6, 12, 512
 _MAX_MASK_BITS = 14
 _MAX_BITS = 512
@@ -18,20 +18,20 @@ _MAX_BITS = 512
 
 @dataclass(frozen=True)
 class _Masked:
-    """Up to two columns, and how their bits come under one mask: one column after the other, or their XOR."""
+    """Up to two columns whose bits one mask covers: one column after the other, or their XOR."""
 
     columns: tuple[int, ...]
     bits: int
-    shift: int  # by which the second column follows the first; 0 is exclusive or
+    shift: int  # of the second column against the first; 0 is XOR
 
     def code(self, rows: OutputRows) -> NDArray[np.int64]:
         parts = rows.numbers[:, list(self.columns)].astype(np.uint64)
-        found = parts[:, 0]
+        bits = parts[:, 0]
         if self.shift:
-            found = found & np.uint64((1 << self.shift) - 1)
+            bits = bits & np.uint64((1 << self.shift) - 1)
         if len(self.columns) == 2:
-            found = found ^ parts[:, 1] << np.uint64(self.shift)
-        return (found & np.uint64((1 << self.bits) - 1)).astype(np.int64)
+            bits = bits ^ parts[:, 1] << np.uint64(self.shift)
+        return (bits & np.uint64((1 << self.bits) - 1)).astype(np.int64)
 
     def words(self, mask: int, names: Sequence[str]) -> str:
         first, *rest = (names[j] for j in self.columns)

@@ -1,4 +1,4 @@
-"""What attackers achieve and what of it shows, measured: honest users of a population, and fakes among them."""
+"""Measured attacks: what fakes among honest users gain, and which integrity tests detect them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,14 +16,15 @@ from fldp.oracles.strings.bloom_model import MAX_FITTED
 from fldp.privacy.honesty import integrity
 from fldp.privacy.poisoning.attackers import ATTACKS, gain, leverage, poison
 from fldp.randomness.stream import Stream
+from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, fraction, integer
 
 
 @dataclass(frozen=True)
 class AttackOutcome:
-    """One attack: what it should gain, what it gained, and which tests saw it, from reports and from their tally.
+    """One attack: expected and measured gain, and which tests detected it, from reports and from their tally.
 
-    Gains are shares of all users. ``stderr`` is that of the noise of the honest users and of the fakes.
+    Gains are shares of all users. ``stderr`` covers the noise of the honest users and of the fakes.
     """
 
     oracle: FrequencyOracle
@@ -44,18 +45,18 @@ def oracles_for(epsilon: float, domain_size: int) -> tuple[list[FrequencyOracle]
     Where values differ in the protection that they need, the first half needs more, or the first 100. Oracles over
     strings are among as many candidates.
 
-    >>> made, refused = oracles_for(1.0, 600)
-    >>> len(made), refused
+    >>> usable, refused = oracles_for(1.0, 600)
+    >>> len(usable), refused
     (18, ['Exponential: domain_size must be an integer from 2 to 512, got 600'])
     """
-    made: list[FrequencyOracle] = [make(epsilon, domain_size) for make in _PLAIN]
+    usable: list[FrequencyOracle] = [make(epsilon, domain_size) for make in _PLAIN]
     refused = []
     for make in _SPECIAL:
         try:
-            made.append(make(epsilon, domain_size))
+            usable.append(make(epsilon, domain_size))
         except ParameterError as error:
             refused.append(str(error))
-    return made, refused
+    return usable, refused
 
 
 def _words(size: int) -> list[str]:
@@ -106,7 +107,7 @@ def outcomes(
     users: int = 50_000,
     share: float = 0.05,
     rng: int = 0,
-    progress: Callable[[int], None] = lambda _: None,
+    progress: Progress = ignore,
 ) -> Iterator[AttackOutcome]:
     """Yield what every attack achieves on this oracle; maximal gain also with tickets, where these can decide.
 
@@ -149,6 +150,6 @@ def _outcome(
         gain(share, lever, held),
         estimate.count / users - held,
         estimate.stderr / users,
-        tuple(found.test for found in integrity(every).flagged),
-        tuple(found.test for found in integrity(tally).flagged),
+        tuple(finding.test for finding in integrity(every).flagged),
+        tuple(finding.test for finding in integrity(tally).flagged),
     )

@@ -1,4 +1,4 @@
-"""What one test found, and how unlikely that is in honest reports.
+"""Findings of integrity tests, with p-values that hold whatever the data.
 
 Nearly every test is a list of *cells*. A cell counts in how many of its trials something happened, which in each of
 them has a probability between ``low`` and ``high``, whatever value its sender holds. So the count lies between two
@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 from fldp.numerics.binomial_bounds import incomplete_beta
 from fldp.numerics.types import Floats
 
-_STEPS = 200  # of a bisection
+_STEPS = 200  # steps of a bisection
 
 
 @dataclass(frozen=True)
 class IntegrityFinding:
-    """The worst that one test saw: what honest reports do, what these did, and how often chance does that.
+    """The worst cell of one test: the claim about honest reports, the observation, and its p-value.
 
-    ``p_value`` is that of the whole test: how often honest reports, of whatever values, look as odd as this anywhere in
+    ``p_value`` covers the whole test: how often honest reports, of whatever values, look as odd as this anywhere in
     it, at most. ``values`` are those that it is about, if it is about any.
 
-    >>> found = judge("symbols", "each occurs in a share of 0.1 to 0.5", [100, 900], 1000, 0.1, 0.5, "symbol {}".format)
-    >>> found.worst, found.p_value < 1e-9
+    >>> finding = judge("symbols", "each has a share of 0.1 to 0.5", [100, 900], 1000, 0.1, 0.5, "symbol {}".format)
+    >>> finding.worst, finding.p_value < 1e-9
     ('symbol 1: 900 of 1,000, at most 500 expected', True)
     """
 
@@ -42,7 +42,7 @@ class IntegrityFinding:
 def judge(
     test: str, claim: str, counts: Any, trials: Any, low: Any, high: Any, name: Callable[[int], str] | None = None
 ) -> IntegrityFinding:
-    """Find the cell that fits worst; ``low`` and ``high`` bound the probability of each trial.
+    """Return the finding of the cell that fits worst; ``low`` and ``high`` bound the probability of each trial.
 
     Cells without a name are values.
     """
@@ -70,7 +70,7 @@ def _plain(number: float) -> str:
 
 
 def log_bounds(counts: NDArray[Any], trials: NDArray[Any], low: Floats, high: Floats) -> Floats:
-    """Return the logarithms of upper bounds of the tails (Chernoff): they tell which cell to look at.
+    """Return the logarithms of Chernoff bounds of the tails, to select the cell to examine.
 
     A count that is none, below 0 or above the trials, comes from a tally that no reports have: its chance is 0.
 
@@ -87,7 +87,7 @@ def log_bounds(counts: NDArray[Any], trials: NDArray[Any], low: Floats, high: Fl
 
 
 def tail(count: int, trials: int, low: float, high: float) -> float:
-    """Return how likely a count is that lies as far outside as this one, at most: a binomial tail, exact.
+    """Return the exact binomial tail: an upper bound on the probability of a count as far outside as this one.
 
     >>> round(tail(0, 10, 0.5, 0.5) * 2**10, 9), tail(5, 10, 0.4, 0.6)
     (1.0, 1.0)
@@ -128,7 +128,7 @@ def judge_sum(
 
 
 def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:
-    """Return the least of ``log E exp(s X) - s total`` over ``s`` on one side: it is convex, so bisect its slope."""
+    """Minimise the convex ``log E exp(s X) - s total`` over ``s`` of one sign, by bisection of its slope."""
     low, high = 0.0, 50.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
@@ -140,7 +140,7 @@ def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:
 
 
 def bennett(excess: Any, trials: int, variance: Any, most: float) -> Floats:
-    """Return the logarithm of a bound of how likely a sum of independent terms of mean 0 is at least ``excess``.
+    """Return the log of Bennett's bound on the probability that independent terms of mean 0 sum to ``excess`` or more.
 
     Each term has at most this variance, and is at most ``most``.
 

@@ -1,6 +1,6 @@
-"""The tests of every oracle: what its honest reports do whatever the data, by a tally and by the reports themselves.
+"""Integrity tests by oracle: properties of honest reports whatever the data, on a tally and on the reports.
 
-An oracle joins with a function under ``of_tally`` or ``of_reports``; one that has none is not tested, and that is said.
+An oracle registers a function with ``of_tally`` or ``of_reports``; one without is not tested, and ``blind`` says so.
 """
 
 import math
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
-from fldp.numerics.kernels import walsh_hadamard
 from fldp.numerics.projective_geometry import hyperplane_sums
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles import FHR, FWR, HR, IDUE, OLH, PGR, URAPPOR, Grouped
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
@@ -30,14 +30,14 @@ UNUSED = "what stands for no value gets nothing but noise"
 
 @singledispatch
 def of_tally(oracle: Oracle, tally: Tally) -> Iterator[IntegrityFinding]:
-    """Yield what a tally shows."""
+    """Yield the findings of a tally."""
     del oracle, tally
     yield from ()
 
 
 @singledispatch
 def of_reports(oracle: Oracle, data: Array) -> Iterator[IntegrityFinding]:
-    """Yield what the reports show beyond their tally."""
+    """Yield the findings of reports beyond those of their tally."""
     del oracle, data
     yield from ()
 
@@ -47,21 +47,21 @@ def of_reports(oracle: Oracle, data: Array) -> Iterator[IntegrityFinding]:
 
 @of_tally.register(PureOracle)
 def _pure(oracle: PureOracle, tally: Tally) -> Iterator[IntegrityFinding]:
-    """GRR, SS, and any other whose tally counts the supports of each value."""
+    """Pure LDP protocols: every support count has bounds."""
     if tally.state.shape == (oracle.domain_size,):
         yield _supports(tally.state, tally.n, float(oracle.q), float(oracle.p))
 
 
 @of_tally.register(UnevenOracle)
 def _uneven(oracle: UnevenOracle, tally: Tally) -> Iterator[IntegrityFinding]:
-    """Every value has bounds of its own."""
+    """Every support count has bounds of its own."""
     high, low, _ = oracle.chances
     yield _supports(tally.state, tally.n, low, high)
 
 
 @of_tally.register(UtilityOracle)
 def _naming(oracle: UtilityOracle, tally: Tally) -> Iterator[IntegrityFinding]:
-    """A report names at most one value that is not sensitive, and only if its sender holds it."""
+    """A report names at most one non-sensitive value, and only if its sender holds it."""
     yield from _uneven(oracle, tally)
     named = np.array([tally.state[oracle.kind_of == OTHER].sum()])
     claim = "no more reports name a value that is not sensitive than if nobody held a sensitive one"
@@ -81,7 +81,7 @@ def _bits_and_names(oracle: URAPPOR, tally: Tally) -> Iterator[IntegrityFinding]
 
 
 def _sum(oracle: UnevenOracle, tally: Tally) -> IntegrityFinding:
-    """Judge what a report adds to all estimates: 1 in the mean. Given the value, supports are independent."""
+    """Judge the sum over all estimates: a report adds 1 on average. Given the value, supports are independent."""
     p, q, gap = oracle.chances
     noise, held = q * (1 - q) / gap**2, p * (1 - p) / gap**2
     variance = float(noise.sum() + (held - noise).max())
@@ -97,7 +97,7 @@ def _supports(counts: NDArray[np.int64], n: int, low: float | Floats, high: floa
 @of_tally.register(UnaryOracle)
 @of_tally.register(OLH)
 def _independent(oracle: PureOracle, tally: Tally) -> Iterator[IntegrityFinding]:
-    """Supports of one report are independent, so all of them together have a known law (OLH: with an ideal hash)."""
+    """Supports of one report are independent, so their number has a known law (OLH: with an ideal hash)."""
     p, q = float(oracle.p), float(oracle.q)
     yield _supports(tally.state, tally.n, q, p)
     claim = "all values together are supported as often as one true and many others are"
@@ -116,7 +116,7 @@ def _weight(bits: int) -> str:
 
 
 def weight_law(size: int, p: float, q: float) -> Floats:
-    """Return how likely each number of set bits is: one true bit, and all others.
+    """Return the distribution of the number of set bits: one true bit, and all others.
 
     >>> weight_law(3, 0.5, 0.25).round(3)
     array([0.281, 0.469, 0.219, 0.031])
@@ -145,17 +145,17 @@ def _seeds(oracle: OLH, data: Array) -> Iterator[IntegrityFinding]:
 
 def _repeated(seeds: Array) -> IntegrityFinding:
     """Judge the most frequent seed: ``k`` of ``n`` being the same has at most ``comb(n, k) 2^(-64 (k-1))`` chances."""
-    found, counts = np.unique(seeds, return_counts=True)
+    distinct, counts = np.unique(seeds, return_counts=True)
     most, n = int(counts.max(initial=0)), len(seeds)
     chance = math.lgamma(n + 1) - math.lgamma(most + 1) - math.lgamma(n - most + 1) - 64 * (most - 1) * math.log(2)
-    worst = f"seed {found[counts.argmax()]:#018x}: {most:,} of {n:,}" if most > 1 else f"none of {n:,}"
+    worst = f"seed {distinct[counts.argmax()]:#018x}: {most:,} of {n:,}" if most > 1 else f"none of {n:,}"
     p_value = math.exp(min(0.0, chance)) if most > 1 else 1.0
     return IntegrityFinding("repeats", "no hash seed comes twice", worst, p_value)
 
 
 @of_tally.register(FWR)
 def _agreements(oracle: FWR, tally: Tally) -> Iterator[IntegrityFinding]:
-    """Count for every item, used or not, with how many reports it agrees: in the leak, and then in the symbol."""
+    """Count the reports that every item, used or not, agrees with: in the leak, and also in the symbol."""
     K, g, n = 1 << oracle.leaks, 1 << oracle.bits, tally.n
     used = np.zeros(oracle.rows, np.bool_)
     used[oracle.items] = True
@@ -167,7 +167,7 @@ def _agreements(oracle: FWR, tally: Tally) -> Iterator[IntegrityFinding]:
 
 
 def _whole(sums: NDArray[np.int64], each: int) -> NDArray[np.int64]:
-    """Return how many reports give these sums; -1, which is no number of reports, where none can."""
+    """Divide sums exactly by a factor; -1, which is no number of reports, where they do not divide."""
     return np.where(sums % each, -1, sums // each)
 
 
@@ -178,7 +178,7 @@ def _rows(
     used: NDArray[np.bool_],
     bounds: tuple[float, float],
 ) -> Iterator[IntegrityFinding]:
-    """Judge the items of values by both bounds, and the others by that of noise alone."""
+    """Judge the items of values by both bounds, and unused items by the bound of noise alone."""
     low, high = bounds
     name = "item {}".format
     places, idle = np.flatnonzero(used), np.flatnonzero(~used)
@@ -189,7 +189,7 @@ def _rows(
 
 @of_reports.register(FWR)
 def _masks(oracle: FWR, data: Array) -> Iterator[IntegrityFinding]:
-    """Masks are uniform, and so are exclusive ors of two of them: each mask, and each parity of its bits."""
+    """Masks and XORs of two masks are uniform: each value, and each parity of its bits."""
     columns = {f"mask {j}": data[f"mask{j}"] for j in range(oracle.masks)}
     both = {f"{a} ^ {b}": columns[a] ^ columns[b] for a, b in combinations(columns, 2)}
     names = list(columns | both)
@@ -197,7 +197,7 @@ def _masks(oracle: FWR, data: Array) -> Iterator[IntegrityFinding]:
     D, n = oracle.rows, len(data)
     place = lambda cell: f"{names[cell // D]} is {cell % D}"  # noqa: E731
     yield judge("masks", "all masks are equally frequent", tables.ravel(), n, 1 / D, 1 / D, place)
-    even = np.array([(n + walsh_hadamard(table)[1:]) // 2 for table in tables])
+    even = (n + walsh_hadamard(tables)[:, 1:]) // 2
     place = lambda cell: f"{names[cell // (D - 1)]} is even in the bits of {cell % (D - 1) + 1}"  # noqa: E731
     yield judge("parities", "every parity of a mask is a fair coin", even.ravel(), n, 0.5, 0.5, place)
 
@@ -207,7 +207,7 @@ def _masks(oracle: FWR, data: Array) -> Iterator[IntegrityFinding]:
 
 @of_tally.register(FHR)
 def _masks_and_orders(oracle: FHR, tally: Tally) -> Iterator[IntegrityFinding]:
-    """A mask is odd for its item and a fair coin for others; where it is odd, so is the order of the two positions."""
+    """A mask is odd for its item and a fair coin for others; the order of the two positions is a coin, too."""
     D, n = oracle.rows.rows, tally.n
     used = np.arange(D) >= oracle.rows.first
     used[oracle.rows.first + oracle.domain_size :] = False
@@ -216,7 +216,7 @@ def _masks_and_orders(oracle: FHR, tally: Tally) -> Iterator[IntegrityFinding]:
     yield judge("masks", claim, -masks[1:], n, 0.0, 2 / D, lambda cell: f"mask {cell + 1}")
     odd = _whole(n + walsh_hadamard(masks), 2)
     first = _whole(2 * odd + walsh_hadamard(signs), 4)
-    rest = np.arange(1, D)  # row 0 tells nothing
+    rest = np.arange(1, D)  # row 0 is constant
     yield from _rows("parities", odd[rest], np.full(D - 1, n), used[rest], (0.5, 1.0))
     yield from _rows("orders", first[rest], odd[rest], used[rest], (0.5, float(oracle.coin.p)))
 
@@ -233,13 +233,13 @@ def _positions(oracle: FHR, data: Array) -> Iterator[IntegrityFinding]:
 
 @of_tally.register(HR)
 def _halves(oracle: HR, tally: Tally) -> Iterator[IntegrityFinding]:
-    """A symbol is as frequent as for some value; so is the half of a block where a row is +1, used or not."""
+    """Every symbol, and every half of a block where a row is +1, used or not, is as frequent as some value allows."""
     p, q = float(oracle.coin.p), float(oracle.coin.q)
     half = oracle.order // 2
     claim = "every symbol is as frequent as for some value"
     yield judge("symbols", claim, tally.state, tally.n, q / half, p / half, "symbol {}".format)
     lines = tally.state.reshape(oracle.blocks, -1)
-    plus = np.array([(line.sum() + walsh_hadamard(line)) // 2 for line in lines])
+    plus = (lines.sum(axis=1, keepdims=True) + walsh_hadamard(lines)) // 2
     values, near = oracle.from_rows(plus), (p + q) / 2
     low = q if oracle.blocks > 1 else near  # with one block, every other row halves every report
     yield _supports(values, tally.n, low, p)
@@ -262,7 +262,7 @@ def _points(oracle: PGR, tally: Tally) -> Iterator[IntegrityFinding]:
 
 @of_tally.register(RAPPOR)
 def _filters(oracle: RAPPOR, tally: Tally) -> Iterator[IntegrityFinding]:
-    """Given what people keep, every bit is a coin of p or of q: also where the same people report day after day."""
+    """Given the permanent responses, every bit is a coin with p or q, even if the same people report every day."""
     low, high = sorted((float(oracle.coins.p), float(oracle.coins.q)))
     people, bits = np.repeat(tally.state[:, 0], oracle.bits), tally.state[:, 1:].ravel()
     claim = "every bit is set at least as often as by noise alone, and at most as often as if it were true for all"
@@ -271,19 +271,19 @@ def _filters(oracle: RAPPOR, tally: Tally) -> Iterator[IntegrityFinding]:
 
 
 def judge_hashes(oracle: SketchOracle, tally: Tally) -> IntegrityFinding:
-    """Judge which hash functions were drawn."""
+    """Judge whether all hash functions are equally frequent."""
     claim, share = "all hash functions are equally frequent", 1 / oracle.hashes
     return judge("hashes", claim, tally.state[:, 0], tally.n, share, share, "hash function {}".format)
 
 
 def pooled(oracle: SketchOracle, tally: Tally, data: Array | None) -> tuple[Tally, Array | None]:
-    """Return the tally and the reports over the buckets, whatever the hash functions: honest ones of some data."""
+    """Return the tally and the reports over the buckets, pooled over hash functions: honest if the originals are."""
     state = tally.state[:, 1:].sum(axis=0).reshape(oracle.response.tally_shape)
     return Tally(oracle.response, state, tally.n), None if data is None else oracle.split(data)[1]
 
 
 def parts_of(oracle: Grouped, tally: Tally, data: Array | None) -> Iterator[tuple[int, Tally, Array | None]]:
-    """Yield the group, the tally and the reports of every group that has any."""
+    """Yield the group, the tally and the reports of every non-empty group."""
     for group, inside in enumerate(oracle.split(tally)):
         if inside.n:
             yield group, inside, None if data is None else oracle.reports_in(group, data)

@@ -1,4 +1,4 @@
-"""integrity: whether reports look as honest ones do, whatever the data."""
+"""integrity: tests of properties that honest reports have, whatever the data."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,16 +20,16 @@ FALSE_ALARM = 0.001
 
 @dataclass(frozen=True)
 class Findings:
-    """What all tests together found.
+    """The results of all integrity tests.
 
-    ``passed`` is false if the reports cannot all be honest, up to a chance of ``false_alarm``: of so many honest
-    collections, whatever the data, at most that share is called dishonest. ``flagged`` are the tests that said so.
-    ``blind`` is what no test here can see. To pass is no proof.
+    ``passed`` is false if the reports cannot all be honest: of honest collections, whatever the data, at most a share
+    ``false_alarm`` is called dishonest. ``flagged`` are the tests that failed, ``blind`` is what no test here can see.
+    Passing is no proof.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
-    >>> found = fldp.integrity(fldp.Tally(oracle, [990, 10, 0, 0, 0], 1000))
-    >>> found.passed, [one.test for one in found.flagged]
+    >>> findings = fldp.integrity(fldp.Tally(oracle, [990, 10, 0, 0, 0], 1000))
+    >>> findings.passed, [finding.test for finding in findings.flagged]
     (False, ['supports'])
     """
 
@@ -41,8 +41,8 @@ class Findings:
 
     @property
     def p_value(self) -> float:
-        """How often honest reports look as odd as these in any test, at most."""
-        return min(1.0, max(1, len(self.findings)) * min((found.p_value for found in self.findings), default=1.0))
+        """Upper bound on how often honest reports look as odd as these in any test."""
+        return min(1.0, max(1, len(self.findings)) * min((finding.p_value for finding in self.findings), default=1.0))
 
     @property
     def passed(self) -> bool:
@@ -51,20 +51,20 @@ class Findings:
 
     @property
     def flagged(self) -> tuple[IntegrityFinding, ...]:
-        """The tests that honest reports would not fail."""
-        return tuple(found for found in self.findings if found.p_value * len(self.findings) <= self.false_alarm)
+        """The tests that honest reports would not fail, at the false-alarm rate."""
+        return tuple(finding for finding in self.findings if finding.p_value * len(self.findings) <= self.false_alarm)
 
     @property
     def blind(self) -> tuple[str, ...]:
-        """What these tests cannot see, in plain words."""
+        """What these tests cannot see, in plain language."""
         return (*_BLIND, *_blind(self.oracle), *(() if self.source == "reports" else (_TALLY,)))
 
 
 def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alarm: float = FALSE_ALARM) -> Findings:
-    """Test whether reports, or the tally of reports, look as honest ones do whatever the data.
+    """Test whether reports, or their tally, can be honest, whatever the data.
 
-    Honest reports fail with a probability of at most ``false_alarm``, over all tests together (Bonferroni). ``tally``
-    is that of the reports, where it is known: for some oracles it is most of the work.
+    Honest reports fail with probability at most ``false_alarm``, over all tests together (Bonferroni). ``tally``, if
+    known, is the tally of the reports: for some oracles, counting is most of the work.
 
     >>> import fldp, numpy
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=20)
@@ -72,8 +72,8 @@ def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alar
     >>> fldp.integrity(honest).passed
     True
     >>> fake = fldp.Reports(oracle, numpy.full((200, 3), [255, 0, 0], numpy.uint8))
-    >>> found = fldp.integrity(fldp.Reports.concatenate([honest, fake]))
-    >>> [one.test for one in found.flagged]
+    >>> findings = fldp.integrity(fldp.Reports.concatenate([honest, fake]))
+    >>> [finding.test for finding in findings.flagged]
     ['supports', 'total', 'weights', 'pairs']
     """
     if not isinstance(source, Reports | Tally):
@@ -83,13 +83,13 @@ def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alar
     data = source.data if isinstance(source, Reports) else None
     whole = source if isinstance(source, Tally) else tally or source.oracle.tally(source)
     if data is not None and (whole.oracle, whole.n) != (source.oracle, len(data)):
-        raise MergeError(f"integrity: the tally must be that of the {len(data)} reports, got {whole!r}")
-    found = tuple(_tested(source.oracle, whole, data))
-    return Findings(source.oracle, whole.n, "tally" if data is None else "reports", found, chance)
+        raise MergeError(f"integrity: the tally must belong to the {len(data)} reports, got {whole!r}")
+    findings = tuple(_tested(source.oracle, whole, data))
+    return Findings(source.oracle, whole.n, "tally" if data is None else "reports", findings, chance)
 
 
 def _as_sent(source: Reports | Tally) -> Reports | Tally:
-    """Return reports of an oracle among candidates as those of the oracle over strings: they are the same."""
+    """Return the reports of an oracle among candidates as reports of its string oracle, which are the same."""
     if not isinstance(source.oracle, Listed):
         return source
     base = source.oracle.base
@@ -102,14 +102,14 @@ def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Integr
     if isinstance(oracle, Grouped):
         for group, inside, reports in parts_of(oracle, tally, data):
             start = oracle.runs[group].start
-            for found in _tested(inside.oracle, inside, reports):
-                values = tuple(start + value for value in found.values)
-                yield replace(found, test=f"{found.test}, group {group}", values=values)
+            for finding in _tested(inside.oracle, inside, reports):
+                values = tuple(start + value for value in finding.values)
+                yield replace(finding, test=f"{finding.test}, group {group}", values=values)
         return
     if isinstance(oracle, SketchOracle):
         yield judge_hashes(oracle, tally)
-        for found in _tested(oracle.response, *pooled(oracle, tally, data)):
-            yield replace(found, test=f"{found.test}, buckets", values=())
+        for finding in _tested(oracle.response, *pooled(oracle, tally, data)):
+            yield replace(finding, test=f"{finding.test}, buckets", values=())
         return
     yield from of_tally(oracle, tally)
     if data is not None:

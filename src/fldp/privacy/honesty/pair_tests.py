@@ -1,4 +1,4 @@
-"""Pairs of values: what a report says of both at once. It shows fakes that support a set of targets together.
+"""Pair tests: reports that support two values at once reveal fakes that support a set of targets together.
 
 For two values v and w there is a score of a report whose mean is 0 whatever value its sender holds: nobody holds both.
 A fake report that supports all of its targets has a score of 1 for every pair of them. So the sum of the scores over
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
-from fldp.numerics.kernels import U64, keyed_hash, multiply_high, walsh_hadamard
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles import FHR, FWR, IDUE, OLH, SS, URAPPOR
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
@@ -23,14 +25,14 @@ from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 from fldp.oracles.plain.unary import UnaryOracle
 from fldp.privacy.honesty.binomial_tests import IntegrityFinding, bennett
 
-MAX_VALUES = 128  # those with the largest estimates; what is promised holds for all pairs of all values
+MAX_VALUES = 128  # with the largest estimates; p-values are corrected for all pairs of all values
 _CELLS = 1 << 22
-_NO_NOISE = 1e-9  # a variance, where two values cannot be supported together
+_NO_NOISE = 1e-9  # variance where two values cannot be supported together
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The sums of the scores of all pairs of some values, and bounds of one score: its variance and its maximum."""
+    """Sums of the scores of all pairs of some values, and bounds on one score: its variance and its maximum."""
 
     values: NDArray[np.int64]
     sums: Floats
@@ -40,13 +42,13 @@ class Scores:
 
 @singledispatch
 def pair_scores(oracle: Oracle, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
-    """Return the scores of the pairs of these values, from reports or from a tally; None where there are none."""
+    """Return the scores of the pairs of these values, from reports or a tally; None if the oracle has none."""
     del oracle, tally, data, values
     return None
 
 
 def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[IntegrityFinding]:
-    """Yield what the worst pair shows, where the oracle has scores."""
+    """Yield the finding of the worst pair, if the oracle has scores."""
     if not isinstance(oracle, FrequencyOracle) or pair_scores.dispatch(type(oracle)) is pair_scores.dispatch(Oracle):
         return
     scores = pair_scores(oracle, tally, data, most_supported(oracle, tally))
@@ -68,13 +70,13 @@ def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[In
 def log_chances(oracle: FrequencyOracle, scores: Scores, n: int) -> Floats:
     """Return the logarithm of the p-value of every pair, corrected for all pairs of all values."""
     pairs = oracle.domain_size * (oracle.domain_size - 1) / 2
-    made = bennett(scores.sums, n, scores.variance, scores.most) + np.log(pairs)
-    np.fill_diagonal(made, 0.0)
-    return np.asarray(np.minimum(made, 0.0))
+    chances = bennett(scores.sums, n, scores.variance, scores.most) + np.log(pairs)
+    np.fill_diagonal(chances, 0.0)
+    return np.asarray(np.minimum(chances, 0.0))
 
 
 def most_supported(oracle: FrequencyOracle, tally: Tally) -> NDArray[np.int64]:
-    """Return the values with the largest estimates: where there are targets, they are among them."""
+    """Return the values with the largest estimates: targets, if any, are among them."""
     counts = oracle.decode(tally)
     return np.sort(np.argsort(-counts, kind="stable")[:MAX_VALUES])
 
@@ -105,7 +107,7 @@ def _hashed(oracle: OLH, tally: Tally, data: Array | None, values: NDArray[np.in
 def _independent(
     oracle: PureOracle | UnevenOracle, tally: Tally, data: Array | None, values: NDArray[np.int64], supported: Any
 ) -> Scores | None:
-    """Score supports that are independent given the value, by the product of what the two have above their noise.
+    """Score supports that are independent given the value, by the product of their excesses over the noise.
 
     Each factor is divided by the most that it can be. Its mean is 0 unless the value is held, and nobody holds both.
     """
@@ -123,9 +125,9 @@ def _independent(
 @pair_scores.register(SS)
 def _subset(oracle: SS, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
     def supported(part: Array) -> NDArray[Any]:
-        made = np.zeros((len(part), oracle.domain_size), np.uint8)
-        np.put_along_axis(made, part.astype(np.int64), 1, axis=1)
-        return made[:, values]
+        supports = np.zeros((len(part), oracle.domain_size), np.uint8)
+        np.put_along_axis(supports, part.astype(np.int64), 1, axis=1)
+        return supports[:, values]
 
     if oracle.size < 2:
         return None
@@ -136,7 +138,7 @@ def _subset(oracle: SS, tally: Tally, data: Array | None, values: NDArray[np.int
 def _together(
     oracle: PureOracle, tally: Tally, data: Array | None, values: NDArray[np.int64], supported: Any, joint: Any
 ) -> Scores | None:
-    """Score the supports: 1 for both, less what makes the mean 0 for holders of one of the two and of neither.
+    """Score the supports: 1 for both, minus terms that make the mean 0 for holders of one or neither of the two.
 
     ``joint`` is how likely both are supported if neither is held, and if one is.
     """
@@ -156,7 +158,7 @@ def _together(
 
 
 def _counted(oracle: FrequencyOracle, data: Array, values: NDArray[np.int64], supported: Any) -> Floats:
-    """Count for every two values the reports that support both; on the diagonal, those that support one."""
+    """Count for every two values the reports that support both; on the diagonal, the supports of each."""
     both = np.zeros((len(values), len(values)))
     step = max(1, _CELLS // oracle.domain_size)
     for start in range(0, len(data), step):
@@ -167,7 +169,7 @@ def _counted(oracle: FrequencyOracle, data: Array, values: NDArray[np.int64], su
 
 @pair_scores.register(FWR)
 def _masks(oracle: FWR, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
-    """The sign of a mask at the difference of two items: a fair coin, where masks are; the mean over the masks."""
+    """The sign of a mask at the XOR of two items, a fair coin for honest masks; the mean over the masks."""
     del tally
     if data is None:
         return None
@@ -185,7 +187,7 @@ def _pairs(oracle: FHR, tally: Tally, data: Array | None, values: NDArray[np.int
     must agree: that from the masks is one too small for each fake, that from the signs is not.
     """
     del data
-    signs, masks = (walsh_hadamard(part) for part in tally.state)
+    signs, masks = walsh_hadamard(tally.state)
     c, items = float(1 / (2 * oracle.coin.p - 1)), oracle.value_items.astype(np.int64)
     used = np.isin(np.arange(oracle.walsh_order), items)
     apart = np.where(used, signs * (c / 2), 0.0) - masks

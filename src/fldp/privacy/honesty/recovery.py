@@ -1,8 +1,8 @@
-"""recover: estimates without an attack that shows. It assumes what the attack is, and says so.
+"""recover: estimates with a visible attack removed, under a stated assumption about the attack.
 
-Fakes that support a set of targets together give the pairs of these a score of 1 each, and honest reports have a mean
-of 0 (``fldp.privacy.honesty.pair_tests``). So the mean score is an unbiased estimate of their number. What one fake
-adds to every estimate is known from how such fakes are made, and is taken off as often as there are fakes.
+Fakes that support a set of targets together give each pair of them a score of 1; honest reports have mean score 0
+(``fldp.privacy.honesty.pair_tests``). So the mean score estimates the number of fakes without bias. What one fake adds
+to every estimate follows from how such fakes are crafted, and is subtracted once per fake.
 """
 
 import math
@@ -27,23 +27,23 @@ from fldp.privacy.honesty.pair_tests import Scores, log_chances, most_supported,
 from fldp.privacy.poisoning import leverage, poison
 from fldp.privacy.poisoning.strategy import Targets
 
-_SAMPLE = 1 << 14  # fakes that are made to see what one adds
-_SLACK = 5.0  # standard errors by which an estimate may be below what the fakes added
+_SAMPLE = 1 << 14  # fakes that are crafted to measure what one adds
+_SLACK = 5.0  # standard errors by which an estimate may fall below what the fakes added
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recovered(Estimate):
-    """An estimate from which the reports of fakes were taken off, as far as they are what ``assumption`` says.
+    """An estimate without the reports of fakes, if these are as ``assumption`` says.
 
-    ``targets`` are the values that the fakes promote, ``fakes`` how many of them there seem to be. If the assumption
-    holds, the counts are unbiased for the honest users, and their errors include that of the number of fakes. If not,
-    they are biased, and since nobody can know, ``biased`` is true. ``whole`` is the estimate of all reports. It is not
-    ``original``: what is concluded from this estimate, and made of it, must not bring the fakes back.
+    ``targets`` are the values that the fakes promote, ``fakes`` is their estimated number. If the assumption holds, the
+    counts are unbiased for the honest users, and their errors include the error in the number of fakes. If not, they
+    are biased; since nobody can know, ``biased`` is true. ``whole`` is the estimate from all reports. It is not
+    ``original``, so that nothing derived from this estimate brings the fakes back.
 
     >>> import fldp
     >>> oracle = fldp.FHR(epsilon=1.0, domain_size=20)
-    >>> made = fldp.recover(oracle.privatize([3] * 500, rng=7))
-    >>> made.targets, made.assumption
+    >>> recovered = fldp.recover(oracle.privatize([3] * 500, rng=7))
+    >>> recovered.targets, recovered.assumption
     ((), 'that there are no fakes: none show')
     """
 
@@ -65,7 +65,7 @@ class Recovered(Estimate):
         assert self.whole is not None, "it is made from one"
         chosen = np.unique(as_values("Estimate", list(values), len(self.counts)))
         plain = self.whole.sum(chosen)
-        is_known = len(chosen) == len(self.counts)  # all together are counted, and not estimated: a fake is one
+        is_known = len(chosen) == len(self.counts)  # the total is counted, not estimated: a fake adds 1
         taken = 1.0 if is_known else float(self.each[chosen].sum())
         return Total(plain.count - self.fakes * taken, math.hypot(plain.stderr, self.fakes_stderr * taken))
 
@@ -75,18 +75,17 @@ def recover(
 ) -> Recovered:
     """Estimate the counts of the honest users alone, assuming fakes that support all of some targets.
 
-    The targets are those that the pairs show, at the false-alarm rate of the findings, unless they are given. Where
-    none show, nothing is taken off. ``options`` are those of a linear estimate, such as ``decoder=``. For SUE, OUE,
-    IDUE, URAPPOR, OLH, SS, HRR and FWR this needs reports, for FHR a tally is enough; other oracles have no attack of
-    this kind that can be told from data.
+    Unless given, the targets are detected from pairs, at the false-alarm rate of the findings. If none are detected,
+    nothing is subtracted. ``options`` of a linear estimate, such as ``decoder=``, are passed on. SUE, OUE, IDUE,
+    URAPPOR, OLH, SS, HRR and FWR need reports, FHR only a tally; for other oracles such an attack looks like data.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=50)
     >>> honest, fake = oracle.privatize([9] * 20_000, rng=7), fldp.privacy.poison(oracle, [1, 2, 3], 1000, rng=7)
-    >>> made = recover(fldp.Reports.concatenate([honest, fake]))
-    >>> made.targets, 800 < made.fakes < 1200
+    >>> recovered = recover(fldp.Reports.concatenate([honest, fake]))
+    >>> recovered.targets, 800 < recovered.fakes < 1200
     ((1, 2, 3), True)
-    >>> [bool(low < count < high) for (low, high), count in zip(made.interval(0.99)[[1, 9]], [0, 20_000])]
+    >>> [bool(low < count < high) for (low, high), count in zip(recovered.interval(0.99)[[1, 9]], [0, 20_000])]
     [True, True]
     """
     oracle, data = source.oracle, source.data if isinstance(source, Reports) else None
@@ -114,11 +113,11 @@ def _given(oracle: FrequencyOracle, targets: Any) -> Targets:
 
 
 def _clique(plain: Estimate, scores: Scores, alarm: float) -> Targets:
-    """Return a set of values all pairs of which show, and whose estimates hold as many fakes as these pairs say.
+    """Return a set of values all pairs of which are significant, and whose estimates allow the fakes that they show.
 
-    One pair has to show among all pairs that there are; a value joins if its pairs with all members show by themselves.
-    Masks that suit one set of targets suit any set with the same differences, so the pairs alone do not tell which one
-    is meant. Of several, it is the one whose least estimate is the largest.
+    One pair has to be significant among all pairs of values; a value joins if its pairs with all members are
+    significant by themselves. Masks that suit one set of targets suit any set with the same differences, so pairs alone
+    do not identify the set. Of several, take the one whose least estimate is largest.
     """
     chances, limit = log_chances(plain.oracle, scores, plain.n), math.log(alarm)
     linked = bennett(scores.sums, plain.n, scores.variance, scores.most) <= limit
@@ -129,7 +128,7 @@ def _clique(plain: Estimate, scores: Scores, alarm: float) -> Targets:
 
 
 def _joined(plain: Estimate, scores: Scores, chances: Floats, linked: NDArray[np.bool_], start: Any) -> Targets:
-    """Return a value and those that join it, if its estimate and theirs hold the fakes that its clearest pair shows."""
+    """Return a value and those that join it, if their estimates allow the fakes that its clearest pair shows."""
     order = np.argsort(chances, kind="stable")
     pair = scores.values[[start, order[0]]]
     added = float(scores.sums[start, order[0]]) * leverage(plain.oracle, pair) / 2
@@ -142,18 +141,18 @@ def _joined(plain: Estimate, scores: Scores, chances: Floats, linked: NDArray[np
 
 
 def _fakes(scores: Scores, chosen: Targets) -> float:
-    """Return how many fakes the pairs of a set show."""
+    """Return the number of fakes that the pairs of a set show."""
     return float(scores.sums[np.ix_(chosen, chosen)][np.triu_indices(len(chosen), 1)].mean())
 
 
 def _without(plain: Estimate, tally: Tally, scores: Scores, chosen: Targets) -> Recovered:
     targets, oracle = scores.values[chosen], plain.oracle
-    fakes, each, stderr, said = 0.0, np.zeros(oracle.domain_size), 0.0, "that there are no fakes: none show"
+    fakes, each, stderr, assumption = 0.0, np.zeros(oracle.domain_size), 0.0, "that there are no fakes: none show"
     if len(targets):
         fakes = min(max(0.0, _fakes(scores, chosen)), tally.n - 1.0)
         each = fake_mean(oracle, targets, tally, fakes, plain.options)
         stderr = math.sqrt(tally.n * float(scores.variance[np.ix_(chosen, chosen)].max()))
-        said = f"that {fakes:,.0f} fakes each support all of {len(targets)} values, and vary all else at random"
+        assumption = f"that {fakes:,.0f} fakes each support all of {len(targets)} values, and vary all else at random"
     return Recovered(
         oracle,
         plain.counts - fakes * each,
@@ -164,7 +163,7 @@ def _without(plain: Estimate, tally: Tally, scores: Scores, chosen: Targets) -> 
         targets=tuple(targets.tolist()),
         fakes=fakes,
         fakes_stderr=stderr,
-        assumption=said,
+        assumption=assumption,
         each=each,
         whole=plain,
     )
@@ -174,14 +173,14 @@ def _without(plain: Estimate, tally: Tally, scores: Scores, chosen: Targets) -> 
 def fake_mean(
     oracle: FrequencyOracle, targets: Targets, tally: Tally, fakes: float, options: Mapping[str, Any]
 ) -> Floats:
-    """Return what one fake adds to every estimate, in the mean."""
+    """Return the mean contribution of one fake to every estimate."""
     del tally, fakes
     return oracle.decode(oracle.tally(poison(oracle, targets, _SAMPLE, rng=0)), **options) / _SAMPLE
 
 
 @fake_mean.register(UnaryOracle)
 def _(oracle: UnaryOracle, targets: Targets, tally: Tally, fakes: float, options: Mapping[str, Any]) -> Floats:
-    """How many bits fakes fill up with is theirs to choose, and shows: all others have a known number of bits."""
+    """Fakes choose how many other bits they set; the total shows it, as honest reports have a known number of bits."""
     del options
     p, q, rest = float(oracle.p), float(oracle.q), max(1, oracle.domain_size - len(targets))
     honest = (tally.n - fakes) * (p + (oracle.domain_size - 1) * q)

@@ -1,4 +1,4 @@
-"""All notions: by name, as an oracle promises them, and as text."""
+"""Notions of privacy: by name, as an oracle declares them, and parsed from text."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ _RULE = (
 
 
 def declared(oracle: FrequencyOracle) -> Notion:
-    """Return what an oracle promises.
+    """Return the notion that an oracle declares.
 
     >>> import fldp
     >>> print(declared(fldp.FHR(epsilon=1.0, domain_size=7)), declared(fldp.OUE(epsilon=1.0, domain_size=7)))
@@ -46,7 +46,7 @@ def declared(oracle: FrequencyOracle) -> Notion:
 
 
 def parse(text: str) -> Notion:
-    """Read a notion as it is written in Python; shares may be fractions.
+    """Parse a notion written as in Python; shares may be fractions.
 
     >>> parse("FLDP(1, 1/2)"), parse("ULDP(1, [0, 3])")
     (FLDP(epsilon=1.0, eta=Fraction(1, 2)), ULDP(epsilon=1.0, sensitive=(0, 3)))
@@ -63,7 +63,7 @@ def parse(text: str) -> Notion:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas that are not inside of brackets."""
+    """Split at the commas outside brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter in "[{") - (letter in "]}")

@@ -1,4 +1,4 @@
-"""Notion: what a promise of privacy demands of the laws of every two values, and of every report."""
+"""Notion: a definition of privacy, as demands on the laws of every two values and on every report."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
@@ -12,12 +12,12 @@ from fldp.support.exact_numbers import exact
 from fldp.support.validation import fail, positive
 
 Pair = tuple[int, int]
-MAX_EPSILON = 64.0  # beyond it nothing is promised, and coins of 64 bits cannot keep it
+MAX_EPSILON = 64.0  # beyond it nothing is protected, and 64-bit coins cannot realise it
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What is demanded of one value as another one sees it; every number that is left out is not demanded.
+    """What a notion demands of the privacy loss distribution of a pair; a bound that is None is not demanded.
 
     ``epsilon`` bounds the ratio over shared reports, ``eta`` is the least share of them, by count and by mass, and
     ``delta`` the most that may exceed e^epsilon.
@@ -28,7 +28,7 @@ class Demand:
     delta: Fraction | None = None
 
     def refusal(self, profile: Profile) -> str | None:
-        """Say what of it does not hold, or None.
+        """Return the reason why a profile breaks the demand, or None.
 
         >>> half = Fraction(1, 2)
         >>> from fldp.oracles.base.profile import Band
@@ -53,12 +53,12 @@ def _large(ratio: Fraction) -> str:
 
 
 def shown(share: Fraction) -> str:
-    """Return a share as a fraction where that is short."""
+    """Format a share as a fraction if that is short, else as a decimal."""
     return str(share) if share.denominator < 10_000 else f"{float(share):g}"
 
 
 class Notion(ABC):
-    """A promise of privacy: for every ordered pair of values, what it demands of them; and which reports it allows.
+    """A definition of privacy: a demand for every ordered pair of values, and which reports are allowed.
 
     >>> from fldp.privacy.notions import LDP
     >>> LDP(1.0).demand(0, 1)
@@ -67,19 +67,19 @@ class Notion(ABC):
 
     @abstractmethod
     def demand(self, value: int, other: int) -> Demand | None:
-        """Return what is demanded of a pair, or None where nothing is."""
+        """Return the demand on a pair, or None if there is none."""
 
     @abstractmethod
     def ranges(self, domain_size: int) -> Iterable[tuple[int, int]]:
-        """Return runs of values, each by its start and end, that make up the domain.
+        """Return ranges of values, as start and end, that partition the domain.
 
-        All pairs inside a run have one demand, and so have all pairs between one run and another.
+        All pairs within a range have the same demand, and so have all pairs between two ranges.
         """
 
     def refusal(self, left: Collection[int], domain_size: int) -> str | None:
-        """Say what is wrong with a report that leaves exactly these values possible, or None: by default nothing.
+        """Return why a report that leaves exactly these values possible is forbidden, or None.
 
-        This is a demand on reports, for the notions that are not about pairs of values alone.
+        It is for notions that are not about pairs of values alone.
         """
         del left, domain_size
         return None
@@ -90,11 +90,11 @@ class Notion(ABC):
         return type(self).refusal is not Notion.refusal
 
     def check_domain(self, domain_size: int) -> None:
-        """Refuse a domain that the notion does not fit: by default it fits all."""
+        """Raise ``ParameterError`` if the notion does not fit a domain of this size."""
         del domain_size
 
     def name_of(self, value: int) -> str:
-        """Return what a message calls a value."""
+        """Return the name of a value in messages."""
         return str(value)
 
 
@@ -114,11 +114,11 @@ def bounded_epsilon(owner: str, value: Any, name: str = "epsilon") -> float:
 
 
 def exact_share(owner: str, name: str, value: Any) -> Fraction:
-    """Accept a number from 0 to 1, exactly as it is."""
+    """Accept a number from 0 to 1, without rounding."""
     try:
         share = exact(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise fail(owner, name, "a number from 0 to 1", value) from None
-    if isinstance(value, bool) or not 0 <= share <= 1:
+    if not 0 <= share <= 1:
         raise fail(owner, name, "a number from 0 to 1", value)
     return share

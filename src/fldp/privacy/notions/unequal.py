@@ -56,9 +56,9 @@ class GroupedLDP(Notion):
 class PLDP(Notion):
     """Personalised LDP: every user has a budget, and the law for that budget is LDP with it.
 
-    A family of laws, one for each budget, over values from 0 to ``domain_size - 1``. A report tells which budget it is
-    for, so nothing is demanded between laws of different budgets. It is judged as one law of so many times as many
-    values, that of the first budget before that of the second; ``verify`` of a list of oracles makes it.
+    A family of laws, one for each budget, over values from 0 to ``domain_size - 1``. A report names its budget, so
+    nothing is demanded between laws of different budgets. The family is judged as one law over ``domain_size`` values
+    for each budget in turn; ``verify`` builds it from a list of oracles.
 
     Chen, Li, Qin, Kasiviswanathan, Jin: Private spatial data aggregation in the local setting, ICDE 2016.
 
@@ -81,8 +81,8 @@ class PLDP(Notion):
         integer(2, MAX_VALUES)("PLDP", "domain_size", self.domain_size)
 
     def demand(self, value: int, other: int) -> Demand | None:
-        mine, theirs = value // self.domain_size, other // self.domain_size
-        return Demand(self.budgets[mine], eta=_WHOLE) if mine == theirs else None
+        law, other_law = value // self.domain_size, other // self.domain_size
+        return Demand(self.budgets[law], eta=_WHOLE) if law == other_law else None
 
     def ranges(self, domain_size: int) -> Iterable[tuple[int, int]]:
         return pairwise(range(0, domain_size + 1, self.domain_size))
@@ -93,8 +93,8 @@ class PLDP(Notion):
             raise fail("PLDP", "budgets", rule, list(self.budgets))
 
     def name_of(self, value: int) -> str:
-        budget, mine = divmod(value, self.domain_size)
-        return f"{mine} (budget {self.budgets[budget]:g})"
+        budget, number = divmod(value, self.domain_size)
+        return f"{number} (budget {self.budgets[budget]:g})"
 
     def __str__(self) -> str:
         return f"PLDP with budgets {', '.join(f'{budget:g}' for budget in self.budgets)}"
@@ -124,7 +124,7 @@ class CLDP(Notion):
 
     def demand(self, value: int, other: int) -> Demand:
         steps = DISTANCES[self.distance].between(value, other, self.domain_size or 0)
-        product = self.alpha * steps  # rounded, and the promise must not be
+        product = self.alpha * steps  # rounded; the demand must not be rounded up
         epsilon = product if Fraction(product) <= Fraction(self.alpha) * steps else nextafter(product, 0)
         return Demand(epsilon, eta=_WHOLE)
 
@@ -133,7 +133,7 @@ class CLDP(Notion):
 
     def check_domain(self, domain_size: int) -> None:
         if self.domain_size not in (None, domain_size):
-            raise fail("CLDP", "domain_size", f"that of the law, {domain_size}", self.domain_size)
+            raise fail("CLDP", "domain_size", f"{domain_size}, as in the law", self.domain_size)
 
     def __str__(self) -> str:
         return f"{self.alpha:g}-CLDP on a {self.distance}"
@@ -141,11 +141,11 @@ class CLDP(Notion):
 
 @dataclass(frozen=True)
 class ULDP(Uniform):
-    """Utility-optimised LDP: reports are bounded by epsilon, but for those that reveal a value that is not sensitive.
+    """Utility-optimised LDP: epsilon bounds all reports except those that reveal a non-sensitive value.
 
     A report is either *protected*, possible under every value and at most e^epsilon times as likely under one as under
-    another, or it comes from a single value, which must not be a sensitive one. Which reports are protected need not be
-    said: no report can be both, so a law leaves no choice.
+    another, or it comes from a single value, which must not be sensitive. No report can be both, so the law determines
+    which reports are protected.
 
     Murakami, Kawamoto: Utility-optimized local differential privacy mechanisms for distribution estimation, USENIX
     Security 2019.
@@ -188,9 +188,9 @@ class ULDP(Uniform):
 
 @dataclass(frozen=True)
 class IDLDP(Notion):
-    """Input-discriminative LDP: every value has a budget, and two values are protected by the smaller of theirs.
+    """Input-discriminative LDP: every value has a budget, and two values are protected by the smaller one.
 
-    ``budgets`` names the values that have one of their own; all others have ``epsilon``. This is MinID-LDP.
+    ``budgets`` maps values to budgets of their own; all others have ``epsilon``. This is MinID-LDP.
 
     Gu, Li, Xiong, Cao: Providing input-discriminative protection for local differential privacy, ICDE 2020.
 

@@ -1,4 +1,4 @@
-"""poison: fake users who want values of their choice to look frequent, and what they achieve."""
+"""poison: reports of fake users who promote values of their choice, and what they gain."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -28,7 +28,7 @@ def poison(
     tickets: bool = False,
     rng: int | Stream | None = None,
 ) -> Reports:
-    """Make the reports of fake users who promote a set of target values.
+    """Return the reports of fake users who promote a set of target values.
 
     ``"maximal-gain"`` sends what adds most to the estimates of the targets, ``"random-item"`` the honest report of a
     target, ``"random-report"`` any report. With ``tickets``, masks and hash seeds are not theirs to choose (see
@@ -56,17 +56,17 @@ def poison(
     if attack == "random-report":
         return Reports(known, plan.blind(count, generator))
     if tickets and known.public_words:
-        given = known.privatize(np.zeros(count, np.int64), rng=stream)
-        return Reports(known, plan.best_given(given.data))
+        honest = known.privatize(np.zeros(count, np.int64), rng=stream)
+        return Reports(known, plan.best_given(honest.data))
     return Reports(known, plan.craft(count, generator))
 
 
 def leverage(oracle: Oracle, targets: Any, *, attack: str = "maximal-gain", tickets: bool = False) -> float:
-    """Return how many honest holders of a target one fake user counts for, in the mean.
+    """Return how many honest holders of a target one fake user counts for, on average.
 
-    It is exact, but for FWR with tickets on a large domain, where it is a mean over 16,384 draws of masks. For OLH
-    without tickets it takes a seed under which all targets have one symbol. For CMS and HCMS it is that under their
-    hash functions, so an honest report of a target can count for a little more or less than 1.
+    It is exact, except for FWR with tickets on a large domain, where it is a mean over 16,384 draws of masks. For OLH
+    without tickets it assumes a seed under which all targets have one symbol. For CMS and HCMS it is conditional on
+    their hash functions, so an honest report of a target can count for a little more or less than 1.
 
     >>> import fldp
     >>> oracle = fldp.OLH(epsilon=1.0, domain_size=100)
@@ -86,9 +86,9 @@ def leverage(oracle: Oracle, targets: Any, *, attack: str = "maximal-gain", tick
 
 
 def gain(share: float, leverage: float, held: float = 0.0) -> float:
-    """Return by how much the targets' estimated share of all users grows, if this share of all users is fake.
+    """Return how much the targets' estimated share of all users grows, if this share of users is fake.
 
-    ``held`` is the share of honest users who hold a target: those whom the fakes displace.
+    ``held`` is the share of honest users who hold a target, some of whom the fakes displace.
 
     >>> round(gain(0.05, 16.64, held=0.1), 3)
     0.827
@@ -101,7 +101,7 @@ def gain(share: float, leverage: float, held: float = 0.0) -> float:
 def _checked(oracle: FrequencyOracle, targets: Any) -> Targets:
     asked = list(targets) if isinstance(targets, Iterable) and not isinstance(targets, str) else [targets]
     if not asked:
-        raise DomainError("poison: targets must be at least one value, got none")
+        raise DomainError("poison: name at least one target")
     if isinstance(oracle, Listed) and any(isinstance(target, str) for target in asked):
         asked = [_number(oracle, target) for target in asked]
     return np.unique(as_values("poison", asked, oracle.domain_size)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Reports that are a row of bits (SUE, OUE, IDUE), bits and a name (URAPPOR), or a set of a given size (SS)."""
+"""Strategies for reports of bits (SUE, OUE, IDUE), of bits and a named value (URAPPOR), and of sets (SS)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from fldp.privacy.poisoning.symbol_reports import Symbols
 
 @dataclass(frozen=True, eq=False)
 class BitStrategy(Strategy):
-    """Every bit that is set adds its weight, so the best rows have all bits of positive weight and none of negative.
+    """Every set bit adds its weight, so the best rows set all bits of positive weight and none of negative.
 
     Bits of no weight fill the row up to as many as an honest one has. There the bit of a target is set with probability
     ``true``, and any other bit with ``noise``.
@@ -33,18 +33,18 @@ class BitStrategy(Strategy):
 
     def craft(self, count: int, generator: Generator) -> Array:
         honest, good, bad = self._honest(count, generator), self.weights > 0, self.weights < 0
-        order = generator.random(honest.shape) - honest  # what an honest row has comes before what it has not
+        order = generator.random(honest.shape) - honest  # bits that the honest row sets come first
         order[:, good], order[:, bad] = -2, 2
         size = np.clip(honest.sum(axis=1), good.sum(), (~bad).sum())
         return packed(np.argsort(np.argsort(order, axis=1), axis=1) < size[:, None])
 
     def _honest(self, count: int, generator: Generator) -> NDArray[np.bool_]:
         drawn, good = generator.random((count, len(self.weights))), np.flatnonzero(self.weights > 0)
-        made = drawn < self.noise
+        rows = drawn < self.noise
         if len(good):
             each, own = np.arange(count), generator.choice(good, count)
-            made[each, own] = drawn[each, own] < self.true[own]
-        return np.asarray(made)
+            rows[each, own] = drawn[each, own] < self.true[own]
+        return np.asarray(rows)
 
     def blind_mean(self) -> float:
         return self.constant + float(self.weights.sum()) / 2
@@ -54,20 +54,20 @@ class BitStrategy(Strategy):
 
 
 def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return rows of bits as bytes, the lowest bit first."""
+    """Pack rows of bits into bytes, the lowest bit first."""
     return np.packbits(bits, axis=1, bitorder="little")
 
 
 @strategy.register(UnaryOracle)
 @strategy.register(IDUE)
 def _(oracle: UnaryOracle | IDUE, targets: Targets) -> BitStrategy:
-    """Bits of IDUE differ in their weights: those of values with small budgets have large ones."""
+    """Bits of IDUE differ in weight: values with small budgets have large weights."""
     return BitStrategy(*supports_worth(oracle, targets), *oracle.chances[:2])
 
 
 @dataclass(frozen=True, eq=False)
 class BitsAndName(Strategy):
-    """Bits for some values, and the number of one of the others, or 0: the two are chosen apart."""
+    """Bits for some values, and the number of one of the others, or 0; the two are chosen independently."""
 
     bits: BitStrategy
     names: Symbols
@@ -102,7 +102,7 @@ def _(oracle: URAPPOR, targets: Targets) -> BitsAndName:
 
 @dataclass(frozen=True, eq=False)
 class Subsets(Strategy):
-    """Sets of a given size: the best have the values of the largest weights."""
+    """Sets of a fixed size: the best contain the values of the largest weights."""
 
     weights: Floats
     constant: float

@@ -1,4 +1,4 @@
-"""Reports of a number that is public, and a report that depends on it: Grouped, CMS and HCMS, RAPPOR."""
+"""Strategies for reports of a public number and a report that depends on it: Grouped, CMS, HCMS, RAPPOR."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Join = Callable[[int, Array], Array]
 
 @dataclass(frozen=True, eq=False)
 class Numbered(Strategy):
-    """A part for each number: the best reports have the number of a best part, and are the best of it.
+    """A strategy for each number: the best reports have the number of a best part, and are best within it.
 
     ``join`` makes reports of the oracle from a number and the reports of its part.
     """
@@ -34,33 +34,33 @@ class Numbered(Strategy):
 
     def craft(self, count: int, generator: Generator) -> Array:
         best = largest(np.array([part.best() for part in self.parts]))
-        return self._made(generator.choice(best, count), lambda part, size: part.craft(size, generator))
+        return self._joined(generator.choice(best, count), lambda part, size: part.craft(size, generator))
 
     def blind_mean(self) -> float:
         return float(np.mean([part.blind_mean() for part in self.parts]))
 
     def blind(self, count: int, generator: Generator) -> Array:
         numbers = generator.integers(len(self.parts), size=count)
-        return self._made(numbers, lambda part, size: part.blind(size, generator))
+        return self._joined(numbers, lambda part, size: part.blind(size, generator))
 
-    def _made(self, numbers: NDArray[np.intp], make: Callable[[Strategy, int], Array]) -> Array:
-        made = np.empty((len(numbers), *self.oracle.report_shape), self.oracle.report_dtype)
+    def _joined(self, numbers: NDArray[np.intp], draw: Callable[[Strategy, int], Array]) -> Array:
+        reports = np.empty((len(numbers), *self.oracle.report_shape), self.oracle.report_dtype)
         for number in np.unique(numbers).tolist():
             places = np.flatnonzero(numbers == number)
-            made[places] = self.join(number, make(self.parts[number], len(places)))
-        return made
+            reports[places] = self.join(number, draw(self.parts[number], len(places)))
+        return reports
 
 
 @strategy.register(Grouped)
 def _(oracle: Grouped, targets: Targets) -> Numbered:
-    """A report is in one group, and adds nothing to the targets in others."""
+    """A report is in one group, and adds nothing to targets in others."""
     inside = [targets[(run.start <= targets) & (targets < run.stop)] - run.start for run in oracle.runs]
     return Numbered(oracle, list(map(strategy, oracle.members, inside)), oracle.reports_from)
 
 
 @among.register(RAPPOR)
 def _(oracle: RAPPOR, marks: Fingerprints, targets: Targets) -> Numbered:
-    """The fit of the candidates is linear in the bits of all cohorts, so every bit of every cohort has a weight."""
+    """The fit is linear in the bits of all cohorts, so every bit of every cohort has a weight."""
     p, q, base = float(oracle.coins.p_star), float(oracle.coins.q_star), oracle.design(marks[:1]).base
     true, noise = (np.broadcast_to(chance, oracle.bits) for chance in (q, p))
     parts = [
@@ -69,59 +69,59 @@ def _(oracle: RAPPOR, marks: Fingerprints, targets: Targets) -> Numbered:
     ]
 
     def join(cohort: int, data: Array) -> Array:
-        made = np.empty((len(data), *oracle.report_shape), np.uint8)
-        bit_reports.join(np.full(len(data), cohort), data, made)
-        return made
+        reports = np.empty((len(data), *oracle.report_shape), np.uint8)
+        bit_reports.join(np.full(len(data), cohort), data, reports)
+        return reports
 
     return Numbered(oracle, parts, join)
 
 
 @dataclass(frozen=True, eq=False)
 class Sketched(Numbered):
-    """A sketch of ``m`` buckets takes off what collisions add in the mean: ``x`` becomes ``(x - r/m) m/(m-1)``.
+    """A sketch of ``m`` buckets subtracts the expected collisions: ``x`` becomes ``(x - r/m) m/(m-1)``.
 
-    ``buckets`` has a row for every hash function: those of the targets, of which some can be the same.
+    ``buckets`` has a row for every hash function: the buckets of the targets, some of which may coincide.
     """
 
     oracle: SketchOracle
     buckets: NDArray[np.int64]
     width: int
 
-    def _settled(self, worth: float) -> float:
+    def _debiased(self, worth: float) -> float:
         return float((worth - self.buckets.shape[1] / self.width) * self.width / (self.width - 1))
 
     def best(self) -> float:
-        return self._settled(super().best())
+        return self._debiased(super().best())
 
     def blind_mean(self) -> float:
-        return self._settled(super().blind_mean())
+        return self._debiased(super().blind_mean())
 
     def best_given(self, data: Array) -> Array:
         numbers, responses = self.oracle.split(data)
-        made = np.empty_like(data)
+        reports = np.empty_like(data)
         for number in np.unique(numbers).tolist():
             places = np.flatnonzero(numbers == number)
-            made[places] = self.join(number, self.parts[number].best_given(responses[places]))
-        return made
+            reports[places] = self.join(number, self.parts[number].best_given(responses[places]))
+        return reports
 
     def best_on_average(self) -> float:
-        return self._settled(float(np.mean([part.best_on_average() for part in self.parts])))
+        return self._debiased(float(np.mean([part.best_on_average() for part in self.parts])))
 
     def honest_mean(self) -> float:
-        """A target adds to all that share its bucket: 1 in the mean over the hash functions, and not given them."""
+        """An honest report adds to all targets in its bucket: 1 on average over hash functions, but not given them."""
         together = (self.buckets[:, :, None] == self.buckets[:, None, :]).sum(axis=2)
-        return self._settled(float(together.mean()))
+        return self._debiased(float(together.mean()))
 
 
 @among.register(SketchOracle)
 def _(oracle: SketchOracle, marks: Fingerprints, targets: Targets) -> Sketched:
-    """Under a hash function, the buckets of the targets are the targets of the response."""
+    """Under each hash function, the buckets of the targets are the targets of the response."""
     buckets = np.array([oracle.buckets(int(mark)) for mark in marks[targets]]).T
     parts = [strategy(oracle.response, row) for row in buckets]
 
     def join(row: int, data: Array) -> Array:
-        made = np.empty((len(data), *oracle.report_shape), oracle.report_dtype)
-        oracle.join(np.full(len(data), row), data, made)
-        return made
+        reports = np.empty((len(data), *oracle.report_shape), oracle.report_dtype)
+        oracle.join(np.full(len(data), row), data, reports)
+        return reports
 
     return Sketched(oracle, parts, join, buckets, oracle.width)

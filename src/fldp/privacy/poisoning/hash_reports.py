@@ -1,4 +1,4 @@
-"""Reports of a hash seed and a symbol: OLH."""
+"""Strategy for reports of a hash seed and a symbol: OLH."""
 
 from dataclasses import dataclass
 from math import factorial
@@ -6,7 +6,8 @@ from math import factorial
 import numpy as np
 
 from fldp.data.reports import Array
-from fldp.numerics.kernels import U64, keyed_hash, multiply_high
+from fldp.numerics.kernels import U64
+from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles import OLH
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy
 
@@ -16,7 +17,7 @@ POOL, MAX_POOLS = 1 << 16, 64  # hash seeds that an attacker tries, and how ofte
 @strategy.register(OLH)
 @dataclass(frozen=True, eq=False)
 class Hashes(Strategy):
-    """The best seeds are those under which all targets have one symbol: one in ``g^(r-1)``, found by trying."""
+    """The best seeds hash all targets to one symbol: one seed in ``g^(r-1)``, found by search."""
 
     oracle: OLH
     targets: Targets
@@ -29,34 +30,36 @@ class Hashes(Strategy):
         return (supported - len(self.targets) * float(q)) / float(p - q)
 
     def craft(self, count: int, generator: Generator) -> Array:
-        """Seeds under which the most targets have one symbol, the best of many that are tried; few come twice."""
-        found, best = np.empty(0, self.oracle.report_dtype), 0
+        """Return the best of many seeds, by how many targets they hash to one symbol; few seeds repeat."""
+        crafted, best = np.empty(0, self.oracle.report_dtype), 0
         for _ in range(MAX_POOLS):
             pool = self.best_given(self.blind(POOL, generator))
             score = (self._symbols(pool) == pool["symbol"][:, None]).sum(axis=1)
-            found = np.concatenate([found if score.max() <= best else found[:0], pool[score == max(best, score.max())]])
+            crafted = np.concatenate(
+                [crafted if score.max() <= best else crafted[:0], pool[score == max(best, score.max())]]
+            )
             best = max(best, int(score.max()))
-            if len(found) >= count:
+            if len(crafted) >= count:
                 break
-        return np.asarray(generator.choice(found, count, replace=len(found) < count))
+        return np.asarray(generator.choice(crafted, count, replace=len(crafted) < count))
 
     def blind_mean(self) -> float:
-        """Over all symbols, what speaks for a value and what speaks against it are balanced."""
+        """Return 0: over uniform symbols, supports are balanced by ``q``."""
         return 0.0
 
     def blind(self, count: int, generator: Generator) -> Array:
-        made = np.empty(count, self.oracle.report_dtype)
-        made["seed"] = generator.integers(2**64, size=count, dtype=np.uint64)
-        made["symbol"] = generator.integers(self.oracle.symbols, size=count)
-        return made
+        data = np.empty(count, self.oracle.report_dtype)
+        data["seed"] = generator.integers(2**64, size=count, dtype=np.uint64)
+        data["symbol"] = generator.integers(self.oracle.symbols, size=count)
+        return data
 
     def best_given(self, data: Array) -> Array:
-        """The symbol that most targets hash to; of several, that of the first target, which is any symbol."""
+        """Take the symbol that most targets hash to; of several, the symbol of the first such target."""
         symbols = self._symbols(data)
         together = (symbols[:, :, None] == symbols[:, None, :]).sum(axis=2)
-        made = data.copy()
-        made["symbol"] = np.take_along_axis(symbols, together.argmax(axis=1)[:, None], axis=1)[:, 0]
-        return made
+        best = data.copy()
+        best["symbol"] = np.take_along_axis(symbols, together.argmax(axis=1)[:, None], axis=1)[:, 0]
+        return best
 
     def best_on_average(self) -> float:
         return self._worth(fullest(len(self.targets), self.oracle.symbols))
@@ -67,7 +70,7 @@ class Hashes(Strategy):
 
 
 def fullest(balls: int, urns: int) -> float:
-    """Return the mean number of balls in the fullest urn, each ball being in any urn with the same probability.
+    """Return the mean number of balls in the fullest urn, with balls thrown uniformly.
 
     ``P(none has more than k)`` is ``balls!/urns^balls`` times a coefficient of ``(1 + x + ... + x^k/k!)^urns``.
 
@@ -80,7 +83,7 @@ def fullest(balls: int, urns: int) -> float:
 
 def _no_more_than(most: int, balls: int, urns: int) -> float:
     urn = [1 / factorial(k) / urns**k if k <= most else 0.0 for k in range(balls + 1)]
-    made = np.array([1.0] + [0.0] * balls)
+    coefficients = np.array([1.0] + [0.0] * balls)
     for _ in range(urns):
-        made = np.convolve(made, urn)[: balls + 1]
-    return float(made[balls]) * factorial(balls)
+        coefficients = np.convolve(coefficients, urn)[: balls + 1]
+    return float(coefficients[balls]) * factorial(balls)

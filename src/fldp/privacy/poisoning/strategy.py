@@ -1,12 +1,12 @@
-"""Strategy: what fake users of an oracle can send for their targets, and what it is worth.
+"""Strategy: the best and the random reports of fake users for their targets, and their leverage.
 
 Estimates are sums over reports, so a report has a *worth*: what it adds to the estimated number of users who hold any
-of the targets. An honest holder of a target adds 1 in the mean. The *leverage* of an attack is the mean worth of its
-reports, and it is all there is to know of it: of a share b of fakes among all users, the targets gain
+of the targets. An honest holder of a target adds 1 on average. The *leverage* of an attack is the mean worth of its
+reports, and determines its effect: with a share b of fakes among all users, the targets gain
 ``b (leverage - held)`` of all users, where ``held`` is the share of honest users who hold a target.
 
-There is a strategy for each kind of report, and an oracle joins with a function under ``strategy``, which writes its
-estimator as worths of the parts of a report. One over strings joins under ``among``.
+There is a strategy for each kind of report. An oracle registers a function with ``strategy`` that expresses its
+estimator as worths of the parts of a report; a string oracle registers with ``among``.
 """
 
 from abc import ABC, abstractmethod
@@ -27,56 +27,58 @@ from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 
 Targets = NDArray[np.int64]
 Generator = np.random.Generator
-_SAME = 1e-12  # relative: worths that differ by less are one, but for rounding
+_SAME = 1e-12  # relative: worths that differ by less are equal up to rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Strategy(ABC):
-    """The attacks on one oracle for given targets; a target may stand there more than once, and then counts so often.
+    """The attacks on one oracle for given targets; a target that is listed several times counts as often.
 
-    Fakes are as varied as they can be without losing anything, which makes them hard to see.
+    Fakes are as varied as possible without loss, which makes them hard to detect.
     """
 
     @abstractmethod
     def best(self) -> float:
-        """Return the most that any report adds: the leverage of the maximal gain attack."""
+        """Return the largest worth of any report: the leverage of the maximal-gain attack."""
 
     @abstractmethod
     def craft(self, count: int, generator: Generator) -> Array:
-        """Return so many reports, each of which adds as much as any can."""
+        """Return ``count`` reports of the largest worth."""
 
     @abstractmethod
     def blind_mean(self) -> float:
-        """Return what a report adds that was drawn uniformly: the leverage of the random report attack."""
+        """Return the mean worth of a uniform report: the leverage of the random-report attack."""
 
     @abstractmethod
     def blind(self, count: int, generator: Generator) -> Array:
-        """Return so many reports, drawn uniformly from all that there are."""
+        """Return ``count`` reports, drawn uniformly from all possible ones."""
 
     def honest_mean(self) -> float:
-        """Return what the honest report of a target adds: 1 where estimates are unbiased."""
+        """Return the mean worth of an honest report of a target: 1 if estimates are unbiased."""
         return 1.0
 
     def best_given(self, data: Array) -> Array:
-        """Return reports with the same public part, in which all else is as good for the targets as it can be."""
+        """Return the reports of the largest worth with the same public parts."""
         del data
-        raise ParameterError("poison: the oracle must be one whose best reports are known, given what tickets decide")
+        raise ParameterError(
+            "poison: the best reports of this oracle are not known when tickets decide the public part"
+        )
 
     def best_on_average(self) -> float:
-        """Return the most that a report adds whose public part is given, in the mean over it."""
+        """Return the largest worth given the public part, averaged over the public part."""
         return self.best()
 
 
 @singledispatch
 def strategy(oracle: FrequencyOracle, targets: Targets) -> Strategy:
-    """Return how to promote these values."""
+    """Return the strategy that promotes these values."""
     del targets
     raise _unknown(oracle)
 
 
 @singledispatch
 def among(oracle: StringOracle, marks: Fingerprints, targets: Targets) -> Strategy:
-    """Return how to promote some of the candidates with these fingerprints, by their numbers."""
+    """Return the strategy that promotes some of the candidates with these fingerprints, by their numbers."""
     del marks, targets
     raise _unknown(oracle)
 
@@ -87,7 +89,7 @@ def _(oracle: Listed, targets: Targets) -> Strategy:
 
 
 def _unknown(oracle: Oracle) -> ParameterError:
-    return ParameterError(f"poison: the oracle must be one whose best fake reports are known, got {oracle.title}")
+    return ParameterError(f"poison: no strategy is registered for {oracle.title}: its best fake reports are not known")
 
 
 def times(targets: Targets, size: int) -> NDArray[np.int64]:
@@ -100,7 +102,7 @@ def times(targets: Targets, size: int) -> NDArray[np.int64]:
 
 
 def supports_worth(oracle: PureOracle | UnevenOracle, targets: Targets) -> tuple[Floats, float]:
-    """Return what it adds that a report supports each value, and what every report adds besides.
+    """Return the worth of supporting each value, and the constant worth of every report.
 
     The estimate of a value is the sum over reports of ``(supported - q) / (p - q)``.
 
@@ -114,7 +116,7 @@ def supports_worth(oracle: PureOracle | UnevenOracle, targets: Targets) -> tuple
 
 
 def largest(worth: Floats) -> NDArray[np.intp]:
-    """Return the places of the largest numbers: all that are the same but for rounding.
+    """Return the positions of the largest numbers, all that are equal up to rounding.
 
     >>> largest(np.array([0.3, 0.1 + 0.2, 0.2]))
     array([0, 1])

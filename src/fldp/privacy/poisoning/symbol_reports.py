@@ -1,4 +1,4 @@
-"""Reports that are one symbol: RR, GRR, URR, Exponential, HR, PGR; and that of a single value, which says nothing."""
+"""Strategies for reports of one symbol: RR, GRR, URR, Exponential, HR, PGR; and for the empty report of Single."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array
-from fldp.numerics.kernels import walsh_hadamard
 from fldp.numerics.projective_geometry import hyperplane_sums
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles import GRR, HR, PGR, URR, Exponential
 from fldp.oracles.plain.single_value import Single
 from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, largest, strategy, supports_worth, times
@@ -17,7 +17,7 @@ from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, larges
 
 @dataclass(frozen=True, eq=False)
 class Symbols(Strategy):
-    """Of a symbol, the worth says everything: the best are those with the largest."""
+    """Every symbol has a worth; the best symbols have the largest."""
 
     worth: Floats
     dtype: Any
@@ -38,22 +38,22 @@ class Symbols(Strategy):
 @strategy.register(GRR)
 @strategy.register(URR)
 def _(oracle: GRR | URR, targets: Targets) -> Symbols:
-    """A report supports the value that it is."""
+    """A report supports the value that it names."""
     weights, constant = supports_worth(oracle, targets)
     return Symbols(weights + constant, oracle.report_dtype)
 
 
 @strategy.register(Exponential)
 def _(oracle: Exponential, targets: Targets) -> Symbols:
-    """The rows of the inverse of the channel are what a report of each symbol adds."""
+    """A report of a symbol adds its row of the inverse channel."""
     return Symbols(oracle.inverse @ times(targets, oracle.domain_size), oracle.report_dtype)
 
 
 @strategy.register(HR)
 def _(oracle: HR, targets: Targets) -> Symbols:
-    """A symbol speaks for half of the values of its block, and against the other half."""
+    """A symbol counts +1 for half of the values of its block, and -1 for the other half."""
     lines = oracle.to_rows(times(targets, oracle.domain_size))
-    agreeing = np.concatenate([walsh_hadamard(line) for line in lines])
+    agreeing = walsh_hadamard(lines).reshape(-1)
     return Symbols(agreeing / float(oracle.coin.p - oracle.coin.q), oracle.report_dtype)
 
 

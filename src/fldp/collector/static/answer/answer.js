@@ -1,48 +1,69 @@
 // The page on which a person answers a survey. It shows what leaves the device before it leaves.
-import { card } from "../shared/card.js";
-import { choices } from "./choices.js";
-import { ask, element, notice } from "../shared/dom.js";
-import { explain } from "./explain.js";
+
 import { BudgetError, CollectorError, flush, load, participant, search } from "../fldp.js";
+import { card } from "../shared/card.js";
+import { ask, element, mainOf, notice, panel, present } from "../shared/dom.js";
+import { oraclesOf } from "../shared/oracles.js";
+import { concerned } from "../shared/treatment.js";
+import { choices } from "./choices.js";
+import { explain } from "./explain.js";
 import { begin, bringIntoView, enterFrame } from "./frame.js";
 import { learned, privacyCard } from "./learned.js";
-import { known } from "../shared/oracles.js";
 import { forgetTicket, takeTicket } from "./ticket.js";
-import { concerned } from "../shared/treatment.js";
 
-const main = document.querySelector("main");
+/** @import { Answer, Respondent, Survey } from "../fldp.js" */
+/** @import { Content } from "../shared/dom.js" */
+/** @import { Explanation } from "./explain.js" */
+
+const main = mainOf();
 const collector = new URL("..", location.href).href;
-const name = location.pathname.split("/").pop();
+const name = location.pathname.split("/").pop() ?? "";
 let ticket = takeTicket();
+let isFirst = true; // what is shown first does not take the focus
+let isWaiting = false; // for a connection
 
-/** Show a page: its heading gets the focus, so that a screen reader begins there. */
+/**
+ * Show a page: its heading gets the focus, so that a screen reader begins there.
+ *
+ * @param {string} heading
+ * @param {Content[]} content
+ */
 function show(heading, ...content) {
   const title = element("h1", { tabindex: "-1" }, heading);
   main.removeAttribute("aria-busy");
-  main.replaceChildren(title, ...content.flat().filter(Boolean));
+  main.replaceChildren(title, ...present(content));
   document.title = heading;
-  if (shown++) begin(title);
+  if (!isFirst) begin(title);
+  isFirst = false;
 }
 
-let shown = 0;
-let waiting = false; // for a connection
-
-/** Say what went wrong in words for the person; what exactly it was stands below. */
+/**
+ * Say what went wrong in words for the person; the error itself stands below.
+ *
+ * @param {Error} error
+ */
 function failed(error) {
-  const known = error instanceof BudgetError || error instanceof CollectorError;
-  const words =
-    error instanceof CollectorError && error.status === 404
-      ? "There is no such survey here. The address may be wrong, or the survey was deleted."
-      : error instanceof BudgetError
-        ? "This survey was not answered, to protect you."
-        : "This did not work. Nothing was sent.";
-  show(known ? "Not answered" : "Something is wrong", notice("bad", element("p", {}, words)), element("p", { class: "small muted" }, error.message));
+  const isExpected = error instanceof BudgetError || error instanceof CollectorError;
+  show(
+    isExpected ? "Not answered" : "Something is wrong",
+    notice("bad", element("p", {}, failure(error))),
+    element("p", { class: "small muted" }, error.message),
+  );
 }
 
+/** @param {Error} error */
+function failure(error) {
+  if (error instanceof BudgetError) return "This survey was not answered, to protect you.";
+  return error instanceof CollectorError && error.status === 404
+    ? "There is no such survey here. The address may be wrong, or the survey was deleted."
+    : "This did not work. Nothing was sent.";
+}
+
+/** @param {() => Promise<void>} work */
 const attempt = (work) => () => work().catch(failed);
 
 async function start() {
-  const survey = await load(collector, name, known, { search });
+  const survey = await load(collector, name, oraclesOf, { search });
   const person = participant(survey);
   const before = await person.recall();
   const reason = refusal(survey);
@@ -51,91 +72,153 @@ async function start() {
   else showQuestion(survey, person);
 }
 
-/** Return why a survey cannot be answered here and now, or null. */
+/**
+ * Return why a survey cannot be answered here and now, or null.
+ *
+ * @param {Survey} survey
+ */
 function refusal({ state, collect }) {
   if (state === "scheduled") return `This survey is not open yet. It opens at ${collect.opens}.`;
   if (state !== "open") return "This survey is closed. It takes no more answers.";
   if (collect.submit === "token") return "This survey is answered by programs, not on this page.";
-  if (collect.submit === "ticket" && !ticket) return "This survey needs a personal link. Open the one that you were sent.";
+  if (collect.submit === "ticket" && !ticket) {
+    return "This survey needs a personal link. Open the one that you were sent.";
+  }
   return null;
 }
 
+/**
+ * @param {Survey} survey
+ * @param {Respondent} person
+ */
 function showQuestion(survey, person) {
   const chosen = choices(survey);
   const button = element("button", { type: "submit", class: "primary" }, "See my report");
-  const form = element("form", { autocomplete: "off" }, consent(survey), chosen.field, element("div", { class: "actions" }, button));
+  const form = element(
+    "form",
+    { autocomplete: "off" },
+    consent(survey),
+    chosen.field,
+    element("div", { class: "actions" }, button),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const label = chosen.value();
-    if (label === null) return bringIntoView(chosen.field); // a field out of view is not checked by the browser
+    if (label === null) {
+      bringIntoView(chosen.field); // a field out of view is not checked by the browser
+      return;
+    }
     button.disabled = true;
     attempt(() => prepare(survey, isExposing(survey) ? allowing(survey) : person, label))();
   });
   show(
     survey.question,
     survey.description ? element("p", {}, survey.description) : null,
-    notice(
-      isExposing(survey) ? "warn" : "",
-      element("p", {}, isExposing(survey) ? EXPOSING : "Your answer stays on this device. What is sent is a report that was drawn at random from it. You see it first."),
-    ),
+    isExposing(survey) ? notice("warn", element("p", {}, EXPOSING)) : notice("", element("p", {}, PROTECTED)),
     form,
     privacyCard(card(survey.oracle), isExposing(survey) ? null : concerned(survey)), // else it stands above
     footer(survey),
   );
 }
 
-const EXPOSING = "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.";
+const PROTECTED =
+  "Your answer stays on this device. What is sent is a report that was drawn at random from it. You see it first.";
+const EXPOSING =
+  "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.";
+
+/** @param {Survey} survey */
 const isExposing = ({ oracle }) => oracle.anonymity < 2;
 
-/** Return the person who has allowed what the usual limits refuse: that a report leaves one answer. */
+/**
+ * Return the person who has allowed what the usual limits refuse: that a report leaves one answer.
+ *
+ * @param {Survey} survey
+ */
 const allowing = (survey) => participant(survey, { limits: { minAnonymity: 1 } });
 
-/** Ask for that, before there is an answer: whether somebody agrees must not depend on it. */
+/**
+ * Ask for that, before there is an answer: whether somebody agrees must not depend on it.
+ *
+ * @param {Survey} survey
+ */
 function consent(survey) {
   if (!isExposing(survey)) return null;
   const box = element("input", { type: "checkbox", id: "exposing", required: true });
   const words = concerned(survey) ?? "A report may leave only one answer possible.";
   const label = element("label", { for: "exposing" }, box, " I allow that my report may name my answer for certain.");
-  return element("fieldset", {}, element("legend", {}, "Not every answer is protected"), element("p", {}, words), label);
+  return element(
+    "fieldset",
+    {},
+    element("legend", {}, "Not every answer is protected"),
+    element("p", {}, words),
+    label,
+  );
 }
 
 /** Ask the browser to keep the ledger when space runs out: without it this page would draw a second report. */
 const keepLedger = () => navigator.storage?.persist?.().catch(() => false);
 
+/**
+ * @param {Survey} survey
+ * @param {Respondent} person
+ * @param {string} label
+ */
 async function prepare(survey, person, label) {
   keepLedger();
-  const confirm = (notices) => ask("Before you answer", notices, "Go on", "Do not answer");
+  const confirm = (/** @type {readonly string[]} */ notices) =>
+    ask("Before you answer", notices, "Go on", "Do not answer");
   const answer = await person.prepare(label, { confirm, ticket });
   await showReport(survey, person, answer, answer.repeated ? null : label);
 }
 
 const REPEATED = "This report was drawn before, on an earlier visit or in another tab. There is only ever one.";
-const RENEWED = "This is today's report. It was drawn from what this device keeps of your first answer, which is not asked again.";
-const AGAIN = "You have answered this survey today. On another day you can send another report, made of the same answer.";
+const RENEWED =
+  "This is today's report. It was drawn from what this device keeps of your first answer, which is not asked again.";
+const DRAWN = "It was drawn at random from your answer, once: going back would not change it.";
+const DONE = "You have answered this survey. Another visit sends nothing more.";
+const QUEUED = "The collector cannot be reached. Your report is kept here, and sent as soon as it can be.";
+const AGAIN =
+  "You have answered this survey today. On another day you can send another report, made of the same answer.";
 
 const HEADINGS = { drawn: "This would be sent", queued: "Not sent yet", sent: "Thank you, this was sent" };
 
 /**
  * Show a report: before it is sent with a button, after that as what it was. The answer stands below the bytes, which take
  * the focus: its length must not move them.
+ *
+ * @param {Survey} survey
+ * @param {Respondent} person
+ * @param {Answer} answer
+ * @param {string | null} label
  */
 async function showReport(survey, person, answer, label) {
   const explanation = await explain(survey, answer.batch);
-  waiting = answer.state === "queued";
+  isWaiting = answer.state === "queued";
   if (answer.state === "sent") forgetTicket();
   show(
     HEADINGS[answer.state],
     element("p", { class: "eyebrow" }, survey.question),
     status(survey, answer, label),
-    panel("Your report", element("p", {}, reportWords(survey)), bytes(answer.batch)),
-    label === null ? null : panel("Your answer", element("p", {}, label), element("p", { class: "small muted" }, fate(survey, explanation))),
+    panel("Your report", element("p", {}, reportText(survey)), bytes(answer.batch)),
+    label === null
+      ? null
+      : panel(
+          "Your answer",
+          element("p", {}, label),
+          element("p", { class: "small muted" }, fate(survey, explanation)),
+        ),
     panel("What anybody can learn from it", ...learned(survey, explanation)),
     actions(survey, person, answer),
     footer(survey),
   );
 }
 
-/** Say what becomes of the answer itself. */
+/**
+ * Say what becomes of the answer itself.
+ *
+ * @param {Survey} survey
+ * @param {Explanation} explanation
+ */
 function fate({ collect }, { left }) {
   if (left === 1) return "The report above names it.";
   return collect.repeat === "daily"
@@ -143,59 +226,101 @@ function fate({ collect }, { left }) {
     : "It is not sent, and it is not kept.";
 }
 
-function reportWords({ oracle, collect }) {
+/** @param {Survey} survey */
+function reportText({ oracle, collect }) {
   const bits = oracle.reportBits.toLocaleString("en-US");
-  const words = `These bytes are sent, and a random number that keeps them from being counted twice. Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`;
-  return [words, collect.submit === "ticket" && TICKET, collect.derive && LINKED].filter(Boolean).join(" ");
+  const text =
+    "These bytes are sent, and a random number that keeps them from being counted twice. " +
+    `Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`;
+  return [text, collect.submit === "ticket" && TICKET, collect.derive && LINKED].filter(Boolean).join(" ");
 }
 
 const TICKET = "The ticket in your link is sent with them, and is not kept beside them.";
-const LINKED = "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. How little it says of your answer is shown below.";
+const LINKED =
+  "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. " +
+  "How little it says of your answer is shown below.";
 
-/** Say what became of a report. */
+/**
+ * Say what became of a report.
+ *
+ * @param {Survey} survey
+ * @param {Answer} answer
+ * @param {string | null} label
+ */
 function status(survey, { state }, label) {
-  const daily = survey.collect.repeat === "daily";
-  if (state === "sent") return notice("", element("p", {}, daily ? AGAIN : "You have answered this survey. Another visit sends nothing more."));
-  if (state === "queued") {
-    return notice("warn", element("p", {}, "The collector cannot be reached. Your report is kept here, and sent as soon as it can be."));
-  }
-  const drawn =
-    label === null
-      ? daily ? RENEWED : REPEATED
-      : "It was drawn at random from your answer, once: going back would not change it.";
+  const isDaily = survey.collect.repeat === "daily";
+  if (state === "sent") return notice("", element("p", {}, isDaily ? AGAIN : DONE));
+  if (state === "queued") return notice("warn", element("p", {}, QUEUED));
+  const earlier = isDaily ? RENEWED : REPEATED;
   const reason = refusal(survey);
-  return notice(reason ? "warn" : "", element("p", {}, drawn), reason ? element("p", {}, reason) : null);
+  return notice(
+    reason ? "warn" : "",
+    element("p", {}, label === null ? earlier : DRAWN),
+    reason ? element("p", {}, reason) : null,
+  );
 }
 
-/** Make the buttons for what can be done with a report. */
+/**
+ * Make the buttons for what can be done with a report.
+ *
+ * @param {Survey} survey
+ * @param {Respondent} person
+ * @param {Answer} answer
+ */
 function actions(survey, person, { state }) {
   if (state === "sent" || (state === "drawn" && refusal(survey))) return null;
-  const send = element("button", { type: "button", class: "primary" }, state === "queued" ? "Try again now" : "Send this report");
-  send.addEventListener("click", attempt(() => ((send.disabled = true), deliver(survey, person))));
+  const send = element(
+    "button",
+    { type: "button", class: "primary" },
+    state === "queued" ? "Try again now" : "Send this report",
+  );
+  send.addEventListener("click", () => {
+    send.disabled = true;
+    attempt(() => deliver(survey, person))();
+  });
   return element("div", { class: "actions" }, send, state === "queued" ? null : leave());
 }
 
 function leave() {
   const words = "You can close this page. If you come back, you will see the same report.";
-  return element("button", { type: "button", click: () => show("Nothing was sent", element("p", {}, words)) }, "Do not send");
+  return element(
+    "button",
+    { type: "button", click: () => show("Nothing was sent", element("p", {}, words)) },
+    "Do not send",
+  );
 }
 
+/**
+ * @param {Survey} survey
+ * @param {Respondent} person
+ */
 async function deliver(survey, person) {
   await showReport(survey, person, await person.send({ ticket }), null);
 }
 
-const panel = (title, ...content) => element("section", { class: "panel" }, element("h2", {}, title), ...content);
-
+/** @param {Uint8Array} batch */
 function bytes(batch) {
   const text = Array.from(batch, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
-  return element("code", { class: "bytes", tabindex: "0", role: "textbox", "aria-readonly": "true", "aria-label": "The report, byte for byte" }, text);
+  return element(
+    "code",
+    {
+      class: "bytes",
+      tabindex: "0",
+      role: "textbox",
+      "aria-readonly": "true",
+      "aria-label": "The report, byte for byte",
+    },
+    text,
+  );
 }
 
-const footer = ({ version }) => element("p", { class: "small muted" }, "Version of the survey, computed here: ", element("code", {}, version));
+/** @param {Survey} survey */
+const footer = ({ version }) =>
+  element("p", { class: "small muted" }, "Version of the survey, computed here: ", element("code", {}, version));
 
 /** Send what is queued, now that there may be a connection, and show that it was sent. */
 async function resume() {
-  if (waiting && (await flush()) === 0) await start();
+  if (isWaiting && (await flush()) === 0) await start();
 }
 
 /** Another link was opened in this tab: only what stands after # has changed, so the page was not loaded again. */

@@ -12,24 +12,43 @@ const HOLD = 500; // milliseconds that a field must be in view again before it t
 
 export const isFramed = parent !== self;
 
-/** Lay the page out for its frame, and tell the host its height: once, and always the same one. */
+/**
+ * Lay the page out for its frame, and tell the host its height: once, and always the same one.
+ *
+ * @param {string} name
+ */
 export function enterFrame(name) {
   if (!isFramed) return;
   document.documentElement.classList.add("framed");
   parent.postMessage({ fldp: name, height: HEIGHT }, "*");
 }
 
-/** Go to the top and give a heading the focus. The host is not scrolled, and keeps the focus if it has it. */
+/**
+ * Go to the top and give a heading the focus. The host is not scrolled, and keeps the focus if it has it.
+ *
+ * @param {HTMLElement} heading
+ */
 export function begin(heading) {
-  document.documentElement.scrollTop = document.body.scrollTop = 0;
+  document.body.scrollTop = 0;
+  document.documentElement.scrollTop = 0;
   if (!isFramed || document.hasFocus()) heading.focus({ preventScroll: true });
 }
 
-/** Bring an element into view by scrolling inside of the frame alone. */
+/** Return the height of the buttons, which stand on the end of the frame. */
+function coveredHeight() {
+  const buttons = document.querySelector(".actions");
+  return buttons instanceof HTMLElement ? buttons.offsetHeight : 0;
+}
+
+/**
+ * Bring an element into view by scrolling inside of the frame alone.
+ *
+ * @param {Element} target
+ */
 export function bringIntoView(target) {
   if (!isFramed) return;
-  const covered = document.querySelector(".actions")?.offsetHeight ?? 0; // the buttons stand on the end of the frame
-  for (let box = target.parentElement; box !== document.documentElement; box = box.parentElement) {
+  const covered = coveredHeight();
+  for (let box = target.parentElement; box && box !== document.documentElement; box = box.parentElement) {
     const [inner, outer] = [target.getBoundingClientRect(), box.getBoundingClientRect()];
     const bottom = outer.bottom - (box === document.body ? covered : 0);
     if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top;
@@ -37,7 +56,11 @@ export function bringIntoView(target) {
   }
 }
 
-/** Tell whether a side of a field is out of view, within the frame or on the host. */
+/**
+ * Whether a side of a field is out of view, within the frame or on the host.
+ *
+ * @param {IntersectionObserverEntry} entry
+ */
 function isCut({ boundingClientRect: whole, intersectionRect: seen }) {
   const hidden = [seen.left - whole.left, seen.top - whole.top, whole.right - seen.right, whole.bottom - seen.bottom];
   return seen.width === 0 || Math.max(...hidden) > MAX_CUT;
@@ -46,17 +69,27 @@ function isCut({ boundingClientRect: whole, intersectionRect: seen }) {
 /**
  * Let a field take text only while all of it is in view: with every key a browser scrolls the host to the caret, so that
  * a host that hides a part of the field could follow it. Return the note that says so, for the page.
+ *
+ * @param {HTMLInputElement} input
  */
 export function guard(input) {
   if (!isFramed) return null;
-  const note = element("p", { class: "small", role: "status", hidden: true }, "Scroll until this field is in full view. Then you can write in it.");
+  const note = element(
+    "p",
+    { class: "small", role: "status", hidden: true },
+    "Scroll until this field is in full view. Then you can write in it.",
+  );
   let timer = 0;
-  const look = (entries) => {
-    const cut = isCut(entries.at(-1));
+  const release = () => {
+    input.readOnly = false;
+    note.hidden = true;
+  };
+  const look = (/** @type {readonly IntersectionObserverEntry[]} */ entries) => {
     clearTimeout(timer);
-    if (cut) input.readOnly = true;
-    else timer = setTimeout(() => ((input.readOnly = false), (note.hidden = true)), note.hidden ? 0 : HOLD);
-    if (cut) note.hidden = false;
+    if (entries.slice(-1).some(isCut)) {
+      input.readOnly = true;
+      note.hidden = false;
+    } else timer = setTimeout(release, note.hidden ? 0 : HOLD);
   };
   input.readOnly = true;
   input.addEventListener("keydown", (event) => {

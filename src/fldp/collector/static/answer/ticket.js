@@ -1,12 +1,18 @@
 // The ticket of a personal link: it leaves the address at once, and stays with the tab until it is spent.
-const KEPT = `fldp-ticket ${location.pathname}`;
+const TICKET_KEY = `fldp-ticket ${location.pathname}`;
 
+/** @type {string | undefined} */
 let held; // where the browser refuses storage, this page alone knows it
 
-/** Use the storage of the tab, where the browser allows it. */
+/**
+ * Use the storage of the tab, where the browser allows it.
+ *
+ * @template Result
+ * @param {(storage: Storage) => Result} work
+ */
 function stored(work) {
   try {
-    return work(sessionStorage) ?? undefined;
+    return work(sessionStorage);
   } catch {
     return undefined;
   }
@@ -15,14 +21,15 @@ function stored(work) {
 /** Take the ticket out of the address and of the history of the tab; else return the one that was taken before. */
 export function takeTicket() {
   const brought = new URLSearchParams(location.hash.slice(1)).get("ticket");
-  if (!brought) return held ?? stored((storage) => storage.getItem(KEPT));
+  if (!brought) return held ?? stored((storage) => storage.getItem(TICKET_KEY)) ?? undefined;
   history.replaceState(null, "", location.pathname + location.search);
-  stored((storage) => storage.setItem(KEPT, brought));
-  return (held = brought);
+  stored((storage) => storage.setItem(TICKET_KEY, brought));
+  held = brought;
+  return brought;
 }
 
 /** Forget the ticket, once the report was sent with it. */
 export function forgetTicket() {
   held = undefined;
-  stored((storage) => storage.removeItem(KEPT));
+  stored((storage) => storage.removeItem(TICKET_KEY));
 }

@@ -1,25 +1,41 @@
 // A new survey: what it asks, what the planner says of it, and the card of what is about to be published.
-import { advice, choicesOf, chosenRow } from "./plan_table.js";
 import { element, notice } from "../shared/dom.js";
+import { messageOf, post, Refused } from "../shared/session.js";
 import { question, specification } from "./form_to_survey.js";
+import { advice, choicesOf, chosenRow, unplanned } from "./plan_table.js";
 import { preview } from "./preview.js";
-import { post } from "../shared/session.js";
 import { surveyFields } from "./survey_fields.js";
+
+/** @import { View } from "../dashboard/dashboard.js" */
+/** @import { Plan, PlanRow } from "../shared/replies.d.ts" */
+/** @import { Values } from "./survey_fields.js" */
+
+/**
+ * What was entered, and the row of the oracle for exactly that.
+ *
+ * @typedef {{ values: Values, row: PlanRow | null }} Draft
+ */
 
 const PAUSE = 300; // milliseconds after the last key before the planner is asked
 
-/** Make the view with the form. */
+/**
+ * Make the view with the form.
+ *
+ * @returns {Promise<View>}
+ */
 export async function createView() {
   const fields = surveyFields();
   const advised = element("section", { class: "panel", "aria-labelledby": "advice" });
   const shown = element("div", {});
-  const said = element("div", { "aria-live": "assertive" });
+  const problem = element("div", { "aria-live": "assertive" });
   const button = element("button", { type: "submit", class: "primary" }, "Publish this survey");
-  const form = element("form", { class: "panel" }, fields.nodes, said, element("div", { class: "actions" }, button));
-  const state = { turn: 0, timer: null };
+  const form = element("form", { class: "panel" }, fields.nodes, problem, element("div", { class: "actions" }, button));
+  let newest = 0;
+  let timer = 0;
 
-  function tell(words) {
-    advised.replaceChildren(...advice(words));
+  /** @param {string} text */
+  function tell(text) {
+    advised.replaceChildren(...unplanned(text));
     shown.replaceChildren();
     return null;
   }
@@ -27,49 +43,63 @@ export async function createView() {
   /**
    * Ask the planner, and show what it says unless something was typed meanwhile. Return what was asked and the row of
    * the oracle for exactly that, so that nothing else is published; null if there is none.
+   *
+   * @returns {Promise<Draft | null>}
    */
   async function think() {
-    clearTimeout(state.timer);
-    const turn = ++state.turn;
+    clearTimeout(timer);
+    newest += 1;
+    const turn = newest;
     const values = fields.read();
     if (values.wanted) return tell(values.wanted);
-    const made = await post("v1/plan", question(values)).catch((error) => error);
-    const plan = made instanceof Error ? null : made;
-    if (turn !== state.turn) return plan && { values, row: chosenRow(plan, values) };
-    if (!plan) return tell(`Not planned: ${made.message}.`);
+    /** @type {Plan | Error} */
+    const plan = await post("v1/plan", question(values)).catch((error) => error);
+    const isOld = turn !== newest;
+    if (plan instanceof Error) return isOld ? null : tell(`Not planned: ${plan.message}.`);
+    if (isOld) return { values, row: chosenRow(plan, values) };
     const asked = { ...values, oracle: fields.offer(choicesOf(plan, values)) };
     const row = chosenRow(plan, asked);
-    advised.replaceChildren(...advice("", plan, asked));
+    advised.replaceChildren(...advice(plan, asked));
     const content = row ? await preview(specification(asked, row), row) : [];
-    if (turn === state.turn) shown.replaceChildren(...content);
+    if (turn === newest) shown.replaceChildren(...content);
     return { values: asked, row };
   }
 
   form.addEventListener("input", () => {
-    clearTimeout(state.timer);
+    clearTimeout(timer);
     fields.read(); // what applies is shown at once
-    state.timer = setTimeout(think, PAUSE);
+    timer = setTimeout(think, PAUSE);
   });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    await publish(await think(), said);
+    problem.replaceChildren(...(await publish(await think())));
     button.disabled = false;
   });
   await think();
   const content = element("div", { class: "beside" }, form, element("div", {}, advised, shown));
-  return { heading: "New survey", content, refresh: async () => {} };
+  return { heading: "New survey", content: [content], refresh: async () => {} };
 }
 
-async function publish(made, said) {
-  if (!made?.row) return said.replaceChildren(notice("bad", element("p", {}, "There is no oracle for this yet.")));
-  const { values, row } = made;
+/**
+ * Publish a survey and go to it; return what went wrong, if anything.
+ *
+ * @param {Draft | null} draft
+ */
+async function publish(draft) {
+  if (!draft?.row) return [notice("bad", element("p", {}, "There is no oracle for this yet."))];
+  const { values, row } = draft;
   try {
+    /** @type {{ name: string, version: string }} */
     const { name, version } = await post("v1/surveys", { ...specification(values, row), ...values.declared });
     location.hash = `#/survey/${name}/${version}`;
+    return [];
   } catch (error) {
-    const lines = error.mistakes?.length ? error.mistakes : [`${error.message}.`];
-    said.replaceChildren(notice("bad", element("p", {}, "Not published."), lines.map((line) => element("p", { class: "small" }, line))));
+    const lines = mistakesOf(error).map((line) => element("p", { class: "small" }, line));
+    return [notice("bad", element("p", {}, "Not published."), lines)];
   }
-  return null;
 }
+
+/** @param {unknown} error */
+const mistakesOf = (error) =>
+  error instanceof Refused && error.mistakes.length ? error.mistakes : [`${messageOf(error)}.`];

@@ -3,6 +3,45 @@ import { selected } from "../dashboard/controls.js";
 import { element } from "../shared/dom.js";
 import { protection, TREATMENTS } from "./protection.js";
 
+/** @import { Attributes } from "../shared/dom.js" */
+/** @import { Declared } from "./protection.js" */
+
+/** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control */
+
+/**
+ * What the fields say.
+ *
+ * @typedef {{
+ *   name: string,
+ *   question: string,
+ *   description: string,
+ *   kind: string,
+ *   labels: readonly string[],
+ *   k: number,
+ *   treatment: string,
+ *   repeat: string,
+ *   epsilon: number,
+ *   lasting: number,
+ *   eta: string,
+ *   users: number,
+ *   quota: number,
+ *   oracle: string,
+ *   minimum: number,
+ *   submit: string,
+ *   derive: boolean,
+ *   retention: string,
+ *   origins: string,
+ * }} Entered
+ */
+
+/** @typedef {keyof Entered} Name */
+
+/**
+ * What a survey is planned and made from: also how answers differ, and what is to be entered first.
+ *
+ * @typedef {Entered & { declared: Declared, wanted: string }} Values
+ */
+
 const ETAS = [
   ["1", "plain LDP: a report rules out nothing"],
   ["0.5", "1/2: a report may rule out answers"],
@@ -28,14 +67,34 @@ const RETENTION = [
   ["tally", "their tally only"],
 ];
 
+/**
+ * @param {string} id
+ * @param {string} type
+ * @param {Attributes} [more]
+ */
 const input = (id, type, more = {}) => element("input", { id, type, autocomplete: "off", ...more });
+
+/**
+ * @param {string} id
+ * @param {number} value
+ * @param {Attributes} [more]
+ */
 const amount = (id, value, more = {}) => input(id, "number", { min: 1, step: 1, value, required: true, ...more });
+
 const EPSILON = { min: 0.01, max: 20, step: "any" };
 
-/** Make the fields, by the parts of the form. */
+/**
+ * Make the fields, by the parts of the form.
+ *
+ * @returns {Record<string, Partial<Record<Name, Control>>>}
+ */
 const parts = () => ({
   "The question": {
-    name: input("name", "text", { required: true, pattern: "[a-z0-9]([a-z0-9_\\-]{0,62}[a-z0-9])?", spellcheck: "false" }),
+    name: input("name", "text", {
+      required: true,
+      pattern: "[a-z0-9]([a-z0-9_\\-]{0,62}[a-z0-9])?",
+      spellcheck: "false",
+    }),
     question: input("question", "text", { required: true, maxlength: 2000 }),
     description: input("description", "text", { maxlength: 2000 }),
     kind: selected("kind", KINDS, "labels"),
@@ -61,7 +120,8 @@ const parts = () => ({
   },
 });
 
-const WORDS = {
+/** @type {Record<Name, string>} */
+const LABELS = {
   name: "Name, in the address",
   question: "Question",
   description: "Description, if any",
@@ -83,13 +143,20 @@ const WORDS = {
   origins: "Origins of pages that may show it",
 };
 
+/** @type {Partial<Record<Name, string>>} */
 const HINTS = {
   k: "People are asked in rounds, each person once. A round asks for longer beginnings of the texts that stood out in the one before. Everybody can see which beginnings go on.",
-  repeat: "Daily reports are made of noise that a device draws once and keeps. Reports of one person resemble each other, so that they can be linked.",
+  repeat:
+    "Daily reports are made of noise that a device draws once and keeps. Reports of one person resemble each other, so that they can be linked.",
   derive:
     "Then nobody can choose a hash function or a mask that suits some answers, and so count for several people. But who keeps the tickets can tell which report was sent with which.",
 };
 
+/**
+ * Where a field applies; others always do.
+ *
+ * @type {Partial<Record<Name, (entered: Entered) => boolean>>}
+ */
 const APPLIES = {
   labels: ({ kind }) => kind === "labels",
   k: ({ kind }) => kind === "search",
@@ -99,57 +166,103 @@ const APPLIES = {
   eta: ({ kind, treatment }) => kind === "search" || (kind === "labels" && treatment === "alike"),
   users: ({ kind }) => kind !== "search",
   quota: ({ kind }) => kind === "search",
-  derive: ({ kind, repeat, submit }) => submit === "ticket" && (kind === "labels" || (kind === "strings" && repeat === "once")),
+  derive: ({ kind, repeat, submit }) =>
+    submit === "ticket" && (kind === "labels" || (kind === "strings" && repeat === "once")),
 };
 
-/** Make a field: its words, what is entered, and a hint if there is one. A box to tick stands before its words. */
+/**
+ * @param {Name} name
+ * @param {Entered} entered
+ */
+const applies = (name, entered) => APPLIES[name]?.(entered) ?? true;
+
+/**
+ * Make a field: its label, what is entered, and a hint if there is one. A box to tick stands before its label.
+ *
+ * @param {Name} name
+ * @param {Control} control
+ */
 function fieldOf(name, control) {
-  const [words, hint] = [element("label", { for: name }, WORDS[name]), HINTS[name]];
+  const [label, hint] = [element("label", { for: name }, LABELS[name]), HINTS[name]];
   if (hint) control.setAttribute("aria-describedby", `${name}-hint`);
   const below = hint ? element("p", { id: `${name}-hint`, class: "small muted" }, hint) : null;
   const isTicked = control.type === "checkbox";
-  return element("div", { class: isTicked ? "field ticked" : "field" }, isTicked ? [control, words] : [words, control], below);
+  return element(
+    "div",
+    { class: isTicked ? "field ticked" : "field" },
+    isTicked ? [control, label] : [label, control],
+    below,
+  );
 }
 
-const valueOf = ({ type, value, valueAsNumber, checked }) =>
-  ({ checkbox: checked, number: valueAsNumber, textarea: linesOf(value) })[type] ?? value.trim();
+/** @param {Control} control */
+function entryOf(control) {
+  if (control instanceof HTMLTextAreaElement) return linesOf(control.value);
+  if (control.type === "checkbox") return /** @type {HTMLInputElement} */ (control).checked;
+  if (control.type === "number") return /** @type {HTMLInputElement} */ (control).valueAsNumber;
+  return control.value.trim();
+}
 
 const TWO = "Enter at least two answers. What the oracles would do for them is shown here.";
-const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+
+/** @param {string} text */
+const linesOf = (text) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 /**
- * Make the fields. `read()` hides what does not apply and returns what the others say, in it `declared`, how answers
- * differ, and `wanted`, what is to be entered first. `offer(options)` sets the oracles to choose from, and returns the
- * one that is chosen: the same as before if it is there.
+ * Make the fields. `read()` hides what does not apply and returns what the others say. `offer(options)` sets the oracles
+ * to choose from, and returns the one that is chosen: the same as before if it is there.
  */
 export function surveyFields() {
   const groups = parts();
+  /** @type {Record<Name, Control>} */
   const controls = Object.assign({}, ...Object.values(groups));
-  const fields = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, fieldOf(name, control)]));
+  const names = /** @type {Name[]} */ (Object.keys(controls));
+  /** @type {Partial<Record<string, HTMLElement>>} */
+  const fields = Object.fromEntries(names.map((name) => [name, fieldOf(name, controls[name])]));
   const differing = protection();
 
+  /** @returns {Values} */
   function read() {
-    const found = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, valueOf(control)]));
-    for (const [name, applies] of Object.entries(APPLIES)) {
-      controls[name].disabled = !applies(found); // what is hidden is not required
-      fields[name].hidden = !applies(found);
+    const values = Object.fromEntries(names.map((name) => [name, entryOf(controls[name])]));
+    const entered = /** @type {Entered} */ (/** @type {unknown} */ (values));
+    for (const name of names) {
+      const field = fields[name];
+      controls[name].disabled = !applies(name, entered); // what is hidden is not required
+      if (field) field.hidden = !applies(name, entered);
     }
-    const treatment = APPLIES.treatment(found) ? found.treatment : "alike";
-    differing.put(treatment, found.labels, found.epsilon);
-    const wanted = found.kind === "labels" && found.labels.length < 2 ? TWO : differing.wanted();
-    return { ...found, treatment, declared: differing.declared(), wanted, derive: found.derive && APPLIES.derive(found) };
+    const treatment = applies("treatment", entered) ? entered.treatment : "alike";
+    differing.put(treatment, entered.labels, entered.epsilon);
+    const isMissing = entered.kind === "labels" && entered.labels.length < 2;
+    return {
+      ...entered,
+      treatment,
+      declared: differing.declared(),
+      wanted: isMissing ? TWO : differing.wanted(),
+      derive: entered.derive && applies("derive", entered),
+    };
   }
 
+  /** @param {readonly (readonly string[])[]} options */
   function offer(options) {
-    const before = controls.oracle.value;
-    controls.oracle.replaceChildren(...options.map(([value, words]) => element("option", { value }, words)));
-    controls.oracle.value = options.some(([value]) => value === before) ? before : "";
-    return controls.oracle.value;
+    const { oracle } = controls;
+    const before = oracle.value;
+    oracle.replaceChildren(...options.map(([value, text]) => element("option", { value }, text)));
+    oracle.value = options.some(([value]) => value === before) ? before : "";
+    return oracle.value;
   }
 
-  const nodes = Object.entries(groups).map(([words, group]) =>
-    element("fieldset", { class: "part" }, element("legend", {}, words), Object.keys(group).map((name) => fields[name])),
+  const nodes = Object.entries(groups).map(([title, group]) =>
+    element(
+      "fieldset",
+      { class: "part" },
+      element("legend", {}, title),
+      Object.keys(group).map((name) => fields[name]),
+    ),
   );
-  fields.treatment.after(differing.node);
+  fields.treatment?.after(differing.node);
   return { nodes, read, offer };
 }

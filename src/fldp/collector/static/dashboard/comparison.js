@@ -1,61 +1,103 @@
 // What changed between two windows of days, and what may be chance.
-import { dayInput, field, levelWords } from "./controls.js";
-import { element, notice } from "../shared/dom.js";
+import { element, notice, panel } from "../shared/dom.js";
 import { count, interval, percentFixed, visible } from "../shared/format.js";
+import { messageOf } from "../shared/session.js";
+import { dayInput, field, levelText } from "./controls.js";
 
-const MOST = 50;
+/** @import { Survey } from "../fldp.js" */
+/** @import { ChangeRow, Comparison } from "../shared/replies.d.ts" */
+/** @import { Controls } from "./controls.js" */
+
+/**
+ * Asks the collector: for all values, or for candidates.
+ *
+ * @typedef {(path: string) => Promise<Comparison>} Asker
+ */
+
+const MAX_ROWS = 50;
 const HEADS = ["Value", "First share", "Second share", "Change", "Interval of the change", "Changed"];
+const DAYS = {
+  from: ["first-from", "First window, from"],
+  to: ["first-to", "First window, to"],
+  other_from: ["second-from", "Second window, from"],
+  other_to: ["second-to", "Second window, to"],
+};
+
+/** @param {number} share */
 const signed = (share) => (share > 0 ? "+" : "") + percentFixed(share);
 
-/** Make the part that compares. `asked` are the controls of the estimates, whose level and decoder hold here too. */
-export function comparison(survey, asked, ask) {
-  const inputs = ["first-from", "first-to", "second-from", "second-to"].map(dayInput);
-  const words = ["First window, from", "First window, to", "Second window, from", "Second window, to"];
-  for (const input of inputs) input.required = true;
-  const fields = inputs.map((input, place) => field(words[place], input));
+/**
+ * Make the part that compares. The level and the decoder are those of the estimates.
+ *
+ * @param {Survey} survey
+ * @param {Controls} controls
+ * @param {Asker} ask
+ */
+export function comparison(survey, controls, ask) {
+  const days = Object.entries(DAYS).map(([name, [id, label]]) => ({ name, label, input: dayInput(id) }));
+  for (const { input } of days) input.required = true;
+  const fields = days.map(({ label, input }) => field(label, input));
   const result = element("div", { "aria-live": "polite" });
   const button = element("div", { class: "actions" }, element("button", { type: "submit" }, "Compare"));
   const form = element("form", {}, element("div", { class: "controls" }, fields), button);
+
+  function query() {
+    const parameters = new URLSearchParams(days.map(({ name, input }) => [name, input.value]));
+    parameters.set("top", String(MAX_ROWS));
+    for (const [name, value] of controls.query()) {
+      if (name === "level" || name === "decoder") parameters.set(name, value);
+    }
+    return parameters;
+  }
+
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    result.replaceChildren(...(await compared(ask, survey, query(inputs, asked.query())).catch(refused)));
+    const path = `v1/versions/${survey.version}/compare?${query()}`;
+    result.replaceChildren(...(await ask(path).then(compared, refused)));
   });
-  return element("section", { class: "panel" }, element("h2", {}, "Compare two windows of days"), form, result);
+  return panel("Compare two windows of days", form, result);
 }
 
-function query([from, to, otherFrom, otherTo], asked) {
-  const found = new URLSearchParams({ from: from.value, to: to.value, other_from: otherFrom.value, other_to: otherTo.value, top: MOST });
-  for (const name of ["level", "decoder"]) if (asked.has(name)) found.set(name, asked.get(name));
-  return found;
-}
-
+/** @param {unknown} error */
 function refused(error) {
-  return [notice("warn", element("p", {}, `Not compared: ${error.message}.`))];
+  return [notice("warn", element("p", {}, `Not compared: ${messageOf(error)}.`))];
 }
 
-async function compared(ask, survey, asked) {
-  const found = await ask(`v1/versions/${survey.version}/compare?${asked}`);
-  const heads = HEADS.map((words) => element("th", { scope: "col" }, words));
-  const table = element("table", { class: "values" }, element("thead", {}, element("tr", {}, heads)), element("tbody", {}, found.rows.map(line)));
-  const named = element("strong", {}, `${count(found.changed)} of ${count(found.values)} values changed significantly`);
+/** @param {Comparison} comparison */
+function compared(comparison) {
+  const { n, other_n, values, changed, rows } = comparison;
+  const heads = HEADS.map((text) => element("th", { scope: "col" }, text));
+  const head = element("thead", {}, element("tr", {}, heads));
+  const table = element("table", { class: "values" }, head, element("tbody", {}, rows.map(line)));
+  const summary = element("strong", {}, `${count(changed)} of ${count(values)} values changed significantly`);
   return [
-    element("p", {}, named, `, from ${count(found.n)} reports in the first window and ${count(found.other_n)} in the second.`),
-    element("p", { class: "small" }, certainty(found)),
+    element("p", {}, summary, `, from ${count(n)} reports in the first window and ${count(other_n)} in the second.`),
+    element("p", { class: "small" }, certainty(comparison)),
     element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Changes" }, table),
   ];
 }
 
+/** @param {Comparison} comparison */
 const certainty = ({ level, values, rows }) =>
-  `The intervals hold for all ${count(values)} values at once at ${levelWords(level)} (Bonferroni): with a probability of at most ${levelWords(1 - level)} is any value named that did not change. ` +
-  "They allow for the noise, and for chance in who answered when. One that is not named may have changed by less than can be seen. The shares are unbiased, whatever post-processing is chosen above." +
+  `The intervals hold for all ${count(values)} values at once at ${levelText(level)} (Bonferroni): ` +
+  `with a probability of at most ${levelText(1 - level)} is any value named that did not change. ` +
+  "They allow for the noise, and for chance in who answered when. One that is not named may have changed by less than " +
+  "can be seen. The shares are unbiased, whatever post-processing is chosen above." +
   (rows.length < values ? ` The ${count(rows.length)} clearest changes are shown.` : "");
 
+/** @param {ChangeRow} row */
 function line({ label, share, other_share: other, difference, low, high, changed }) {
-  const cells = [percentFixed(share), percentFixed(other), signed(difference), interval(low, high, signed), changed ? "yes" : "may be chance"];
+  const cells = [
+    percentFixed(share),
+    percentFixed(other),
+    signed(difference),
+    interval(low, high, signed),
+    changed ? "yes" : "may be chance",
+  ];
   return element(
     "tr",
     changed ? {} : { class: "unsure" },
     element("th", { scope: "row" }, visible(label)),
-    cells.map((words) => element("td", { class: "number" }, words)),
+    cells.map((text) => element("td", { class: "number" }, text)),
   );
 }

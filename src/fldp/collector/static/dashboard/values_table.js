@@ -1,9 +1,21 @@
 // The table of all values: sorted, searched, a page at a time, so that ten thousand are no more work than fifty.
-import { isSure } from "./chart.js";
 import { element } from "../shared/dom.js";
 import { count, interval, percentFixed, visible } from "../shared/format.js";
+import { isSure } from "./chart.js";
+
+/** @import { EstimateRow } from "../shared/replies.d.ts" */
+
+/** @typedef {"label" | "count" | "low" | "frequency" | "stderr"} Column */
+
+/**
+ * What is shown of which rows: by which column, in which direction, with which text, and which page.
+ *
+ * @typedef {{ rows: readonly EstimateRow[], n: number, by: Column, down: boolean, wanted: string, page: number }} State
+ */
 
 const AT_ONCE = 50;
+
+/** @type {readonly (readonly [string, Column | null])[]} */
 const COLUMNS = [
   ["Value", "label"],
   ["People", "count"],
@@ -14,86 +26,109 @@ const COLUMNS = [
 ];
 
 /** Make the table. `put` gives it new rows, and keeps the order, the search and the page. */
-export function rowsTable() {
+export function valuesTable() {
+  /** @type {State} */
   const state = { rows: [], n: 0, by: "count", down: true, wanted: "", page: 0 };
   const body = element("tbody");
-  const said = element("p", { class: "small muted", role: "status", id: "rows-found" });
-  const heads = COLUMNS.map(([words, key]) => head(words, key, order));
-  const back = element("button", { type: "button", click: () => turn(-1) }, "Previous");
-  const on = element("button", { type: "button", click: () => turn(1) }, "Next");
+  const status = element("p", { class: "small muted", role: "status", id: "rows-found" });
+  const heads = COLUMNS.map(([title, column]) => headOf(title, column, order));
+  const back = element("button", { type: "button", click: () => show({ page: state.page - 1 }) }, "Previous");
+  const on = element("button", { type: "button", click: () => show({ page: state.page + 1 }) }, "Next");
+  const pages = element("div", { class: "actions pages" }, back, on);
   const search = element("input", {
     type: "search",
     id: "rows-search",
     autocomplete: "off",
     spellcheck: "false",
     "aria-describedby": "rows-found",
-    input: () => (Object.assign(state, { wanted: search.value.trim().toLowerCase(), page: 0 }), show()),
   });
-  const table = element("table", { class: "values all" }, element("thead", {}, element("tr", {}, heads.map(({ node }) => node))), body);
+  search.addEventListener("input", () => show({ wanted: search.value.trim().toLowerCase(), page: 0 }));
+  const cells = heads.map(({ node }) => node);
+  const table = element("table", { class: "values all" }, element("thead", {}, element("tr", {}, cells)), body);
   const content = [
     element("label", { for: "rows-search" }, "Search the values"),
     search,
-    said,
+    status,
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All values" }, table),
-    element("div", { class: "actions pages" }, back, on),
+    pages,
   ];
 
-  function order(key) {
-    Object.assign(state, { by: key, down: state.by === key ? !state.down : key !== "label", page: 0 });
-    show();
+  /** @param {Column} by */
+  function order(by) {
+    show({ by, down: state.by === by ? !state.down : by !== "label", page: 0 });
   }
 
-  function turn(by) {
-    state.page += by;
-    show();
-  }
-
-  function show() {
-    const found = sorted(state);
-    const pages = Math.max(1, Math.ceil(found.length / AT_ONCE));
-    state.page = Math.min(state.page, pages - 1);
+  /** @param {Partial<State>} changes */
+  function show(changes) {
+    Object.assign(state, changes);
+    const matches = sorted(state);
+    const last = Math.max(0, Math.ceil(matches.length / AT_ONCE) - 1);
+    state.page = Math.min(state.page, last);
     const first = state.page * AT_ONCE;
-    const shown = found.slice(first, first + AT_ONCE);
-    body.replaceChildren(...shown.map((row) => line(row, state.n)));
-    for (const { set } of heads) set(state);
-    const words = `${count(found.length)} of ${count(state.rows.length)} values` + (found.length ? `; ${count(first + 1)} to ${count(first + shown.length)} are shown.` : ".");
-    if (said.textContent !== words) said.textContent = words;
+    const shown = matches.slice(first, first + AT_ONCE);
+    body.replaceChildren(...shown.map((row) => lineOf(row, state.n)));
+    for (const head of heads) head.put(state);
+    const range = shown.length ? `; ${count(first + 1)} to ${count(first + shown.length)} are shown.` : ".";
+    const text = `${count(matches.length)} of ${count(state.rows.length)} values${range}`;
+    if (status.textContent !== text) status.textContent = text;
     back.disabled = state.page === 0;
-    on.disabled = state.page === pages - 1;
-    back.parentElement.hidden = pages === 1;
+    on.disabled = state.page === last;
+    pages.hidden = last === 0;
   }
 
-  return { content, put: (rows, n) => (Object.assign(state, { rows, n }), show()) };
+  /**
+   * @param {readonly EstimateRow[]} rows
+   * @param {number} n
+   */
+  const put = (rows, n) => show({ rows, n });
+  return { content, put };
 }
 
+/** @param {State} state */
 function sorted({ rows, by, down, wanted }) {
-  const found = wanted ? rows.filter(({ label }) => label.toLowerCase().includes(wanted)) : [...rows];
-  const compare = by === "label" ? (a, b) => (a.label < b.label ? -1 : Number(a.label > b.label)) : (a, b) => a[by] - b[by];
-  return found.sort((a, b) => (down ? -1 : 1) * compare(a, b) || a.value - b.value);
+  const matches = rows.filter(({ label }) => label.toLowerCase().includes(wanted));
+  const compare = (/** @type {EstimateRow} */ a, /** @type {EstimateRow} */ b) =>
+    by === "label" ? Number(a.label > b.label) - Number(a.label < b.label) : a[by] - b[by];
+  return matches.sort((a, b) => (down ? -1 : 1) * compare(a, b) || a.value - b.value);
 }
 
-/** Make the head of a column; those that can be sorted by are buttons. */
-function head(words, key, order) {
-  const button = key ? element("button", { type: "button", class: "sort", click: () => order(key) }, words) : words;
+/**
+ * Make the head of a column; those that can be sorted by are buttons.
+ *
+ * @param {string} title
+ * @param {Column | null} column
+ * @param {(column: Column) => void} order
+ */
+function headOf(title, column, order) {
+  const button = column
+    ? element("button", { type: "button", class: "sort", click: () => order(column) }, title)
+    : title;
   const node = element("th", { scope: "col" }, button);
-  const set = ({ by, down }) => {
-    if (by === key) node.setAttribute("aria-sort", down ? "descending" : "ascending");
+  const put = (/** @type {State} */ { by, down }) => {
+    if (by === column) node.setAttribute("aria-sort", down ? "descending" : "ascending");
     else node.removeAttribute("aria-sort");
   };
-  return { node, set };
+  return { node, put };
 }
 
-function line(row, n) {
-  const { label, count: found, low, high, frequency, stderr } = row;
-  const number = (words) => element("td", { class: "number" }, words);
+/**
+ * @param {EstimateRow} row
+ * @param {number} n
+ */
+function lineOf(row, n) {
+  const { label, low, high } = row;
+  const doubt = isSure(row) ? null : element("span", { class: "visually-hidden" }, " (may be zero)");
+  const numbers = [
+    count(row.count),
+    interval(low, high),
+    percentFixed(row.frequency),
+    interval(low / n, high / n, percentFixed),
+    count(row.stderr),
+  ];
   return element(
     "tr",
-    isSure(row) ? {} : { class: "unsure", title: "not distinguishable from zero" },
-    element("th", { scope: "row" }, visible(label), isSure(row) ? null : element("span", { class: "visually-hidden" }, " (may be zero)")),
-    number(count(found)),
-    number(interval(low, high)),
-    number(percentFixed(frequency)),
-    number(interval(low / n, high / n, percentFixed)),
-    number(count(stderr)),
+    doubt ? { class: "unsure", title: "not distinguishable from zero" } : {},
+    element("th", { scope: "row" }, visible(label), doubt),
+    numbers.map((text) => element("td", { class: "number" }, text)),
   );
 }

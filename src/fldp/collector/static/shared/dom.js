@@ -1,47 +1,130 @@
 // Makes elements. Text is only ever text, so nothing that a survey says can become part of the page's code.
 
-/** Make an element: its attributes (functions listen, true is a bare one, false and null are left out), its content. */
+/**
+ * @template {Event} Kind
+ * @typedef {(event: Kind) => unknown} Listener
+ */
+
+/**
+ * Attributes of an element: functions listen, true is a bare attribute, false and null are left out.
+ *
+ * @typedef {{
+ *   change?: Listener<Event>,
+ *   click?: Listener<MouseEvent>,
+ *   focusin?: Listener<FocusEvent>,
+ *   input?: Listener<Event> | boolean,
+ *   keydown?: Listener<KeyboardEvent>,
+ *   submit?: Listener<SubmitEvent>,
+ *   [name: string]: string | number | boolean | null | undefined | Listener<never>,
+ * }} Attributes
+ */
+
+/** @typedef {Node | string | null | undefined} Part */
+/** @typedef {Part | readonly Part[]} Content */
+
+/**
+ * Make an element of a page.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes]
+ * @param {Content[]} content
+ */
 export function element(tag, attributes = {}, ...content) {
-  const made = document.createElement(tag);
-  set(made, attributes);
-  made.append(...content.flat().filter((part) => part !== null && part !== undefined));
-  return made;
+  return filled(document.createElement(tag), attributes, content);
 }
 
-/** Make an element of a drawing. */
+/**
+ * Make an element of a drawing.
+ *
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes]
+ * @param {Content[]} content
+ */
 export function drawn(tag, attributes = {}, ...content) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  set(made, attributes);
-  made.append(...content.flat());
-  return made;
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, content);
 }
 
-function set(made, attributes) {
+/**
+ * @template {Element} Kind
+ * @param {Kind} node
+ * @param {Attributes} attributes
+ * @param {readonly Content[]} content
+ */
+function filled(node, attributes, content) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") made.addEventListener(name, value);
-    else if (value !== false && value !== null) made.setAttribute(name, value === true ? "" : value);
+    if (typeof value === "function") node.addEventListener(name, /** @type {EventListener} */ (value));
+    else if (value !== false && value !== null) node.setAttribute(name, value === true ? "" : String(value));
   }
+  node.append(...present(content));
+  return node;
 }
 
-/** Make a list of lines. */
-export const list = (lines, attributes = {}) =>
+/**
+ * Return the parts that are there, in their order.
+ *
+ * @param {readonly Content[]} content
+ */
+export function present(content) {
+  return /** @type {readonly Part[]} */ (content.flat()).filter((part) => part !== null && part !== undefined);
+}
+
+/**
+ * Return the element that a page is shown in.
+ *
+ * @returns {HTMLElement}
+ */
+export function mainOf() {
+  return document.querySelector("main") ?? document.body;
+}
+
+/**
+ * Make a list of lines.
+ *
+ * @param {readonly string[]} lines
+ */
+export const list = (lines) =>
   element(
     "ul",
-    attributes,
+    {},
     lines.map((line) => element("li", {}, line)),
   );
 
-/** Make a box with something to notice: plain, `warn` or `bad`. */
+/**
+ * Make a panel: a section with a heading.
+ *
+ * @param {string} title
+ * @param {Content[]} content
+ */
+export const panel = (title, ...content) =>
+  element("section", { class: "panel" }, element("h2", {}, title), ...content);
+
+/**
+ * Make a box with something to notice: plain, `warn` or `bad`.
+ *
+ * @param {"" | "warn" | "bad"} kind
+ * @param {Content[]} content
+ */
 export const notice = (kind, ...content) =>
   element("div", { class: `notice ${kind}`, role: kind === "bad" ? "alert" : "status" }, ...content);
 
-/** Ask a question in a dialog; the answer is whether it was confirmed. */
+/**
+ * Ask a question in a dialog; the answer is whether it was confirmed.
+ *
+ * @param {string} title
+ * @param {readonly string[]} lines
+ * @param {string} yes
+ * @param {string} no
+ * @returns {Promise<boolean>}
+ */
 export function ask(title, lines, yes, no) {
   return new Promise((resolve) => {
     const heading = element("h2", { id: "asked" }, title);
     const refuse = element("button", { type: "submit", value: "no" }, no);
     const agree = element("button", { type: "submit", value: "yes", class: "primary" }, yes);
-    const form = element("form", { method: "dialog" }, heading, list(lines), element("div", { class: "actions" }, agree, refuse));
+    const buttons = element("div", { class: "actions" }, agree, refuse);
+    const form = element("form", { method: "dialog" }, heading, list(lines), buttons);
     const box = element("dialog", { "aria-labelledby": "asked" }, form);
     box.addEventListener("close", () => {
       box.remove();

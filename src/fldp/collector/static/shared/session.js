@@ -1,14 +1,27 @@
 // A session with the collector: the token, for as long as the tab is open, and requests with it.
-const KEPT = "fldp-token";
-const known = new Map(); // the last answer to each question, by its entity tag
+
+/** @typedef {{ detail?: string, type?: string, mistakes?: string[] }} Problem */
+
+const TOKEN_KEY = "fldp-token";
+const MAX_REPLIES = 16;
+
+/** @type {Map<string, { tag: string, body: unknown }>} */
+const replies = new Map(); // the last reply to each request, by its entity tag
 
 export const collector = new URL(".", location.href).href;
 
-/** What the collector refused, and why. */
+/** The collector refused a request. */
 export class Refused extends Error {
+  /**
+   * @param {number} status
+   * @param {Problem} problem
+   */
   constructor(status, { detail = "", type = "", mistakes = [] }) {
     super(detail);
-    Object.assign(this, { name: "Refused", status, kind: type.replace("urn:fldp:", ""), mistakes });
+    this.name = "Refused";
+    this.status = status;
+    this.kind = type.replace("urn:fldp:", "");
+    this.mistakes = mistakes;
   }
 }
 
@@ -24,49 +37,106 @@ const unreachable = () => {
   throw new Unreachable();
 };
 
-export const token = () => sessionStorage.getItem(KEPT);
+/**
+ * Return the kind of a refusal, null of any other error.
+ *
+ * @param {unknown} error
+ */
+export const kindOf = (error) => (error instanceof Refused ? error.kind : null);
+
+/**
+ * Return the message of what was thrown.
+ *
+ * @param {unknown} error
+ */
+export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
+export const token = () => sessionStorage.getItem(TOKEN_KEY);
 export const isAdmin = () => Boolean(token()?.startsWith("fldp_admin_"));
 
-/** Keep a token for this tab; null forgets it, and all that was learned with it. */
+/**
+ * Keep a token for this tab; null forgets it, and all that was learned with it.
+ *
+ * @param {string | null} secret
+ */
 export function keep(secret) {
-  known.clear();
+  replies.clear();
   if (secret === null) sessionStorage.clear();
-  else sessionStorage.setItem(KEPT, secret);
+  else sessionStorage.setItem(TOKEN_KEY, secret);
 }
 
+/**
+ * @param {string} path
+ * @param {RequestInit} [options]
+ */
 async function exchange(path, options = {}) {
   const headers = { Authorization: `Bearer ${token()}`, ...options.headers };
-  const how = { cache: "no-store", credentials: "omit", redirect: "error", ...options, headers };
-  const answer = await fetch(collector + path, how).catch(unreachable);
-  if (answer.ok || answer.status === 304) return answer;
-  throw new Refused(answer.status, await answer.json().catch(() => ({})));
+  /** @type {RequestInit} */
+  const request = { cache: "no-store", credentials: "omit", redirect: "error", ...options, headers };
+  const response = await fetch(collector + path, request).catch(unreachable);
+  if (response.ok || response.status === 304) return response;
+  throw new Refused(response.status, await response.json().catch(() => ({})));
 }
 
-/** Ask for JSON. What has not changed since the last time is the same object. */
+/**
+ * Fetch JSON. A reply that has not changed since the last time is the same object.
+ *
+ * @template Reply
+ * @param {string} path
+ * @returns {Promise<Reply>}
+ */
 export async function get(path) {
-  const before = known.get(path);
-  const answer = await exchange(path, before ? { headers: { "If-None-Match": before.tag } } : {});
-  if (answer.status === 304) return before.body;
-  const [tag, body] = [answer.headers.get("ETag"), await answer.json().catch(unreachable)];
-  if (tag) remember(path, { tag, body });
+  const before = replies.get(path);
+  const response = await exchange(path, before ? { headers: { "If-None-Match": before.tag } } : {});
+  if (before && response.status === 304) return /** @type {Reply} */ (before.body);
+  const [tag, body] = [response.headers.get("ETag"), await response.json().catch(unreachable)];
+  if (tag) remember(path, tag, body);
   return body;
 }
 
-function remember(path, found) {
-  if (known.size >= 16) known.delete(known.keys().next().value);
-  known.set(path, found);
+/**
+ * @param {string} path
+ * @param {string} tag
+ * @param {unknown} body
+ */
+function remember(path, tag, body) {
+  const [oldest] = replies.keys();
+  if (replies.size >= MAX_REPLIES) replies.delete(oldest);
+  replies.set(path, { tag, body });
 }
 
-const posted = (body) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+/**
+ * @param {unknown} body
+ * @returns {RequestInit}
+ */
+const posted = (body) => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+});
 
-/** Send JSON, and return the answer. */
+/**
+ * Send JSON, and return the reply.
+ *
+ * @template Reply
+ * @param {string} path
+ * @param {unknown} body
+ * @returns {Promise<Reply>}
+ */
 export async function post(path, body) {
   return (await exchange(path, posted(body))).json().catch(unreachable);
 }
 
-/** Save what the collector answers, to a body if there is one, as a file. */
+/**
+ * Save a reply of the collector, to a body if there is one, as a file.
+ *
+ * @param {string} path
+ * @param {string} name
+ * @param {unknown} [body]
+ */
 export async function download(path, name, body = null) {
-  const url = URL.createObjectURL(await (await exchange(path, body ? posted(body) : {})).blob().catch(unreachable));
+  const response = await exchange(path, body ? posted(body) : {});
+  const url = URL.createObjectURL(await response.blob().catch(unreachable));
   const link = document.createElement("a");
   Object.assign(link, { href: url, download: name });
   link.click();

@@ -1,7 +1,7 @@
 """Pulse: whether a PostgreSQL server answers at all, and connections that stop waiting for one that does not.
 
 Limits inside of PostgreSQL end what is slow while the server runs. They do not help against a server that hangs as a
-whole, and neither do those of TCP: the kernel of such a machine still acknowledges every packet.
+whole, and neither do the limits of TCP: the kernel of such a machine still acknowledges every packet.
 """
 
 import math
@@ -51,7 +51,7 @@ class Watched(psycopg.Connection[tuple[Any, ...]]):
         return pulse.overdue(began, self.max_seconds)
 
     def _is_readable(self) -> bool:
-        """Tell whether an answer has come meanwhile: it is this process that may have been held up."""
+        """Whether an answer has come meanwhile: it may be this process that was held up."""
         poll = select.poll()
         poll.register(self.pgconn.socket, select.POLLIN)
         return bool(poll.poll(0))

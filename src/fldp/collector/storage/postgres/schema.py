@@ -1,4 +1,4 @@
-"""The tables of a collector in a PostgreSQL database: how it is reached, made, and brought up to date."""
+"""The schema of a collector in a PostgreSQL database: connecting, creating, migrating, locking."""
 
 import logging
 import math
@@ -19,7 +19,7 @@ from fldp.collector.storage.protocol import StoreError
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it has to say, our own errors say
 
 SCHEMA = "fldp"
-LOCKS = 0x666C6470  # "fldp": the first number of our advisory locks; the second is that of a survey, or one of these
+LOCKS = 0x666C6470  # "fldp": the first number of our advisory locks; the second is a survey's, or one of these
 MIGRATING, ROUND, FOLDING = -3, -2, -1
 Connection = Watched
 
@@ -74,10 +74,10 @@ MIGRATION = SessionLimits(statement=0, lock=60_000, idle=60_000)
 def parameters(database: Database) -> dict[str, Any]:
     """Return how to connect, as keywords. What libpq says of a bad address may hold the password, so it is not told."""
     try:
-        given = conninfo_to_dict(database.url)
+        address = conninfo_to_dict(database.url)
     except psycopg.Error:
         raise StoreError("serve: database is not an address that PostgreSQL understands") from None
-    return {**_REACHED, **given, "autocommit": True}
+    return {**_REACHED, **address, "autocommit": True}
 
 
 def configure(connection: Connection, pulse: Pulse, limits: SessionLimits = REQUEST) -> None:
@@ -91,15 +91,15 @@ def configure(connection: Connection, pulse: Pulse, limits: SessionLimits = REQU
 
 def prepare(database: Database, pulse: Pulse, *, make: bool) -> None:
     """Make the tables that are missing; refuse a database that is something else, or newer than this code."""
-    with plainly(database), Connection.connect(**parameters(database)) as connection:
+    with store_errors(database), Connection.connect(**parameters(database)) as connection:
         configure(connection, pulse, MIGRATION)
         _check_server(database, connection)
         with connection.transaction():
             lock(connection, MIGRATING)
-            found = _version(database, connection)
-            if found == 0 and not make:
+            done = _version(database, connection)
+            if done == 0 and not make:
                 raise StoreError(f"{database}: has no tables of a collector")
-            _migrate(connection, found)
+            _migrate(connection, done)
 
 
 def _check_server(database: Database, connection: Connection) -> None:
@@ -117,26 +117,27 @@ def _version(database: Database, connection: Connection) -> int:
         return 0
     if "migrations" not in names:
         raise StoreError(f"{database}: its schema {SCHEMA} is not a collector's")
-    (found,) = connection.execute("SELECT coalesce(max(step), 0) FROM migrations").fetchone() or (0,)
+    (done,) = connection.execute("SELECT coalesce(max(step), 0) FROM migrations").fetchone() or (0,)
     known = len(migrations.steps("postgres"))
-    if found > known:
-        raise StoreError(f"{database}: has schema {found}, this version of fldp knows up to {known}")
-    return int(found)
+    if done > known:
+        raise StoreError(f"{database}: has schema {done}, this version of fldp knows up to {known}")
+    return int(done)
 
 
-def _migrate(connection: Connection, found: int) -> None:
+def _migrate(connection: Connection, done: int) -> None:
     """Do the steps that are missing, all in the transaction that holds the lock."""
-    if found == 0:
+    if done == 0:
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         connection.execute("CREATE TABLE IF NOT EXISTS migrations (step integer PRIMARY KEY)")
     for number, step in enumerate(migrations.steps("postgres"), 1):
-        if number > found:
+        if number > done:
             connection.execute(step)
             connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
 
 
 def lock(connection: Connection, *numbers: int, shared: bool = False) -> None:
     """Wait for locks that last until the transaction ends, always in the same order."""
+    # Ascending: transactions that take the same locks in one order cannot deadlock.
     function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
     statement = f"SELECT {function}({LOCKS}, number) FROM unnest(%s::integer[]) AS number"  # noqa: S608
     connection.execute(statement, (sorted(set(numbers)),))
@@ -156,12 +157,12 @@ def _setting(connection: Connection, name: str) -> str:
 
 
 @contextmanager
-def plainly(database: Database) -> Iterator[None]:
-    """Say in one line what PostgreSQL said."""
+def store_errors(database: Database) -> Iterator[None]:
+    """Turn errors of PostgreSQL into a StoreError of one line."""
     try:
         yield
     except (PoolTimeout, PoolClosed):
         raise StoreError(f"{database}: does not answer") from None
     except psycopg.Error as error:
-        said = error.diag.message_primary or str(error).strip().partition("\n")[0]
-        raise StoreError(f"{database}: {said or type(error).__name__}") from None
+        reason = error.diag.message_primary or str(error).strip().partition("\n")[0]
+        raise StoreError(f"{database}: {reason or type(error).__name__}") from None

@@ -14,7 +14,7 @@ _AT_ONCE = 16  # rows of up to a MiB
 
 
 def segment(row: tuple[Any, ...]) -> Segment:
-    """Return a row of segments, or say that it is damaged."""
+    """Return a row of segments; raise StoreError if it is damaged."""
     _, day, kind, n, _, data = verified("segments", row[1:])
     return Segment(kind, n, data, row[0], day)
 

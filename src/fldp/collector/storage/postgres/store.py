@@ -1,7 +1,7 @@
-"""PostgresStore: everything in one schema of a PostgreSQL database, for any number of collectors at the same time."""
+"""A store in one schema of a PostgreSQL database, for any number of collectors at the same time."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from typing import Any, cast
@@ -28,6 +28,7 @@ from fldp.collector.storage.protocol import (
     SubmissionResult,
 )
 from fldp.collector.storage.tables import COLUMNS, OWNED, counted
+from fldp.support.progress import Progress
 
 _PURGED = 500  # rows deleted in one transaction
 _TRIES = 10  # at a commit that another one gets in the way of
@@ -79,7 +80,7 @@ class PostgresStore:
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
         """One connection. While the database does not answer, everybody is refused at once."""
-        with schema.plainly(self.database):
+        with schema.store_errors(self.database):
             if self._pulse.is_hung:
                 raise StoreError(f"{self.database}: does not answer")
             connection = self._borrow()
@@ -144,11 +145,11 @@ class PostgresStore:
 
     def publish(self, new: StoredSurvey) -> tuple[StoredSurvey, bool]:
         with self._writing() as connection:
-            fresh = _publish(connection, new)
-            found = rows(connection, f"SELECT {ENTRY} FROM surveys WHERE version = %s", [new.version])  # noqa: S608
-        if not found:
+            added = _publish(connection, new)
+            stored = rows(connection, f"SELECT {ENTRY} FROM surveys WHERE version = %s", [new.version])  # noqa: S608
+        if not stored:
             raise StoreError(f"{self.database}: the survey was deleted as it was published, try again")
-        return StoredSurvey(*found[0]), fresh == 1
+        return StoredSurvey(*stored[0]), added == 1
 
     def succeed(self, number: int, successor: StoredSurvey) -> bool:
         with self._writing() as connection:
@@ -172,19 +173,19 @@ class PostgresStore:
     def _entries(self, where: str, value: str | int) -> list[StoredSurvey]:
         if not _possible(str(value)):
             return []
-        found = self._select(f"SELECT {ENTRY} FROM surveys WHERE {where} ORDER BY number DESC", [value])  # noqa: S608
-        return [StoredSurvey(*row) for row in found]
+        query = f"SELECT {ENTRY} FROM surveys WHERE {where} ORDER BY number DESC"  # noqa: S608
+        return [StoredSurvey(*row) for row in self._select(query, [value])]
 
     def listing(self, version: str) -> Listing | None:
         return next(iter(self._listings("version = %s", version)), None)
 
-    def listings(self, name: str) -> list[Listing]:
-        return self._listings("name = %s", name)
+    def listings(self, name: str | None = None) -> list[Listing]:
+        return self._listings("true") if name is None else self._listings("name = %s", name)
 
-    def _listings(self, where: str, value: str) -> list[Listing]:
+    def _listings(self, where: str, *values: str) -> list[Listing]:
         columns = "number, version, name, closed IS NOT NULL"
         query = f"SELECT {columns} FROM surveys WHERE {where} ORDER BY number DESC"  # noqa: S608
-        return [Listing(*row) for row in self._select(query, [value])] if _possible(value) else []
+        return [Listing(*row) for row in self._select(query, values)] if all(map(_possible, values)) else []
 
     def counts(self) -> dict[int, int]:
         return dict(
@@ -202,7 +203,8 @@ class PostgresStore:
             )
 
     def delete_surveys(self, numbers: Sequence[int]) -> None:
-        with self._writing() as connection:  # from here on nobody finds them, and nothing is added to them
+        # After this transaction nobody finds the surveys or adds to them, so the rest can be purged in steps.
+        with self._writing() as connection:
             lock(connection, *numbers)
             connection.execute(
                 "WITH gone AS (DELETE FROM surveys WHERE number = ANY(%s) RETURNING number, version, name)"
@@ -212,8 +214,8 @@ class PostgresStore:
         self.purge()
 
     def deletions(self) -> list[StoredSurvey]:
-        found = self._select("SELECT number, version, name FROM deletions ORDER BY number")
-        return [StoredSurvey(number, version, name, "", "", None) for number, version, name in found]
+        begun = self._select("SELECT number, version, name FROM deletions ORDER BY number")
+        return [StoredSurvey(number, version, name, "", "", None) for number, version, name in begun]
 
     def purge(self) -> None:
         begun = [entry.number for entry in self.deletions()]
@@ -246,12 +248,12 @@ class PostgresStore:
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
-        found = self._select(
+        numbers = self._select(
             f"WITH RECURSIVE leap AS (SELECT min(survey) AS survey FROM {table} UNION ALL"  # noqa: S608
             f" SELECT (SELECT min(survey) FROM {table} WHERE survey > leap.survey) FROM leap WHERE survey IS NOT NULL)"
             " SELECT survey FROM leap WHERE survey IS NOT NULL AND survey NOT IN (SELECT number FROM surveys)"
         )
-        return [row[0] for row in found]
+        return [row[0] for row in numbers]
 
     def _purge_some(self, table: str, number: int) -> bool:
         statement = (
@@ -292,28 +294,27 @@ class PostgresStore:
             " FROM segments WHERE survey = %s AND folded = 0 AND day = %s) AS sized WHERE before < %s"
         )
         query = f"SELECT {SEGMENT} FROM segments WHERE id IN ({chosen})"  # noqa: S608
-        found = self._select(query, (survey, day, most_bytes))
-        return [segment(row) for row in found]
+        return [segment(row) for row in self._select(query, (survey, day, most_bytes))]
 
     def room(self, survey: int, day: str, most_bytes: int) -> list[Segment]:
-        found = self._select(
+        segments = self._select(
             f"SELECT {SEGMENT} FROM segments WHERE survey = %s AND folded = 1 AND day = %s"  # noqa: S608
             " AND (kind = 2 OR octet_length(data) < %s)",
             (survey, day, most_bytes),
         )
-        return [segment(row) for row in found]
+        return [segment(row) for row in segments]
 
     @contextmanager
     def folding(self) -> Iterator[bool]:
-        """Hold a lock for as long as a transaction lasts: so the server takes it from whoever says nothing for long."""
+        """Hold the compaction lock by a transaction, so that the server takes it from a collector that is frozen."""
         with self._writing(schema.ROUND_OF_FOLDING) as connection:
-            (mine,) = rows(connection, "SELECT pg_try_advisory_xact_lock(%s, %s)", [LOCKS, ROUND])[0]
-            self._round = connection if mine else None
+            (is_ours,) = rows(connection, "SELECT pg_try_advisory_xact_lock(%s, %s)", [LOCKS, ROUND])[0]
+            self._round = connection if is_ours else None
             try:
-                yield mine
+                yield is_ours
             finally:
                 self._round = None
-        if mine and time.monotonic() >= self._untidy:
+        if is_ours and time.monotonic() >= self._untidy:
             self._clear("segments, tallies", shrink=False)
             self._untidy = time.monotonic() + _TIDY
 
@@ -321,7 +322,9 @@ class PostgresStore:
         self._renew()
         try:
             with self._writing() as connection:
-                lock(connection, FOLDING)  # that of a round is lost with its connection; this one never is
+                # The lock of a round is lost with its connection. These two belong to this very transaction:
+                # no second step runs beside it, and nobody deletes the survey under it.
+                lock(connection, FOLDING)
                 lock(connection, step.survey, shared=True)
                 fold(connection, step)
         except Overtaken:
@@ -331,14 +334,14 @@ class PostgresStore:
     def _renew(self) -> None:
         """Tell the server that whoever holds the lock of a round is not frozen."""
         if self._round is not None:
-            with schema.plainly(self.database):
+            with schema.store_errors(self.database):
                 self._round.execute("")
 
     # ------------------------------------------------------------------------------------- tickets and tokens
 
     def add_tickets(self, survey: int, tickets: Sequence[bytes]) -> bool:
         with self._writing() as connection:
-            lock(connection, survey, shared=True)  # it is not deleted meanwhile
+            lock(connection, survey, shared=True)  # so that nobody deletes it before this commits
             if not rows(connection, "SELECT 1 FROM surveys WHERE number = %s", [survey]):
                 return False
             connection.execute(
@@ -357,22 +360,22 @@ class PostgresStore:
             connection.execute(statement, with_checksum(astuple(token)))
 
     def find_token(self, digest: bytes) -> StoredToken | None:
-        found = self._select(f"SELECT {_TOKEN} FROM tokens WHERE hash = %s", [digest])  # noqa: S608
-        return StoredToken(*verified("tokens", found[0])) if found else None
+        tokens = self._select(f"SELECT {_TOKEN} FROM tokens WHERE hash = %s", [digest])  # noqa: S608
+        return StoredToken(*verified("tokens", tokens[0])) if tokens else None
 
     def tokens(self) -> list[StoredToken]:
-        found = self._select(f"SELECT {_TOKEN} FROM tokens ORDER BY place")  # noqa: S608
-        return [StoredToken(*verified("tokens", row)) for row in found]
+        tokens = self._select(f"SELECT {_TOKEN} FROM tokens ORDER BY place")  # noqa: S608
+        return [StoredToken(*verified("tokens", row)) for row in tokens]
 
     def revoke_token(self, identifier: str, now: str) -> bool:
         if not _possible(identifier):
             return False
         with self._writing() as connection:
             wanted = f"SELECT {_TOKEN} FROM tokens WHERE id = %s FOR UPDATE"  # noqa: S608
-            found = rows(connection, wanted, [identifier])
-            if not found:
+            tokens = rows(connection, wanted, [identifier])
+            if not tokens:
                 return False
-            token = StoredToken(*verified("tokens", found[0]))
+            token = StoredToken(*verified("tokens", tokens[0]))
             revoked = replace(token, revoked=token.revoked or now)
             connection.execute(
                 "UPDATE tokens SET revoked = %s, checksum = %s WHERE id = %s",
@@ -382,8 +385,9 @@ class PostgresStore:
 
     # ------------------------------------------------------------------------------------------------- copies
 
-    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+    def load(self, snapshot: Snapshot, advance: Progress) -> None:
         with self._writing(schema.COPYING) as connection:
+            # Nobody writes until all is copied: the tables are empty when this is checked, and stay so.
             connection.execute(f"LOCK TABLE {', '.join(COLUMNS)} IN EXCLUSIVE MODE")
             for table in COLUMNS:
                 if rows(connection, f"SELECT 1 FROM {table} LIMIT 1", []):  # noqa: S608
@@ -402,7 +406,7 @@ def _publish(connection: Connection, new: StoredSurvey) -> int:
 
 
 def _possible(text: str) -> bool:
-    """Tell whether PostgreSQL can hold a text at all: it has no character 0, and no halves of characters."""
+    """Whether PostgreSQL can hold a text at all: it has no character 0, and no halves of characters."""
     try:
         return b"\0" not in text.encode()
     except UnicodeEncodeError:

@@ -1,11 +1,11 @@
-"""What a PostgreSQL store does within a transaction: decide, write, fold, fill."""
+"""Statements of a PostgreSQL store inside a transaction: decide, write, fold, fill."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
-from fldp.collector.storage.admission import Admission, gained
+from fldp.collector.storage.admission import Admission, stored_sum
 from fldp.collector.storage.checksums import row_checksum, with_checksum
 from fldp.collector.storage.postgres.schema import Connection, free_surveys, lock
 from fldp.collector.storage.protocol import REPORTS, Admitted, Fold, Segment, Submission, SubmissionResult
@@ -47,8 +47,10 @@ def _commit(
 ) -> list[SubmissionResult]:
     surveys = [new.survey for new in submissions]
     free = free_surveys(connection, surveys) if hurried else _waited_for(connection, surveys)
-    found = rows(connection, "SELECT number, closed IS NOT NULL FROM surveys WHERE number = ANY(%s)", [surveys])
-    closed: dict[int, bool] = dict(found)
+    # Read after the locks: until this transaction ends, nobody closes or deletes these surveys.
+    closed: dict[int, bool] = dict(
+        rows(connection, "SELECT number, closed IS NOT NULL FROM surveys WHERE number = ANY(%s)", [surveys])
+    )
     unspent = _unspent(
         connection, [(new.survey, new.ticket) for new in submissions if new.ticket is not None and new.survey in free]
     )
@@ -69,23 +71,24 @@ def _waited_for(connection: Connection, surveys: Sequence[int]) -> set[int]:
 def _unspent(connection: Connection, tickets: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
     if not tickets:
         return set()
-    found = rows(
+    # Locked in one order, so that two commits with the same tickets never wait for each other.
+    locked = rows(
         connection,
         "SELECT survey, ticket, spent FROM tickets WHERE (survey, ticket) IN"
         " (SELECT * FROM unnest(%s::integer[], %b::bytea[])) ORDER BY survey, ticket FOR UPDATE",
         [list(column) for column in zip(*tickets, strict=True)],
     )
-    return {(survey, ticket) for survey, ticket, spent in found if not spent}
+    return {(survey, ticket) for survey, ticket, spent in locked if not spent}
 
 
 def _known(connection: Connection, submissions: Sequence[Submission]) -> dict[tuple[int, bytes], tuple[bytes, int]]:
-    found = rows(
+    known = rows(
         connection,
         "SELECT survey, key, body, accepted FROM keys WHERE (survey, key) IN"
         " (SELECT * FROM unnest(%s::integer[], %b::bytea[]))",
         [[new.survey for new in submissions], [new.key for new in submissions]],
     )
-    return {(survey, key): (body, accepted) for survey, key, body, accepted in found}
+    return {(survey, key): (body, accepted) for survey, key, body, accepted in known}
 
 
 def _write(connection: Connection, admission: Admission, day: str) -> None:
@@ -95,7 +98,7 @@ def _write(connection: Connection, admission: Admission, day: str) -> None:
             " ON CONFLICT DO NOTHING",
             [list(column) for column in zip(*map(with_checksum, keys), strict=True)],
         )
-        if done.rowcount != len(keys):
+        if done.rowcount != len(keys):  # another collector committed one of them since they were read
             raise Overtaken
     if tickets := admission.tickets:
         spent = [(survey, ticket, row_checksum(survey, ticket, 1)) for survey, ticket in tickets]
@@ -154,7 +157,7 @@ def _gain(connection: Connection, step: Fold) -> None:
     """Add to the tally of a day."""
     where = [step.survey, step.day]
     row = rows(connection, "SELECT n, state FROM tallies WHERE survey = %s AND day = %s", where)
-    n, state = gained((row[0][0], row[0][1]) if row else None, step.gained)
+    n, state = stored_sum((row[0][0], row[0][1]) if row else None, step.gained)
     connection.execute(
         "INSERT INTO tallies (survey, day, n, state) VALUES (%s, %s, %s, %b)"
         " ON CONFLICT (survey, day) DO UPDATE SET n = excluded.n, state = excluded.state",
@@ -162,7 +165,7 @@ def _gain(connection: Connection, step: Fold) -> None:
     )
 
 
-def fill(connection: Connection, table: str, given: Iterator[tuple[Any, ...]]) -> None:
+def fill(connection: Connection, table: str, data: Iterator[tuple[Any, ...]]) -> None:
     """Copy rows into a table, as bytes of the types that its columns have."""
     columns = COLUMNS[table]
     with connection.cursor() as cursor:
@@ -170,5 +173,5 @@ def fill(connection: Connection, table: str, given: Iterator[tuple[Any, ...]]) -
         types = [column.type_code for column in cursor.description or ()]
         with cursor.copy(f"COPY {table} ({columns}) FROM STDIN (FORMAT BINARY)") as copy:
             copy.set_types(types)
-            for row in given:
+            for row in data:
                 copy.write_row(row)

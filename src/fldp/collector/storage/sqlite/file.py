@@ -1,4 +1,4 @@
-"""The SQLite file of a collector: how it is opened, made, and brought up to date."""
+"""The SQLite file of a collector: connecting, creating, migrating."""
 
 import os
 import sqlite3
@@ -10,6 +10,7 @@ from fldp.collector.storage.checksums import row_checksum
 from fldp.collector.storage.migrations import steps
 from fldp.collector.storage.protocol import StoreError
 from fldp.collector.storage.tables import CHECKED, COLUMNS
+from fldp.support.sqlite_errors import sqlite_reason
 
 FILE = "fldp.db"
 _APPLICATION = 0x666C6463  # "fldc": SQLite keeps it in the file's header, so that other files are known as such
@@ -36,10 +37,10 @@ def migrations() -> list[str]:
 def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
     """Open a file that is there."""
     uri = f"{path.absolute().as_uri()}?mode=rw"
-    made = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     for setting in _SETTINGS if writes else ("PRAGMA query_only = ON",):
-        made.execute(setting)
-    return made
+        connection.execute(setting)
+    return connection
 
 
 def empty_log(connection: sqlite3.Connection) -> bool:
@@ -53,7 +54,7 @@ def empty_log(connection: sqlite3.Connection) -> bool:
 
 def prepare(path: Path) -> None:
     """Make the file if there is none, and its tables; refuse a file that is something else, or newer than this code."""
-    with plainly(path):
+    with store_errors(path):
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
         connection = connect(path, writes=False)
@@ -88,9 +89,9 @@ def migrate(path: Path, connection: sqlite3.Connection) -> None:
 def check(path: Path, connection: sqlite3.Connection) -> None:
     """Refuse a file whose tables are not exactly those of this version of fldp."""
     _check_kind(path, connection)
-    found, known = _pragma(connection, "user_version"), len(migrations())
-    if found != known:
-        raise StoreError(f"{path}: has schema {found}, this version of fldp reads {known}")
+    schema, known = _pragma(connection, "user_version"), len(migrations())
+    if schema != known:
+        raise StoreError(f"{path}: has schema {schema}, this version of fldp reads {known}")
 
 
 def check_readable(path: Path, connection: sqlite3.Connection) -> None:
@@ -114,8 +115,8 @@ def add_checksums(connection: sqlite3.Connection) -> None:
         )
 
 
-def seal(path: Path) -> None:
-    """Make a file that needs no other beside it, to be read and not written any more."""
+def finalize(path: Path) -> None:
+    """Leave WAL mode, so that the file is complete by itself and can be read without a log."""
     connection = connect(path, writes=True)
     try:
         connection.execute("PRAGMA journal_mode = DELETE")
@@ -152,11 +153,11 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 
 @contextmanager
-def plainly(path: Path) -> Iterator[None]:
-    """Say in one line what SQLite, or the disk, said of a file."""
+def store_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and of the disk into a StoreError of one line."""
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(f"{path}: {error}") from None
+        raise StoreError(f"{path}: {sqlite_reason(error)}") from None
     except OSError as error:
         raise StoreError(f"{path}: cannot be opened: {error.strerror}") from None

@@ -20,7 +20,7 @@ def entry(row: Any) -> StoredSurvey:
 
 
 def segment(row: Any) -> Segment:
-    """Return a row of segments, or say that it is damaged."""
+    """Return a row of segments; raise StoreError if it is damaged."""
     _, day, kind, n, _, data = verified("segments", row[1:])
     return Segment(kind, n, data, row[0], day)
 
@@ -90,5 +90,5 @@ class SqliteSnapshot:
         return self._sum("sqlite_sequence WHERE name = ?", ("surveys",), "seq")
 
     def damage(self) -> list[str]:
-        found = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check(20)")]
-        return [] if found == ["ok"] else found
+        lines = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check(20)")]
+        return [] if lines == ["ok"] else lines

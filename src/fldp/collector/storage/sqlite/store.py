@@ -1,9 +1,9 @@
-"""SqliteStore: everything in one file, one writer, any number of readers."""
+"""A store in one SQLite file: one writer, any number of readers."""
 
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from fldp.collector.storage.sqlite import writes
 from fldp.collector.storage.sqlite.snapshot import SEGMENT, SqliteSnapshot, entry, segment
 from fldp.collector.storage.tables import COLUMNS, OWNED, counted
 from fldp.collector.storage.witness import Commit, CommitWitness, objection
+from fldp.support.progress import Progress
 
 _PROBE_BYTES = 1 << 16
 _PURGED = 500  # rows deleted in one transaction, so that reports need not wait long
@@ -52,10 +53,10 @@ class SqliteStore:
         self._lock = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
         self._closed, self._traces = False, True
-        with sqlite_file.plainly(path):
+        with sqlite_file.store_errors(path):
             self._writer = sqlite_file.connect(path, writes=True)
             sqlite_file.check(path, self._writer)
-            self._objections = self._compared(self._writer, witnessed)
+            self._objections = self._check_witness(self._writer, witnessed)
             if not self._objections:
                 self._witness.write(writes.read_state(self._writer))
 
@@ -68,25 +69,25 @@ class SqliteStore:
         except StoreError as error:
             return str(error)
 
-    def _compared(self, connection: sqlite3.Connection, witnessed: Commit | str | None) -> list[str]:
+    def _check_witness(self, connection: sqlite3.Connection, witnessed: Commit | str | None) -> list[str]:
         """Return what the witness says against the database."""
         try:
             state = writes.read_state(connection)
-            said = witnessed if isinstance(witnessed, str) else objection(state, witnessed)
+            complaint = witnessed if isinstance(witnessed, str) else objection(state, witnessed)
         except StoreError as error:
-            said = str(error)
+            complaint = str(error)
         hint = "the file or its log is damaged, or an older copy was put back; if on purpose, run fldp fsck --accept"
-        return [f"{said}: {hint}"] if said else []
+        return [f"{complaint}: {hint}"] if complaint else []
 
     def objections(self) -> list[str]:
         witnessed = self._witnessed()
         with self._reading() as connection:
-            return self._compared(connection, witnessed)
+            return self._check_witness(connection, witnessed)
 
     def accept(self) -> None:
         with self._reading() as connection:
             state = writes.read_state(connection)
-        with sqlite_file.plainly(self.path):
+        with sqlite_file.store_errors(self.path):
             self._witness.replace(state)
         self._objections = []
 
@@ -100,15 +101,16 @@ class SqliteStore:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction; all of it is on the disk when this ends, or none of it is done."""
-        with self._lock, sqlite_file.plainly(self.path):
+        """Open a transaction; all of it is on the disk when this ends, or none of it is done."""
+        # One writer: SQLite allows no more, and whoever waits here does not time out inside of SQLite.
+        with self._lock, sqlite_file.store_errors(self.path):
             if self._closed:
                 raise StoreError(f"{self.path}: is closed")
             if self._objections:  # more commits would hide that some are missing
                 raise StoreError(f"{self.path}: {self._objections[0]}")
             if self._writer.in_transaction:  # one that could not be undone when it failed
                 self._writer.execute("ROLLBACK")
-            self._writer.execute("BEGIN IMMEDIATE")
+            self._writer.execute("BEGIN IMMEDIATE")  # the write lock now: a read lock could fail to become one later
             changes, done = self._writer.total_changes, None
             try:
                 yield self._writer
@@ -119,20 +121,21 @@ class SqliteStore:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+            # After the commit, never before: a witness ahead of its database would report a loss that was none.
             if done is not None:
                 self._witness.write(done)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """One read transaction, on a connection of its own."""
-        with sqlite_file.plainly(self.path):
+        """Open a read transaction on a connection of its own: a snapshot that does not block the writer."""
+        with sqlite_file.store_errors(self.path):
             connection = self._borrow()
             try:
                 connection.execute("BEGIN")
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
-                connection.close()
+                connection.close()  # its transaction may still be open
                 raise
             self._readers.append(connection)
 
@@ -162,10 +165,10 @@ class SqliteStore:
 
     def publish(self, new: StoredSurvey) -> tuple[StoredSurvey, bool]:
         with self._writing() as connection:
-            fresh = writes.publish(connection, new)
-            found = _one(connection, new.version)
-        assert found is not None
-        return found, fresh == 1
+            added = writes.publish(connection, new)
+            stored = _one(connection, new.version)
+        assert stored is not None
+        return stored, added == 1
 
     def succeed(self, number: int, successor: StoredSurvey) -> bool:
         with self._writing() as connection:
@@ -193,12 +196,12 @@ class SqliteStore:
     def listing(self, version: str) -> Listing | None:
         return next(iter(self._listings("version = ?", version)), None)
 
-    def listings(self, name: str) -> list[Listing]:
-        return self._listings("name = ?", name)
+    def listings(self, name: str | None = None) -> list[Listing]:
+        return self._listings("true") if name is None else self._listings("name = ?", name)
 
-    def _listings(self, where: str, value: str) -> list[Listing]:
+    def _listings(self, where: str, *values: str) -> list[Listing]:
         with self._reading() as connection:
-            rows = connection.execute(f"{_LISTING} WHERE {where} ORDER BY number DESC", (value,))
+            rows = connection.execute(f"{_LISTING} WHERE {where} ORDER BY number DESC", values)
             return [Listing(number, version, name, bool(closed)) for number, version, name, closed in rows]
 
     def counts(self) -> dict[int, int]:
@@ -216,7 +219,8 @@ class SqliteStore:
             )
 
     def delete_surveys(self, numbers: Sequence[int]) -> None:
-        with self._writing() as connection:  # from here on nobody finds them, and nothing is added to them
+        # After this transaction nobody finds the surveys or adds to them, so the rest can be purged in steps.
+        with self._writing() as connection:
             chosen = [(number,) for number in numbers]
             connection.executemany(
                 "INSERT INTO deletions SELECT number, version, name FROM surveys WHERE number = ?", chosen
@@ -242,15 +246,15 @@ class SqliteStore:
 
     def _orphans(self, table: str) -> list[int]:
         """Return numbers that have rows but no survey, by leaping from number to number: there may be many rows."""
-        found, number = [], 0
+        orphans, number = [], 0
         with self._reading() as connection:
             known = {row[0] for row in connection.execute("SELECT number FROM surveys")}
             while number is not None:
                 row = connection.execute(f"SELECT min(survey) FROM {table} WHERE survey > ?", (number,))  # noqa: S608
                 number = row.fetchone()[0]
                 if number is not None and number not in known:
-                    found.append(number)
-        return found
+                    orphans.append(number)
+        return orphans
 
     def _purge_some(self, table: str, number: int) -> bool:
         own = {"segments": "rowid", "tallies": "rowid", "keys": "key", "tickets": "ticket"}[table]
@@ -272,7 +276,7 @@ class SqliteStore:
         with self._writing() as connection:
             (schema,) = connection.execute("PRAGMA user_version").fetchone()
             connection.execute(f"PRAGMA user_version = {schema}")  # writes the first page anew, as it is
-        with sqlite_file.plainly(self.path), tempfile.TemporaryFile(dir=self.path.parent, buffering=0) as file:
+        with sqlite_file.store_errors(self.path), tempfile.TemporaryFile(dir=self.path.parent, buffering=0) as file:
             file.write(bytes(_PROBE_BYTES))  # one page may fit where a commit does not
 
     def pending(self) -> list[tuple[int, str, int]]:
@@ -319,8 +323,8 @@ class SqliteStore:
         return True
 
     def scrub(self) -> None:
-        """Empty the write-ahead log: in it stands what each commit wrote, one after the other, reports beside keys."""
-        with self._lock, sqlite_file.plainly(self.path):
+        """Empty the write-ahead log: it holds what each commit wrote, in the order of arrival, reports beside keys."""
+        with self._lock, sqlite_file.store_errors(self.path):
             if self._traces and not self._closed:
                 self._traces = not sqlite_file.empty_log(self._writer)
 
@@ -368,7 +372,7 @@ class SqliteStore:
 
     # ------------------------------------------------------------------------------------------------- copies
 
-    def load(self, snapshot: Snapshot, advance: Callable[[float], None]) -> None:
+    def load(self, snapshot: Snapshot, advance: Progress) -> None:
         with self._writing() as connection:
             for table, columns in COLUMNS.items():
                 if connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():  # noqa: S608

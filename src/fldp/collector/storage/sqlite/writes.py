@@ -1,4 +1,4 @@
-"""What a SQLite store does within a transaction: decide, write, fold, and count its commits."""
+"""Statements of a SQLite store inside a transaction: decide, write, fold, and count commits."""
 
 import functools
 import hashlib
@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from fldp.collector.storage.admission import Admission, gained
+from fldp.collector.storage.admission import Admission, stored_sum
 from fldp.collector.storage.checksums import row_checksum, with_checksum
 from fldp.collector.storage.protocol import Fold, Segment, StoredSurvey, StoreError, Submission, SubmissionResult
 from fldp.collector.storage.witness import Commit
@@ -95,10 +95,11 @@ def _insert(connection: sqlite3.Connection, parts: Iterable[tuple[int, str, Segm
 
 
 def fold(connection: sqlite3.Connection, step: Fold) -> None:
-    """Replace rows, if the survey and every one of its rows are still there; else leave everything as it is."""
+    """Replace rows if the survey and all of them are still there; else raise OutdatedStep, which undoes everything."""
     if _closed(connection, step.survey) is None:
         raise OutdatedStep
     rows = [(row, step.survey, step.day) for row in step.removed]
+    # A report must be in the tail or in the tally, never in both: every row of the step goes, or the step is void.
     done = connection.executemany("DELETE FROM segments WHERE id = ? AND survey = ? AND day = ?", rows)
     if step.removed and done.rowcount != len(step.removed):
         raise OutdatedStep
@@ -113,5 +114,5 @@ def _gain(connection: sqlite3.Connection, step: Fold) -> None:
     connection.execute(
         "INSERT INTO tallies (survey, day, n, state) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (survey, day) DO UPDATE SET n = excluded.n, state = excluded.state",
-        (*where, *gained(row, step.gained)),
+        (*where, *stored_sum(row, step.gained)),
     )

@@ -8,7 +8,7 @@ from fldp.estimation.expected_error import least_where
 from fldp.estimation.simulate import simulate
 from fldp.experiments.paper.claims.claim import ClaimFinding, claim, settle, short
 from fldp.experiments.paper.claims.exact_moments import EXACT, moments, tiny
-from fldp.experiments.paper.claims.measured import agreement, measured
+from fldp.experiments.paper.claims.measured_variances import agreement, measured
 from fldp.experiments.paper.evidence import Evidence
 from fldp.experiments.runner.specification import PAPER
 from fldp.numerics.types import Floats
@@ -39,12 +39,12 @@ def variance(evidence: Evidence) -> ClaimFinding:
     """By enumeration, and by the mean squared error of all tallies of the main experiment."""
     c = correction(evidence.epsilon)
     off = moments(evidence.oracle("fhr", 7), decoder="paper").difference(own=c * c - 1, other=c * c / 2)
-    found = agreement(measured(evidence, "FHR, paper"))
+    ratios = agreement(measured(evidence, "FHR, paper"))
     return settle(
-        off < EXACT and found.good,
+        off < EXACT and ratios.good,
         False,
-        f"measured / formula {found.ratio:.4f}",
-        f"Enumerated for 7 values: equal, difference {tiny(off)}. Measured divided by this formula: {found}.",
+        f"measured / formula {ratios.ratio:.4f}",
+        f"Enumerated for 7 values: equal, difference {tiny(off)}. Measured divided by this formula: {ratios}.",
     )
 
 
@@ -132,9 +132,11 @@ def bernstein(variance: float, most: float, logarithm: float) -> float:
 )
 def best_below(evidence: Evidence) -> ClaimFinding:
     """Against OUE, for rare values; a promise of eta 1/2 is compared with one of eta 1."""
-    found = least_where(lambda epsilon: _rare(evidence, "fhr", epsilon) >= _rare(evidence, "oue", epsilon), 0.1, 8.0)
+    crossover = least_where(
+        lambda epsilon: _rare(evidence, "fhr", epsilon) >= _rare(evidence, "oue", epsilon), 0.1, 8.0
+    )
     below, above = _sides(evidence)
-    right = abs(found - CROSSOVER) < 0.001 and all(below) and not any(above)
+    right = abs(crossover - CROSSOVER) < 0.001 and all(below) and not any(above)
     like_for_like = evidence.oracle("fhr", 1023).eta == evidence.oracle("oue", 1023).eta
     epsilon = evidence.epsilon
     full, same, plain = (
@@ -144,8 +146,8 @@ def best_below(evidence: Evidence) -> ClaimFinding:
     return settle(
         right and like_for_like,
         right,
-        f"crossover {found:.4g}; eta 1/2 against 1",
-        f"The variances for rare values cross at epsilon {found:.4g}. Measured, FHR was below OUE and OLH at "
+        f"crossover {crossover:.4g}; eta 1/2 against 1",
+        f"The variances for rare values cross at epsilon {crossover:.4g}. Measured, FHR was below OUE and OLH at "
         f"{sum(below)} of {len(below)} points below it, and at {sum(above)} of {len(above)} above. But that compares "
         f"eta 1/2 with eta 1. At epsilon {epsilon:g}, of the variances with eta 1/2, the paper's decoder has "
         f"{_rare(evidence, 'fhr', epsilon):.3g}, the full decoder of the same reports {full:.3g}, FWR {same:.3g}; "

@@ -19,11 +19,11 @@ def steps(oracle: FrequencyOracle) -> tuple[Floats, Floats]:
     [[0.269, 0.0, 0.731], [0.25, 0.5, 0.25]]
     """
     sums = {report: _sum(oracle, report) for value in (0, 1) for report in oracle.law(value)}
-    made = np.zeros((2, 3))
+    shares = np.zeros((2, 3))
     for value in (0, 1):
         for report, share in oracle.law(value).items():
-            made[value, sums[report] + 1] += float(share)
-    return made[0], made[1]
+            shares[value, sums[report] + 1] += float(share)
+    return shares[0], shares[1]
 
 
 def _sum(oracle: FrequencyOracle, report: object) -> int:
@@ -66,8 +66,8 @@ def _law(own: Floats, holders: int, other: Floats, others: int) -> Floats:
     """
     size = 2 * (holders + others) + 1
     powers = np.fft.rfft(own, size) ** holders * np.fft.rfft(other, size) ** others
-    made = np.fft.irfft(powers, size)
-    return np.where(made < 1e-14, 0.0, made)
+    law = np.fft.irfft(powers, size)
+    return np.where(law < 1e-14, 0.0, law)
 
 
 def parity_seen(oracle: FrequencyOracle, users: int, trials: int, stream: Stream) -> tuple[float, float]:

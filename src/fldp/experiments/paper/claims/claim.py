@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from fldp.errors import ParameterError
 from fldp.experiments.paper.evidence import Evidence
+from fldp.support.validation import fail
 
 
 class Outcome(StrEnum):
@@ -52,10 +53,10 @@ class Claim:
 
     def verdict(self, evidence: Evidence) -> Verdict:
         """Find out how the claim comes out."""
-        found = self.judge(evidence)
-        if not any(letter.isdigit() for letter in found.number):
-            raise ParameterError(f"claim {self.name}: what decides it must be a number, got {found.number!r}")
-        return Verdict(self.name, self.says, self.where, found.outcome, found.number, found.evidence, self.figure)
+        finding = self.judge(evidence)
+        if not any(letter.isdigit() for letter in finding.number):
+            raise fail(f"claim {self.name}", "what decides it", "a number", finding.number)
+        return Verdict(self.name, self.says, self.where, finding.outcome, finding.number, finding.evidence, self.figure)
 
 
 CLAIMS: dict[str, Claim] = {}
@@ -70,7 +71,7 @@ def claim(name: str, part: str, says: str, where: str, figure: str | None = None
 
     def register(judge: Judge) -> Judge:
         if name in CLAIMS:
-            raise ParameterError(f"claim: the name must be free, got {name!r}")
+            raise ParameterError(f"claim: the name {name!r} is taken; choose another")
         CLAIMS[name] = Claim(name, part, says, where, figure, judge)
         return judge
 

@@ -34,20 +34,20 @@ def communication(evidence: Evidence) -> ClaimFinding:
 )
 def communication_table(evidence: Evidence) -> ClaimFinding:
     """Least of those in the paper's table, not of all oracles."""
-    found = {cost.oracle.name: cost.bits for cost in reversed(evidence.costs)}
-    if not {"fhr", *COMPETITORS} <= found.keys():
+    sizes = {cost.oracle.name: cost.bits for cost in reversed(evidence.costs)}
+    if not {"fhr", *COMPETITORS} <= sizes.keys():
         return undecided("costs of the oracles of the table")
     size = evidence.population.domain_size
-    least = min(bits for name, bits in found.items() if name != "fhr")
-    shorter = sorted({(bits, name) for name, bits in found.items() if bits < found["fhr"]})
-    told = ", ".join(f"{name} {bits:,}" for bits, name in shorter)
+    least = min(bits for name, bits in sizes.items() if name != "fhr")
+    shorter = sorted({(bits, name) for name, bits in sizes.items() if bits < sizes["fhr"]})
+    listing = ", ".join(f"{name} {bits:,}" for bits, name in shorter)
     return settle(
-        found["fhr"] < least and found["oue"] == size,
-        all(found["fhr"] < found[name] for name in COMPETITORS) and found["oue"] == found["sue"] == size,
-        f"{found['fhr']} bits; {least} is the least",
-        f"Bits for {size:,} values at epsilon {evidence.epsilon:g}: FHR {found['fhr']}, OLH {found['olh']} (a 64-bit "
-        f"hash seed and a symbol), OUE and RAPPOR {found['oue']:,}. FHR is the least of these four; shorter are "
-        f"{told or 'none, of 0 others'}.",
+        sizes["fhr"] < least and sizes["oue"] == size,
+        all(sizes["fhr"] < sizes[name] for name in COMPETITORS) and sizes["oue"] == sizes["sue"] == size,
+        f"{sizes['fhr']} bits; {least} is the least",
+        f"Bits for {size:,} values at epsilon {evidence.epsilon:g}: FHR {sizes['fhr']}, OLH {sizes['olh']} (a 64-bit "
+        f"hash seed and a symbol), OUE and RAPPOR {sizes['oue']:,}. FHR is the least of these four; shorter are "
+        f"{listing or 'none, of 0 others'}.",
     )
 
 
@@ -60,9 +60,9 @@ def communication_table(evidence: Evidence) -> ClaimFinding:
 )
 def server_work(evidence: Evidence) -> ClaimFinding:
     """All of them read every report; FHR then estimates all values by one transform."""
-    found = {name: evidence.cost(name) for name in ("fhr", "oue", "olh")}
-    costs = {name: cost for name, cost in found.items() if cost}
-    if len(costs) < len(found):
+    measured = {name: evidence.cost(name) for name in ("fhr", "oue", "olh")}
+    costs = {name: cost for name, cost in measured.items() if cost}
+    if len(costs) < len(measured):
         return undecided("costs of the oracles of the table")
     fhr, growing = costs["fhr"], [cost.growth > GROWS for cost in costs.values()]
     if any(growing) != all(growing):

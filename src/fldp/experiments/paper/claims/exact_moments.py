@@ -33,8 +33,8 @@ def moments(oracle: FrequencyOracle, **options: Any) -> Moments:
     """Go through all reports of all values, decode each by itself, and weigh it by its exact probability.
 
     >>> import fldp
-    >>> found = moments(fldp.FHR(epsilon=1.0, domain_size=7), decoder="paper")
-    >>> found.bias < 1e-12, found.variance[0, 1].round(3)
+    >>> exact = moments(fldp.FHR(epsilon=1.0, domain_size=7), decoder="paper")
+    >>> exact.bias < 1e-12, exact.variance[0, 1].round(3)
     (True, np.float64(2.341))
     """
     laws = [oracle.law(value) for value in range(oracle.domain_size)]

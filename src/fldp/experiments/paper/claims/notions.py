@@ -20,20 +20,20 @@ PLAIN = ("rr", "grr", "sue", "oue", "olh", "ss", "hr", "hrr", "pgr")
 def lemma_1(evidence: Evidence) -> ClaimFinding:
     """Both promises are judged on the enumerated laws of all plain oracles, and of FHR, which keeps neither."""
     laws = {name: verify(shrink(evidence.oracle(name, 2 if name == "rr" else 8))) for name in (*PLAIN, "fhr")}
-    both = {name: _both(evidence, found) for name, found in laws.items()}
-    kept = sum(both[name] == (True, True) for name in PLAIN)
+    both = {name: _both(evidence, law) for name, law in laws.items()}
+    keeping = sum(both[name] == (True, True) for name in PLAIN)
     return settle(
-        kept == len(PLAIN) and both["fhr"] == (False, False),
+        keeping == len(PLAIN) and both["fhr"] == (False, False),
         False,
-        f"{kept} of {len(PLAIN)} oracles",
-        f"{kept} of {len(PLAIN)} plain oracles keep {evidence.epsilon:g}-LDP and ({evidence.epsilon:g}, 1)-FLDP, "
+        f"{keeping} of {len(PLAIN)} oracles",
+        f"{keeping} of {len(PLAIN)} plain oracles keep {evidence.epsilon:g}-LDP and ({evidence.epsilon:g}, 1)-FLDP, "
         f"each by enumeration; FHR, whose eta is {laws['fhr'].eta}, keeps "
         f"{'neither' if not any(both['fhr']) else 'one of them'}.",
     )
 
 
-def _both(evidence: Evidence, found: Verification) -> tuple[bool, bool]:
-    return found.judge(LDP(evidence.epsilon)).holds, found.judge(FLDP(evidence.epsilon, Fraction(1))).holds
+def _both(evidence: Evidence, verified: Verification) -> tuple[bool, bool]:
+    return verified.judge(LDP(evidence.epsilon)).holds, verified.judge(FLDP(evidence.epsilon, Fraction(1))).holds
 
 
 @claim("lemma-2", PART, "Lemma 2: FLDP approximately satisfies (central) DP.", "4.2, Lemma 2")
@@ -64,13 +64,13 @@ def lemma_2(evidence: Evidence) -> ClaimFinding:
 )
 def grouping(evidence: Evidence) -> ClaimFinding:
     """Two values of different groups share no report, so the definition's eta is 0."""
-    found = verify(_grouped(evidence))
-    inside = found.profiles[0, 1]
+    verified = verify(_grouped(evidence))
+    inside = verified.profiles[0, 1]
     return settle(
-        found.eta > 0,
-        found.eta == 0 and inside.overlap == 1,
-        f"eta {found.eta}",
-        f"Two groups of 4 with GRR inside: eta {found.eta}, delta {found.delta}. By the definition that is "
+        verified.eta > 0,
+        verified.eta == 0 and inside.overlap == 1,
+        f"eta {verified.eta}",
+        f"Two groups of 4 with GRR inside: eta {verified.eta}, delta {verified.delta}. By the definition that is "
         f"({evidence.epsilon:g}, 0)-FLDP, which promises nothing between groups; inside one, the share of common "
         f"reports is {inside.overlap}. We call it weak.",
     )
@@ -79,14 +79,14 @@ def grouping(evidence: Evidence) -> ClaimFinding:
 @claim("sfldp", PART, "FHR satisfies SFLDP (a stronger FLDP, used and never defined).", "4.1, 6.2, 7")
 def strong(evidence: Evidence) -> ClaimFinding:
     """We take strong to mean that every two values share reports."""
-    found = verify(evidence.oracle("fhr", 7))
+    verified = verify(evidence.oracle("fhr", 7))
     weak = verify(_grouped(evidence))
     return settle(
         False,
-        found.strong and not weak.strong,
-        f"eta {found.eta}, above 0",
+        verified.strong and not weak.strong,
+        f"eta {verified.eta}, above 0",
         "The paper has 0 definitions of it. If strong means eta above 0, which grouping lacks, FHR satisfies it: "
-        f"every two of 7 values share {found.eta} of their reports, by enumeration.",
+        f"every two of 7 values share {verified.eta} of their reports, by enumeration.",
     )
 
 
@@ -129,7 +129,7 @@ def hidden(evidence: Evidence) -> ClaimFinding:
     paper = {size: _left_by_papers_rows(evidence, size) for size in sizes.values()}
     ours = {size: evidence.oracle("fhr", size).anonymity for size in sizes.values()}
     least = _left_by_papers_rows(evidence, 1024)
-    told = "; ".join(
+    listing = "; ".join(
         f"{short(paper[size])} of {size:,} on {name} with the paper's rows, {short(ours[size])} with ours"
         for name, size in sizes.items()
     )
@@ -137,7 +137,7 @@ def hidden(evidence: Evidence) -> ClaimFinding:
         least > 1 and all(paper[size] >= 0.4 * size for size in paper),
         all(ours[size] >= 0.4 * size for size in ours),
         f"{least} value left of 1,024" if least == 1 else f"{least} values left of 1,024",
-        f"The least number of values that a report leaves possible: {told}. With the paper's rows and 1,024 values "
+        f"The least number of values that a report leaves possible: {listing}. With the paper's rows and 1,024 values "
         f"it can be {least}: that report gives the value away.",
     )
 

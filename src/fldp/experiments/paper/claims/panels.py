@@ -57,25 +57,27 @@ def panels(evidence: Evidence, metric: str) -> list[Panel]:
 
 def _panel(evidence: Evidence, metric: str, dataset: str, k: int) -> Panel:
     rows = evidence.main.where(metric=metric, dataset=dataset, k=k, series=(OURS, *RIVALS))
-    found = {each.key: each for each in rows.summary("series", "epsilon")}
+    summaries = {each.key: each for each in rows.summary("series", "epsilon")}
     sign = 1 if metrics.get(metric).lower_is_better else -1
-    epsilons = sorted({epsilon for _, epsilon in found})
-    best = sum(all(sign * found[OURS, e].mean < sign * found[rival, e].mean for rival in RIVALS) for e in epsilons)
-    leads = {e: [sign * lead(found[OURS, e], found[rival, e]) for rival in RIVALS] for e in epsilons}
+    epsilons = sorted({epsilon for _, epsilon in summaries})
+    best = sum(
+        all(sign * summaries[OURS, e].mean < sign * summaries[rival, e].mean for rival in RIVALS) for e in epsilons
+    )
+    leads = {e: [sign * lead(summaries[OURS, e], summaries[rival, e]) for rival in RIVALS] for e in epsilons}
     sides = ([leads[e] for e in epsilons if (e < CROSSOVER) == below] for below in (True, False))
     return Panel(metric, dataset, k, best, len(epsilons), *map(together, sides))
 
 
-def lead(ours: Summary, theirs: Summary) -> float:
-    """Return by how many standard errors our mean is below theirs; 0 where the spread is not known.
+def lead(ours: Summary, rival: Summary) -> float:
+    """Return by how many standard errors our mean is below the rival's; 0 where the spread is not known.
 
     >>> round(lead(Summary((), 1.0, 0.3, 9), Summary((), 2.0, 0.4, 16)), 2)
     7.07
     """
-    if min(ours.runs, theirs.runs) < 2:
+    if min(ours.runs, rival.runs) < 2:
         return 0.0
-    error = sqrt(ours.spread**2 / ours.runs + theirs.spread**2 / theirs.runs)
-    return (theirs.mean - ours.mean) / error if error else 0.0
+    error = sqrt(ours.spread**2 / ours.runs + rival.spread**2 / rival.runs)
+    return (rival.mean - ours.mean) / error if error else 0.0
 
 
 def together(leads: list[list[float]]) -> float | None:

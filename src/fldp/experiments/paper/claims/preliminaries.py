@@ -4,7 +4,7 @@ from math import ceil, exp, log
 
 from fldp.experiments.paper.claims.claim import ClaimFinding, claim, settle
 from fldp.experiments.paper.claims.exact_moments import EXACT, moments, tiny
-from fldp.experiments.paper.claims.measured import agreement, measured
+from fldp.experiments.paper.claims.measured_variances import agreement, measured
 from fldp.experiments.paper.evidence import Evidence
 from fldp.privacy.verifier import verify
 
@@ -25,13 +25,13 @@ def random_response(evidence: Evidence) -> ClaimFinding:
     p = exp(epsilon) / (exp(epsilon) + 1)
     literal = verify([[(1 + p) / 2, (1 - p) / 2], [(1 - p) / 2, (1 + p) / 2]])
     opposite = evidence.oracle("rr", 2)
-    found, bias = verify(opposite), moments(opposite).bias
+    proof, bias = verify(opposite), moments(opposite).bias
     return settle(
         literal.epsilon <= epsilon + EXACT,
-        found.epsilon <= epsilon and bias < EXACT,
+        proof.epsilon <= epsilon and bias < EXACT,
         f"epsilon {literal.epsilon:.3g}, not {epsilon:g}",
         f"Taken literally, the epsilon is {literal.epsilon:.3g} for a declared {epsilon:g}. With the opposite answer "
-        f"it is {found.epsilon:g}, and the paper's estimator is unbiased (bias {tiny(bias)}).",
+        f"it is {proof.epsilon:g}, and the paper's estimator is unbiased (bias {tiny(bias)}).",
     )
 
 
@@ -39,15 +39,15 @@ def random_response(evidence: Evidence) -> ClaimFinding:
 def generalized_response(evidence: Evidence) -> ClaimFinding:
     """The formula, and what it promises."""
     oracle = evidence.oracle("grr", 7)
-    found, bias = verify(oracle), moments(oracle).bias
+    proof, bias = verify(oracle), moments(oracle).bias
     p, q = exp(evidence.epsilon) / (exp(evidence.epsilon) + 6), 1 / (exp(evidence.epsilon) + 6)
     law = oracle.law(0)
     same = max(abs(float(law[s]) - (q if s else p)) for s in range(7))
     return settle(
-        found.epsilon <= evidence.epsilon and found.eta == 1 and bias < EXACT and same < EXACT,
+        proof.epsilon <= evidence.epsilon and proof.eta == 1 and bias < EXACT and same < EXACT,
         False,
-        f"epsilon {found.epsilon:g}, eta {found.eta}",
-        f"Enumerated for 7 values: epsilon {found.epsilon:g}, eta {found.eta}, bias {tiny(bias)}, difference from the "
+        f"epsilon {proof.epsilon:g}, eta {proof.eta}",
+        f"Enumerated for 7 values: epsilon {proof.epsilon:g}, eta {proof.eta}, bias {tiny(bias)}, difference from the "
         f"formula {tiny(same)}.",
     )
 
@@ -114,12 +114,12 @@ def known_variance(evidence: Evidence) -> ClaimFinding:
     epsilon = evidence.epsilon
     stated, right = 4 * epsilon / (epsilon + 1) ** 2, 4 * exp(epsilon) / (exp(epsilon) - 1) ** 2
     exact = float(evidence.oracle("oue", 1023).variance(1, 0))
-    found = {name: agreement(measured(evidence, name)) for name in ("OUE", "OLH")}
-    told = " and ".join(f"{name} {each}" for name, each in found.items())
+    agreements = {name: agreement(measured(evidence, name)) for name in ("OUE", "OLH")}
+    listing = " and ".join(f"{name} {each}" for name, each in agreements.items())
     return settle(
         abs(exact / stated - 1) < ONE_PER_CENT,
-        abs(exact / right - 1) < ONE_PER_CENT and all(each.good for each in found.values()),
+        abs(exact / right - 1) < ONE_PER_CENT and all(each.good for each in agreements.values()),
         f"{exact:.3g}, not {stated:.3g}",
         f"At epsilon {epsilon:g} it says {stated:.3g} for each user; 4 e^eps/(e^eps-1)^2 is {right:.3g}, and OUE has "
-        f"{exact:.3g}. Measured divided by theory: {told}.",
+        f"{exact:.3g}. Measured divided by theory: {listing}.",
     )

@@ -22,20 +22,20 @@ TREND_ONLY = "The paper gives pictures without numbers, so that only the trend c
     "6.1, Datasets",
 )
 def datasets(evidence: Evidence) -> ClaimFinding:
-    """Zipf is drawn by numpy with an exponent that gives these totals; of Brown the preparation is not told."""
+    """Zipf is drawn by numpy with an exponent that gives these totals; how Brown was prepared is not told."""
     here = {name: evidence.datasets[name] for name in TOTALS if name in evidence.datasets}
     if not here:
         return undecided("of the paper's three datasets")
     same = [name for name, totals in here.items() if totals == TOTALS[name]]
-    told = "; ".join(f"{name} {n:,} and {size:,}" for name, (n, size) in here.items())
+    listing = "; ".join(f"{name} {n:,} and {size:,}" for name, (n, size) in here.items())
     close = all(abs(n / TOTALS[name][0] - 1) < 0.01 for name, (n, _) in here.items())
     if len(here) < len(TOTALS):
-        return ClaimFinding(Outcome.OPEN, f"{len(here)} of 3 in this run", f"In this run: {told}.")
+        return ClaimFinding(Outcome.OPEN, f"{len(here)} of 3 in this run", f"In this run: {listing}.")
     return settle(
         len(same) == len(TOTALS),
         close,
         f"{len(same)} of 3 totals",
-        f"Ours: {told}. {len(same)} of 3 have the paper's totals. Brown in lower case without punctuation is within "
+        f"Ours: {listing}. {len(same)} of 3 have the paper's totals. Brown in lower case without punctuation is within "
         "1 %: the paper does not say what it left out. Its Zipf has neither exponent nor seed; ours are 1.12 and "
         "this run's. We take Cohort to be NLTK.",
     )
@@ -46,21 +46,21 @@ def _lines(metric: str, says: str, where: str) -> Callable[[Evidence], ClaimFind
 
     @claim(f"{metric}-best", PART, says, where, metric)
     def judge(evidence: Evidence) -> ClaimFinding:
-        found = panels(evidence, metric)
-        count = Counter(panel.outcome for panel in found)
+        drawn = panels(evidence, metric)
+        count = Counter(panel.outcome for panel in drawn)
         if count[Outcome.OPEN]:
             return ClaimFinding(
-                Outcome.OPEN, f"{count[Outcome.OPEN]} of {len(found)} panels open", "There were too few runs."
+                Outcome.OPEN, f"{count[Outcome.OPEN]} of {len(drawn)} panels open", "There were too few runs."
             )
-        best, points = sum(panel.best for panel in found), sum(panel.points for panel in found)
-        below = [panel.below for panel in found if panel.below is not None]
-        above = [panel.above for panel in found if panel.above is not None]
+        best, points = sum(panel.best for panel in drawn), sum(panel.points for panel in drawn)
+        below = [panel.below for panel in drawn if panel.below is not None]
+        above = [panel.above for panel in drawn if panel.above is not None]
         behind = f", above it from {min(above):.1f} to {max(above):.1f}" if above else ""
         return settle(
-            count[Outcome.HOLDS] == len(found),
+            count[Outcome.HOLDS] == len(drawn),
             not count[Outcome.FAILS],
             f"best at {best} of {points} points",
-            f"Of {len(found)} panels, {count[Outcome.HOLDS]} are as the paper says, {count[Outcome.CORRECTED]} below "
+            f"Of {len(drawn)} panels, {count[Outcome.HOLDS]} are as the paper says, {count[Outcome.CORRECTED]} below "
             f"epsilon 1.76 but not above it, {count[Outcome.FAILS]} are not. FHR's mean is the best of the three at "
             f"{best} of {points} points. Its lead in standard errors is from {min(below):.1f} to {max(below):.1f} "
             f"below 1.76{behind}. {TREND_ONLY}",

@@ -28,8 +28,8 @@ def attack(evidence: Evidence) -> Any:
     right.set(ylim=(0.9 * evidence.attacks[0].informed.before, None), ylabel="guess is right")
     _baseline(evidence, left, right)
     epsilons = sorted({one.oracle.epsilon for one in evidence.attacks})
-    said = "One report: the attacker's success against the error it buys. Left and down is better. A mark for each"
-    titled(figure, f"{said} epsilon, {epsilons[0]:g} to {epsilons[-1]:g}; ring: {MARKED:g}")
+    title = "One report: the attacker's success against the error it buys. Left and down is better. A mark for each"
+    titled(figure, f"{title} epsilon, {epsilons[0]:g} to {epsilons[-1]:g}; ring: {MARKED:g}")
     legend(figure, left, 3)
     return figure
 
@@ -56,9 +56,9 @@ def _baseline(evidence: Evidence, left: Any, right: Any) -> None:
 
 def _lines(evidence: Evidence) -> dict[Look, list[Attack]]:
     """Return the attacks on every oracle with every eta and decoder, by epsilon."""
-    made: dict[Look, list[Attack]] = {}
+    by_look: dict[Look, list[Attack]] = {}
     for one in sorted(evidence.attacks, key=lambda one: one.oracle.epsilon):
         if one.oracle.eta >= MIN_ETA or one.oracle.eta == 0:
             for decoder in one.errors:
-                made.setdefault(Look(one.oracle.name, decoder, one.oracle.eta), []).append(one)
-    return made
+                by_look.setdefault(Look(one.oracle.name, decoder, one.oracle.eta), []).append(one)
+    return by_look

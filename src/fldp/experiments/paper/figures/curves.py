@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fldp.experiments.paper.claims.accuracy import CROSSOVER
-from fldp.experiments.paper.claims.measured import measured
+from fldp.experiments.paper.claims.measured_variances import measured
 from fldp.experiments.paper.evidence import Evidence
 from fldp.experiments.paper.figures import theory
 from fldp.experiments.paper.figures.series import looks
@@ -91,9 +91,9 @@ def users(evidence: Evidence) -> Any:
 
 def _errors(evidence: Evidence, series: str, look: Look, axes: Any) -> None:
     rows = evidence.users.where(series=series, metric="mse")
-    found = rows.summary("n", "domain_size", "epsilon")
-    n = np.array([each.key[0] for each in found])
-    share = theory.variance(evidence.evaluation.users, series, *found[0].key[1:])
+    summaries = rows.summary("n", "domain_size", "epsilon")
+    n = np.array([each.key[0] for each in summaries])
+    share = theory.variance(evidence.evaluation.users, series, *summaries[0].key[1:])
     axes.plot(n, np.sqrt(share / n), **look.plain())
-    axes.plot(n, [sqrt(each.mean) for each in found], **look.style(linestyle="none", zorder=4, label="_"))
+    axes.plot(n, [sqrt(each.mean) for each in summaries], **look.style(linestyle="none", zorder=4, label="_"))
     axes.plot([], [], **look.style())

@@ -45,9 +45,9 @@ def _point(look: Look) -> dict[str, Any]:
 
 def _error(evidence: Evidence, series: str, epsilon: float) -> tuple[list[float], list[float]]:
     """Return where a series is drawn, and its measured error."""
-    found = evidence.etas.where(series=series, epsilon=epsilon).summary("eta", "n", "oracle", "decoder")
-    places = [_place(Look(each.key[2], each.key[3], Fraction(each.key[0]))) for each in found]
-    return places, [each.mean * each.key[1] for each in found]
+    summaries = evidence.etas.where(series=series, epsilon=epsilon).summary("eta", "n", "oracle", "decoder")
+    places = [_place(Look(each.key[2], each.key[3], Fraction(each.key[0]))) for each in summaries]
+    return places, [each.mean * each.key[1] for each in summaries]
 
 
 def _place(look: Look) -> float:
@@ -74,12 +74,12 @@ def _family(evidence: Evidence, epsilon: float, left: Any, right: Any, mark: str
 
 def guess(evidence: Evidence, look: Look, epsilon: float) -> float:
     """Return how many times as often the best guess is right after one report, for somebody who knows nothing else."""
-    found = (
+    values = (
         attack.blind.gain
         for attack in evidence.attacks
         if (attack.oracle.name, attack.oracle.eta, attack.oracle.epsilon) == (look.oracle, look.eta, epsilon)
     )
-    return next(found, float("nan"))
+    return next(values, float("nan"))
 
 
 def _named(axes: Any, every: dict[str, Look]) -> None:

@@ -64,9 +64,9 @@ def _panel(axes: Any, table: Table, metric: str) -> None:
 
 def _line(axes: Any, table: Table, look: Look) -> None:
     """Draw means and a band of one standard deviation, no lower than the least run, so that a logarithm exists."""
-    found = table.summary("epsilon")
-    x = np.array([each.key[0] for each in found])
-    mean, spread = (np.array([getattr(each, name) for each in found]) for name in ("mean", "spread"))
+    summaries = table.summary("epsilon")
+    x = np.array([each.key[0] for each in summaries])
+    mean, spread = (np.array([getattr(each, name) for each in summaries]) for name in ("mean", "spread"))
     least = np.array([_least(table.where(epsilon=epsilon)["value"]) for epsilon in x])
     spread = np.nan_to_num(spread)
     axes.fill_between(x, np.maximum(mean - spread, least), mean + spread, color=look.colour, alpha=0.13, linewidth=0)

@@ -1,4 +1,4 @@
-"""Texts of a new survey: what people read is all that there is, and no two labels look alike.
+"""Visible texts of a new survey: no hidden characters, and no two labels that look alike.
 
 A label with a hidden character is another label to the program and the same one to the person, so an answer can be
 counted where nobody meant it. Surveys that exist already keep their texts, since their versions depend on them; these
@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from fldp.survey.mistakes import MistakeList, brief
+from fldp.support.validation import MistakeList, show
 
 ZWNJ, ZWJ = "\u200c", "\u200d"
 
@@ -56,40 +56,38 @@ _TWINS_BY_SCRIPT = (
     # quotation marks
     ('""""', "\u201c\u201d\u201e\u2033"),
 )
-_TWINS = str.maketrans({theirs: latin for pair in _TWINS_BY_SCRIPT for latin, theirs in zip(*pair, strict=True)})
+_TWINS = str.maketrans({twin: latin for pair in _TWINS_BY_SCRIPT for latin, twin in zip(*pair, strict=True)})
 
 
-def check_texts(texts: dict[str, str], found: MistakeList) -> None:
-    """Find hidden characters in the question and the other texts around it."""
+def check_texts(texts: dict[str, str], mistakes: MistakeList) -> None:
+    """Note hidden characters in the question and the other texts around it."""
     for key, text in texts.items():
         for place, character in hidden(text.replace("\n", " "), allowed=_DIRECTION_MARKS):
-            found.say(
-                (key,), f"{key} must show all of its characters, got {_named(character)} at {place}; leave it out"
-            )
+            mistakes.note((key,), f"{key} has a hidden character, {_named(character)} at {place}; leave it out")
             break
 
 
-def check_labels_visible(key: str, labels: Sequence[str], found: MistakeList) -> None:
-    """Find labels that hide characters, have several blanks in a row, or look like another one."""
+def check_labels_visible(key: str, labels: Sequence[str], mistakes: MistakeList) -> None:
+    """Note labels that hide characters, have several blanks in a row, or look like another one."""
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):
         mistake = _mistake(label)
         if mistake is not None:
-            found.say((key,), f"{key}: label {position}, {brief(label)}, {mistake}")
+            mistakes.note((key,), f"{key}: label {position}, {show(label)}, {mistake}")
             continue
         first = seen.setdefault(skeleton(label), position)
         if first != position:
             other = labels[first]
-            found.say(
+            mistakes.note(
                 (key,),
-                f"{key}: label {position}, {brief(label)}, looks like label {first}, {brief(other)}"
+                f"{key}: label {position}, {show(label)}, looks like label {first}, {show(other)}"
                 f"{_difference(label, other)}; word one of them differently",
             )
 
 
 def _mistake(label: str) -> str | None:
     for place, character in hidden(label):
-        return f"must show all of its characters, got {_named(character)} at {place}; leave it out"
+        return f"has a hidden character, {_named(character)} at {place}; leave it out"
     if _BLANKS.search(label) or label != label.strip():
         return "must have single blanks, between words only"
     return None
@@ -121,7 +119,7 @@ def _is_hidden(character: str) -> bool:
 
 
 def _is_pictograph(character: str) -> bool:
-    """Tell whether this is in the blocks that Unicode keeps for emoji, those to come included."""
+    """Whether this is in the blocks that Unicode keeps for emoji, those to come included."""
     return "\U0001f000" <= character <= "\U0001faff"
 
 
@@ -130,7 +128,7 @@ def _is_emoji(character: str) -> bool:
 
 
 def _is_spelling(text: str, place: int) -> bool:
-    """Tell whether an invisible character is a part of how its neighbours are written."""
+    """Whether an invisible character is a part of how its neighbours are written."""
     character, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
     if not before:
         return False
@@ -144,7 +142,7 @@ def _is_spelling(text: str, place: int) -> bool:
 
 
 def _joins(joiner: str, text: str, after: str) -> bool:
-    """Tell whether a joiner stands where it may: in emoji, after a virama, or within a word of a script that joins."""
+    """Whether a joiner stands where it may: in emoji, after a virama, or within a word of a script that joins."""
     before = text[-1]
     if unicodedata.combining(before) == 9:  # a virama: RFC 5892, appendix A
         return True
@@ -174,15 +172,15 @@ def skeleton(label: str) -> str:
     if label.isascii():
         return label
     shown = unicodedata.normalize("NFKC", label.translate(_TWINS))
-    kept = "".join(c for c in shown if not (_IGNORABLE.match(c) or unicodedata.category(c) == "Cf"))
-    return " ".join(unicodedata.normalize("NFKC", kept.translate(_TWINS)).split())
+    visible = "".join(c for c in shown if not (_IGNORABLE.match(c) or unicodedata.category(c) == "Cf"))
+    return " ".join(unicodedata.normalize("NFKC", visible.translate(_TWINS)).split())
 
 
 def _difference(label: str, other: str) -> str:
     """Name the first character in which two labels differ that look alike."""
-    for mine, theirs in zip(label, other, strict=False):
-        if mine != theirs:
-            return f" ({_named(mine)} where the other has {_named(theirs)})"
+    for character, twin in zip(label, other, strict=False):
+        if character != twin:
+            return f" ({_named(character)} where the other has {_named(twin)})"
     return ""
 
 

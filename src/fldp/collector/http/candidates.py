@@ -1,0 +1,58 @@
+"""Candidates: the strings of which an estimate is asked, in a body, since they are too many for an address."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.requests import Request
+
+from fldp.collector.http.bodies import SURVEY_BYTES, body_of, media_type
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.problems import Problem
+from fldp.collector.service.survey_cache import PublishedSurvey
+from fldp.data.fingerprints import as_candidates
+from fldp.errors import DomainError
+from fldp.oracles.base.string_oracle import StringOracle
+
+
+def require_labels(published: PublishedSurvey) -> None:
+    """Refuse to estimate all strings: nobody can list them."""
+    if isinstance(published.survey.oracle, StringOracle):
+        raise _problem("the answers of this survey are strings: POST the candidates that are to be counted")
+
+
+@asynccontextmanager
+async def candidates_body(collector: Collector, request: Request, published: PublishedSurvey) -> AsyncIterator[bytes]:
+    """Read a body with candidates; its bytes are accounted for until the estimate is made."""
+    if not isinstance(published.survey.oracle, StringOracle):
+        raise _problem("the answers of this survey are listed: GET the estimates of all of them")
+    media_type(request, "application/json")
+    async with body_of(collector, request, SURVEY_BYTES, collector.load.candidates) as body:
+        yield body
+
+
+def parse_candidates(body: bytes | None, max_candidates: int) -> tuple[str, ...] | None:
+    """Return the candidates in a body; None where there is no body.
+
+    >>> parse_candidates(b'{"candidates": ["firefox", "chrome"]}', 10)
+    ('firefox', 'chrome')
+    """
+    if body is None:
+        return None
+    try:
+        fields = json.loads(body)
+    except (ValueError, RecursionError):
+        raise _problem("the body must be JSON") from None
+    candidates = fields["candidates"] if isinstance(fields, dict) and fields.keys() == {"candidates"} else None
+    if not isinstance(candidates, list):
+        raise _problem('the body must be {"candidates": [...]}')
+    if len(candidates) > max_candidates:
+        raise _problem(f"there must be at most {max_candidates} candidates")
+    try:
+        return as_candidates("estimates", candidates)
+    except DomainError as error:
+        raise _problem(str(error)) from None
+
+
+def _problem(detail: str) -> Problem:
+    return Problem(422, "candidates", detail)

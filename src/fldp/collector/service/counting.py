@@ -1,0 +1,64 @@
+"""Counting: a submission is committed once, with others that wait, and answered."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from fldp.collector.config.clock import Clock, day, text
+from fldp.collector.service.group_commit import BusyError, GroupCommitter
+from fldp.collector.service.load import Budget
+from fldp.collector.service.metrics import Metrics
+from fldp.collector.service.problems import Problem, busy
+from fldp.collector.service.survey_cache import SurveyCache
+from fldp.collector.storage.protocol import Admitted, CollectorStore, Submission, SubmissionResult
+from fldp.data.reports import Reports
+
+_REFUSED: dict[Admitted, tuple[int, str | None, str]] = {
+    Admitted.CONFLICT: (409, "conflict", "this Idempotency-Key was used with another body"),
+    Admitted.CLOSED: (403, "closed", "the survey takes no reports now"),
+    Admitted.SPENT: (403, "ticket-spent", "this ticket was spent on another answer"),
+    Admitted.GONE: (404, None, "there is no such version"),
+}
+
+
+class Counting:
+    """Commits submissions to a store. ``written`` is called, on the writer's thread, when reports were written."""
+
+    def __init__(
+        self, store: CollectorStore, clock: Clock, metrics: Metrics, written: Callable[[], None], *, max_waiting: int
+    ) -> None:
+        self._store, self._clock, self._metrics, self._written = store, clock, metrics, written
+        self.writer = GroupCommitter(self._commit, most_waiting=max_waiting)
+
+    async def count(self, submission: Submission, version: str, surveys: SurveyCache, buffered: Budget) -> int:
+        """Have a submission committed; return how many reports were accepted, or refuse it."""
+        outcome = await self._write(submission, buffered)
+        if outcome.verdict is Admitted.GONE:
+            # Perhaps another collector has deleted the survey and published it anew, under another number.
+            published = await surveys.get(version, fresh=True)
+            closed = isinstance(submission.content, Reports) and published.state(text(self._clock())) != "open"
+            outcome = await self._write(replace(submission, survey=published.entry.number, closed=closed), buffered)
+        if outcome.verdict is Admitted.HELD:
+            raise busy("another collector is writing the same, try again")
+        if outcome.verdict in _REFUSED:
+            raise Problem(*_REFUSED[outcome.verdict])
+        return outcome.accepted
+
+    async def _write(self, submission: Submission, buffered: Budget) -> SubmissionResult:
+        size = submission.size  # reports take more as arrays than they did as bytes
+        buffered.take(size)
+        try:
+            return await self.writer.write(submission)
+        except BusyError as error:
+            raise busy(str(error)) from None
+        finally:
+            buffered.give(size)
+
+    def _commit(self, submissions: Sequence[Submission]) -> list[SubmissionResult]:
+        outcomes = self._store.commit(submissions, day(self._clock()))
+        accepted = sum(outcome.accepted for outcome in outcomes if outcome.verdict is Admitted.ACCEPTED)
+        if accepted:
+            self._written()
+        self._metrics.count("fldp_commits_total")
+        self._metrics.count("fldp_submissions_total", len(submissions))
+        self._metrics.count("fldp_reports_total", accepted)
+        return outcomes

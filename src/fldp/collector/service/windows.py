@@ -1,0 +1,39 @@
+"""Views of a survey at one moment of the store: its snapshot, its minimum, and estimates of its tallies."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fldp.collector.service.problems import Problem, not_found
+from fldp.collector.service.survey_cache import PublishedSurvey
+from fldp.collector.storage.protocol import CollectorStore, Snapshot
+from fldp.data.estimate import Estimate
+from fldp.data.reports import Tally
+from fldp.errors import DomainError
+from fldp.survey.survey import Survey
+
+
+@contextmanager
+def snapshot_with(store: CollectorStore, published: PublishedSurvey) -> Iterator[Snapshot]:
+    """Open a snapshot that still holds the survey: of one that is being deleted, no remains are shown."""
+    with store.snapshot() as snapshot:
+        if not snapshot.has(published.entry.number):
+            raise not_found("version")
+        yield snapshot
+
+
+def require_minimum(n: int, published: PublishedSurvey) -> None:
+    """Refuse to show anything of fewer reports than the survey's minimum."""
+    minimum = published.survey.collect["minimum"]
+    if n < minimum:
+        raise Problem(403, "too-few", f"nothing is shown of fewer than {minimum} reports", minimum=minimum)
+
+
+def estimate(survey: Survey, tally: Tally, options: dict[str, Any], candidates: tuple[str, ...] | None) -> Estimate:
+    """Estimate the counts of all labels, or of the candidates where the answers are strings."""
+    if candidates is None:
+        return survey.estimate(tally, **options)
+    try:
+        return survey.estimate(tally, candidates=candidates, **options)
+    except DomainError as error:  # too many candidates, or too much alike
+        raise Problem(422, "candidates", str(error)) from None

@@ -1,0 +1,108 @@
+/** The replies of the collector that the pages read; `openapi.json` describes them all. */
+
+export interface SurveyRow {
+  readonly name: string;
+  readonly version: string;
+  readonly question: string;
+  readonly created: string;
+  readonly state: string;
+  readonly decoders: readonly string[];
+  readonly methods: readonly string[];
+  readonly n: number;
+}
+
+export interface EstimateRow {
+  readonly value: number;
+  readonly label: string;
+  readonly count: number;
+  readonly stderr: number;
+  readonly low: number;
+  readonly high: number;
+  readonly frequency: number;
+}
+
+export interface Estimates {
+  readonly oracle: { readonly name: string };
+  readonly n: number;
+  readonly level: number;
+  readonly method: string;
+  readonly biased: boolean;
+  readonly options: { readonly decoder?: string };
+  readonly rest?: Pick<EstimateRow, "count" | "stderr">;
+  readonly rows: readonly EstimateRow[];
+}
+
+export interface DayRow {
+  readonly day: string;
+  /** The number of reports; null where it is too small to be shown. */
+  readonly n: number | null;
+}
+
+export interface ChangeRow {
+  readonly label: string;
+  readonly share: number;
+  readonly other_share: number;
+  readonly difference: number;
+  readonly low: number;
+  readonly high: number;
+  readonly changed: boolean;
+}
+
+export interface Comparison {
+  readonly n: number;
+  readonly other_n: number;
+  readonly level: number;
+  readonly values: number;
+  readonly changed: number;
+  readonly rows: readonly ChangeRow[];
+}
+
+export interface IntegrityTest {
+  readonly test: string;
+  readonly claim: string;
+  readonly worst: string;
+  readonly flagged: boolean;
+}
+
+export interface Integrity {
+  readonly passed: boolean;
+  readonly n: number;
+  readonly source: "reports" | "tally";
+  readonly false_alarm: number;
+  readonly conclusion: string;
+  readonly tests: readonly IntegrityTest[];
+  readonly blind: readonly string[];
+}
+
+/** An oracle as JSON: its name and its parameters. */
+export interface OracleFields {
+  readonly name: string;
+  readonly epsilon: number;
+  readonly eta?: number;
+  readonly domain_size?: number;
+  readonly [parameter: string]: unknown;
+}
+
+export interface PlanRow {
+  readonly oracle: OracleFields;
+  readonly eta: number;
+  readonly bits: number;
+  /** The mean error of a share; a plan for strings has the error of a rare one. */
+  readonly error_mean?: number;
+  readonly error_rare: number;
+  /** The least share that is told from zero; null where there is none. */
+  readonly detectable: number | null;
+  readonly exposure: string;
+  readonly eligible: boolean;
+  readonly recommended: boolean;
+  readonly shortest: boolean;
+  readonly derives: boolean;
+}
+
+export interface Plan {
+  readonly domain?: string;
+  readonly domain_size: number;
+  readonly reason: string;
+  readonly rows: readonly PlanRow[];
+  readonly skipped?: Readonly<Record<string, string>>;
+}

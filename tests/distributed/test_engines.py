@@ -1,0 +1,66 @@
+"""An engine is one entry in one registry: help, messages and frames follow from it."""
+
+import inspect
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+import fldp
+from fldp.distributed import Part, PartialTally, privatize, tally
+from fldp.distributed.engines import registry
+from fldp.distributed.engines.registry import ENGINES, Engine, choices, engine_of
+from support.lake_files import ORACLE, reports, save
+
+
+class AbacusFrame:
+    __module__ = "abacus.frames"
+    columns = ("plus", "minus")
+
+
+@pytest.fixture
+def abacus(monkeypatch):
+    """An engine of somebody else, which hands everything to the local one."""
+    local = ENGINES["local"]
+    engine = SimpleNamespace(
+        ABOUT="beads",
+        FRAMES={"abacus": "Abacus"},
+        tally_pieces=local.tally_pieces,
+        tally_frame=lambda frame, job: PartialTally(job.oracle, "beads"),
+        privatize_frame=lambda frame, privatizer, check_unique: "beads",
+    )
+    monkeypatch.setitem(ENGINES, "abacus", engine)
+    return engine
+
+
+def test_every_engine_follows_the_protocol():
+    members = [name for name in vars(Engine) if not name.startswith("_")] + list(Engine.__annotations__)
+    assert sorted(members) == ["ABOUT", "FRAMES", "privatize_frame", "tally_frame", "tally_pieces"]
+    for engine in ENGINES.values():
+        assert all(hasattr(engine, name) for name in members)
+        assert list(inspect.signature(engine.tally_pieces).parameters)[:3] == ["pieces", "job", "progress"]
+        assert list(inspect.signature(engine.tally_frame).parameters)[:2] == ["frame", "job"]
+        assert list(inspect.signature(engine.privatize_frame).parameters) == ["frame", "privatizer", "check_unique"]
+
+
+def test_one_entry_makes_an_engine(abacus, tmp_path):
+    save(tmp_path / "x.parquet")
+    assert tally(tmp_path, engine="abacus").tally == ORACLE.tally(reports(100))
+    assert engine_of(AbacusFrame()) == "abacus"
+    assert tally(AbacusFrame(), ORACLE, engine="abacus").survey == "beads"
+    assert privatize(AbacusFrame(), "plus", "minus", ORACLE) == "beads"
+
+
+def test_help_and_messages_follow_from_the_registry(abacus):
+    assert choices() == "local (all cores), dask (a Dask cluster), spark (a Spark cluster) or abacus (beads)"
+    with pytest.raises(fldp.ParameterError, match=r"one of 'local', 'dask', 'spark', 'abacus', got 'fingers'$"):
+        tally("lake", engine="fingers")
+    with pytest.raises(fldp.DomainError, match=r"must be of pandas, pyarrow, Dask, Spark or Abacus, got list$"):
+        privatize([], "value", "who", ORACLE)
+    with pytest.raises(fldp.ParameterError, match=r"^tally: engine must be 'local' for this frame, got 'abacus'$"):
+        tally(pa.table({"plus": [1]}), ORACLE, engine="abacus")
+
+
+def test_a_partial_tally_has_its_earlier_name_still():
+    assert Part is PartialTally
+    assert registry.get_engine("local") is ENGINES["local"]

@@ -1,7 +1,7 @@
 """Models of requests, queries and replies: the types that the collector encodes and the client checks."""
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -16,9 +16,7 @@ MAX_TICKETS = 100_000
 MAX_USERS = 2**53
 
 Version = Annotated[str, Meta(pattern=f"^{VERSION.pattern}$", extra_json_schema={"x-rule": VERSION.rule})]
-SurveyName = Annotated[
-    str, Meta(pattern=f"^{SURVEY_NAME.pattern}$", extra_json_schema={"x-rule": SURVEY_NAME.rule})
-]
+SurveyName = Annotated[str, Meta(pattern=f"^{SURVEY_NAME.pattern}$", extra_json_schema={"x-rule": SURVEY_NAME.rule})]
 TokenId = Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
 Key = Annotated[
     str,
@@ -53,11 +51,13 @@ Budgets = Annotated[
     ),
 ]
 Distance = Annotated[
-    Literal[tuple(DISTANCES)],  # type: ignore[valid-type]
+    Literal["line", "ring"],
     Meta(description=f"near answers are hidden more than far ones; its oracle takes up to {MAX_NEAR} values"),
 ]
-PostProcessing = Annotated[Literal[tuple(METHODS)], Meta(description="post-processing, which is biased")]  # type: ignore[valid-type]
-assert (STRINGS, SCOPES) == ("strings", ("admin", "read", "send"))
+PostProcessing = Annotated[Literal["clip", "norm-sub", "simplex"], Meta(description="post-processing, which is biased")]
+# A type checker reads no computed list of literals, so these are written out, and compared with what they repeat.
+assert (get_args(Scope), get_args(Domain), get_args(get_args(Distance)[0])) == (SCOPES, (STRINGS,), tuple(DISTANCES))
+assert get_args(get_args(PostProcessing)[0]) == tuple(METHODS)
 
 
 class Query(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -114,6 +114,10 @@ class Body(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     """A JSON object that a client sends."""
 
 
+class SmallBody(Body, frozen=True):
+    """A body that is read before its handler runs. One that may be large is read by its handler, in a thread."""
+
+
 class OracleChoice(Struct, frozen=True, kw_only=True):
     """An oracle by name, with its parameters; without a name the planner chooses."""
 
@@ -141,7 +145,7 @@ class SurveySpecification(Body, frozen=True):
     format: str | UnsetType = UNSET
 
 
-class PlanQuestion(Body, frozen=True):
+class PlanQuestion(SmallBody, frozen=True):
     """What to plan for."""
 
     users: Annotated[int, Meta(ge=1, le=MAX_USERS)]
@@ -164,13 +168,13 @@ class Candidates(Body, frozen=True):
     candidates: list[Candidate]
 
 
-class TicketOrder(Body, frozen=True):
+class TicketOrder(SmallBody, frozen=True):
     """How many tickets to make."""
 
     count: Annotated[int, Meta(ge=1, le=MAX_TICKETS)]
 
 
-class TokenOrder(Body, frozen=True):
+class TokenOrder(SmallBody, frozen=True):
     """The token to make."""
 
     scope: Scope
@@ -178,11 +182,11 @@ class TokenOrder(Body, frozen=True):
     expires: Time | None = None
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class ReplyModel(Struct, frozen=True, kw_only=True):
     """A JSON object that a collector answers with. A client ignores fields that it does not know."""
 
 
-class ProblemReply(Reply, frozen=True):
+class ProblemReply(ReplyModel, frozen=True):
     """A refusal (RFC 9457)."""
 
     type: str
@@ -194,13 +198,13 @@ class ProblemReply(Reply, frozen=True):
     minimum: Count | UnsetType = UNSET
 
 
-class Status(Reply, frozen=True):
+class Status(ReplyModel, frozen=True):
     """How the collector is."""
 
     status: str
 
 
-class SurveyState(Reply, frozen=True):
+class SurveyState(ReplyModel, frozen=True):
     """A version of a survey, and whether it takes reports."""
 
     name: SurveyName
@@ -211,7 +215,7 @@ class SurveyState(Reply, frozen=True):
     submit: str
 
 
-class SurveyRow(Reply, frozen=True):
+class SurveyRow(ReplyModel, frozen=True):
     """A version of a survey in a list of them."""
 
     name: SurveyName
@@ -225,7 +229,7 @@ class SurveyRow(Reply, frozen=True):
     n: Count
 
 
-class SurveyDocument(Reply, frozen=True):
+class SurveyDocument(ReplyModel, frozen=True):
     """What a survey asks."""
 
     version: Version
@@ -233,20 +237,20 @@ class SurveyDocument(Reply, frozen=True):
     state: State
 
 
-class Accepted(Reply, frozen=True):
+class Accepted(ReplyModel, frozen=True):
     """How many reports were counted."""
 
     accepted: Count
 
 
-class Rest(Reply, frozen=True):
+class Rest(ReplyModel, frozen=True):
     """The values outside of a list of candidates, together."""
 
     count: float
     stderr: float
 
 
-class EstimateRow(Reply, frozen=True):
+class EstimateRow(ReplyModel, frozen=True):
     """The estimate of one value."""
 
     value: Count
@@ -258,7 +262,7 @@ class EstimateRow(Reply, frozen=True):
     frequency: float
 
 
-class Estimates(Reply, frozen=True):
+class Estimates(ReplyModel, frozen=True):
     """Estimates with standard errors and intervals."""
 
     oracle: dict[str, Any]
@@ -273,14 +277,14 @@ class Estimates(Reply, frozen=True):
     rest: Rest | UnsetType = UNSET
 
 
-class DayCount(Reply, frozen=True):
+class DayCount(ReplyModel, frozen=True):
     """A day with reports; how many, unless they are fewer than the survey's minimum."""
 
     day: date
     n: Annotated[int, Meta(ge=1)] | None
 
 
-class ChangeRow(Reply, frozen=True):
+class ChangeRow(ReplyModel, frozen=True):
     """How the share of one value changed."""
 
     value: Count
@@ -290,21 +294,23 @@ class ChangeRow(Reply, frozen=True):
     difference: float
     low: float
     high: float
+    p_value: float
     changed: bool
 
 
-class Changes(Reply, frozen=True):
+class Changes(ReplyModel, frozen=True):
     """How the shares changed from one window to another."""
 
     n: Count
     other_n: Count
     level: float
+    people: Literal["population"]
     values: Count
     changed: Count
     rows: list[ChangeRow]
 
 
-class IntegrityTest(Reply, frozen=True):
+class IntegrityTest(ReplyModel, frozen=True):
     """One test of what honest reports look like."""
 
     test: str
@@ -314,7 +320,7 @@ class IntegrityTest(Reply, frozen=True):
     flagged: bool
 
 
-class Integrity(Reply, frozen=True):
+class Integrity(ReplyModel, frozen=True):
     """Whether reports look as honest ones do."""
 
     oracle: dict[str, Any]
@@ -328,7 +334,7 @@ class Integrity(Reply, frozen=True):
     blind: list[str]
 
 
-class PlanReply(Reply, frozen=True):
+class PlanReply(ReplyModel, frozen=True):
     """What every oracle would do for a question."""
 
     users: Count
@@ -341,18 +347,18 @@ class PlanReply(Reply, frozen=True):
     eta: float | UnsetType = UNSET
     epsilon_permanent: float | UnsetType = UNSET
     sensitive: list[Count] | UnsetType = UNSET
-    budgets: list[tuple[float, float]] | UnsetType = UNSET
+    budgets: list[Annotated[list[float], Meta(min_length=2, max_length=2)]] | UnsetType = UNSET
     distance: str | UnsetType = UNSET
     skipped: dict[str, Any] | UnsetType = UNSET
 
 
-class Tickets(Reply, frozen=True):
+class Tickets(ReplyModel, frozen=True):
     """Tickets, shown this once."""
 
     tickets: list[str]
 
 
-class TokenFacts(Reply, frozen=True):
+class TokenFacts(ReplyModel, frozen=True):
     """A token without its secret."""
 
     id: str

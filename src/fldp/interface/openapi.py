@@ -1,5 +1,6 @@
 """The OpenAPI document of a collector, written from its operations and models."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -17,14 +18,14 @@ _NULL = {"type": "null"}
 Schema = dict[str, Any]
 
 
-def document() -> Schema:
+def document(operations: Sequence[Operation] = OPERATIONS) -> Schema:
     """Return the document."""
-    types = {part for operation in OPERATIONS for part in (operation.body, operation.reply) if _has_model(part)}
+    types = {part for operation in operations for part in (operation.body, operation.reply) if _has_model(part)}
     ordered = [ProblemReply, *sorted(types, key=str)]
     found, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
     schemas = dict(zip(ordered, found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for operation in OPERATIONS:
+    for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
     return {
         "openapi": "3.1.0",

@@ -5,6 +5,7 @@ written from it, and the client builds its requests and checks its replies with 
 same name in ``fldp.collector.routes``, an entry here, and a model where none fits.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,7 +60,7 @@ class Operation:
         found |= {404} if self.parameters else set()
         found |= {422} if self.query else set()
         found |= {408, 413, 415, 422} if self.body else set()
-        return tuple(sorted(found))
+        return tuple(sorted(found - {*self.statuses}))
 
 
 _KEY = {"Idempotency-Key": models.Key}
@@ -234,9 +235,7 @@ OPERATIONS = (
         reply=models.Tickets,
         statuses=(201,),
     ),
-    Operation(
-        "tokens", "GET", "/v1/tokens", "admin", "all tokens, never the secrets", reply=list[models.TokenFacts]
-    ),
+    Operation("tokens", "GET", "/v1/tokens", "admin", "all tokens, never the secrets", reply=list[models.TokenFacts]),
     Operation(
         "create_token",
         "POST",
@@ -255,8 +254,19 @@ OPERATIONS = (
         "revoke a token; twice is the same as once",
         statuses=(204,),
     ),
-    Operation("dashboard", "GET", "/", "public", "the dashboard", media=(HTML,)),
-    Operation("answer_page", "GET", "/s/{name}", "public", "the page on which a person answers a survey", media=(HTML,)),
+    Operation(
+        "dashboard", "GET", "/", "public", "the dashboard, which asks for a token ([pages.md](pages.md))", media=(HTML,)
+    ),
+    Operation(
+        "answer_page",
+        "GET",
+        "/s/{name}",
+        "public",
+        "the page on which a person answers ([pages.md](pages.md))",
+        None,
+        media=(HTML,),
+        statuses=(200, 404),
+    ),
     Operation(
         "static",
         "GET",
@@ -270,9 +280,9 @@ OPERATIONS = (
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
-def table() -> str:
+def table(operations: Iterable[Operation] = OPERATIONS) -> str:
     """Return the table of routes in the documents, in Markdown."""
-    rows = [f"| `{o.method} {o.path}` | {ACCESS[o.access]} | {o.summary}{_query_text(o)} |" for o in OPERATIONS]
+    rows = [f"| `{o.method} {o.path}` | {ACCESS[o.access]} | {o.summary}{_query_text(o)} |" for o in operations]
     return "\n".join(["| route | who | what |", "|---|---|---|", *rows]) + "\n"
 
 

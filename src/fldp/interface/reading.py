@@ -1,19 +1,24 @@
 """Reading what was sent: a mapping or JSON becomes a model, or a list of everything that is wrong with it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
 
+from fldp.interface.wording import rule, schema_of
+from fldp.support.validation import MistakeList
+
 Model = TypeVar("Model", bound=msgspec.Struct)
+_UNREADABLE = object()  # stands for a text that msgspec would take for more than it says
 
 
 class ModelError(ValueError):
-    """What is wrong with a query or a body, a line for each mistake; none of them shows a value."""
+    """All that is wrong with a query or a body."""
 
-    def __init__(self, mistakes: Iterable[str]) -> None:
-        self.mistakes = tuple(mistakes)
-        super().__init__("; ".join(self.mistakes))
+    def __init__(self, mistakes: MistakeList) -> None:
+        self.mistakes = mistakes
+        super().__init__("; ".join(mistakes.messages))
 
 
 def from_query(model: type[Model], parameters: Iterable[tuple[str, str]]) -> Model:
@@ -22,62 +27,94 @@ def from_query(model: type[Model], parameters: Iterable[tuple[str, str]]) -> Mod
     >>> from fldp.interface.models import EstimatesQuery
     >>> from_query(EstimatesQuery, [("top", "5")]).top
     5
-    >>> from_query(EstimatesQuery, [("top", "0"), ("from", "2026-02-30")])
+    >>> from_query(EstimatesQuery, [("top", "0"), ("post", "x")])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    fldp.interface.reading.ModelError: from must be a day such as 2026-11-01; top must be an integer from 1 to 2147483648
+    fldp.interface.reading.ModelError: top must be an integer from 1 to 2147483648, got '0'; post must be one of ...
     """
-    given: dict[str, Any] = {}
-    repeated = []
-    for name, value in parameters:
-        if name in given:
-            repeated.append(f"{name} must be given once")
-        given[name] = value if value != "null" else _NOT_NULL
-    return _converted(model, given, repeated, noun="parameter", strict=False)
+    texts: dict[str, str] = {}
+    mistakes = MistakeList()
+    for name, text in parameters:
+        if name in texts and name in model.__struct_encode_fields__:
+            mistakes.note((name,), f"{name} must be given once")
+        texts[name] = text
+    _note_unknown(model, texts, "parameter", mistakes)
+    if not mistakes:
+        try:
+            return msgspec.convert(_readable(model, texts), model, strict=False)
+        except msgspec.ValidationError:
+            pass
+    _check_fields(model, texts, _readable(model, texts), mistakes, strict=False)
+    raise ModelError(mistakes)
+
+
+def _readable(model: type[Model], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Mark the texts that msgspec reads too kindly: null, where it is no text, and integers such as 1e3 and 1.0."""
+    readers = _readers(model)
+    return {name: text if readers[name](text) else _UNREADABLE for name, text in texts.items() if name in readers}
+
+
+@cache
+def _readers(model: type[Model]) -> dict[str, Callable[[str], bool]]:
+    """Return, for each parameter, whether msgspec may be given a text of it."""
+    schemas = {field.encode_name: schema_of(field.type) for field in msgspec.structs.fields(model)}
+    return {name: _READERS.get(schema.get("format", schema.get("type")), _not_null) for name, schema in schemas.items()}
+
+
+def _not_null(text: str) -> bool:
+    return text != "null"
+
+
+_READERS: dict[Any, Callable[[str], bool]] = {
+    "string": lambda text: True,  # noqa: ARG005
+    "integer": lambda text: text.isascii() and text.isdigit(),
+}
 
 
 def from_json(model: type[Model], body: bytes) -> Model:
     """Read a JSON object.
 
     >>> from fldp.interface.models import TokenOrder
-    >>> from_json(TokenOrder, b'{"scope": "root", "age": 7}')
+    >>> from_json(TokenOrder, b'{"scope": "root", "age": 7}')  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    fldp.interface.reading.ModelError: unknown field; the fields are: scope, survey, expires; scope must be one of admin, read, send
+    fldp.interface.reading.ModelError: 'age' is not a field; the fields are: scope, survey, expires; scope must ...
     """
+    try:
+        return msgspec.json.decode(body, type=model)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise ModelError(_mistakes(model, body)) from None
+
+
+def _mistakes(model: type[Model], body: bytes) -> MistakeList:
+    """Read a body again, field by field, since msgspec stops at the first mistake."""
+    mistakes, fields = MistakeList(), None
     try:
         fields = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise ModelError(["the body must be JSON"]) from None
-    if not isinstance(fields, dict):
-        raise ModelError(["the body must be a JSON object"])
-    return _converted(model, fields, (), noun="field", strict=True)
+        mistakes.note((), "the body must be JSON with finite numbers")
+    else:
+        if not isinstance(fields, dict):
+            mistakes.note((), "the body must be a JSON object")
+    if isinstance(fields, dict):
+        _note_unknown(model, fields, "field", mistakes)
+        _check_fields(model, fields, fields, mistakes, strict=True)
+    return mistakes
 
 
-_NOT_NULL = object()  # msgspec takes the text null for None where it converts texts
+def _note_unknown(model: type[Model], names: Iterable[str], noun: str, mistakes: MistakeList) -> None:
+    known = model.__struct_encode_fields__
+    mistakes.unknown((), names, known, f"a {noun}; the {noun}s are: {', '.join(known) or 'none'}")
 
 
-def _converted(
-    model: type[Model], given: Mapping[str, Any], mistakes: Iterable[str], *, noun: str, strict: bool
-) -> Model:
-    try:
-        found = msgspec.convert(given, model, strict=strict)
-    except msgspec.ValidationError:
-        raise ModelError([*mistakes, *_mistakes(model, given, noun, strict=strict)]) from None
-    if mistakes:
-        raise ModelError(mistakes)
-    return found
-
-
-def _mistakes(model: type[Model], given: Mapping[str, Any], noun: str, *, strict: bool) -> Iterable[str]:
-    """Convert field by field, since msgspec stops at the first mistake."""
-    fields = {field.encode_name: field for field in msgspec.structs.fields(model)}
-    if given.keys() - fields:
-        yield f"unknown {noun}; the {noun}s are: {', '.join(fields) or 'none'}"
-    for name, field in fields.items():
+def _check_fields(
+    model: type[Model], shown: Mapping[str, Any], given: Mapping[str, Any], mistakes: MistakeList, *, strict: bool
+) -> None:
+    for field in msgspec.structs.fields(model):
+        name = field.encode_name
         if name not in given:
             if field.required:
-                yield f"{name} is missing"
+                mistakes.note((name,), f"{name} is missing")
         elif not _fits(given[name], field.type, strict=strict):
-            yield f"{name} must be {rule(field.type)}"
+            mistakes.add((name,), rule(field.type), shown[name])
 
 
 def _fits(value: Any, kind: Any, *, strict: bool) -> bool:
@@ -86,42 +123,3 @@ def _fits(value: Any, kind: Any, *, strict: bool) -> bool:
     except msgspec.ValidationError:
         return False
     return True
-
-
-def rule(kind: Any) -> str:
-    """Return what a value of a type must be, in words.
-
-    >>> from fldp.interface import models
-    >>> rule(models.Level), rule(models.SurveyName | None)
-    ('a number from 0.01 to 0.999999', '1 to 64 of the characters a-z, 0-9, - and _, with a letter or digit at both ends')
-    """
-    schema = msgspec.json.schema(kind)
-    schema = next((each for each in schema.get("anyOf", [schema]) if each != {"type": "null"}), schema)
-    if "x-rule" in schema:
-        return str(schema["x-rule"])
-    if "enum" in schema:
-        return f"one of {', '.join(map(str, schema['enum']))}"
-    if schema.get("format") == "date":
-        return "a day such as 2026-11-01"
-    if schema.get("format") == "date-time":
-        return "a time such as 2030-01-01T00:00:00Z"
-    return _NOUNS.get(schema.get("type", ""), "a value") + _range(schema)
-
-
-_NOUNS = {
-    "integer": "an integer",
-    "number": "a number",
-    "string": "text",
-    "array": "a list",
-    "object": "an object",
-    "boolean": "true or false",
-}
-
-
-def _range(schema: Mapping[str, Any]) -> str:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if low is not None and high is not None:
-        return f" from {low} to {high}"
-    if "exclusiveMinimum" in schema:
-        return f" above {schema['exclusiveMinimum']}" + (f" and at most {high}" if high is not None else "")
-    return f" of at least {low}" if low is not None else ""

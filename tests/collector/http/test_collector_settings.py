@@ -10,9 +10,9 @@ from unittest.mock import patch
 
 import pytest
 
-from fldp.collector.app import OPERATIONS
 from fldp.collector.config.settings import Settings, SettingsError, described
 from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.interface.operations import OPERATIONS
 from support.collector_server import Server, batch
 from support.shell import fldp
 

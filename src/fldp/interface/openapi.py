@@ -1,5 +1,6 @@
 """The OpenAPI document of a collector, written from its operations and models."""
 
+import re
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
@@ -15,6 +16,7 @@ _OWN_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-
 _TEXT: dict[str, Any] = {"type": "string"}
 _BINARY: dict[str, Any] = {}
 _NULL = {"type": "null"}
+_LINK = re.compile(r" \(\[.*?\]\(.*?\)\)")  # to other documents, of the table in Markdown
 Schema = dict[str, Any]
 
 
@@ -54,7 +56,11 @@ def _closed(schema: Schema) -> Schema:
 
 
 def _operation(operation: Operation, schemas: dict[Any, Schema]) -> Schema:
-    found: Schema = {"operationId": operation.name, "summary": operation.summary, **_access(operation.access)}
+    found: Schema = {
+        "operationId": operation.name,
+        "summary": _LINK.sub("", operation.summary),
+        **_access(operation.access),
+    }
     if parameters := _parameters(operation):
         found["parameters"] = parameters
     if operation.body is not None:

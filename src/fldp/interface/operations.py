@@ -17,7 +17,7 @@ ACCESS = {
     "public": "all",
     "read": "`read`",
     "admin": "`admin`",
-    "local": "this machine, or `read`",
+    "local": "`read`, or this machine unless there are `trusted_proxies`",
     "sender": "as the survey says: all, `send`, or a ticket",
 }
 _PARAMETERS = {"name": models.SurveyName, "id": models.Version, "token": models.TokenId, "file": str}
@@ -67,7 +67,15 @@ _KEY = {"Idempotency-Key": models.Key}
 _ESTIMATES = (CSV, PARQUET)
 OPERATIONS = (
     Operation("healthz", "GET", "/healthz", "public", "the process answers", None, reply=models.Status),
-    Operation("readyz", "GET", "/readyz", "public", "the store can be written", None, reply=models.Status),
+    Operation(
+        "readyz",
+        "GET",
+        "/readyz",
+        "public",
+        "something was written to the store within the last second, and reports are folded",
+        None,
+        reply=models.Status,
+    ),
     Operation("metrics", "GET", "/metrics", "local", "counters for Prometheus", media=(TEXT,)),
     Operation("document", "GET", "/openapi.json", "public", "the description of all routes", None, reply=dict),
     Operation(
@@ -140,7 +148,7 @@ OPERATIONS = (
         "GET",
         "/v1/versions/{id}/estimates",
         "read",
-        "estimates with standard errors and intervals",
+        "estimates with standard errors and intervals, as JSON, CSV or Parquet",
         models.EstimatesQuery,
         reply=models.Estimates,
         media=_ESTIMATES,

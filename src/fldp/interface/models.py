@@ -229,11 +229,15 @@ class SurveyRow(ReplyModel, frozen=True):
     n: Count
 
 
+# A client hands it to the survey's own rules, which know every oracle; here it is any object.
+Specification = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/components/schemas/SurveySpecification"})]
+
+
 class SurveyDocument(ReplyModel, frozen=True):
     """What a survey asks."""
 
     version: Version
-    survey: SurveySpecification
+    survey: Specification
     state: State
 
 

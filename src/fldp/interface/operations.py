@@ -28,7 +28,8 @@ class Operation:
     """A method on a path. ``reply`` is the model of a JSON answer; ``media`` are the other types that it may have.
 
     ``query`` is None where the parameters of the address are not looked at. A ``tagged`` answer has an entity tag, and
-    a client that names it is told 304 while nothing has changed. ``refusals`` are the statuses of its own, beside those
+    a client that names it is told 304 while nothing has changed. What is not ``repeatable`` makes something new each
+    time that it is asked. ``refusals`` are the statuses of its own, beside those
     that follow from access, path, query and body.
     """
 
@@ -44,6 +45,7 @@ class Operation:
     statuses: tuple[int, ...] = (200,)
     refusals: tuple[int, ...] = ()
     tagged: bool = False
+    repeatable: bool = True
     headers: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -242,6 +244,7 @@ OPERATIONS = (
         body=models.TicketOrder,
         reply=models.Tickets,
         statuses=(201,),
+        repeatable=False,
     ),
     Operation("tokens", "GET", "/v1/tokens", "admin", "all tokens, never the secrets", reply=list[models.TokenFacts]),
     Operation(
@@ -253,6 +256,7 @@ OPERATIONS = (
         body=models.TokenOrder,
         reply=models.NewToken,
         statuses=(201,),
+        repeatable=False,
     ),
     Operation(
         "revoke_token",

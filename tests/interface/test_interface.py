@@ -1,8 +1,11 @@
 """One description of the HTTP interface: what follows from it, and what a new route takes."""
 
+import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fldp.collector.app import create_app, handlers_of
 from fldp.collector.http.calls import Call, reply
@@ -10,6 +13,7 @@ from fldp.collector.routes import tokens_and_health
 from fldp.interface.models import Query, ReplyModel
 from fldp.interface.openapi import document
 from fldp.interface.operations import BY_NAME, OPERATIONS, Operation, table
+from fldp.interface.reading import ModelError, from_json, from_query
 from support.collector_app import collector, play  # noqa: F401
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "collector.md").read_text()
@@ -71,3 +75,30 @@ def test_a_new_route_is_a_handler_and_a_model(collector, monkeypatch):
     shape = described["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
     assert shape["required"] == ["sky", "degrees"]
     assert table(operations).endswith("| `GET /v1/weather` | `read` | how it is outside |\n")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+BODIES = {operation.body for operation in OPERATIONS if isinstance(operation.body, type)}
+QUERIES = {operation.query for operation in OPERATIONS if operation.query}
+
+
+@pytest.mark.parametrize("model", sorted(BODIES | QUERIES, key=str), ids=lambda model: model.__name__)
+@given(data=st.data())
+def test_whatever_is_sent_is_a_model_or_a_list_of_mistakes(model, data):
+    names = st.sampled_from([*model.__struct_encode_fields__, "other"])
+    if model in QUERIES:
+        read, sent = from_query, data.draw(st.lists(st.tuples(names, st.text(max_size=12)), max_size=4))
+    else:
+        read, sent = from_json, json.dumps(data.draw(st.dictionaries(names, VALUES, max_size=4))).encode()
+    try:
+        assert isinstance(read(model, sent), model)
+    except ModelError as error:
+        said = error.mistakes.messages, str(error)
+    else:
+        return
+    assert said[0]
+    assert said[1] == "; ".join(said[0])

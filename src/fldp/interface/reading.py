@@ -10,6 +10,7 @@ from fldp.interface.wording import rule, schema_of
 from fldp.support.validation import MistakeList
 
 Model = TypeVar("Model", bound=msgspec.Struct)
+_MISFITS = (msgspec.ValidationError, UnicodeEncodeError)  # the latter of half a character
 _UNREADABLE = object()  # stands for a text that msgspec would take for more than it says
 
 
@@ -41,7 +42,7 @@ def from_query(model: type[Model], parameters: Iterable[tuple[str, str]]) -> Mod
     if not mistakes:
         try:
             return msgspec.convert(_readable(model, texts), model, strict=False)
-        except msgspec.ValidationError:
+        except _MISFITS:
             pass
     _check_fields(model, texts, _readable(model, texts), mistakes, strict=False)
     raise ModelError(mistakes)
@@ -120,6 +121,6 @@ def _check_fields(
 def _fits(value: Any, kind: Any, *, strict: bool) -> bool:
     try:
         msgspec.convert(value, kind, strict=strict)
-    except msgspec.ValidationError:
+    except _MISFITS:
         return False
     return True

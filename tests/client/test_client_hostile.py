@@ -12,7 +12,7 @@ import fldp
 from fldp import AsyncClient, Client, CollectorError, Participant
 from fldp.client import derived_key, messages
 from fldp.participant_store import MemoryStore
-from support.client import TOKEN, self_signed, survey
+from support.client import TOKEN, estimates_reply, self_signed, survey
 from support.client_kinds import asked
 from support.raw_server import answer, raw
 from support.serving import shell
@@ -116,7 +116,11 @@ def said(script, operation):
 
 VERSION = "ab" * 32
 ROW = {"value": 0, "label": "a", "count": 1.0, "stderr": 1.0, "low": 0, "high": 2.0, "frequency": 0.1}
-MADE = {"id": "t1", "scope": "read", "survey": None, "token": "fldp_read_x"}
+TIMES = {"created": "2026-11-01T00:00:00Z", "expires": None, "revoked": None}
+MADE = {"id": "t1", "scope": "read", "survey": None, "token": "fldp_read_x", **TIMES}
+STATE = {"name": "browser", "version": VERSION, "created": "2026-11-01", "closed": None, "submit": "open"}
+LISTED = {**STATE, "state": "open", "question": "?", "decoders": [], "methods": [], "n": 1}
+FOUND = estimates_reply(ROW)
 
 
 @pytest.mark.parametrize("body", [b"<html>Please log in</html>", b"{}", b"[]", b"null", b"7", b'{"status": "ok"}', b""])
@@ -150,13 +154,18 @@ def test_a_page_that_answers_everything_is_believed_nothing(body):
         ([{**MADE, "id": "\x9b31m"}], lambda c: c.tokens(), "a token has odd characters"),
         ({"tickets": ["a", "b"]}, lambda c: c.tickets(VERSION, 3), "must hold 3 tickets, got 2"),
         ({"tickets": ["a", "b", "b"]}, lambda c: c.tickets(VERSION, 3), "must hold 3 tickets, got 2"),
-        ({"tickets": ["a", "b", 7]}, lambda c: c.tickets(VERSION, 3), "must hold 3 tickets, got 2"),
+        ({"tickets": ["a", "b", 7]}, lambda c: c.tickets(VERSION, 3), "Expected `str`, got `int` - at `$.tickets["),
         ({"tickets": ["a", "b", "c\n"]}, lambda c: c.tickets(VERSION, 3), "must hold 3 tickets, got 2"),
-        ({"n": 5, "level": 0.9, "rows": [7]}, lambda c: c.estimates(VERSION), "an object with value, label"),
-        ({"n": 5, "level": 0.9, "rows": [{**ROW, "label": 7}]}, lambda c: c.estimates(VERSION), "label is expected"),
-        ({"name": "other", "version": VERSION, "state": "closed"}, lambda c: c.close("browser"), "got another answer"),
-        ({"name": "browser", "version": VERSION, "state": "open"}, lambda c: c.close("browser"), "got another answer"),
-        ([{"name": "a", "version": VERSION, "state": "\x1b[2J"}], lambda c: c.surveys(), "must be one of open, closed"),
+        ({**FOUND, "rows": [7]}, lambda c: c.estimates(VERSION), "Expected `object`, got `int` - at `$.rows["),
+        ({**FOUND, "rows": [{**ROW, "label": 7}]}, lambda c: c.estimates(VERSION), "got `int` - at `$.rows[0].label`"),
+        ({**FOUND, "rest": {"count": 1}}, lambda c: c.estimates(VERSION), "missing required field `stderr`"),
+        ({**STATE, "name": "other", "state": "closed"}, lambda c: c.close("browser"), "got another answer"),
+        ({**STATE, "state": "open"}, lambda c: c.close("browser"), "got another answer"),
+        ([{**LISTED, "state": "\x1b[2J"}], lambda c: c.surveys(), "Invalid enum value - at `$[0].state`"),
+        ([{**LISTED, "version": "x"}], lambda c: c.surveys(), "Expected `str` matching regex"),
+        ([{**LISTED, "question": "\ud800", "\ud800": 1}], lambda c: c.surveys(), "a text is no Unicode"),
+        ([{"day": "../x", "n": 1}], lambda c: c.days(VERSION), "at `$[0].day`"),
+        ([{"day": "2026-11-01", "n": -1}], lambda c: c.days(VERSION), "at `$[0].n`"),
     ],
 )
 def test_what_is_made_is_what_was_asked_for(thing, operation, message):
@@ -279,9 +288,9 @@ def test_nothing_reaches_the_terminal_unseen(tmp_path):
     """A collector can put what it likes into its answers; escape sequences are not printed."""
     asked = survey()
     (tmp_path / "survey.json").write_text(json.dumps(asked.canonical))
-    bad = "\x1b]0;x\x07\x9b2J\ud800"
-    row = {"name": "a", "version": VERSION, "state": "open", "question": bad, bad: bad, "n": 1, "created": bad}
-    created = {"name": asked.name, "version": asked.version, "created": bad, "state": bad, bad: bad}
+    bad = "\x1b]0;x\x07\x9b2J"
+    row = {**LISTED, "question": bad, bad: bad, "created": bad}
+    created = {**STATE, "version": asked.version, "created": bad, "submit": bad, "state": "open", bad: bad}
     for thing, command in [([row], ["list"]), (created, ["create", tmp_path / "survey.json"])]:
         for form in ([], ["--json"]):
             with raw(answer(json.dumps(thing).encode())) as (url, _):

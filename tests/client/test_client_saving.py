@@ -12,7 +12,7 @@ import pytest
 import fldp
 import fldp.parquet
 from fldp import AsyncClient, Client, CollectorError, FldpError, ParameterError
-from support.client import LABELS, TOKEN, survey
+from support.client import LABELS, TOKEN, estimates_reply, survey
 from support.client_kinds import asked as ask
 from support.raw_server import answer, raw
 from support.serving import FLDP, collector, shell
@@ -185,9 +185,9 @@ def test_the_shell_says_what_is_wrong_in_one_line(service, tmp_path):
 
 
 def test_the_shell_prints_no_escape_sequences(tmp_path):
-    bad = "\x1b]0;x\x07\x9b2J\ud800"
+    bad = "\x1b]0;x\x07\x9b2J"
     row = {"value": 0, "label": bad, "count": 1.0, "stderr": 1.0, "low": 0, "high": 2.0, "frequency": 0.1}
-    found = {"n": 5, "level": 0.9, "rows": [row], "biased": True, "method": "simplex" + bad, bad: bad}
+    found = {**estimates_reply(row), "biased": True, "method": "simplex" + bad, bad: bad}
 
     def script(lines):
         asked = {"version": ASKED.version, "survey": ASKED.canonical, "state": "open"}

@@ -25,6 +25,7 @@ ROOMS = [
     "search",
     "survey",
     "participant",
+    "interface",
     "privacy",
     "conformance",
     "presentation",

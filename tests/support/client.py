@@ -8,6 +8,12 @@ TOKEN = "fldp_admin_" + "S3cret-" * 6
 LABELS = ["chrome", "firefox", "safari", "edge", "other"]
 
 
+def estimates_reply(row):
+    """What a collector answers with one estimate."""
+    about = {"oracle": {}, "eta": 1.0, "anonymity": 2, "options": {}, "method": "unbiased", "biased": False}
+    return {**about, "n": 5, "level": 0.95, "rows": [row]}
+
+
 def survey(name="browser", **more):
     fields = {"name": name, "question": "Which browser?", "labels": LABELS, "oracle": {"name": "fhr", "epsilon": 1.0}}
     return fldp.Survey.from_dict({**fields, **more})

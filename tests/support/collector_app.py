@@ -11,6 +11,7 @@ from fldp.collector.config.settings import Settings
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.tokens import create_token
 from fldp.collector.storage.sqlite.store import SqliteStore
+from fldp.interface.operations import OPERATIONS
 
 
 @pytest.fixture
@@ -20,10 +21,10 @@ def collector(tmp_path):
     made.stop()
 
 
-def play(collector, story):
+def play(collector, story, operations=OPERATIONS):
     async def run():
         secret, _ = create_token(collector.store, system(), "admin")
-        transport = httpx.ASGITransport(create_app(collector))
+        transport = httpx.ASGITransport(create_app(collector, operations))
         held = {"Authorization": f"Bearer {secret}"}
         async with httpx.AsyncClient(transport=transport, base_url="http://x", headers=held) as client:
             await story(client)

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from fldp import Survey, WireError, wire
 
+OPEN = {"created": "2026-11-01T00:00:00Z", "closed": None, "state": "open"}
 surveys, answers, counts, seen, times = {}, {}, Counter(), [], Counter()
 
 
@@ -31,11 +32,12 @@ def specification(survey):
 async def create(request):
     survey = Survey.from_dict(await request.json())
     surveys[survey.version] = survey
-    return JSONResponse({"name": survey.name, "version": survey.version, "state": "open", "submit": "open"}, 201)
+    return JSONResponse({"name": survey.name, "version": survey.version, "submit": "open", **OPEN}, 201)
 
 
 async def listed(request):
-    rows = [{"name": s.name, "version": v, "state": "open", "n": counts[v]} for v, s in surveys.items()]
+    more = {"decoders": [], "methods": [], **OPEN}
+    rows = [{"name": s.name, "version": v, "question": s.question, "n": counts[v], **more} for v, s in surveys.items()]
     return JSONResponse(rows[::-1])
 
 

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NoReturn
 
 from fldp.errors import CollectorError
 from fldp.support.validation import is_integer
@@ -133,14 +132,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def parse(reply: Reply) -> Any:
-    """Return the JSON of an answer."""
-    try:
-        return json.loads(reply.body)
-    except (ValueError, RecursionError):
-        raise CollectorError("the answer is not JSON", status=reply.status) from None
-
-
 def hidden(text: object, secrets: Iterable[str | None]) -> str:
     """Return somebody else's text without what must not be shown, to be done before any of it is cut off.
 
@@ -178,31 +169,3 @@ def problem(reply: Reply, secrets: Iterable[str | None] = ()) -> CollectorError:
         index=index if is_integer(index) else None,
         mistakes=tuple(clean(hidden(mistake, secrets)) for mistake in mistakes),
     )
-
-
-def fields(thing: Any, **kinds: Any) -> dict[str, Any]:
-    """Check that this is an object with at least these fields of these types, and return it."""
-    if not isinstance(thing, dict):
-        _odd(f"an object with {', '.join(kinds)} is expected, got {type(thing).__name__}")
-    for name, kind in kinds.items():
-        value = thing.get(name)
-        if not (is_integer(value) if kind is int else isinstance(value, kind)):
-            _odd(f"{name} is expected, got {_short(value)}")
-    return thing
-
-
-def _short(value: Any) -> str:
-    """Return a value if it is short; a part of it could be a part of a secret."""
-    shown = json.dumps(value)
-    return shown if len(shown) <= 60 else f"something else, a {type(value).__name__}"
-
-
-def rows(thing: Any, **kinds: Any) -> list[dict[str, Any]]:
-    """Check that this is a list of such objects, and return it."""
-    if not isinstance(thing, list):
-        _odd(f"a list is expected, got {type(thing).__name__}")
-    return [fields(row, **kinds) for row in thing]
-
-
-def _odd(why: str) -> NoReturn:
-    raise CollectorError(f"the answer is not one of a collector: {why}")

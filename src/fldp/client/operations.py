@@ -17,7 +17,7 @@ from fldp import wire
 from fldp.client import replies, requests
 from fldp.client.address import secret
 from fldp.client.download import MAX_ESTIMATES, MAX_EXPORT, Saved, format_of
-from fldp.client.messages import Request, clean, parse, rows
+from fldp.client.messages import Request, clean
 from fldp.client.replies import Published, Token
 from fldp.client.requests import Day, version_of
 from fldp.client.retry import Line
@@ -28,6 +28,7 @@ from fldp.errors import CollectorError
 from fldp.oracles.base.oracle import Oracle
 from fldp.participant.choice import Choice
 from fldp.participant.participant import Answer, Confirm, Participant
+from fldp.support import canonical_json
 from fldp.support.atomic_files import open_output
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, integer
@@ -69,12 +70,12 @@ class Operations:
     @ClientOperation
     async def surveys(self) -> list[dict[str, Any]]:
         """List all surveys, newest first. Needs a token that may read."""
-        return await self._line.ask(Request("GET", "/v1/surveys"), replies.listed)
+        return await self._line.ask(requests.asking("surveys"), replies.listed)
 
     @ClientOperation
     async def survey(self, name: str, *, version: str | None = None) -> Published:
         """Return the newest open version of a survey, or another one; one that is not what it claims is refused."""
-        request = Request("GET", requests.named(name), requests.query(version=version), token=False)
+        request = requests.asking("survey", requests.survey_name(name), version=version)
         return await self._line.ask(request, lambda reply: replies.verified(reply, name, version))
 
     @ClientOperation
@@ -82,13 +83,13 @@ class Operations:
         """Publish a survey; publishing the same one again changes nothing. Needs an admin token."""
         if not isinstance(survey, Survey):
             raise fail("Client", "survey", "a Survey", survey)
-        request = requests.post_json("/v1/surveys", survey.canonical, repeatable=True)
+        request = replace(requests.asking("create_survey"), body=canonical_json.dumps(survey.canonical))
         return await self._line.ask(request, lambda reply: replies.created(reply, survey))
 
     @ClientOperation
     async def close(self, name: str, *, version: str | None = None) -> dict[str, Any]:
         """Close all versions of a survey, or one. Needs an admin token."""
-        request = Request("POST", requests.named(name, "/close"), requests.query(version=version))
+        request = requests.asking("close_survey", requests.survey_name(name), version=version)
         return await self._line.ask(request, lambda reply: replies.closed(reply, name, version))
 
     @ClientOperation
@@ -96,7 +97,7 @@ class Operations:
         """Delete one version of a survey, or all of them, with everything that was collected. Needs an admin token."""
         if (version is None) == (not all):
             raise fail("Client", "what is deleted", "version=, or all=True", (version, all))
-        request = Request("DELETE", requests.named(name), requests.query(version=version, all=all))
+        request = requests.asking("delete_survey", requests.survey_name(name), version=version, all=all)
         await self._line.ask(request, replies.done)
 
     @ClientOperation
@@ -176,7 +177,7 @@ class Operations:
         name, wanted = _wanted(survey, version)
         own = Choice.of(label, labels=labels, otherwise=otherwise).labels  # the program's mistakes: nothing is asked
         self._checked_ticket(ticket)
-        request = Request("GET", requests.named(name), requests.query(version=wanted), token=False)
+        request = requests.asking("survey", requests.survey_name(name), version=wanted)
         specification, offered, state = await self._line.ask(request, lambda r: replies.published(r, name, None))
         origin, work = self._line.address.origin, self._line.transport.work
         if wanted not in (None, offered):
@@ -225,8 +226,8 @@ class Operations:
     ) -> Tally:
         """Return the tally of some UTC days or all; ``survey.estimate`` makes estimates of it."""
         known = survey.oracle if isinstance(survey, Survey) else oracle
-        asked = requests.query(since=since, until=until)
-        request = Request("GET", requests.of_version(survey, "tally"), asked, remembered=True, most=requests.MAX_TALLY)
+        request = requests.asking("tally", version_of(survey), since=since, until=until)
+        request = replace(request, remembered=True, most=requests.MAX_TALLY)
         return await self._line.ask(request, lambda reply: replies.tally_of(reply, version_of(survey), known))
 
     @ClientOperation
@@ -260,7 +261,7 @@ class Operations:
         progress: Progress = ignore,
     ) -> int:
         """Save the raw reports of some UTC days or all as Parquet, and return how many bytes that took."""
-        request = Request("GET", requests.of_version(survey, "export"), requests.query(since=since, until=until))
+        request = requests.asking("export", version_of(survey), since=since, until=until)
         return await self._saved(replace(request, most=MAX_EXPORT), path, "parquet", progress)
 
     @ClientOperation
@@ -269,7 +270,7 @@ class Operations:
         return await self._days(survey)
 
     async def _days(self, survey: Survey | str) -> list[tuple[str, int | None]]:
-        return await self._line.ask(Request("GET", requests.of_version(survey, "days")), replies.days)
+        return await self._line.ask(requests.asking("days", version_of(survey)), replies.days)
 
     @ClientOperation
     async def export_lake(
@@ -296,7 +297,7 @@ class Operations:
             return TOO_FEW
         if parquet.count(path, version_of(survey)) == n:
             return THERE
-        request = Request("GET", requests.of_version(survey, "export"), requests.query(since=day, until=day))
+        request = requests.asking("export", version_of(survey), since=day, until=day)
         try:
             await self._saved(replace(request, most=MAX_EXPORT), path, "parquet", progress, folders=True)
         except CollectorError as error:
@@ -319,36 +320,32 @@ class Operations:
 
         As with ``send``, a ``key`` of your own makes it safe to call again. Needs an admin token.
         """
-        body, where = wire.encode_tally(tally, version_of(survey)), requests.of_version(survey, "merge")
-        request = requests.post_bytes(where, body, checked_key(key), query=requests.query(day=day))
+        body = wire.encode_tally(tally, version_of(survey))
+        request = requests.asking("merge", version_of(survey), body=body, key=checked_key(key), day=day)
         return await self._line.ask(request, lambda reply: replies.accepted(reply, tally.n))
 
     @ClientOperation
     async def tickets(self, survey: Survey | str, count: int) -> list[str]:
         """Make single-use tickets for a survey that takes them. Needs an admin token."""
         wanted = integer(1, 100_000)("Client", "count", count)
-        request = requests.post_json(requests.of_version(survey, "tickets"), {"count": wanted}, repeatable=False)
+        request = requests.asking("create_tickets", version_of(survey), body={"count": wanted})
         return await self._line.ask(request, lambda reply: replies.tickets(reply, wanted))
 
     @ClientOperation
     async def tokens(self) -> list[Token]:
         """List all tokens, without their texts. Needs an admin token."""
-        return await self._line.ask(
-            Request("GET", "/v1/tokens"), lambda reply: list(map(replies.token_of, rows(parse(reply))))
-        )
+        return await self._line.ask(requests.asking("tokens"), replies.tokens)
 
     @ClientOperation
     async def create_token(self, scope: str, *, survey: str | None = None, expires: str | None = None) -> Token:
         """Make a token that may ``admin``, ``read`` or ``send``, of one survey or all. Needs an admin token."""
-        wanted = {"scope": scope, "survey": survey, "expires": expires}
-        given = {name: value for name, value in wanted.items() if value is not None}
-        request = requests.post_json("/v1/tokens", given, repeatable=False)
+        request = requests.asking("create_token", body={"scope": scope, "survey": survey, "expires": expires})
         return await self._line.ask(request, lambda reply: replies.created_token(reply, scope, survey))
 
     @ClientOperation
     async def revoke_token(self, token_id: str) -> None:
         """Make a token worthless; twice is as good as once. Needs an admin token."""
-        await self._line.ask(Request("DELETE", requests.of_token(token_id)), replies.done)
+        await self._line.ask(requests.asking("revoke_token", requests.token_id(token_id)), replies.done)
 
     def _answerable(self, name: str, state: str, submit: str, ticket: str | None) -> None:
         """Refuse a survey that would refuse the answer, before anything is spent on it."""
@@ -364,8 +361,8 @@ class Operations:
 
     async def _post(self, version: str, piece: UploadPart, ticket: str | None, *, token: bool = True) -> int:
         self._checked_ticket(ticket)
-        where = requests.of_version(version, "reports")
-        request = requests.post_bytes(where, piece.body, piece.key, headers=requests.ticketed(ticket), token=token)
+        request = requests.asking("send_reports", version_of(version), body=piece.body, key=piece.key)
+        request = replace(request, headers={**request.headers, **requests.ticketed(ticket)}, token=token)
         return await self._line.ask(request, lambda reply: replies.accepted(reply, piece.count))
 
     def _checked_ticket(self, ticket: str | None) -> None:

@@ -1,18 +1,22 @@
 """Replies: what the answers of a collector say, checked against what was asked. Nothing in them is taken on trust."""
 
-from dataclasses import dataclass, field
-from datetime import date
+import json
+import re
+from dataclasses import astuple, dataclass, field
+from dataclasses import fields as dataclass_fields
 from typing import Any
 
 from fldp import wire
 from fldp.client.address import presentable
-from fldp.client.messages import Reply, clean, fields, parse, rows
+from fldp.client.messages import Reply, clean
+from fldp.client.requests import operation_of
 from fldp.data.reports import Tally
 from fldp.errors import CollectorError, FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
+from fldp.support.optional_imports import load
 from fldp.survey.survey import Survey
 
-STATES = ("open", "closed", "scheduled")
+_VALUE = re.compile(" '.*'")  # what was sent, in an error of msgspec
 
 
 @dataclass(frozen=True)
@@ -41,27 +45,39 @@ class Token:
     token: str | None = field(default=None, repr=False)
 
 
+def checked(reply: Reply, operation: str) -> Any:
+    """Return the JSON of a reply, which must fit the operation's model; fields beside those of the model may be there.
+
+    No value is shown: it could be a part of a secret.
+    """
+    model, msgspec = operation_of(operation).reply, load("msgspec", "client")
+    try:
+        found = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        raise CollectorError("the answer is not JSON", status=reply.status) from None
+    try:
+        msgspec.convert(found, model)
+    except (msgspec.ValidationError, UnicodeError) as error:
+        why = _VALUE.sub("", clean(error)) if isinstance(error, msgspec.ValidationError) else "a text is no Unicode"
+        raise CollectorError(f"the answer is not one of a collector: {why}") from None
+    return found
+
+
 def published(reply: Reply, name: str, version: str | None) -> tuple[dict[str, Any], str, str]:
     """Return specification, claimed version and state of a survey, which must be the one that was asked for."""
-    found = fields(parse(reply), version=str, survey=dict, state=str)
+    found = checked(reply, "survey")
     if found["survey"].get("name") != name:
         raise CollectorError(f"the answer is not about survey {name}")
     if version is not None and found["version"] != version:
         raise CollectorError(f"the answer is not about version {version}")
-    return found["survey"], found["version"], _state(found)
-
-
-def _state(found: dict[str, Any]) -> str:
-    if found["state"] not in STATES:
-        raise CollectorError(f"the state of a survey must be one of {', '.join(STATES)}, got something else")
-    return str(found["state"])
+    return found["survey"], found["version"], found["state"]
 
 
 def verified(reply: Reply, name: str, version: str | None) -> Published:
     """Make the survey of an answer, and refuse one whose version is not what it claims."""
-    fields, claimed, state = published(reply, name, version)
+    specification, claimed, state = published(reply, name, version)
     try:
-        survey = Survey.from_dict(fields)
+        survey = Survey.from_dict(specification)
     except FldpError as error:
         raise CollectorError(f"the answer is not a survey: {clean(error)}") from None
     if survey.version != claimed:
@@ -73,7 +89,7 @@ def verified(reply: Reply, name: str, version: str | None) -> Published:
 
 def created(reply: Reply, survey: Survey) -> dict[str, Any]:
     """Return what was created, which must be what was asked for."""
-    found = fields(parse(reply), name=str, version=str)
+    found: dict[str, Any] = checked(reply, "create_survey")
     if found["version"] != survey.version:
         raise CollectorError(f"the version of survey {survey.name} must be {survey.version}, got another one")
     return found
@@ -81,32 +97,18 @@ def created(reply: Reply, survey: Survey) -> dict[str, Any]:
 
 def listed(reply: Reply) -> list[dict[str, Any]]:
     """Return the rows of a list of surveys."""
-    found = rows(parse(reply), name=str, version=str, state=str)
-    for row in found:
-        _state(row)
+    found: list[dict[str, Any]] = checked(reply, "surveys")
     return found
 
 
 def days(reply: Reply) -> list[tuple[str, int | None]]:
     """Return days and how many reports they have; None of those below the minimum. A day may become a folder's name."""
-    found = rows(parse(reply), day=str)
-    for row in found:
-        day, n = row["day"], row.get("n")
-        if not _is_day(day) or not (n is None or (type(n) is int and n >= 0)):
-            raise CollectorError("the answer is not one of a collector: it has a day that is none")
-    return [(row["day"], row.get("n")) for row in found]
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
+    return [(row["day"], row["n"]) for row in checked(reply, "days")]
 
 
 def closed(reply: Reply, name: str, version: str | None) -> dict[str, Any]:
     """Return what was closed, which must be what was asked for."""
-    found = fields(parse(reply), name=str, version=str, state=str)
+    found: dict[str, Any] = checked(reply, "close_survey")
     if (found["name"], found["state"]) != (name, "closed") or version not in (None, found["version"]):
         raise CollectorError(f"survey {name} must be closed now, got another answer")
     return found
@@ -126,19 +128,23 @@ def submit(specification: dict[str, Any]) -> str:
 
 def accepted(reply: Reply, count: int) -> int:
     """Return how many reports were accepted, which must be all."""
-    found: int = fields(parse(reply), accepted=int)["accepted"]
+    found: int = checked(reply, "send_reports")["accepted"]
     if found != count:
         raise CollectorError(f"accepted must be {count}, got {found}")
     return found
 
 
-def token_of(thing: Any) -> Token:
-    """Read a token."""
-    text, known = (str, type(None)), ("survey", "created", "expires", "revoked", "token")
-    found = fields(thing, id=(str, int), scope=str, **dict.fromkeys(known, text))
-    if not all(_plain(str(found.get(name, ""))) for name in ("id", "scope", *known)):
+def tokens(reply: Reply) -> list[Token]:
+    """Return all tokens."""
+    return list(map(_token, checked(reply, "tokens")))
+
+
+def _token(found: dict[str, Any]) -> Token:
+    known: dict[str, Any] = {field.name: found.get(field.name) for field in dataclass_fields(Token)}
+    token = Token(**known)
+    if not all(_plain(str(part)) for part in astuple(token)):
         raise CollectorError("the answer is not one of a collector: a token has odd characters")
-    return Token(str(found["id"]), found["scope"], **{name: found.get(name) for name in known})
+    return token
 
 
 def _plain(text: str) -> bool:
@@ -147,7 +153,7 @@ def _plain(text: str) -> bool:
 
 def created_token(reply: Reply, scope: str, survey: str | None) -> Token:
     """Return a new token, which must be good for what was asked for and for nothing else."""
-    made = token_of(fields(parse(reply), token=str))
+    made = _token(checked(reply, "create_token"))
     if (made.scope, made.survey) != (scope, survey) or not presentable(made.token or ""):
         raise CollectorError(f"the token must be one to {scope}, for survey {survey or 'any'}, got another one")
     return made
@@ -155,20 +161,16 @@ def created_token(reply: Reply, scope: str, survey: str | None) -> Token:
 
 def tickets(reply: Reply, count: int) -> list[str]:
     """Return tickets, which must be as many as were asked for, and different."""
-    found = fields(parse(reply), tickets=list)["tickets"]
-    good = {ticket for ticket in found if isinstance(ticket, str) and presentable(ticket)}
+    found: list[str] = checked(reply, "create_tickets")["tickets"]
+    good = {ticket for ticket in found if presentable(ticket)}
     if not len(found) == len(good) == count:
         raise CollectorError(f"the answer must hold {count:,} tickets, got {len(good):,}")
-    return list(found)
+    return found
 
 
 def estimated(reply: Reply) -> dict[str, Any]:
     """Return estimates, as far as they are ones."""
-    found = fields(parse(reply), n=int, rows=list, level=(float, int))
-    number = (float, int)
-    if "rest" in found:
-        fields(found["rest"], count=number, stderr=number)
-    rows(found["rows"], value=int, label=str, **dict.fromkeys(("count", "stderr", "low", "high", "frequency"), number))
+    found: dict[str, Any] = checked(reply, "estimates")
     return found
 
 

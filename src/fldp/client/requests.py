@@ -1,22 +1,31 @@
-"""Calls: every route of a collector, as the request it takes."""
+"""Requests: what an operation of the interface takes, made into the request that is sent."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fldp import wire
 from fldp.client.messages import Request
 from fldp.client.retry import KEY, TICKET
 from fldp.data.fingerprints import as_candidates
-from fldp.support import canonical_json
 from fldp.support.identifiers import SURVEY_NAME, TOKEN_ID, VERSION
+from fldp.support.optional_imports import load
 from fldp.survey.survey import Survey
 
+if TYPE_CHECKING:
+    from fldp.interface.models import Query
+    from fldp.interface.operations import Operation
+
 MAX_TALLY = 8 * wire.MAX_CELLS + (1 << 16)
-_JSON = {"Content-Type": "application/json"}
-_BYTES = {"Content-Type": "application/octet-stream"}
 Day = date | str
+
+
+def operation_of(name: str) -> "Operation":
+    """Return an operation of the interface, by its name; msgspec is loaded with the first one."""
+    load("msgspec", "client")
+    from fldp.interface.operations import BY_NAME
+
+    return BY_NAME[name]
 
 
 def version_of(survey: Survey | str) -> str:
@@ -29,49 +38,63 @@ def version_of(survey: Survey | str) -> str:
     return VERSION("Client", "a survey's version", version)
 
 
-def named(name: str, rest: str = "") -> str:
-    """Return the path of a survey."""
-    return f"/v1/surveys/{SURVEY_NAME('Client', 'the name of a survey', name)}{rest}"
+def survey_name(name: str) -> str:
+    """Check the name of a survey."""
+    return SURVEY_NAME("Client", "the name of a survey", name)
 
 
-def of_token(token_id: str) -> str:
-    """Return the path of a token."""
-    return f"/v1/tokens/{TOKEN_ID('Client', 'the id of a token', token_id)}"
+def token_id(token: str) -> str:
+    """Check the id of a token."""
+    return TOKEN_ID("Client", "the id of a token", token)
 
 
-def of_version(survey: Survey | str, what: str) -> str:
-    """Return the path of something that belongs to a version."""
-    return f"/v1/versions/{version_of(survey)}/{what}"
+def asking(
+    name: str, where: str = "", /, *, body: bytes | Mapping[str, Any] = b"", key: str | None = None, **query: Any
+) -> Request:
+    """Return the request of an operation. ``where`` is what its path names: a survey, a version or a token.
 
+    A body is bytes, or the fields of the operation's model. What values mean is for the collector to judge.
 
-def query(**given: Any) -> dict[str, str]:
-    """Return what was given as the texts of a query; ``since`` and ``until`` are the first and the last day.
-
-    >>> query(top=5, since=date(2026, 11, 3), post=None, all=True)
-    {'top': '5', 'from': '2026-11-03', 'all': 'true'}
+    >>> asking("close_survey", "browser", version=None).path
+    '/v1/surveys/browser/close'
+    >>> asking("estimates", "ab" * 32, since=date(2026, 11, 3), top=5).query
+    {'from': '2026-11-03', 'top': '5'}
     """
-    names = {"since": "from", "until": "to"}
+    operation = operation_of(name)
+    path = operation.path.format(**dict.fromkeys(operation.parameters, where))
+    headers = {"Content-Type": _media_type(operation.body)} if operation.body else {}
+    return Request(
+        operation.method,
+        path,
+        _texts(operation.query, query) if query else {},
+        headers | ({} if key is None else {KEY: key}),
+        body if isinstance(body, bytes) else _encoded(operation, body),
+        repeatable=operation.repeatable,
+        token=operation.access != "public",
+    )
+
+
+def _media_type(body: type | str) -> str:
+    return body if isinstance(body, str) else "application/json"
+
+
+def _texts(model: "type[Query] | None", given: Mapping[str, Any]) -> dict[str, str]:
+    """Return what was given as the texts of a query, by the names in the address and in their order."""
+    names = dict(zip(model.__struct_fields__, model.__struct_encode_fields__, strict=True)) if model else {}
+    if unknown := given.keys() - names:
+        raise TypeError(f"unexpected keyword argument {min(unknown)!r}; what can be asked is: {', '.join(names)}")
+    asked = {names[name]: given[name] for name in names if name in given}
     return {
-        names.get(name, name): "true" if value is True else str(value)
-        for name, value in given.items()
+        name: "true" if value is True else str(value)
+        for name, value in asked.items()
         if value is not None and value is not False
     }
 
 
-def estimates(
-    form: str,
-    *,
-    top: int | None = None,
-    level: float | None = None,
-    decoder: str | None = None,
-    post: str | None = None,
-    method: str | None = None,
-    since: Day | None = None,
-    until: Day | None = None,
-) -> dict[str, str]:
-    """Return the query for estimates."""
-    how = {"decoder": decoder, "post": post, "method": method}
-    return query(top=top, level=level, **how, since=since, until=until, format=form)
+def _encoded(operation: "Operation", fields: Mapping[str, Any]) -> bytes:
+    assert isinstance(operation.body, type)
+    encoded: bytes = load("msgspec", "client").json.encode(operation.body(**fields))
+    return encoded
 
 
 def estimating(survey: Survey | str, form: str, candidates: Iterable[str] | None = None, **asked: Any) -> Request:
@@ -80,21 +103,11 @@ def estimating(survey: Survey | str, form: str, candidates: Iterable[str] | None
     >>> estimating("ab" * 32, "json", ["firefox"], top=3).body
     b'{"candidates":["firefox"]}'
     """
-    path, wanted = of_version(survey, "estimates"), estimates(form, **asked)
+    version = version_of(survey)
     if candidates is None:
-        return Request("GET", path, wanted)
-    return replace(post_json(path, {"candidates": as_candidates("Client", candidates)}, repeatable=True), query=wanted)
-
-
-def post_json(path: str, thing: Any, *, repeatable: bool) -> Request:
-    """Return the request that posts JSON."""
-    return Request("POST", path, headers=_JSON, body=canonical_json.dumps(thing), repeatable=repeatable)
-
-
-def post_bytes(path: str, body: bytes, key: str, **rest: Any) -> Request:
-    """Return the request that posts bytes under a key, so that it can be repeated."""
-    headers = {**_BYTES, KEY: key, **rest.pop("headers", {})}
-    return Request("POST", path, headers=headers, body=body, **rest)
+        return asking("estimates", version, format=form, **asked)
+    fields = {"candidates": as_candidates("Client", candidates)}
+    return asking("estimates_among", version, body=fields, format=form, **asked)
 
 
 def ticketed(ticket: str | None) -> Mapping[str, str]:

@@ -1,67 +1,42 @@
-"""The table of routes: which handler answers which request, and who may ask."""
+"""The application: every operation of the interface, and the handler of the same name in the routes."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from inspect import iscoroutinefunction
+from types import ModuleType
 
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from fldp.collector.http.access import require, token_of
+from fldp.collector.http.calls import Handler, call_of
 from fldp.collector.http.middleware import Gate
 from fldp.collector.routes import compare, estimates, integrity, pages, plan, reports, surveys, tokens_and_health
 from fldp.collector.service.collector import Collector
+from fldp.interface.operations import OPERATIONS, Operation
 
-Handler = Callable[[Collector, Request, Any], Awaitable[Response]]
-
-
-@dataclass(frozen=True)
-class Operation:
-    """A method on a path, who may use it (``public``, ``read``, ``admin``, or ``own``: the handler looks itself)."""
-
-    method: str
-    path: str
-    access: str
-    handler: Handler
+MODULES = (compare, estimates, integrity, pages, plan, reports, surveys, tokens_and_health)
 
 
-OPERATIONS = (
-    Operation("GET", "/healthz", "public", tokens_and_health.healthz),
-    Operation("GET", "/readyz", "public", tokens_and_health.readyz),
-    Operation("GET", "/metrics", "own", tokens_and_health.metrics),
-    Operation("GET", "/openapi.json", "public", tokens_and_health.document),
-    Operation("POST", "/v1/surveys", "admin", surveys.create),
-    Operation("GET", "/v1/surveys", "read", surveys.index),
-    Operation("POST", "/v1/plan", "admin", plan.plan),
-    Operation("GET", "/v1/surveys/{name}", "public", surveys.show),
-    Operation("DELETE", "/v1/surveys/{name}", "admin", surveys.delete),
-    Operation("POST", "/v1/surveys/{name}/close", "admin", surveys.close),
-    Operation("POST", "/v1/versions/{id}/reports", "own", reports.send),
-    Operation("GET", "/v1/versions/{id}/estimates", "read", estimates.estimates),
-    Operation("POST", "/v1/versions/{id}/estimates", "read", estimates.estimates_among),
-    Operation("GET", "/v1/versions/{id}/tally", "read", estimates.tally),
-    Operation("GET", "/v1/versions/{id}/days", "read", estimates.days),
-    Operation("GET", "/v1/versions/{id}/compare", "read", compare.compare),
-    Operation("POST", "/v1/versions/{id}/compare", "read", compare.compare_among),
-    Operation("GET", "/v1/versions/{id}/integrity", "read", integrity.honesty),
-    Operation("GET", "/v1/versions/{id}/export", "read", estimates.export),
-    Operation("POST", "/v1/versions/{id}/merge", "admin", reports.merge),
-    Operation("POST", "/v1/versions/{id}/tickets", "admin", surveys.tickets),
-    Operation("GET", "/v1/tokens", "admin", tokens_and_health.tokens),
-    Operation("POST", "/v1/tokens", "admin", tokens_and_health.create_token),
-    Operation("DELETE", "/v1/tokens/{id}", "admin", tokens_and_health.revoke_token),
-    Operation("GET", "/", "public", pages.dashboard),
-    Operation("GET", "/s/{name}", "public", pages.answer),
-    Operation("GET", "/static/{file}", "public", pages.static),
-)
-
-
-def create_app(collector: Collector) -> Gate:
+def create_app(collector: Collector, operations: Sequence[Operation] = OPERATIONS) -> Gate:
     """Return the ASGI application of a collector."""
-    paths = sorted({operation.path for operation in OPERATIONS}, key=_busiest_first)
-    return Gate(Router([_route(collector, path) for path in paths], redirect_slashes=False), collector)
+    handlers, paths = handlers_of(operations), dict[str, dict[str, tuple[Operation, Handler]]]()
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method] = operation, handlers[operation.name]
+    routes = [_route(collector, path, paths[path]) for path in sorted(paths, key=_busiest_first)]
+    return Gate(Router(routes, redirect_slashes=False), collector)
+
+
+def handlers_of(operations: Sequence[Operation]) -> dict[str, Handler]:
+    """Return the handler of every operation: the coroutine of its name in the routes. None is missing or left over."""
+    found = {name: handler for module in MODULES for name, handler in vars(module).items() if _is_handler(module, name)}
+    if odd := found.keys() ^ {operation.name for operation in operations}:
+        raise LookupError(f"an operation and its handler must have one name, got {sorted(odd)}")
+    return found
+
+
+def _is_handler(module: ModuleType, name: str) -> bool:
+    thing = getattr(module, name)
+    return iscoroutinefunction(thing) and not name.startswith("_") and thing.__module__ == module.__name__
 
 
 def _busiest_first(path: str) -> tuple[bool, str]:
@@ -69,29 +44,19 @@ def _busiest_first(path: str) -> tuple[bool, str]:
     return not path.endswith("/reports"), path
 
 
-def _route(collector: Collector, path: str) -> Route:
+def _route(collector: Collector, path: str, methods: dict[str, tuple[Operation, Handler]]) -> Route:
     """Return one route for a path, whatever its methods, so that another method is told which there are."""
-    methods = {operation.method: operation for operation in OPERATIONS if operation.path == path}
     return Route(path.replace("{file}", "{file:path}"), _Endpoint(collector, path, methods), methods=list(methods))
 
 
 class _Endpoint:
     """All methods of one path, as an ASGI application directly below the middleware."""
 
-    def __init__(self, collector: Collector, path: str, methods: dict[str, Operation]) -> None:
+    def __init__(self, collector: Collector, path: str, methods: dict[str, tuple[Operation, Handler]]) -> None:
         self._collector, self._path, self._methods = collector, path, methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["state"]["route"] = self._path
-        operation = self._methods["GET" if scope["method"] == "HEAD" else scope["method"]]
-        response = await _perform(self._collector, Request(scope, receive, send), operation)
+        operation, handler = self._methods["GET" if scope["method"] == "HEAD" else scope["method"]]
+        response = await handler(await call_of(self._collector, Request(scope, receive, send), operation))
         await response(scope, receive, send)
-
-
-async def _perform(collector: Collector, request: Request, operation: Operation) -> Response:
-    """Check who asks before anything else is looked at."""
-    if operation.access in ("public", "own"):
-        return await operation.handler(collector, request, None)
-    token = await token_of(collector, request)
-    require(token, operation.access)
-    return await operation.handler(collector, request, token)

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from fldp import wire
-from fldp.collector.app import OPERATIONS
 from fldp.collector.http.middleware import HEADERS
-from fldp.collector.routes.openapi import DOCUMENT
 from fldp.collector.routes.pages import policy
+from fldp.interface.openapi import document
+from fldp.interface.operations import OPERATIONS
 from support.collector_server import Server, batch, key, specification
 from support.collector_store import STORES, stored_in, until
 
+DOCUMENT = document()
 DESCRIBED = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
 PUBLIC = {("GET", path) for path in ("/healthz", "/readyz", "/openapi.json", "/v1/surveys/{name}")}
 PUBLIC |= {("GET", path) for path in ("/", "/s/{name}", "/static/{file}")}
@@ -90,12 +91,8 @@ def test_the_document_describes_exactly_the_routes_that_there_are():
     access = {(operation.method, operation.path): operation.access for operation in OPERATIONS}
     assert {route for route, who in access.items() if who == "public"} == PUBLIC
     assert {route for route, scope in SCOPES.items() if scope == "public"} == PUBLIC
-    assert {route for route, who in access.items() if who == "own"} == {
-        ("GET", "/metrics"),
-        ("POST", "/v1/versions/{id}/reports"),
-    }
-    for route, who in access.items():
-        assert who in ("own", SCOPES[route])
+    special = {("GET", "/metrics"): "local", ("POST", "/v1/versions/{id}/reports"): "sender"}
+    assert {route: special.get(route, scope) for route, scope in SCOPES.items()} == access
 
 
 @pytest.mark.parametrize("server", ["sqlite"], indirect=True)

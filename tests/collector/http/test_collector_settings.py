@@ -10,7 +10,6 @@ from unittest.mock import patch
 
 import pytest
 
-from fldp.collector.app import OPERATIONS
 from fldp.collector.config.settings import Settings, SettingsError, described
 from fldp.collector.storage.sqlite.store import SqliteStore
 from support.collector_server import Server, batch
@@ -141,8 +140,3 @@ def test_the_document_holds_the_schema_and_every_setting(tmp_path):
             assert f"{statement};" in DOCUMENT
     for name, default, about in described():
         assert f"| `{name}` | `{default}` | {about} |" in DOCUMENT, name
-
-
-def test_the_document_names_every_route():
-    for operation in OPERATIONS:
-        assert f"| `{operation.method} {operation.path}` |" in DOCUMENT, operation.path

@@ -1,11 +1,9 @@
 """Time in UTC, written in one form; tests replace the clock."""
 
-import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 Clock = Callable[[], datetime]
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def system() -> datetime:
@@ -25,18 +23,6 @@ def text(time: datetime) -> str:
 def day(time: datetime) -> str:
     """Return the UTC day of a time."""
     return text(time)[:10]
-
-
-def parse_day(written: str) -> str | None:
-    """Return a day such as ``2026-11-01``, or None.
-
-    >>> parse_day("2026-02-30"), parse_day("2026-02-28")
-    (None, '2026-02-28')
-    """
-    try:
-        return date.fromisoformat(written).isoformat() if _DAY.fullmatch(written) else None
-    except ValueError:
-        return None
 
 
 def parse_time(written: str) -> datetime | None:

@@ -1,1 +1,1 @@
-"""Around the routes: middleware, bodies, CORS, access, queries, candidates."""
+"""Around the routes: middleware, bodies, CORS, access, calls, queries, candidates."""

@@ -32,13 +32,6 @@ def permit(token: StoredToken | None, name: str | None) -> None:
         raise Problem(403, "forbidden", "the token is good for another survey only")
 
 
-async def requested_version(collector: Collector, request: Request, token: StoredToken) -> PublishedSurvey:
-    """Return the version that a path names, as it is stored now, if the token is good for it."""
-    published = await collector.surveys.get(request.path_params["id"], fresh=True)
-    permit(token, published.entry.name)
-    return published
-
-
 async def sender(collector: Collector, request: Request, published: PublishedSurvey) -> bytes | None:
     """Check that this request may send reports; return the hash of its ticket where one is needed."""
     submit = published.survey.collect["submit"]

@@ -1,10 +1,8 @@
 """Request bodies, read with limits on their size, their time, and all of them together."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -85,19 +83,6 @@ def media_type(request: Request, wanted: str) -> None:
     sent = request.headers.get("content-type", wanted).partition(";")[0].strip().lower()
     if sent != wanted:
         raise Problem(415, "media-type", f"the body must be {wanted}")
-
-
-async def json_of(collector: Collector, request: Request) -> dict[str, Any]:
-    """Read a small JSON object."""
-    media_type(request, "application/json")
-    async with body_of(collector, request, JSON_BYTES) as body:
-        try:
-            fields = json.loads(body)
-        except (ValueError, RecursionError):
-            raise Problem(422, "malformed", "the body must be JSON") from None
-    if not isinstance(fields, dict):
-        raise Problem(422, "malformed", "the body must be a JSON object")
-    return fields
 
 
 def idempotency_key(request: Request) -> bytes:

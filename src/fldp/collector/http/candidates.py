@@ -1,17 +1,18 @@
 """Candidates: the strings of which an estimate is asked, in a body, since they are too many for an address."""
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-
-from starlette.requests import Request
+from typing import Any
 
 from fldp.collector.http.bodies import SURVEY_BYTES, body_of, media_type
-from fldp.collector.service.collector import Collector
-from fldp.collector.service.problems import Problem
+from fldp.collector.http.calls import Call
+from fldp.collector.service.problems import Problem, mistaken
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.data.fingerprints import as_candidates
 from fldp.errors import DomainError
+from fldp.interface.models import Candidates
+from fldp.interface.operations import JSON
+from fldp.interface.reading import ModelError, from_json
 from fldp.oracles.base.string_oracle import StringOracle
 
 
@@ -22,12 +23,12 @@ def require_labels(published: PublishedSurvey) -> None:
 
 
 @asynccontextmanager
-async def candidates_body(collector: Collector, request: Request, published: PublishedSurvey) -> AsyncIterator[bytes]:
+async def candidates_body(call: Call[Any, None], published: PublishedSurvey) -> AsyncIterator[bytes]:
     """Read a body with candidates; its bytes are accounted for until the estimate is made."""
     if not isinstance(published.survey.oracle, StringOracle):
         raise _problem("the answers of this survey are listed: GET the estimates of all of them")
-    media_type(request, "application/json")
-    async with body_of(collector, request, SURVEY_BYTES, collector.load.candidates) as body:
+    media_type(call.request, JSON)
+    async with body_of(call.collector, call.request, SURVEY_BYTES, call.collector.load.candidates) as body:
         yield body
 
 
@@ -40,12 +41,9 @@ def parse_candidates(body: bytes | None, max_candidates: int) -> tuple[str, ...]
     if body is None:
         return None
     try:
-        fields = json.loads(body)
-    except (ValueError, RecursionError):
-        raise _problem("the body must be JSON") from None
-    candidates = fields["candidates"] if isinstance(fields, dict) and fields.keys() == {"candidates"} else None
-    if not isinstance(candidates, list):
-        raise _problem('the body must be {"candidates": [...]}')
+        candidates = from_json(Candidates, body).candidates
+    except ModelError as error:
+        raise mistaken(error.mistakes, "candidates") from None
     if len(candidates) > max_candidates:
         raise _problem(f"there must be at most {max_candidates} candidates")
     try:

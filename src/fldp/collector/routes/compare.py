@@ -2,43 +2,47 @@
 
 from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from fldp.collector.http.access import requested_version
+from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels
-from fldp.collector.http.query import Contrast
+from fldp.collector.http.query import compared_days
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.service.windows import estimate, require_minimum, snapshot_with
-from fldp.collector.storage.protocol import StoredToken
+from fldp.collector.storage.protocol import Days
 from fldp.collector.storage.window import DayWindow
+from fldp.interface.models import CompareQuery
 from fldp.presentation import comparison
 
 
-async def compare(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def compare(call: Call[CompareQuery, None]) -> Response:
     """Compare the shares of all values in two windows of days."""
-    published = await requested_version(collector, request, token)
-    query = Contrast.of(request, published.survey.oracle)
+    published = await requested_version(call)
+    windows = compared_days(call.query, published.survey.oracle)
     require_labels(published)
-    return JSONResponse(await collector.answers.compute(request, _facts, collector, published, query))
+    return reply(await call.compute(_facts, published, windows, call.query))
 
 
-async def compare_among(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def compare_among(call: Call[CompareQuery, None]) -> Response:
     """Compare the shares of some strings in two windows of days."""
-    published = await requested_version(collector, request, token)
-    query = Contrast.of(request, published.survey.oracle)
-    async with candidates_body(collector, request, published) as body:
-        return JSONResponse(await collector.answers.compute(request, _facts, collector, published, query, body))
+    published = await requested_version(call)
+    windows = compared_days(call.query, published.survey.oracle)
+    async with candidates_body(call, published) as body:
+        return reply(await call.compute(_facts, published, windows, call.query, body))
 
 
 def _facts(
-    collector: Collector, published: PublishedSurvey, query: Contrast, body: bytes | None = None
+    collector: Collector,
+    published: PublishedSurvey,
+    days: tuple[Days, Days],
+    query: CompareQuery,
+    body: bytes | None = None,
 ) -> dict[str, Any]:
     candidates = parse_candidates(body, collector.settings.max_values)
     survey = published.survey
-    windows = [DayWindow(published.entry.number, days) for days in query.windows]
+    windows = [DayWindow(published.entry.number, each) for each in days]
     with snapshot_with(collector.store, published) as snapshot:
         for window in windows:
             require_minimum(window.count(snapshot), published)

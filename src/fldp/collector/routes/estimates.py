@@ -3,16 +3,18 @@
 import hashlib
 import json
 from collections.abc import AsyncIterator
-from typing import Any, BinaryIO
+from dataclasses import dataclass
+from datetime import date
+from typing import BinaryIO
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 import fldp
 from fldp import wire
-from fldp.collector.http.access import requested_version
+from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels
-from fldp.collector.http.query import FORMATS, Query, days_of, parameters
+from fldp.collector.http.query import FORMATS, days_of, estimated_days, format_of
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.lake_writer import write_reports
@@ -20,10 +22,12 @@ from fldp.collector.service.problems import Problem
 from fldp.collector.service.scratch import closing_on_error, making_room, scratch_file
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.service.windows import estimate, require_minimum, snapshot_with
-from fldp.collector.storage.protocol import Days, Snapshot, StoredToken
+from fldp.collector.storage.protocol import Days, Snapshot
 from fldp.collector.storage.window import DayWindow
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Tally
+from fldp.interface.models import DayCount, EstimatesQuery, Query, WindowQuery
+from fldp.interface.operations import BYTES, PARQUET
 from fldp.presentation.estimate_formats import encoded
 
 _PIECE = 1 << 18
@@ -31,60 +35,79 @@ Tagged = tuple[str, bytes | BinaryIO]  # an entity tag, and the content it belon
 _ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
 
 
-async def estimates(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def estimates(call: Call[EstimatesQuery, None]) -> Response:
     """Estimate how many participants hold each label."""
-    published = await requested_version(collector, request, token)
-    query = Query.of(request, published.survey.oracle)
+    published = await requested_version(call)
+    asked = _Asked.of(call, published)
     require_labels(published)
-    tag = await collector.quick(_tag, collector, published, query.days, repr(query))
-    if _matches(request, tag):
+    tag = await call.collector.quick(_tag, call.collector, published, asked.days, repr(asked))
+    if _matches(call.request, tag):
         return _unchanged(tag)
-    tagged = await collector.answers.compute(request, _estimated, collector, published, query)
-    return _answer(collector, tagged, FORMATS[query.format])
+    tagged = await call.compute(_estimated, published, asked)
+    return _answer(call.collector, tagged, FORMATS[asked.form])
 
 
-async def estimates_among(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def estimates_among(call: Call[EstimatesQuery, None]) -> Response:
     """Estimate how many participants hold each of some strings."""
-    published = await requested_version(collector, request, token)
-    query = Query.of(request, published.survey.oracle)
-    async with candidates_body(collector, request, published) as body:
-        _, content = await collector.answers.compute(request, _estimated, collector, published, query, body)
-    return _answer(collector, ("", content), FORMATS[query.format])
+    published = await requested_version(call)
+    asked = _Asked.of(call, published)
+    async with candidates_body(call, published) as body:
+        _, content = await call.compute(_estimated, published, asked, body)
+    return _answer(call.collector, ("", content), FORMATS[asked.form])
 
 
-async def tally(collector: Collector, request: Request, token: StoredToken) -> Response:
+@dataclass(frozen=True)
+class _Asked:
+    """The estimates that a request asks for."""
+
+    days: Days
+    form: str
+    query: EstimatesQuery
+
+    @classmethod
+    def of(cls, call: Call[EstimatesQuery, None], published: PublishedSurvey) -> "_Asked":
+        days = estimated_days(call.query, published.survey.oracle)
+        return cls(days, format_of(call.request, call.query), call.query)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of the oracle's estimate."""
+        options = {"decoder": self.query.decoder, "method": self.query.method}
+        return {name: value for name, value in options.items() if value}
+
+
+async def tally(call: Call[WindowQuery, None]) -> Response:
     """Return the tally itself, as bytes."""
-    published = await requested_version(collector, request, token)
-    days = days_of(request)
-    tag = await collector.quick(_tag, collector, published, days, "tally")
-    if _matches(request, tag):
+    published = await requested_version(call)
+    days = days_of(call.query)
+    tag = await call.collector.quick(_tag, call.collector, published, days, "tally")
+    if _matches(call.request, tag):
         return _unchanged(tag)
-    tagged = await collector.answers.compute(request, _encoded, collector, published, days)
-    return _answer(collector, tagged, "application/octet-stream")
+    tagged = await call.compute(_encoded, published, days)
+    return _answer(call.collector, tagged, BYTES)
 
 
-async def days(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def days(call: Call[Query, None]) -> Response:
     """Return the days that have reports, and how many; null for days below the minimum."""
-    published = await requested_version(collector, request, token)
-    parameters(request)
-    return JSONResponse(await collector.quick(_days, collector, published))
+    published = await requested_version(call)
+    return reply(await call.collector.quick(_days, call.collector, published))
 
 
-def _days(collector: Collector, published: PublishedSurvey) -> list[dict[str, Any]]:
+def _days(collector: Collector, published: PublishedSurvey) -> list[DayCount]:
     minimum = published.survey.collect["minimum"]
     with snapshot_with(collector.store, published) as snapshot:
         counts = snapshot.days(published.entry.number)
-    return [{"day": day, "n": n if n >= minimum else None} for day, n in counts if n]
+    return [DayCount(day=date.fromisoformat(day), n=n if n >= minimum else None) for day, n in counts if n]
 
 
-async def export(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def export(call: Call[WindowQuery, None]) -> Response:
     """Return the raw reports of a window as Parquet."""
-    published = await requested_version(collector, request, token)
-    days = days_of(request)
+    published = await requested_version(call)
+    days = days_of(call.query)
     if published.survey.collect["retention"] != "raw":
         raise Problem(409, "not-raw", "this survey keeps no reports, only their tally")
-    file = await collector.answers.compute(request, _exported, collector, published, days)
-    return StreamingResponse(_streamed(collector, file), media_type=FORMATS["parquet"])
+    file = await call.compute(_exported, published, days)
+    return StreamingResponse(_streamed(call.collector, file), media_type=PARQUET)
 
 
 def _tag(collector: Collector, published: PublishedSurvey, days: Days, asked: str) -> str:
@@ -117,15 +140,15 @@ def _tally_with_tag(collector: Collector, published: PublishedSurvey, days: Days
         return tag, DayWindow(published.entry.number, days).tally(snapshot, published.survey.oracle)
 
 
-def _estimated(collector: Collector, published: PublishedSurvey, query: Query, body: bytes | None = None) -> Tagged:
+def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, body: bytes | None = None) -> Tagged:
     """Tally, estimate and encode in one go: between steps, a tally would wait in memory for a thread."""
-    candidates = parse_candidates(body, collector.settings.max_values)
-    tag, tally = _tally_with_tag(collector, published, query.days, repr(query))
+    candidates, query = parse_candidates(body, collector.settings.max_values), asked.query
+    tag, tally = _tally_with_tag(collector, published, asked.days, repr(asked))
     checkpoint()
-    counts = estimate(published.survey, tally, query.options, candidates)
+    counts = estimate(published.survey, tally, asked.options, candidates)
     checkpoint()
     counts = postprocess(counts, query.post) if query.post else counts
-    return tag, _spooled(collector, encoded(counts, query.format, query.level, query.top))
+    return tag, _spooled(collector, encoded(counts, asked.form, query.level, query.top))
 
 
 def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> Tagged:

@@ -3,37 +3,36 @@
 from typing import Any
 
 import numpy as np
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from fldp.collector.http.access import requested_version
+from fldp import privacy
+from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.query import days_of
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.service.windows import require_minimum, snapshot_with
-from fldp.collector.storage.protocol import Days, Snapshot, StoredToken
+from fldp.collector.storage.protocol import Days, Snapshot
 from fldp.collector.storage.segments import batches
 from fldp.collector.storage.window import DayWindow
 from fldp.data.reports import Reports, Tally
+from fldp.interface.models import WindowQuery
 from fldp.presentation.integrity import facts
-from fldp.privacy import integrity
 
 MAX_BYTES = 1 << 27  # of memory for reports that are tested one by one; beyond that only their tally is
 
 
-async def honesty(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def integrity(call: Call[WindowQuery, None]) -> Response:
     """Test the reports of a window, or their tally where the reports are not stored or are too many."""
-    published = await requested_version(collector, request, token)
-    days = days_of(request)
-    return JSONResponse(await collector.answers.compute(request, _tested, collector, published, days))
+    published = await requested_version(call)
+    return reply(await call.compute(_tested, published, days_of(call.query)))
 
 
 def _tested(collector: Collector, published: PublishedSurvey, days: Days) -> dict[str, Any]:
     with snapshot_with(collector.store, published) as snapshot:
         tally, reports = _sources(snapshot, published, days)
     checkpoint()
-    return facts(integrity(reports or tally, tally=tally), published.survey.label)
+    return facts(privacy.integrity(reports or tally, tally=tally), published.survey.label)
 
 
 def _sources(snapshot: Snapshot, published: PublishedSurvey, days: Days) -> tuple[Tally, Reports | None]:

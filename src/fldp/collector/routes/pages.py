@@ -7,12 +7,11 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from starlette.requests import Request
 from starlette.responses import Response
 
-from fldp.collector.http.query import parameters
-from fldp.collector.service.collector import Collector
+from fldp.collector.http.calls import Call
 from fldp.collector.service.problems import Problem, not_found
+from fldp.interface.models import Query
 
 KINDS = {"css": "text/css", "html": "text/html", "js": "text/javascript", "svg": "image/svg+xml"}
 _POLICY = (
@@ -75,31 +74,28 @@ def _page(name: str, origins: Sequence[str], status: int = 200) -> Response:
     return Response(files()[name].data, status, headers, media_type="text/html")
 
 
-async def static(collector: Collector, request: Request, token: None) -> Response:
+async def static(call: Call[Query, None]) -> Response:
     """Return a file of the pages; a browser asks each time whether it has changed."""
-    del collector, token
-    parameters(request)
-    file = files().get(request.path_params["file"])
+    file = files().get(call.request.path_params["file"])
     if file is None or file.kind == KINDS["html"]:
         raise not_found("file")
     headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
-    if request.headers.get("if-none-match") == file.tag:
+    if call.request.headers.get("if-none-match") == file.tag:
         return Response(status_code=304, headers=headers)
     return Response(file.data, headers=headers, media_type=file.kind)
 
 
-async def dashboard(collector: Collector, request: Request, token: None) -> Response:
+async def dashboard(call: Call[Query, None]) -> Response:
     """Return the dashboard. It holds nothing; what it shows it fetches with the token that somebody enters."""
-    del collector, token
-    parameters(request)
+    del call
     return _page("dashboard/dashboard.html", [])
 
 
-async def answer(collector: Collector, request: Request, token: None) -> Response:
+async def answer_page(call: Call[None, None]) -> Response:
     """Return the page on which a survey is answered. It is the same for all; what it asks it fetches itself."""
-    del token
+    surveys, name = call.collector.surveys, call.request.path_params["name"]
     try:
-        _, terms = await collector.surveys.shown(request.path_params["name"], collector.now)
+        _, terms = await surveys.shown(name, call.collector.now)
         origins, status = terms.origins, 200
     except Problem as problem:
         if problem.status != 404:

@@ -3,63 +3,58 @@
 import json
 from typing import Any
 
-from starlette.requests import Request
+from msgspec import UNSET
+from msgspec.structs import asdict
 from starlette.responses import Response
 
 from fldp.collector.http.access import permit
-from fldp.collector.http.bodies import json_of
-from fldp.collector.http.query import parameters
+from fldp.collector.http.calls import Call
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, mistaken
-from fldp.collector.storage.protocol import StoredToken
+from fldp.interface.models import PlanQuestion, Query
+from fldp.interface.operations import JSON
 from fldp.support.validation import MistakeList, integer
 from fldp.survey.rules import DIFFERING, STRINGS, check_labels, check_treatment
 
-_NEEDED = {"users", "epsilon"}
 _OF_VALUES = {"eta", *DIFFERING}
 _OF_STRINGS = {"epsilon_permanent"}
+_DOMAINS = {"domain_size", "labels", "domain"}
 _RULE = (
     f"users, epsilon and one of domain_size, labels or domain = {STRINGS!r}; "
     "beside values eta, sensitive, budgets or distance, beside strings epsilon_permanent"
 )
 
 
-async def plan(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def plan(call: Call[Query, PlanQuestion]) -> Response:
     """Say what every oracle would do for a question, as ``fldp plan`` does."""
-    parameters(request)
-    permit(token, None)
-    fields = await json_of(collector, request)
+    permit(call.token, None)
+    fields = {name: value for name, value in asdict(call.body).items() if value is not UNSET}
     _check_keys(fields)
-    if "domain" in fields:
-        asked = {key: fields[key] for key in fields if key != "domain"}
-        made = await collector.answers.compute(request, _planned_strings, asked)
-    else:
-        made = await collector.answers.compute(request, _planned, fields, collector.settings.max_values)
-    return Response(made, media_type="application/json")
+    planned = _planned_strings if "domain" in fields else _planned
+    return Response(await call.compute(planned, fields), media_type=JSON)
 
 
 def _check_keys(fields: dict[str, Any]) -> None:
     """Refuse keys that do not belong together; what they say is checked by the planner."""
-    domains = [key for key in ("domain_size", "labels", "domain") if key in fields]
-    allowed = _OF_STRINGS if domains == ["domain"] else _OF_VALUES
-    rest = fields.keys() - domains
-    if len(domains) != 1 or not _NEEDED <= rest <= _NEEDED | allowed or fields.get("domain", STRINGS) != STRINGS:
+    domains = fields.keys() & _DOMAINS
+    if len(domains) != 1 or fields.keys() & (_OF_VALUES if domains == {"domain"} else _OF_STRINGS):
         raise Problem(422, "malformed", f"the keys of a plan are {_RULE}")
 
 
-def _planned_strings(asked: dict[str, Any]) -> str:
+def _planned_strings(collector: Collector, fields: dict[str, Any]) -> str:
     from fldp.estimation.string_planner import facts, plan_strings
 
-    return json.dumps(facts(plan_strings(**asked)))
+    del collector, fields["domain"]
+    return json.dumps(facts(plan_strings(**fields)))
 
 
-def _planned(fields: dict[str, Any], most: int) -> str:
+def _planned(collector: Collector, fields: dict[str, Any]) -> str:
     """Plan for values: those that need more protection are named as a survey names them."""
     from fldp.estimation.planner import plan
     from fldp.presentation import plan as plan_view
 
     mistakes = MistakeList()
-    labels, size = _domain(fields, most, mistakes)
+    labels, size = _domain(fields, collector.settings.max_values, mistakes)
     treatment = check_treatment(fields, labels, size, mistakes)
     if mistakes or size is None:
         raise mistaken(mistakes, "malformed")

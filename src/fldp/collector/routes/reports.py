@@ -6,33 +6,30 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from fldp import wire
-from fldp.collector.config.clock import parse_day
-from fldp.collector.http.access import requested_version, sender
+from fldp.collector.http.access import sender
 from fldp.collector.http.bodies import body_of, idempotency_key, media_type
-from fldp.collector.http.query import parameters
-from fldp.collector.service.collector import Collector
+from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.service.problems import Problem, bad_parameter
 from fldp.collector.service.survey_cache import PublishedSurvey
-from fldp.collector.storage.protocol import StoredToken, Submission
+from fldp.collector.storage.protocol import Submission
 from fldp.collector.storage.segments import in_order
 from fldp.data.reports import Reports, Tally
 from fldp.errors import WireError
+from fldp.interface.models import Accepted, MergeQuery, Query
+from fldp.interface.operations import BYTES
 from fldp.oracles.base.ticket_words import fits
 from fldp.survey.survey import Survey
 
-BYTES = "application/octet-stream"
 _SMALL = 1024  # bytes of a body that is read sooner than it could be handed to a thread
 _MAX_MERGED, _MAX_EACH = 10**12, 1 << 12  # reports of a merged tally; what one of them can add to a number of it
 
 
-async def send(collector: Collector, request: Request, token: None) -> Response:
+async def send_reports(call: Call[Query, None]) -> Response:
     """Count a batch of reports, once."""
-    del token
-    parameters(request)
+    collector, request = call.collector, call.request
     published = await collector.surveys.get(request.path_params["id"])
     if published.survey.collect["submit"] == "ticket":  # a ticket belongs to a survey as it is stored
         published = await collector.surveys.get(request.path_params["id"], fresh=True)
@@ -56,7 +53,7 @@ async def send(collector: Collector, request: Request, token: None) -> Response:
             closed=published.state(collector.now) != "open",
         )
         accepted = await collector.count(submission, published.entry.version)
-    return JSONResponse({"accepted": accepted})
+    return reply(Accepted(accepted=accepted))
 
 
 def check_derived(survey: Survey, reports: Reports, ticket: str) -> None:
@@ -98,26 +95,21 @@ def malformed(error: WireError) -> Problem:
     return Problem(422, "malformed", str(error), **more)
 
 
-async def merge(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def merge(call: Call[MergeQuery, None]) -> Response:
     """Count a tally of another collector, once."""
-    asked = parameters(request, "day")
-    published = await requested_version(collector, request, token)
-    day = _merge_day(asked.get("day"), collector.today)
+    collector, request = call.collector, call.request
+    published = await requested_version(call)
+    asked = call.query.day.isoformat() if call.query.day else ""
+    if asked > collector.today:
+        raise bad_parameter("day must not be in the future")
     key = idempotency_key(request)
     media_type(request, BYTES)
     async with body_of(collector, request, collector.settings.max_body) as body:
         tally = await collector.heavy(_tally, published, body)
-        hashes = await collector.heavy(_hashes, b"merge " + asked.get("day", "").encode(), key, body)
-        submission = Submission(published.entry.number, *hashes, tally, day=day)
+        hashes = await collector.heavy(_hashes, b"merge " + asked.encode(), key, body)
+        submission = Submission(published.entry.number, *hashes, tally, day=asked or collector.today)
         accepted = await collector.count(submission, published.entry.version)
-    return JSONResponse({"accepted": accepted})
-
-
-def _merge_day(asked: str | None, today: str) -> str:
-    day = today if asked is None else parse_day(asked)
-    if day is None or day > today:
-        raise bad_parameter("day must be a day such as 2026-11-01, and not in the future")
-    return day
+    return reply(Accepted(accepted=accepted))
 
 
 def _tally(published: PublishedSurvey, body: bytes) -> Tally:

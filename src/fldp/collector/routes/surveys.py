@@ -1,40 +1,38 @@
 """/v1/surveys: create, list, show, close and delete surveys, and make tickets for them."""
 
 import json
-from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from fldp.collector.http.access import permit, requested_version
-from fldp.collector.http.bodies import SURVEY_BYTES, body_of, json_of, media_type
-from fldp.collector.http.query import parameters
+from fldp.collector.http.access import permit
+from fldp.collector.http.bodies import SURVEY_BYTES, body_of, media_type
+from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.service import tokens
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import Problem, bad_parameter, not_found
 from fldp.collector.service.survey_cache import PublishedSurvey, SurveySummary
-from fldp.collector.storage.protocol import StoredSurvey, StoredToken
-from fldp.support.validation import counted, is_integer
+from fldp.collector.storage.protocol import StoredSurvey
+from fldp.interface.models import DeleteQuery, Query, SurveyRow, SurveyState, TicketOrder, Tickets, VersionQuery
+from fldp.interface.operations import JSON
+from fldp.support.validation import counted
 from fldp.survey.survey import Survey, SurveyError
 
-MAX_TICKETS = 100_000
 
-
-async def create(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def create_survey(call: Call[Query, None]) -> Response:
     """Publish a survey; the same one again changes nothing."""
-    parameters(request)
-    media_type(request, "application/json")
-    async with body_of(collector, request, SURVEY_BYTES) as body:
+    collector = call.collector
+    media_type(call.request, JSON)
+    async with body_of(collector, call.request, SURVEY_BYTES) as body:
         survey = await collector.heavy(_parsed, body, collector.settings.max_values)
-    permit(token, survey.name)
+    permit(call.token, survey.name)
     if await collector.quick(collector.store.listing, survey.version) is None:  # what was published before stays so
         await collector.heavy(_drafted, survey)
     entry = await collector.heavy(StoredSurvey.new, survey, collector.now)
     stored, is_new = await collector.quick(collector.store.publish, entry)
     published = PublishedSurvey(stored, survey)
     collector.surveys.add(published)
-    return JSONResponse(_facts(published.summary, collector.now), 201 if is_new else 200)
+    return reply(_state(published.summary, collector.now), 201 if is_new else 200)
 
 
 def _parsed(body: bytes, most: int) -> Survey:
@@ -80,24 +78,24 @@ def _mistaken(count: int, *mistakes: str) -> Problem:
     return Problem(422, "survey", f"the survey has {counted(count, 'mistake')}", mistakes=[m[:500] for m in mistakes])
 
 
-def _facts(summary: SurveySummary, now: str) -> dict[str, Any]:
-    return {
-        "name": summary.name,
-        "version": summary.version,
-        "created": summary.created,
-        "closed": summary.closed,
-        "state": summary.state(now),
-        "submit": summary.submit,
-    }
+def _state(summary: SurveySummary, now: str) -> SurveyState:
+    return SurveyState(
+        name=summary.name,
+        version=summary.version,
+        created=summary.created,
+        closed=summary.closed,
+        state=summary.state(now),
+        submit=summary.submit,
+    )
 
 
-async def index(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def surveys(call: Call[Query, None]) -> Response:
     """List all versions of all surveys that the token is good for, the newest first."""
-    parameters(request)
-    summaries, counts = await collector.answers.compute(request, _listed, collector, token.survey)
+    collector = call.collector
+    summaries, counts = await call.compute(_listed, call.token.survey if call.token else None)
     collector.surveys.remember(summaries)
     now = collector.now
-    return JSONResponse([_row(summary, counts.get(summary.number, 0), now) for summary in summaries])
+    return reply([_row(summary, counts.get(summary.number, 0), now) for summary in summaries])
 
 
 def _listed(collector: Collector, name: str | None) -> tuple[list[SurveySummary], dict[int, int]]:
@@ -110,50 +108,47 @@ def _listed(collector: Collector, name: str | None) -> tuple[list[SurveySummary]
     return summaries, collector.store.counts()
 
 
-def _row(summary: SurveySummary, n: int, now: str) -> dict[str, Any]:
-    return {
-        "name": summary.name,
-        "version": summary.version,
-        "question": summary.question,
-        "created": summary.created,
-        "closed": summary.closed,
-        "state": summary.state(now),
-        "decoders": list(summary.decoders),
-        "methods": list(summary.methods),
-        "n": n,
-    }
+def _row(summary: SurveySummary, n: int, now: str) -> SurveyRow:
+    return SurveyRow(
+        name=summary.name,
+        version=summary.version,
+        question=summary.question,
+        created=summary.created,
+        closed=summary.closed,
+        state=summary.state(now),
+        decoders=list(summary.decoders),
+        methods=list(summary.methods),
+        n=n,
+    )
 
 
-async def show(collector: Collector, request: Request, token: None) -> Response:
+async def survey(call: Call[VersionQuery, None]) -> Response:
     """Show what a survey asks: its newest open version, else its newest, or the one that is named."""
-    del token
-    asked = parameters(request, "version")
-    now = collector.now
-    listing, summary = await collector.surveys.shown(request.path_params["name"], now, asked.get("version"))
-    request.state.origins = summary.origins
-    body = await collector.surveys.document(listing, summary.state(now))
-    return Response(body, media_type="application/json")
+    known, now = call.collector.surveys, call.collector.now
+    listing, summary = await known.shown(call.request.path_params["name"], now, call.query.version)
+    call.request.state.origins = summary.origins
+    return Response(await known.document(listing, summary.state(now)), media_type=JSON)
 
 
-async def close(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def close_survey(call: Call[VersionQuery, None]) -> Response:
     """Close a survey for good: all its versions, or one."""
-    asked = parameters(request, "version")
-    permit(token, request.path_params["name"])
-    listings = await collector.surveys.listings(request.path_params["name"], asked.get("version"))
+    collector, name = call.collector, call.request.path_params["name"]
+    permit(call.token, name)
+    listings = await collector.surveys.listings(name, call.query.version)
     numbers = [listing.number for listing in listings]
     await collector.quick(collector.store.close_surveys, numbers, collector.now)
     collector.forget()
     closed = await collector.surveys.get(listings[0].version, fresh=True)
-    return JSONResponse(_facts(closed.summary, collector.now))
+    return reply(_state(closed.summary, collector.now))
 
 
-async def delete(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def delete_survey(call: Call[DeleteQuery, None]) -> Response:
     """Delete a survey with its reports, tallies, keys and tickets: one version, or all."""
-    asked = parameters(request, "version", "all")
-    permit(token, request.path_params["name"])
-    if asked.get("all", "true") != "true" or len(asked) != 1:
+    collector, name, query = call.collector, call.request.path_params["name"], call.query
+    permit(call.token, name)
+    if (query.version is None) == (query.all is None):
         raise bad_parameter("give version=ID to delete one version, or all=true")
-    numbers = await _to_delete(collector, request.path_params["name"], asked.get("version"))
+    numbers = await _to_delete(collector, name, query.version)
     try:
         await collector.delete(numbers)
     finally:
@@ -172,17 +167,11 @@ async def _to_delete(collector: Collector, name: str, version: str | None) -> li
     return numbers
 
 
-async def tickets(collector: Collector, request: Request, token: StoredToken) -> Response:
+async def create_tickets(call: Call[Query, TicketOrder]) -> Response:
     """Create single-use tickets. Only their hashes are stored, so this answer is the only one that shows them."""
-    parameters(request)
-    published = await requested_version(collector, request, token)
-    fields = await json_of(collector, request)
-    count = fields.get("count")
-    if fields.keys() != {"count"} or not is_integer(count):
-        raise Problem(422, "malformed", 'the body must be {"count": N}')
-    if not 1 <= count <= MAX_TICKETS:
-        raise Problem(422, "malformed", f"count must be an integer from 1 to {MAX_TICKETS}")
-    secrets = await collector.heavy(tokens.create_tickets, collector.store, published.entry.number, count)
+    published, collector = await requested_version(call), call.collector
+    number, count = published.entry.number, call.body.count
+    secrets = await collector.heavy(tokens.create_tickets, collector.store, number, count)
     if secrets is None:  # it was deleted since it was looked up
         raise not_found("version")
-    return JSONResponse({"tickets": secrets}, 201)
+    return reply(Tickets(tickets=secrets), 201)

@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from fldp.collector.service import warming
 from fldp.collector.service.problems import not_found
 from fldp.collector.storage.protocol import CollectorStore, Listing, StoredSurvey
+from fldp.interface.models import State
 from fldp.oracles.base.string_oracle import StringOracle
 from fldp.survey.survey import Survey
 
@@ -67,7 +68,7 @@ class SurveySummary:
             methods=tuple(oracle.methods) if isinstance(oracle, StringOracle) else (),
         )
 
-    def state(self, now: str) -> str:
+    def state(self, now: str) -> State:
         """Return whether reports are taken: ``open``, ``closed`` (by its owner, or by time), or ``scheduled``."""
         if self.closed is not None or (self.closes and now >= self.closes):
             return "closed"
@@ -98,7 +99,7 @@ class PublishedSurvey:
         """What lists and pages need of it."""
         return SurveySummary.of(self.entry, self.survey)
 
-    def state(self, now: str) -> str:
+    def state(self, now: str) -> State:
         """Return whether reports are taken: ``open``, ``closed``, or ``scheduled`` to open."""
         return self.summary.state(now)
 

@@ -14,7 +14,8 @@ import fldp
 from fldp.conformance.checks import CheckError, check_likelihoods
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.oracles.flexible.walsh_oracle import WalshOracle
-from fldp.privacy import averaging, bayes, bayes_attack, eliminate, elimination_attack, remaining, repeats
+from fldp.oracles.kit import analysis
+from fldp.privacy import averaging, bayes, bayes_attack, eliminate, remaining, repeats
 from support import cases, naive, naive_unequal
 from support.serving import run_here
 from support.surveys import SURVEY
@@ -294,11 +295,11 @@ def test_simulated_repeats_keep_the_law(oracle):
 @pytest.mark.parametrize("oracle", [fldp.FHR(1.0, 1023), fldp.FWR(1.0, 256, 0.25)], ids=str)
 def test_real_reports_keep_the_formula(monkeypatch, oracle):
     exact = repeats(oracle)
-    monkeypatch.setattr(elimination_attack, "_formula", lambda oracle: None)
+    monkeypatch.setattr(type(analysis(oracle)), "identified", lambda self: None)
     found = repeats(oracle, trials=1000, rng=8)
     assert not found.exact
     assert_shares(padded(found.known, 40), padded(exact.known, 40), 1000)
-    monkeypatch.setattr(elimination_attack, "_formula", lambda oracle: (oracle.domain_size.bit_length(), 1, 1))
+    monkeypatch.setattr(type(analysis(oracle)), "identified", lambda self: [0.0, *exact.known])
     with pytest.raises(AssertionError):  # that of a report more
         assert_shares(padded(found.known, 40), padded(repeats(oracle).known, 40), 1000)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import DomainError, FldpError, MergeError, ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.privacy.verifier import shrink, verify
 from fldp.randomness.stream import Stream, Words
@@ -192,8 +193,8 @@ def check_law(oracle: FrequencyOracle, seed: int) -> None:
     """Reports follow the law: their ranks in it, randomized within each outcome, are uniform."""
     small = shrink(oracle)
     for value in range(small.domain_size):
-        for public in small.publics():
-            if not _adds_up_to_one(small.law(value, public)):
+        for public in analysis(small).publics():
+            if not _adds_up_to_one(analysis(small).law(value, public)):
                 _fail(oracle, "check_law", f"the probabilities of value {value} do not add up to 1")
         for reports in _draws(small, value, seed):
             starts, sizes = _intervals(oracle, small, value, reports)
@@ -217,7 +218,7 @@ def _draws(oracle: FrequencyOracle, value: int, seed: int) -> Iterator[Reports]:
     The words that decide the public part are found by changing them one by one. The outcome has to follow its law
     whatever they are, or the public part would reveal something about the noise.
     """
-    if next(iter(oracle.publics())) is None:
+    if next(iter(analysis(oracle).publics())) is None:
         yield oracle.privatize(np.full(_DRAWS, value), rng=Stream(seed).child("check_law", value))
         return
     stream = Stream(seed).child("check_law", value)
@@ -255,7 +256,7 @@ def _intervals(oracle: FrequencyOracle, small: FrequencyOracle, value: int, repo
 
 def _ranks(oracle: FrequencyOracle, value: int, public: Any) -> dict[Any, tuple[float, float]]:
     """Return where in [0, 1) each outcome begins, the likely ones first, and its probability."""
-    shares = {outcome: float(share) for outcome, share in oracle.law(value, public).items()}
+    shares = {outcome: float(share) for outcome, share in analysis(oracle).law(value, public).items()}
     likely = sorted(shares, key=lambda outcome: shares[outcome], reverse=True)
     starts = accumulate((shares[outcome] for outcome in likely), initial=0.0)
     return {outcome: (start, shares[outcome]) for outcome, start in zip(likely, starts, strict=False)}
@@ -266,7 +267,7 @@ def check_likelihoods(oracle: FrequencyOracle, seed: int) -> None:
     del seed
     small = shrink(oracle)
     laws, data = _all_reports(small)
-    likelihoods, shares = small.likelihoods(data), laws.T
+    likelihoods, shares = analysis(small).likelihoods(data), laws.T
     if likelihoods.shape != shares.shape or not ((likelihoods > 0) == (shares > 0)).all():
         _fail(oracle, "check_likelihoods", "the possible values of a report are not those of the law")
     error = np.abs(
@@ -285,7 +286,7 @@ def check_moments(oracle: FrequencyOracle, seed: int) -> None:
     """
     del seed
     small = shrink(oracle)
-    if not small.publics_are_all:
+    if not analysis(small).publics_are_all:
         return
     laws, data = _all_reports(small)
     reports = Reports(small, data)
@@ -305,11 +306,11 @@ def check_moments(oracle: FrequencyOracle, seed: int) -> None:
 
 def _all_reports(oracle: FrequencyOracle) -> tuple[Floats, Array]:
     """Return the probability of every report (column) under every value (row), and the data of the reports."""
-    publics = list(oracle.publics())
+    publics = list(analysis(oracle).publics())
     rows: dict[Any, Floats] = {}
     for value in range(oracle.domain_size):
         for public in publics:
-            for outcome, share in oracle.law(value, public).items():
+            for outcome, share in analysis(oracle).law(value, public).items():
                 row = rows.setdefault((public, outcome), np.zeros(oracle.domain_size))
                 row[value] = float(share) / len(publics)
     data = np.array([oracle.report(outcome, public) for public, outcome in rows])

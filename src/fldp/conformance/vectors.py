@@ -37,7 +37,7 @@ from fldp.oracles import (
     Exponential,
     Grouped,
 )
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.stream import Stream
 from fldp.search.prefix_code import LIKELY
@@ -104,9 +104,8 @@ _MAX_WORD = 2**64 - 1
 
 def some_values(oracle: Oracle, count: int) -> Any:
     """Return ``count`` values of an oracle: its first ones in a cycle, or texts of every kind."""
-    if isinstance(oracle, FrequencyOracle):
-        return np.arange(count) % oracle.domain_size
-    return [TEXTS[k % len(TEXTS)] for k in range(count)]
+    size = analysis(oracle).domain_size
+    return np.arange(count) % size if size else [TEXTS[k % len(TEXTS)] for k in range(count)]
 
 
 def good(oracle: Oracle) -> dict[str, Any]:
@@ -153,9 +152,8 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
 
 def _spread(oracle: Oracle) -> list[Any]:
     """Return values spread over the domain."""
-    if isinstance(oracle, FrequencyOracle):
-        return [(oracle.domain_size - 1) * k // 6 for k in range(7)]
-    return list(TEXTS)
+    size = analysis(oracle).domain_size
+    return [(size - 1) * k // 6 for k in range(7)] if size else list(TEXTS)
 
 
 def _thresholds(oracle: Oracle) -> Iterator[tuple[int, int]]:

@@ -22,6 +22,7 @@ from fldp.estimation.expected_error import (
     users_needed,
 )
 from fldp.oracles import get_listed, listed_names
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.oracles.exposure import exposure
@@ -105,7 +106,7 @@ class Row:
     @property
     def server_work(self) -> str:
         """How the work of the server grows."""
-        return self.oracle.server_work
+        return analysis(self.oracle).server_work
 
     @property
     def epsilon(self) -> float:

@@ -18,6 +18,7 @@ from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.numerics.word_kernels import keyed_hash, multiply_high, parity
+from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Law, Oracle, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
@@ -32,6 +33,7 @@ __all__ = [
     "ONE",
     "U64",
     "ZERO",
+    "Analysis",
     "Array",
     "Band",
     "Fit",
@@ -55,6 +57,8 @@ __all__ = [
     "Values",
     "Words",
     "add_symbols",
+    "analyses",
+    "analysis",
     "degenerate",
     "exp_lower",
     "fail",

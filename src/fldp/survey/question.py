@@ -13,7 +13,7 @@ from fldp.data.fingerprints import utf8
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import numbered
 from fldp.errors import DomainError
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.search.rounds import Round
 
@@ -35,7 +35,7 @@ class Question:
     @property
     def domain_size(self) -> int | None:
         """The number of values; None where they are strings."""
-        return self.oracle.domain_size if isinstance(self.oracle, FrequencyOracle) else None
+        return analysis(self.oracle).domain_size
 
     @property
     def value_type(self) -> Any:

@@ -12,19 +12,18 @@ from fldp.collector.service.problems import Problem
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.data.fingerprints import as_candidates
 from fldp.errors import DomainError
-from fldp.oracles.base.string_oracle import StringOracle
 
 
 def require_labels(published: PublishedSurvey) -> None:
     """Refuse to estimate all strings: nobody can list them."""
-    if isinstance(published.survey.oracle, StringOracle):
+    if published.survey.needs_candidates:
         raise _problem("the answers of this survey are strings: POST the candidates that are to be counted")
 
 
 @asynccontextmanager
 async def candidates_body(collector: Collector, request: Request, published: PublishedSurvey) -> AsyncIterator[bytes]:
     """Read a body with candidates; its bytes are accounted for until the estimate is made."""
-    if not isinstance(published.survey.oracle, StringOracle):
+    if not published.survey.needs_candidates:
         raise _problem("the answers of this survey are listed: GET the estimates of all of them")
     media_type(request, "application/json")
     async with body_of(collector, request, SURVEY_BYTES, collector.load.candidates) as body:

@@ -11,8 +11,8 @@ from fldp.collector.storage.protocol import Days
 from fldp.collector.storage.window import ALL
 from fldp.data.projections import METHODS
 from fldp.errors import ParameterError
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import StringOracle
 from fldp.support.validation import Constraint, MistakeList, fail, from_text, integer, number, one_of
 
 FORMATS = {
@@ -74,7 +74,7 @@ def days_of(request: Request) -> Days:
 
 def methods_of(oracle: Oracle) -> tuple[str, ...]:
     """Return the methods of estimating that a query can name: those for candidates of a string oracle."""
-    return oracle.methods if isinstance(oracle, StringOracle) else ()
+    return oracle.methods if analysis(oracle).domain_size is None else ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ everywhere. Counts are estimated for candidates, never for all strings. Everythi
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -138,8 +138,8 @@ class StringOracle(Oracle):
             )
 
 
-def listed(who: str, oracle: Oracle) -> FrequencyOracle:
-    """Return an oracle over listed values; raise ``ParameterError`` if it needs candidates.
+def listed(who: str, oracle: Oracle, candidates: Sequence[str] | None = None) -> FrequencyOracle:
+    """Return an oracle over listed values, one over strings among candidates; without any, raise ``ParameterError``.
 
     >>> import fldp
     >>> listed("card", fldp.CMS(epsilon=1.0))
@@ -148,6 +148,8 @@ def listed(who: str, oracle: Oracle) -> FrequencyOracle:
     """
     if isinstance(oracle, FrequencyOracle):
         return oracle
+    if isinstance(oracle, StringOracle) and candidates:
+        return oracle.among(candidates)
     rule = "name candidates: oracle.among([...]), or --candidates FILE"
     raise ParameterError(f"{who}: {oracle.title} is for strings, so {rule}")
 

@@ -19,7 +19,9 @@ from fldp.data.reports import Reports, Tally
 from fldp.data.values import as_values
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.string_oracle import listed
 from fldp.oracles.plain.unary import UnaryOracle
 from fldp.privacy.honesty.binomial_tests import bennett
 from fldp.privacy.honesty.integrity_tests import FALSE_ALARM, Findings
@@ -88,9 +90,9 @@ def recover(
     >>> [bool(low < count < high) for (low, high), count in zip(recovered.interval(0.99)[[1, 9]], [0, 20_000])]
     [True, True]
     """
-    oracle, data = source.oracle, source.data if isinstance(source, Reports) else None
-    if not isinstance(oracle, FrequencyOracle):
-        raise ParameterError(f"recover: the oracle must be one of values that can be listed, got {oracle!r}")
+    if analysis(source.oracle).domain_size is None:
+        raise ParameterError(f"recover: the oracle must be one of values that can be listed, got {source.oracle!r}")
+    oracle, data = listed("recover", source.oracle), source.data if isinstance(source, Reports) else None
     oracle.check_options(options)
     tally = oracle.tally(source) if isinstance(source, Reports) else source
     values = most_supported(oracle, tally) if targets is None else _given(oracle, targets)

@@ -1,6 +1,6 @@
 """poison: reports of fake users who promote values of their choice, and what they gain."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,9 +8,10 @@ import numpy as np
 from fldp.data.reports import Reports
 from fldp.data.values import as_values, shown
 from fldp.errors import DomainError
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import Listed, listed
+from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.poisoning import bit_reports, composite_reports, hash_reports, parity_reports, symbol_reports  # noqa: F401 (each joins ``strategy``)
 from fldp.privacy.poisoning.strategy import Targets, strategy
 from fldp.randomness.stream import Stream
@@ -102,12 +103,13 @@ def _checked(oracle: FrequencyOracle, targets: Any) -> Targets:
     asked = list(targets) if isinstance(targets, Iterable) and not isinstance(targets, str) else [targets]
     if not asked:
         raise DomainError("poison: name at least one target")
-    if isinstance(oracle, Listed) and any(isinstance(target, str) for target in asked):
-        asked = [_number(oracle, target) for target in asked]
+    candidates = analysis(oracle).candidates
+    if candidates is not None and any(isinstance(target, str) for target in asked):
+        asked = [_number(candidates, target) for target in asked]
     return np.unique(as_values("poison", asked, oracle.domain_size)).astype(np.int64)
 
 
-def _number(oracle: Listed, target: Any) -> int:
-    if target not in oracle.candidates:
+def _number(candidates: Sequence[str], target: Any) -> int:
+    if target not in candidates:
         raise DomainError(f"poison: targets must be some of the candidates, got {shown(target)}")
-    return oracle.candidates.index(target)
+    return candidates.index(target)

@@ -1,0 +1,24 @@
+"""The analysis of Grouped: that of its groups, and what the group in clear gives away."""
+
+from collections.abc import Iterator
+
+from fldp.data.reports import Array, Tally
+from fldp.oracles.base.analysis import Analysis, analyses
+from fldp.oracles.base.revelations import Part
+from fldp.oracles.grouped import Grouped
+
+
+@analyses(Grouped)
+class GroupedAnalysis(Analysis[Grouped]):
+    """A group, and a report of its oracle."""
+
+    def identified(self) -> list[float]:
+        """One report rules out all other groups, and further reports nothing else."""
+        return [0.0, self.oracle.groups.count(1) / self.oracle.domain_size]
+
+    def parts(self, tally: Tally, data: Array | None) -> Iterator[Part]:
+        """Yield the non-empty groups."""
+        for group, inside in enumerate(self.oracle.split(tally)):
+            if inside.n:
+                reports = None if data is None else self.oracle.reports_in(group, data)
+                yield Part(f"group {group}", inside, reports, self.oracle.runs[group].start)

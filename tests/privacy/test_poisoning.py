@@ -11,12 +11,12 @@ import pytest
 
 import fldp
 from fldp.errors import FldpError
+from fldp.oracles.base.bit_strategy import BitStrategy
+from fldp.oracles.kit import analysis
+from fldp.oracles.plain.olh_analysis import fullest
 from fldp.privacy import gain, leverage, poison
 from fldp.privacy.honesty.attack_study import oracles_for, outcomes
 from fldp.privacy.poisoning import ATTACKS
-from fldp.privacy.poisoning.bit_reports import BitStrategy
-from fldp.privacy.poisoning.hash_reports import fullest
-from fldp.privacy.poisoning.strategy import strategy
 from support import naive
 from support.cases import FAMILIES, STRING_FAMILIES
 from support.defects import Subset
@@ -124,7 +124,7 @@ def test_with_tickets_the_best_is_the_best_for_each_public_part(oracle):
         most = [(added[:, targets].sum(axis=1).max(), data[:1]) for data, added in every_report(oracle)]
         assert leverage(oracle, targets, tickets=True) == pytest.approx(np.mean([one for one, _ in most]), abs=1e-9)
         for best, data in most[:: max(1, len(most) // 20)]:
-            made = strategy(oracle, np.array(targets)).best_given(data)
+            made = analysis(oracle).fakes(np.array(targets)).best_given(data)
             assert oracle.outcome(made[0])[0] == oracle.outcome(data[0])[0]
             assert worth(oracle, made, targets)[0] == pytest.approx(best, abs=1e-9)
         assert leverage(oracle, targets, tickets=True) <= leverage(oracle, targets) + 1e-9
@@ -254,7 +254,7 @@ def test_targets_are_strings_among_candidates(oracle):
 
 def test_under_no_hash_function_of_a_sketch_is_a_fake_of_bits_worth_less():
     """So a ticket that decides the hash function of CMS would take nothing from an attacker."""
-    plan = strategy(fldp.CMS(1.0, 16, 8).among(WORDS), np.array([0, 1, 2]))
+    plan = analysis(fldp.CMS(1.0, 16, 8).among(WORDS)).fakes(np.array([0, 1, 2]))
     assert [part.best() for part in plan.parts] == pytest.approx([plan.parts[0].best()] * 16)
     assert len({len({*row}) for row in plan.buckets.tolist()}) > 1  # some collide, and it makes no difference
 

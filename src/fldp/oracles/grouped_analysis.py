@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from fldp.data.reports import Array, Tally
-from fldp.oracles.base.analysis import Analysis, analyses
+from fldp.oracles.base.analysis import Analysis, analyses, analysis
+from fldp.oracles.base.numbered_strategy import Numbered
 from fldp.oracles.base.revelations import Part
+from fldp.oracles.base.strategy import Targets
 from fldp.oracles.grouped import Grouped
 
 
@@ -22,3 +24,10 @@ class GroupedAnalysis(Analysis[Grouped]):
             if inside.n:
                 reports = None if data is None else self.oracle.reports_in(group, data)
                 yield Part(f"group {group}", inside, reports, self.oracle.runs[group].start)
+
+    def fakes(self, targets: Targets) -> Numbered | None:
+        """A report is in one group, and adds nothing to targets in others."""
+        inside = [targets[(run.start <= targets) & (targets < run.stop)] - run.start for run in self.oracle.runs]
+        groups = zip(self.oracle.members, inside, strict=True)
+        known = [plan for member, part in groups if (plan := analysis(member).fakes(part)) is not None]
+        return Numbered(self.oracle, known, self.oracle.reports_from) if len(known) == len(inside) else None

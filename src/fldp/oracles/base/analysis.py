@@ -16,12 +16,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Generic, TypeVar
 
+from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Law, Oracle
 from fldp.oracles.base.profile import Profile
 from fldp.oracles.base.revelations import ParityLeak, Part
+from fldp.oracles.base.strategy import Strategy, Targets
 from fldp.oracles.base.string_oracle import Listed, StringOracle, listed
 
 AnyOracle = TypeVar("AnyOracle", bound=Oracle)
@@ -131,6 +133,18 @@ class Analysis(Generic[O_co]):
         """Return how likely 0, 1, ... reports leave a single value possible, exactly; None if that is not known."""
         return [0.0] if self.oracle.anonymity == self.domain_size else None
 
+    # ------------------------------------------------------------------------------------------------- fake users
+
+    def fakes(self, targets: Targets) -> Strategy | None:
+        """Return what fakes that promote these values send, and what that is worth; None if it is not known."""
+        del targets
+        return None
+
+    def fakes_among(self, marks: Fingerprints, targets: Targets) -> Strategy | None:
+        """Return the same for an oracle over strings; targets are numbers of candidates, ``marks`` theirs."""
+        del marks, targets
+        return None
+
     # -------------------------------------------------------------------------------------------------- its server
 
     def chances(self) -> tuple[Fraction, Fraction] | None:
@@ -202,3 +216,6 @@ class ListedAnalysis(Analysis[Listed]):
     @property
     def sent(self) -> StringOracle:
         return self.oracle.base
+
+    def fakes(self, targets: Targets) -> Strategy | None:
+        return analysis(self.oracle.base).fakes_among(self.oracle.marks, targets)

@@ -3,9 +3,13 @@
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fldp.data.reports import Array
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import Analysis, analyses
 from fldp.oracles.base.revelations import ParityLeak
+from fldp.oracles.base.strategy import times
 from fldp.oracles.flexible.walsh_oracle import WalshOracle
 
 W_co = TypeVar("W_co", bound=WalshOracle, covariant=True)
@@ -31,3 +35,12 @@ def spanning(bits: int, vectors: int) -> float:
     (0.875, 0.0)
     """
     return float(np.prod([1 - 2.0 ** (k - vectors) for k in range(bits)])) if vectors >= bits else 0.0
+
+
+def signs_of(order: int, items: Array) -> NDArray[np.int64]:
+    """Return for every position the sum of the signs of these rows of the matrix.
+
+    >>> signs_of(4, np.array([1, 3]))
+    array([ 2, -2,  0,  0])
+    """
+    return walsh_hadamard(times(items, order))

@@ -21,13 +21,13 @@ from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.strategy import Targets
 from fldp.oracles.base.string_oracle import listed
 from fldp.oracles.plain.unary import UnaryOracle
 from fldp.privacy.honesty.binomial_tests import bennett
 from fldp.privacy.honesty.integrity_tests import FALSE_ALARM, Findings
 from fldp.privacy.honesty.pair_tests import Scores, log_chances, most_supported, pair_scores
 from fldp.privacy.poisoning import leverage, poison
-from fldp.privacy.poisoning.strategy import Targets
 
 _SAMPLE = 1 << 14  # fakes that are crafted to measure what one adds
 _SLACK = 5.0  # standard errors by which an estimate may fall below what the fakes added

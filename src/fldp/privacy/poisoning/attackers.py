@@ -7,13 +7,12 @@ import numpy as np
 
 from fldp.data.reports import Reports
 from fldp.data.values import as_values, shown
-from fldp.errors import DomainError
+from fldp.errors import DomainError, ParameterError
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.strategy import Strategy, Targets
 from fldp.oracles.base.string_oracle import listed
-from fldp.privacy.poisoning import bit_reports, composite_reports, hash_reports, parity_reports, symbol_reports  # noqa: F401 (each joins ``strategy``)
-from fldp.privacy.poisoning.strategy import Targets, strategy
 from fldp.randomness.stream import Stream
 from fldp.support.validation import fail, integer, one_of
 
@@ -53,7 +52,7 @@ def poison(
     generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
     if attack == "random-item":
         return known.privatize(generator.choice(chosen, count), rng=stream)
-    plan = strategy(known, chosen)
+    plan = _strategy(known, chosen)
     if attack == "random-report":
         return Reports(known, plan.blind(count, generator))
     if tickets and known.public_words:
@@ -77,7 +76,7 @@ def leverage(oracle: Oracle, targets: Any, *, attack: str = "maximal-gain", tick
     1.0
     """
     known = listed("leverage", oracle)
-    plan = strategy(known, _checked(known, targets))
+    plan = _strategy(known, _checked(known, targets))
     one_of(*ATTACKS)("leverage", "attack", attack)
     if attack == "random-item":
         return plan.honest_mean()
@@ -97,6 +96,14 @@ def gain(share: float, leverage: float, held: float = 0.0) -> float:
     if not 0 <= share <= 1:
         raise fail("gain", "share", "a share of all users, from 0 to 1", share)
     return float(share) * (leverage - held)
+
+
+def _strategy(oracle: FrequencyOracle, targets: Targets) -> Strategy:
+    known = analysis(oracle).fakes(targets)
+    if known is None:
+        rule = f"no strategy is registered for {oracle.title}: its best fake reports are not known"
+        raise ParameterError(f"poison: {rule}")
+    return known
 
 
 def _checked(oracle: FrequencyOracle, targets: Any) -> Targets:

@@ -1,4 +1,4 @@
-"""Strategy for reports of a hash seed and a symbol: OLH."""
+"""The analysis of OLH."""
 
 from dataclasses import dataclass
 from math import factorial
@@ -8,13 +8,14 @@ import numpy as np
 from fldp.data.reports import Array
 from fldp.numerics.kernels import U64
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
-from fldp.oracles import OLH
-from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy
+from fldp.oracles.base.analysis import analyses
+from fldp.oracles.base.strategy import Generator, Strategy, Targets
+from fldp.oracles.base.support_counts_analysis import PureAnalysis
+from fldp.oracles.plain.olh import OLH
 
 POOL, MAX_POOLS = 1 << 16, 64  # hash seeds that an attacker tries, and how often
 
 
-@strategy.register(OLH)
 @dataclass(frozen=True, eq=False)
 class Hashes(Strategy):
     """The best seeds hash all targets to one symbol: one seed in ``g^(r-1)``, found by search."""
@@ -87,3 +88,11 @@ def _no_more_than(most: int, balls: int, urns: int) -> float:
     for _ in range(urns):
         coefficients = np.convolve(coefficients, urn)[: balls + 1]
     return float(coefficients[balls]) * factorial(balls)
+
+
+@analyses(OLH)
+class OLHAnalysis(PureAnalysis[OLH]):
+    """A hash seed, and a symbol."""
+
+    def fakes(self, targets: Targets) -> Hashes:
+        return Hashes(self.oracle, targets)

@@ -142,7 +142,7 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
     coin = getattr(getattr(oracle, "response", oracle), "coin", None)
     for edge in (coin.keep - 1, coin.keep) if coin else ():
         yield values[len(values) // 2], [edge % 2**64] * oracle.words
-    for value, threshold in _thresholds(oracle):
+    for value, threshold in analysis(oracle).thresholds():
         yield value, [threshold - 1] * oracle.words
         yield value, [threshold] * oracle.words
     stream = Stream(0).child("vectors", oracle.name, oracle.values_end)
@@ -154,19 +154,6 @@ def _spread(oracle: Oracle) -> list[Any]:
     """Return values spread over the domain."""
     size = analysis(oracle).domain_size
     return [(size - 1) * k // 6 for k in range(7)] if size else list(TEXTS)
-
-
-def _thresholds(oracle: Oracle) -> Iterator[tuple[int, int]]:
-    """Yield values of different kinds, each with its threshold."""
-    match oracle:
-        case URR() | URAPPOR():
-            yield int(np.flatnonzero(oracle.kind_of)[0]), oracle.shown
-        case IDUE():
-            for value in oracle.sample_values(0, oracle.domain_size):
-                yield value, oracle.coins.true[oracle.kind_of[value]]
-        case Exponential():
-            for value in (0, oracle.domain_size // 2):
-                yield value, oracle.shares[value][0]
 
 
 def craft(fields: Any, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:

@@ -18,6 +18,10 @@ class GroupedAnalysis(Analysis[Grouped]):
         """One report rules out all other groups, and further reports nothing else."""
         return [0.0, self.oracle.groups.count(1) / self.oracle.domain_size]
 
+    def blind(self) -> tuple[str, ...]:
+        largest = max(self.oracle.members, key=lambda member: member.domain_size)
+        return ("fakes that choose a group: the sizes of the groups are data", *analysis(largest).blind())
+
     def parts(self, tally: Tally, data: Array | None) -> Iterator[Part]:
         """Yield the non-empty groups."""
         for group, inside in enumerate(self.oracle.split(tally)):

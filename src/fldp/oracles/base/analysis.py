@@ -16,9 +16,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
+from fldp.oracles.base.claims import Claim, Scores
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Law, Oracle
 from fldp.oracles.base.profile import Profile
@@ -57,6 +61,10 @@ class Analysis(Generic[O_co]):
     def sent(self) -> Oracle:
         """The oracle that is named beside the reports: of one among candidates, that over strings."""
         return self.oracle
+
+    def thresholds(self) -> Iterator[tuple[int, int]]:
+        """Yield values whose words are compared with thresholds of their own, each with one."""
+        yield from ()
 
     def sample_values(self, start: int, stop: int) -> list[int]:
         """Return a few values of a range whose pairs, among each other and with other ranges, are of every kind."""
@@ -144,6 +152,34 @@ class Analysis(Generic[O_co]):
         """Return the same for an oracle over strings; targets are numbers of candidates, ``marks`` theirs."""
         del marks, targets
         return None
+
+    def fake_mean(self, targets: Targets, tally: Tally, fakes: float) -> Floats | None:
+        """Return what each of these fakes adds to every estimate, as a tally with them shows; None if it does not."""
+        del targets, tally, fakes
+        return None
+
+    # ---------------------------------------------------------------------------------------------- honest reports
+
+    def honest_tally(self, tally: Tally) -> Iterator[Claim]:
+        """Yield what holds of the tally of honest reports."""
+        del tally
+        yield from ()
+
+    def honest_reports(self, data: Array) -> Iterator[Claim]:
+        """Yield what holds of honest reports beyond their tally."""
+        del data
+        yield from ()
+
+    def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+        """Return the scores of the pairs of these values, from reports or a tally; None if there are none."""
+        del tally, data, values
+        return None
+
+    def blind(self) -> tuple[str, ...]:
+        """Return what these claims cannot show, in plain language."""
+        if type(self).honest_tally is not Analysis.honest_tally:
+            return ()
+        return (f"anything at all: nothing is known here about honest reports of {self.oracle.title}",)
 
     # -------------------------------------------------------------------------------------------------- its server
 

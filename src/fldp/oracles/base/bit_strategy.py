@@ -49,6 +49,16 @@ class BitStrategy(Strategy):
         return packed(generator.integers(2, size=(count, len(self.weights)), dtype=np.uint8))
 
 
+def set_bits(size: int, values: NDArray[np.int64], rows: Array) -> NDArray[np.uint8]:
+    """Return which of these bits are set in rows of ``size`` bits.
+
+    >>> set_bits(4, np.array([0, 2]), packed(np.array([[1, 0, 1, 1], [1, 1, 0, 0]])))
+    array([[1, 1],
+           [1, 0]], dtype=uint8)
+    """
+    return np.asarray(np.unpackbits(rows, axis=1, count=size, bitorder="little")[:, values])
+
+
 def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
     """Pack rows of bits into bytes, the lowest bit first."""
     return np.packbits(bits, axis=1, bitorder="little")

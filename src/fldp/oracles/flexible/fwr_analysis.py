@@ -1,17 +1,21 @@
 """The analysis of FWR, and of HRR, which leaks nothing."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.reports import Array
+from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
+from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import analyses, analysis
+from fldp.oracles.base.claims import CellClaim, Claim, Scores
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
 from fldp.oracles.flexible.fwr import FWR
-from fldp.oracles.flexible.walsh_oracle_analysis import WalshAnalysis, signs_of, spanned
+from fldp.oracles.flexible.walsh_oracle_analysis import WalshAnalysis, items_claims, signs_of, spanned, whole
 from fldp.randomness.stream import Stream
 
 _DRAWS = 1 << 14  # draws of masks, where there are too many to enumerate
@@ -102,6 +106,43 @@ def _masked(oracle: FWR, masks: NDArray[np.int64], bits: NDArray[np.int64]) -> A
 @analyses(FWR)
 class FWRAnalysis(WalshAnalysis[FWR]):
     """Parities under masks."""
+
+    def honest_tally(self, tally: Tally) -> Iterator[Claim]:
+        """Count the reports that every item, used or not, agrees with: in the leak, and also in the symbol."""
+        oracle = self.oracle
+        K, g, n = 1 << oracle.leaks, 1 << oracle.bits, tally.n
+        used = np.zeros(oracle.rows, np.bool_)
+        used[oracle.items] = True
+        leak = np.full(oracle.rows, n) if K == 1 else whole(walsh_hadamard(tally.state[0]) + n, K)
+        full = whole(walsh_hadamard(tally.state[-1]) + K * leak, K * g)
+        if K > 1:
+            yield from items_claims("leak", leak, np.full(oracle.rows, n), used, (1 / K, 1.0))
+        yield from items_claims("supports", full, leak, used, (1 / g, float(oracle.coin.p)))
+
+    def honest_reports(self, data: Array) -> Iterator[Claim]:
+        """Masks and XORs of two masks are uniform: each value, and each parity of its bits."""
+        oracle = self.oracle
+        columns = {f"mask {j}": data[f"mask{j}"] for j in range(oracle.masks)}
+        both = {f"{a} ^ {b}": columns[a] ^ columns[b] for a, b in combinations(columns, 2)}
+        names = list(columns | both)
+        tables = np.array([np.bincount(column, minlength=oracle.rows) for column in (columns | both).values()])
+        D, n = oracle.rows, len(data)
+        place = lambda cell: f"{names[cell // D]} is {cell % D}"  # noqa: E731
+        yield CellClaim("masks", "all masks are equally frequent", tables.ravel(), n, 1 / D, 1 / D, place)
+        even = (n + walsh_hadamard(tables)[:, 1:]) // 2
+        place = lambda cell: f"{names[cell // (D - 1)]} is even in the bits of {cell % (D - 1) + 1}"  # noqa: E731
+        yield CellClaim("parities", "every parity of a mask is a fair coin", even.ravel(), n, 0.5, 0.5, place)
+
+    def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+        """The sign of a mask at the XOR of two items, a fair coin for honest masks; the mean over the masks."""
+        del tally
+        oracle = self.oracle
+        if data is None:
+            return None
+        signs = sum(walsh_hadamard(np.bincount(data[f"mask{j}"], minlength=oracle.rows)) for j in range(oracle.masks))
+        items = oracle.items[values].astype(np.int64)
+        sums = np.asarray(signs)[items[:, None] ^ items] / oracle.masks
+        return Scores(values, sums, np.full(sums.shape, 1 / oracle.masks), 1.0)
 
     def fakes(self, targets: Targets) -> ParityStrategy:
         return ParityStrategy(self.oracle, targets)

@@ -1,5 +1,6 @@
 """What the exact leak of FHR and FWR gives away: linear equations over GF(2), and how many of them identify a value."""
 
+from collections.abc import Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import Analysis, analyses
+from fldp.oracles.base.claims import SUPPORTS, UNUSED, CellClaim
 from fldp.oracles.base.revelations import ParityLeak
 from fldp.oracles.base.strategy import times
 from fldp.oracles.flexible.walsh_oracle import WalshOracle
@@ -44,3 +46,24 @@ def signs_of(order: int, items: Array) -> NDArray[np.int64]:
     array([ 2, -2,  0,  0])
     """
     return walsh_hadamard(times(items, order))
+
+
+def whole(sums: NDArray[np.int64], each: int) -> NDArray[np.int64]:
+    """Divide sums exactly by a factor; -1, which is no number of reports, where they do not divide."""
+    return np.where(sums % each, -1, sums // each)
+
+
+def items_claims(
+    test: str,
+    counts: NDArray[np.int64],
+    trials: NDArray[np.int64],
+    used: NDArray[np.bool_],
+    bounds: tuple[float, float],
+) -> Iterator[CellClaim]:
+    """Claim the items of values by both bounds, and unused items by the bound of noise alone."""
+    low, high = bounds
+    name = "item {}".format
+    places, idle = np.flatnonzero(used), np.flatnonzero(~used)
+    yield CellClaim(test, SUPPORTS, counts[places], trials[places], low, high, lambda cell: name(places[cell]))
+    if idle.size:
+        yield CellClaim(f"unused {test}", UNUSED, counts[idle], trials[idle], low, low, lambda cell: name(idle[cell]))

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
-from fldp.data.reports import Array
+from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
+from fldp.oracles.base.claims import Scores
 from fldp.oracles.base.strategy import Generator, Strategy, Targets, supports_worth
-from fldp.oracles.base.support_counts_analysis import PureAnalysis
+from fldp.oracles.base.support_counts_analysis import PureAnalysis, supported_together
 from fldp.oracles.plain.subset_selection import SS
 
 
@@ -43,5 +44,36 @@ class Subsets(Strategy):
 class SSAnalysis(PureAnalysis[SS]):
     """A set of values."""
 
+    def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+        oracle = self.oracle
+        if oracle.size < 2 or data is None:
+            return None
+
+        def supported(part: Array) -> NDArray[np.uint8]:
+            supports = np.zeros((len(part), oracle.domain_size), np.uint8)
+            np.put_along_axis(supports, part.astype(np.int64), 1, axis=1)
+            return supports[:, values]
+
+        own = float(oracle.p) * (oracle.size - 1) / (oracle.domain_size - 1)
+        both = supported_together(oracle, data, values, supported)
+        return _together(oracle, tally.n, both, values, (float(oracle.both_others()), own))
+
     def fakes(self, targets: Targets) -> Subsets:
         return Subsets(*supports_worth(self.oracle, targets), self.oracle.size, self.oracle.report_dtype)
+
+
+def _together(oracle: SS, n: int, both: Floats, values: NDArray[np.int64], joint: tuple[float, float]) -> Scores:
+    """Score the supports: 1 for both, minus terms that make the mean 0 for holders of one or neither of the two.
+
+    ``both`` counts them, ``joint`` is how likely both are supported if neither is held, and if one is.
+    """
+    p, q, (neither, one) = float(oracle.p), float(oracle.q), joint
+    slope = (one - neither) / (p - q)
+    level = neither - 2 * slope * q
+    alone = np.diag(both)
+    scale = 1 - level - 2 * slope
+    sums = (both - level * n - slope * (alone[:, None] + alone)) / scale
+    scores = np.array([1.0, -level - slope, -level - slope, -level]) / [1, scale, scale, scale]
+    laws = ((neither, q - neither, q - neither, 1 - 2 * q + neither), (one, p - one, q - one, 1 - p - q + one))
+    variance = max(float(np.dot(law, scores**2)) for law in laws)
+    return Scores(values, sums, np.full(sums.shape, variance), float(scores.max()))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
 from fldp.oracles.base.analysis import Analysis, analyses, analysis
+from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.numbered_strategy import Numbered
 from fldp.oracles.base.revelations import Part
 from fldp.oracles.base.strategy import Targets
@@ -55,6 +56,13 @@ class Sketched(Numbered):
 @analyses(SketchOracle)
 class SketchAnalysis(Analysis[SketchOracle]):
     """A hash function, and a response over its buckets."""
+
+    def honest_tally(self, tally: Tally) -> Iterator[Claim]:
+        claim, share = "all hash functions are equally frequent", 1 / self.oracle.hashes
+        yield CellClaim("hashes", claim, tally.state[:, 0], tally.n, share, share, "hash function {}".format)
+
+    def blind(self) -> tuple[str, ...]:
+        return analysis(self.oracle.response).blind()
 
     def parts(self, tally: Tally, data: Array | None) -> Iterator[Part]:
         """Yield the buckets, pooled over hash functions: honest if the originals are."""

@@ -1,16 +1,21 @@
 """The analysis of URAPPOR."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fldp.data.reports import Array
-from fldp.oracles.base.analysis import Analysis, analyses
+from fldp.data.reports import Array, Tally
+from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.bit_strategy import BitStrategy
+from fldp.oracles.base.claims import Claim, Scores
 from fldp.oracles.base.strategy import Generator, Strategy, Targets, supports_worth
+from fldp.oracles.base.support_counts_analysis import independent_pairs, sum_of
 from fldp.oracles.base.symbol_strategy import Symbols
 from fldp.oracles.unequal.urappor import URAPPOR
 from fldp.oracles.unequal.utility import OTHER, SENSITIVE
+from fldp.oracles.unequal.utility_analysis import UtilityAnalysis
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +44,15 @@ class BitsAndName(Strategy):
 
 
 @analyses(URAPPOR)
-class URAPPORAnalysis(Analysis[URAPPOR]):
+class URAPPORAnalysis(UtilityAnalysis[URAPPOR]):
     """A bit for each sensitive value, and perhaps the number of another one."""
+
+    def honest_tally(self, tally: Tally) -> Iterator[Claim]:
+        yield from super().honest_tally(tally)
+        yield sum_of(self.oracle, tally)
+
+    def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+        return independent_pairs(self.oracle, tally, data, values, lambda part: self.oracle.supported(part)[:, values])
 
     def fakes(self, targets: Targets) -> BitsAndName:
         oracle = self.oracle

@@ -12,7 +12,7 @@ import pytest
 import fldp
 from fldp.oracles import names
 from fldp.oracles.base import analysis as core
-from fldp.oracles.kit import Analysis, Oracle, analyses, analysis
+from fldp.oracles.kit import Analysis, CellClaim, Oracle, Symbols, analyses, analysis, supports_worth
 from support.defects import Subset
 from support.small_oracles import SMALL
 
@@ -51,6 +51,10 @@ def test_nobody_outside_of_the_room_tells_oracles_apart_by_class():
         if path.relative_to(SOURCE).parts[0] != "oracles" and dispatches(path.read_text(), known)
     }
     assert found == set()
+
+
+def test_there_is_no_second_mechanism():
+    assert [path for path in SOURCE.rglob("*.py") if "singledispatch" in path.read_text()] == []
 
 
 @pytest.mark.parametrize(
@@ -97,6 +101,31 @@ def test_a_companion_answers_for_a_class_and_its_subclasses(companion):
         assert not analysis(oracle).enumerates and companion.enumerates  # noqa: PT018
         fldp.check_oracle(oracle)
     assert analysis(Subset(1.0, 4)).server_work == companion.server_work
+
+
+def test_a_companion_of_ones_own_serves_poisoning_and_integrity():
+    class Named(fldp.GRR):
+        """An oracle of one's own that reports symbols, and a companion that knows what these are worth."""
+
+    @analyses(Named)
+    class NamedAnalysis(Analysis[Named]):
+        def fakes(self, targets):
+            weights, constant = supports_worth(self.oracle, targets)
+            return Symbols(weights + constant, self.oracle.report_dtype)
+
+        def honest_tally(self, tally):
+            p, q = map(float, (self.oracle.p, self.oracle.q))
+            yield CellClaim("mine", "as often as by noise", tally.state, tally.n, q, p)
+
+    mine, plain = Named(1.0, 4), fldp.GRR(1.0, 4)
+    try:
+        fake = fldp.privacy.poison(mine, [1], 300, rng=7)
+        assert (fake.data == fldp.privacy.poison(plain, [1], 300, rng=7).data).all()
+        assert fldp.privacy.leverage(mine, [1]) == fldp.privacy.leverage(plain, [1])
+        assert [finding.test for finding in fldp.integrity(fake).flagged] == ["mine"]
+    finally:
+        del core._COMPANIONS[Named]
+        core._companion.cache_clear()
 
 
 def test_without_a_companion_the_methods_of_the_oracle_answer(companion):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fldp.data.reports import Array, Tally
 from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.numbered_strategy import Numbered
-from fldp.oracles.base.revelations import Part
+from fldp.oracles.base.revelations import ReportPart
 from fldp.oracles.base.strategy import Targets
 from fldp.oracles.grouped import Grouped
 
@@ -22,12 +22,12 @@ class GroupedAnalysis(Analysis[Grouped]):
         largest = max(self.oracle.members, key=lambda member: member.domain_size)
         return ("fakes that choose a group: the sizes of the groups are data", *analysis(largest).blind())
 
-    def parts(self, tally: Tally, data: Array | None) -> Iterator[Part]:
+    def parts(self, tally: Tally, data: Array | None) -> Iterator[ReportPart]:
         """Yield the non-empty groups."""
         for group, inside in enumerate(self.oracle.split(tally)):
             if inside.n:
                 reports = None if data is None else self.oracle.reports_in(group, data)
-                yield Part(f"group {group}", inside, reports, self.oracle.runs[group].start)
+                yield ReportPart(f"group {group}", inside, reports, self.oracle.runs[group].start)
 
     def fakes(self, targets: Targets) -> Numbered | None:
         """A report is in one group, and adds nothing to targets in others."""

@@ -2,7 +2,8 @@
 
 Subclass ``PureOracle`` if a report supports its own value with probability p and each other one with q,
 ``UnevenOracle`` if p and q depend on the value, ``StringOracle`` for strings, and ``FrequencyOracle`` otherwise.
-``fldp.oracles.register`` makes the class known by its name, ``fldp.check_oracle`` checks it.
+``fldp.oracles.register`` makes the class known by its name, ``fldp.check_oracle`` checks it. What attackers and tests
+of integrity may know about it stands in a companion, a subclass of ``Analysis`` under ``@analyses(Mine)``.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True, repr=False)
@@ -19,12 +20,16 @@ from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.numerics.word_kernels import keyed_hash, multiply_high, parity
 from fldp.oracles.base.analysis import Analysis, analyses, analysis
+from fldp.oracles.base.bit_strategy import BitStrategy
+from fldp.oracles.base.claims import CellClaim, Claim, Scores
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Law, Oracle, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.strategy import Strategy, Targets, supports_worth
 from fldp.oracles.base.string_oracle import Fit, StringOracle
 from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 from fldp.oracles.base.symbol_reports import SymbolOracle, add_symbols
+from fldp.oracles.base.symbol_strategy import Symbols
 from fldp.randomness.coins import SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, degenerate, exp_lower
 from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import fail, flag, fraction, integer, one_of, optional, positive
@@ -36,6 +41,9 @@ __all__ = [
     "Analysis",
     "Array",
     "Band",
+    "BitStrategy",
+    "CellClaim",
+    "Claim",
     "Fit",
     "Floats",
     "FrequencyOracle",
@@ -45,13 +53,17 @@ __all__ = [
     "Profile",
     "PureOracle",
     "Reports",
+    "Scores",
     "SetCoin",
+    "Strategy",
     "Stream",
     "StringOracle",
     "SubsetCoin",
     "SymbolCoin",
     "SymbolOracle",
+    "Symbols",
     "Tally",
+    "Targets",
     "UnaryCoins",
     "UnevenOracle",
     "Values",
@@ -71,6 +83,7 @@ __all__ = [
     "optional",
     "parity",
     "positive",
+    "supports_worth",
     "symbol_dtype",
     "walsh_hadamard",
 ]

@@ -26,7 +26,7 @@ from fldp.oracles.base.claims import Claim, Scores
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Law, Oracle
 from fldp.oracles.base.profile import Profile
-from fldp.oracles.base.revelations import ParityLeak, Part
+from fldp.oracles.base.revelations import ParityLeak, ReportPart
 from fldp.oracles.base.strategy import Strategy, Targets
 from fldp.oracles.base.string_oracle import Listed, StringOracle, listed
 
@@ -192,7 +192,7 @@ class Analysis(Generic[O_co]):
         """How the work of tallying and estimating grows with ``n`` reports over ``d`` values."""
         return self.oracle.server_work
 
-    def parts(self, tally: Tally, data: Array | None) -> Iterator[Part]:
+    def parts(self, tally: Tally, data: Array | None) -> Iterator[ReportPart]:
         """Yield the oracles that it is composed of, each with its share of a tally and of the reports."""
         del tally, data
         yield from ()

@@ -28,7 +28,7 @@ class ParityLeak:
         return self.order.bit_length() - 1
 
 
-class Part(NamedTuple):
+class ReportPart(NamedTuple):
     """A part of reports: its name, its tally, and its reports if there are any.
 
     ``start`` is the value of the whole that value 0 of the part stands for; None if its values stand for none.

@@ -11,7 +11,7 @@ from fldp.data.reports import Array, Tally
 from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.numbered_strategy import Numbered
-from fldp.oracles.base.revelations import Part
+from fldp.oracles.base.revelations import ReportPart
 from fldp.oracles.base.strategy import Targets
 from fldp.oracles.strings.count_mean_sketch import SketchOracle
 
@@ -64,11 +64,13 @@ class SketchAnalysis(Analysis[SketchOracle]):
     def blind(self) -> tuple[str, ...]:
         return analysis(self.oracle.response).blind()
 
-    def parts(self, tally: Tally, data: Array | None) -> Iterator[Part]:
+    def parts(self, tally: Tally, data: Array | None) -> Iterator[ReportPart]:
         """Yield the buckets, pooled over hash functions: honest if the originals are."""
         response = self.oracle.response
         state = tally.state[:, 1:].sum(axis=0).reshape(response.tally_shape)
-        yield Part("buckets", Tally(response, state, tally.n), None if data is None else self.oracle.split(data)[1])
+        yield ReportPart(
+            "buckets", Tally(response, state, tally.n), None if data is None else self.oracle.split(data)[1]
+        )
 
     def fakes_among(self, marks: Fingerprints, targets: Targets) -> Sketched | None:
         """Under each hash function, the buckets of the targets are the targets of the response."""

@@ -7,7 +7,7 @@ from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import DomainError, MergeError
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.revelations import Part
+from fldp.oracles.base.revelations import ReportPart
 from fldp.privacy.honesty.binomial_tests import IntegrityFinding, judged
 from fldp.privacy.honesty.pair_tests import judge_pairs
 from fldp.support.validation import fraction
@@ -105,7 +105,7 @@ def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[Integr
         yield from _within(part)
 
 
-def _within(part: Part) -> Iterator[IntegrityFinding]:
+def _within(part: ReportPart) -> Iterator[IntegrityFinding]:
     """Yield the findings of a part of the reports, about values of the whole if it has any."""
     for finding in _tested(part.tally.oracle, part.tally, part.data):
         values = () if part.start is None else tuple(part.start + value for value in finding.values)

@@ -53,6 +53,18 @@ def test_nobody_outside_of_the_room_tells_oracles_apart_by_class():
     assert found == set()
 
 
+ASKED = (
+    "law|outcomes|publics|publics_are_all|check_enumerable|profile|sample_values|overlaps|leaves|resized|likelihoods"
+)
+DIRECTLY = re.compile(rf"oracle\.({ASKED}|outcomes|plain_values|unprotected|server_work|leak|value_items)\b(?! import)")
+
+
+def test_nobody_outside_of_the_room_goes_around_the_analysis():
+    outside = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] != "oracles"]
+    assert [path for path in outside if DIRECTLY.search(path.read_text())] == []
+    assert DIRECTLY.search("self.oracle.law(3)")
+
+
 def test_there_is_no_second_mechanism():
     assert [path for path in SOURCE.rglob("*.py") if "singledispatch" in path.read_text()] == []
 

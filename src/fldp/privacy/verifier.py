@@ -28,9 +28,9 @@ def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | Non
     """Return what the law of an oracle, a table or a function guarantees, with a witness.
 
     An oracle's law is the implemented one, by the integer thresholds of the code. Public randomness is part of the
-    report and uniform over ``oracle.publics()``. A table has a row of probabilities for each value; a function
-    ``law(value) -> {report: probability}`` needs ``domain_size``. If a law is too large to enumerate and the oracle has
-    closed forms, a pair of values of every kind is checked. An oracle over strings is verified among a few strings.
+    report and uniform over the ``publics`` of its analysis. A table has a row of probabilities for each value; a
+    function ``law(value) -> {report: probability}`` needs ``domain_size``. If a law is too large to enumerate and the
+    oracle has closed forms, a pair of values of every kind is checked. One over strings is verified among a few.
 
     >>> import fldp
     >>> verified = verify(fldp.FHR(epsilon=1.0, domain_size=7))

@@ -175,6 +175,11 @@ class Analysis(Generic[O_co]):
         del tally, data, values
         return None
 
+    @property
+    def scores_pairs(self) -> bool:
+        """Whether pairs of values have scores at all."""
+        return type(self).pairs is not Analysis.pairs
+
     def blind(self) -> tuple[str, ...]:
         """Return what these claims cannot show, in plain language."""
         if type(self).honest_tally is not Analysis.honest_tally:

@@ -24,10 +24,11 @@ MAX_VALUES = 128  # with the largest estimates; p-values are corrected for all p
 
 def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[IntegrityFinding]:
     """Yield the finding of the worst pair, if the oracle has scores."""
-    if analysis(oracle).domain_size is None:
+    about = analysis(oracle)
+    if not about.scores_pairs:
         return
     known = listed("integrity", oracle)
-    scores = analysis(oracle).pairs(tally, data, most_supported(known, tally))
+    scores = about.pairs(tally, data, most_supported(known, tally))
     if scores is None:
         return
     chances = log_chances(known, scores, tally.n)

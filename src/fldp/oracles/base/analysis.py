@@ -210,8 +210,8 @@ def analyses(*classes: type) -> Callable[[Companion], Companion]:
     """Make the decorated class the companion of these classes of oracles.
 
     >>> from dataclasses import dataclass
-    >>> from fldp.oracles.kit import Analysis, SymbolOracle, analyses
-    >>> class Mine(SymbolOracle): pass
+    >>> from fldp.oracles.kit import Analysis, PureOracle, analyses
+    >>> class Mine(PureOracle): pass
     >>> @analyses(Mine)
     ... class MineAnalysis(Analysis[Mine]):
     ...     server_work = "O(n)"

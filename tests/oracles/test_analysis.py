@@ -163,6 +163,8 @@ def test_a_client_loads_no_companion():
     code = (
         "import sys, fldp\n"
         "fldp.GRR(1.0, 5).privatize([1]), fldp.FHR(1.0, 7).privatize(1)\n"
+        "table = dict(name='q', question='?', labels=['a', 'b', 'c'], oracle=dict(name='fhr', epsilon=1.0))\n"
+        "fldp.Survey.from_dict(table).privatize(['b'])\n"
         "assert not [name for name in sys.modules if name.endswith('_analysis')]\n"
         "fldp.verify(fldp.FHR(1.0, 7))\n"
         "assert 'fldp.oracles.flexible.fhr_analysis' in sys.modules\n"

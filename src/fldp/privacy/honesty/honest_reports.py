@@ -278,7 +278,7 @@ def judge_hashes(oracle: SketchOracle, tally: Tally) -> IntegrityFinding:
 
 def pooled(oracle: SketchOracle, tally: Tally, data: Array | None) -> tuple[Tally, Array | None]:
     """Return the tally and the reports over the buckets, pooled over hash functions: honest if the originals are."""
-    state = tally.state[:, 1:].sum(axis=0).reshape(oracle.response.tally_shape)
+    state = tally.state[:, 1:].sum(axis=0).reshape(oracle.response.tally_format.shape)
     return Tally(oracle.response, state, tally.n), None if data is None else oracle.split(data)[1]
 
 

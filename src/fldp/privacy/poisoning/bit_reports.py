@@ -97,7 +97,7 @@ def _(oracle: URAPPOR, targets: Targets) -> BitsAndName:
     true, noise, _ = oracle.chances
     bits = BitStrategy(weights[hidden], constant, true[hidden], noise[hidden])
     names = Symbols(np.append(0.0, weights[others]), np.int64)
-    return BitsAndName(bits, names, oracle.report_shape[0] - -(-int(hidden.sum()) // 8))
+    return BitsAndName(bits, names, oracle.report_format.shape[0] - -(-int(hidden.sum()) // 8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,4 +128,4 @@ class Subsets(Strategy):
 
 @strategy.register(SS)
 def _(oracle: SS, targets: Targets) -> Subsets:
-    return Subsets(*supports_worth(oracle, targets), oracle.size, oracle.report_dtype)
+    return Subsets(*supports_worth(oracle, targets), oracle.size, oracle.report_format.dtype)

@@ -44,7 +44,7 @@ class Numbered(Strategy):
         return self._joined(numbers, lambda part, size: part.blind(size, generator))
 
     def _joined(self, numbers: NDArray[np.intp], draw: Callable[[Strategy, int], Array]) -> Array:
-        reports = np.empty((len(numbers), *self.oracle.report_shape), self.oracle.report_dtype)
+        reports = self.oracle.report_format.empty(len(numbers))
         for number in np.unique(numbers).tolist():
             places = np.flatnonzero(numbers == number)
             reports[places] = self.join(number, draw(self.parts[number], len(places)))
@@ -69,7 +69,7 @@ def _(oracle: RAPPOR, marks: Fingerprints, targets: Targets) -> Numbered:
     ]
 
     def join(cohort: int, data: Array) -> Array:
-        reports = np.empty((len(data), *oracle.report_shape), np.uint8)
+        reports = np.empty((len(data), *oracle.report_format.shape), np.uint8)
         bit_reports.join(np.full(len(data), cohort), data, reports)
         return reports
 
@@ -120,7 +120,7 @@ def _(oracle: SketchOracle, marks: Fingerprints, targets: Targets) -> Sketched:
     parts = [strategy(oracle.response, row) for row in buckets]
 
     def join(row: int, data: Array) -> Array:
-        reports = np.empty((len(data), *oracle.report_shape), oracle.report_dtype)
+        reports = oracle.report_format.empty(len(data))
         oracle.join(np.full(len(data), row), data, reports)
         return reports
 

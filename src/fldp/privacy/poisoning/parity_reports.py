@@ -44,7 +44,7 @@ class HadamardRowStrategy(Strategy):
         return float(w * (len(self.targets) - least) / gap - (1 - w) * least)
 
     def craft(self, count: int, generator: Generator) -> Array:
-        signs, data = self._signs, np.empty(count, self.oracle.report_dtype)
+        signs, data = self._signs, np.empty(count, self.oracle.report_format.dtype)
         data["plus"] = generator.choice(np.flatnonzero(signs == len(self.targets)), count)
         data["minus"] = data["plus"] ^ generator.choice(np.flatnonzero(signs == signs.min()), count)
         return data
@@ -53,7 +53,7 @@ class HadamardRowStrategy(Strategy):
         return float((1 - self.oracle.noise.weight) * len(self.targets) / (self.oracle.walsh_order - 1))
 
     def blind(self, count: int, generator: Generator) -> Array:
-        data = np.empty(count, self.oracle.report_dtype)
+        data = np.empty(count, self.oracle.report_format.dtype)
         data["plus"] = generator.integers(self.oracle.walsh_order, size=count)
         data["minus"] = data["plus"] ^ generator.integers(1, self.oracle.walsh_order, size=count)
         return data
@@ -135,7 +135,7 @@ def _codes(masks: NDArray[np.int64], items: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _masked(oracle: FWR, masks: NDArray[np.int64], bits: NDArray[np.int64]) -> Array:
-    data = np.empty(len(masks), oracle.report_dtype)
+    data = np.empty(len(masks), oracle.report_format.dtype)
     for j in range(oracle.masks):
         data[f"mask{j}"] = masks[:, j]
     data["bits"] = bits

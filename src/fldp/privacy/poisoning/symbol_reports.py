@@ -40,13 +40,13 @@ class Symbols(Strategy):
 def _(oracle: GRR | URR, targets: Targets) -> Symbols:
     """A report supports the value that it names."""
     weights, constant = supports_worth(oracle, targets)
-    return Symbols(weights + constant, oracle.report_dtype)
+    return Symbols(weights + constant, oracle.report_format.dtype)
 
 
 @strategy.register(Exponential)
 def _(oracle: Exponential, targets: Targets) -> Symbols:
     """A report of a symbol adds its row of the inverse channel."""
-    return Symbols(oracle.inverse @ times(targets, oracle.domain_size), oracle.report_dtype)
+    return Symbols(oracle.inverse @ times(targets, oracle.domain_size), oracle.report_format.dtype)
 
 
 @strategy.register(HR)
@@ -54,7 +54,7 @@ def _(oracle: HR, targets: Targets) -> Symbols:
     """A symbol counts +1 for half of the values of its block, and -1 for the other half."""
     lines = oracle.to_rows(times(targets, oracle.domain_size))
     agreeing = walsh_hadamard(lines).reshape(-1)
-    return Symbols(agreeing / float(oracle.coin.p - oracle.coin.q), oracle.report_dtype)
+    return Symbols(agreeing / float(oracle.coin.p - oracle.coin.q), oracle.report_format.dtype)
 
 
 @strategy.register(PGR)
@@ -62,7 +62,7 @@ def _(oracle: PGR, targets: Targets) -> Symbols:
     """A point supports the values that are opposite to it."""
     supported = hyperplane_sums(times(targets, oracle.space.size), oracle.space)
     worth = (supported - len(targets) * float(oracle.q)) / float(oracle.p - oracle.q)
-    return Symbols(worth, oracle.report_dtype)
+    return Symbols(worth, oracle.report_format.dtype)
 
 
 @dataclass(frozen=True, eq=False)

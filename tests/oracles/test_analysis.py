@@ -123,7 +123,7 @@ def test_a_companion_of_ones_own_serves_poisoning_and_integrity():
     class NamedAnalysis(Analysis[Named]):
         def fakes(self, targets):
             weights, constant = supports_worth(self.oracle, targets)
-            return Symbols(weights + constant, self.oracle.report_dtype)
+            return Symbols(weights + constant, self.oracle.report_format.dtype)
 
         def honest_tally(self, tally):
             p, q = map(float, (self.oracle.p, self.oracle.q))

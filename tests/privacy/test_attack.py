@@ -63,7 +63,7 @@ def test_likelihoods_on_the_whole_domain(family, oracle):
     reports = oracle.privatize(np.arange(users) % oracle.domain_size, rng=5)
     likely = oracle.likelihoods(reports.data)
     if isinstance(oracle, fldp.Grouped):
-        groups = [oracle.outcome(row)[1][0] for row in reports.data]
+        groups = [oracle.report_format.outcome(row)[1][0] for row in reports.data]
         possible = [np.isin(np.arange(oracle.domain_size), np.r_[oracle.runs[group]]) for group in groups]
         assert np.array_equal(likely > 0, possible)
     elif isinstance(oracle, fldp.HR):
@@ -76,7 +76,7 @@ def test_likelihoods_on_the_whole_domain(family, oracle):
             ]
             np.testing.assert_allclose(row, np.where(own, 1.0, ratio), rtol=1e-12)
     elif oracle.name in naive_unequal.LIKELIHOODS:
-        outcomes, values = [oracle.outcome(row)[1] for row in reports.data], range(oracle.domain_size)
+        outcomes, values = [oracle.report_format.outcome(row)[1] for row in reports.data], range(oracle.domain_size)
         chance = naive_unequal.LIKELIHOODS[oracle.name]
         expected = np.array([[chance(oracle, value, outcome) for value in values] for outcome in outcomes])
         expected *= (likely.sum(axis=1) / expected.sum(axis=1))[:, None]

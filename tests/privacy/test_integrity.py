@@ -95,7 +95,7 @@ def laws(oracle):
         under = [oracle.law(value, public) for value in range(oracle.domain_size)]
         for outcome in sorted({outcome for law in under for outcome in law}):
             row = np.array([float(law.get(outcome, 0)) / len(publics) for law in under])
-            yield oracle.report(outcome, public)[None], row
+            yield oracle.report_format.report(outcome, public)[None], row
 
 
 UNEVEN = [
@@ -308,7 +308,7 @@ def test_grr_shows_fakes_where_nobody_holds_a_value_any_more():
 @pytest.mark.parametrize("oracle", UNEVEN[:2], ids=repr)
 def test_fakes_that_name_a_value_do_not_show_and_that_is_said(oracle):
     reports = oracle.privatize(np.arange(900) % 5, rng=1)
-    data = np.repeat(oracle.report({"urr": 0, "urappor": (0, 1)}[oracle.name])[None], 100, axis=0)
+    data = np.repeat(oracle.report_format.report({"urr": 0, "urappor": (0, 1)}[oracle.name])[None], 100, axis=0)
     found = fldp.integrity(fldp.Reports.concatenate([reports, fldp.Reports(oracle, data)]))
     assert found.passed
     assert "name their targets outright" in " ".join(found.blind)

@@ -73,9 +73,9 @@ def check_identity(oracle: FrequencyOracle, seed: int) -> None:
 def check_reports(oracle: FrequencyOracle, seed: int) -> None:
     """Reports have the declared format, are accepted as data from outside, and round-trip through ``outcome``."""
     _, reports = _sample(oracle, 50, seed)
-    if reports.data.dtype != oracle.report_dtype or reports.data.shape != (50, *oracle.report_shape):
+    if reports.data.dtype != oracle.report_format.dtype or reports.data.shape != (50, *oracle.report_format.shape):
         _fail(oracle, "check_reports", f"reports are {reports.data.dtype} of shape {reports.data.shape}")
-    dtype = np.dtype(oracle.report_dtype)
+    dtype = oracle.report_format.dtype
     if dtype.names and dtype.itemsize != sum(dtype[name].itemsize for name in dtype.names):
         _fail(oracle, "check_reports", "a report has padding bytes in memory, in which anything may be sent")
     try:
@@ -83,8 +83,8 @@ def check_reports(oracle: FrequencyOracle, seed: int) -> None:
     except DomainError as error:
         _fail(oracle, "check_reports", f"its own reports are refused: {error}")
     for row in reports.data:
-        public, outcome = oracle.outcome(row)
-        if not np.array_equal(oracle.report(outcome, public), row):
+        public, outcome = oracle.report_format.outcome(row)
+        if not np.array_equal(oracle.report_format.report(outcome, public), row):
             _fail(oracle, "check_reports", f"report(outcome(...)) does not give {row} back")
 
 
@@ -94,7 +94,7 @@ def check_purity(oracle: FrequencyOracle, seed: int) -> None:
     words = Stream(seed).words(40 * oracle.words).reshape(40, oracle.words)
     for filling in (0, 255):
         copied, copied_words = values.copy(), words.copy()
-        out = np.full(reports.nbytes, filling, np.uint8).view(oracle.report_dtype).reshape(reports.data.shape)
+        out = np.full(reports.nbytes, filling, np.uint8).view(oracle.report_format.dtype).reshape(reports.data.shape)
         oracle.perturb(copied, copied_words, out)
         if out.tobytes() != reports.data.tobytes():
             _fail(oracle, "check_purity", "perturb gives another report for the same value and words")
@@ -113,9 +113,9 @@ def _check_public(oracle: FrequencyOracle, words: Words) -> None:
 
 
 def _public(oracle: FrequencyOracle, words: Words, value: int) -> tuple[Any, ...]:
-    out = np.zeros((len(words), *oracle.report_shape), oracle.report_dtype)
+    out = np.zeros((len(words), *oracle.report_format.shape), oracle.report_format.dtype)
     oracle.perturb(np.full(len(words), value), words.copy(), out)
-    return tuple(oracle.outcome(row)[0] for row in out)
+    return tuple(oracle.report_format.outcome(row)[0] for row in out)
 
 
 def check_batches(oracle: FrequencyOracle, seed: int) -> None:
@@ -229,7 +229,7 @@ def _draws(oracle: FrequencyOracle, value: int, seed: int) -> Iterator[Reports]:
             changed[:, column] = ~changed[:, column]
             if _public(oracle, changed, value) != _public(oracle, words[:8], value):
                 words[:, column] = words[0, column]
-        data = np.zeros((_PUBLIC_DRAWS, *oracle.report_shape), oracle.report_dtype)
+        data = np.zeros((_PUBLIC_DRAWS, *oracle.report_format.shape), oracle.report_format.dtype)
         oracle.perturb(np.full(_PUBLIC_DRAWS, value), words, data)
         yield Reports(oracle, data)
 
@@ -244,7 +244,7 @@ def _intervals(oracle: FrequencyOracle, small: FrequencyOracle, value: int, repo
     laws: dict[Any, dict[Any, tuple[float, float]]] = {}
     intervals = []
     for row in reports.data[first]:
-        public, outcome = small.outcome(row)
+        public, outcome = small.report_format.outcome(row)
         if public not in laws:
             laws[public] = _ranks(small, value, public)
         if outcome not in laws[public]:
@@ -313,7 +313,7 @@ def _all_reports(oracle: FrequencyOracle) -> tuple[Floats, Array]:
             for outcome, share in analysis(oracle).law(value, public).items():
                 row = rows.setdefault((public, outcome), np.zeros(oracle.domain_size))
                 row[value] = float(share) / len(publics)
-    data = np.array([oracle.report(outcome, public) for public, outcome in rows])
+    data = np.array([oracle.report_format.report(outcome, public) for public, outcome in rows])
     return np.array(list(rows.values())).T, data
 
 

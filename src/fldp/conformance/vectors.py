@@ -111,7 +111,7 @@ def some_values(oracle: Oracle, count: int) -> Any:
 def good(oracle: Oracle) -> dict[str, Any]:
     """Return test vectors of one oracle: reports from fixed words, their batch, and their tally."""
     values, words = zip(*_inputs(oracle), strict=True)
-    data = np.empty((len(values), *oracle.report_shape), oracle.report_dtype)
+    data = oracle.report_format.empty(len(values))
     oracle.perturb(oracle.as_values(list(values)).astype(np.int64), np.array(words, np.uint64), data)
     reports = Reports(oracle, data)
     tally = oracle.tally(reports)
@@ -124,7 +124,7 @@ def good(oracle: Oracle) -> dict[str, Any]:
                 "value": value,
                 **({"fingerprint": f"{fingerprint(value.encode()):016x}"} if isinstance(value, str) else {}),
                 "words": [f"{word:016x}" for word in row],
-                "packed": pack(oracle, data[k : k + 1]).tobytes().hex(),
+                "packed": pack(oracle.report_format, data[k : k + 1]).tobytes().hex(),
             }
             for k, (value, row) in enumerate(zip(values, words, strict=True))
         ],
@@ -197,7 +197,7 @@ def _damaged(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
 
 def _dishonest(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     fields, nine = {"oracle": wire.describe(oracle)}, _nine(oracle)
-    eight, one = pack(oracle, nine.data[:8]).tobytes(), pack(oracle, nine.data[8:]).tobytes()
+    eight, one = (pack(oracle.report_format, part).tobytes() for part in (nine.data[:8], nine.data[8:]))
     yield "a total too large", craft(fields, [(8, eight), (1, one)], 10)
     yield "a chunk left out", craft(fields, [(1, one)], 9)
     yield "a chunk twice", craft(fields, [(8, eight), (8, eight)], 8)

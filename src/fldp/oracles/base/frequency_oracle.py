@@ -17,7 +17,6 @@ from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
 from fldp.oracles.base.oracle import Law as Law
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.oracle import symbol_dtype as symbol_dtype
 from fldp.support.validation import Constraint, integer, one_of, positive
 
 if TYPE_CHECKING:
@@ -148,12 +147,12 @@ class FrequencyOracle(Oracle):
 
         >>> import fldp
         >>> oracle = fldp.RR(epsilon=1.0)
-        >>> oracle.likelihoods(oracle.report(1)[None]).round(3)
+        >>> oracle.likelihoods(oracle.report_format.report(1)[None]).round(3)
         array([[0.368, 1.   ]])
         """
         likelihoods, known, laws = np.empty((len(data), self.domain_size)), object(), list[Law]()
         for row, report in zip(likelihoods, data, strict=True):
-            public, outcome = self.outcome(report)
+            public, outcome = self.report_format.outcome(report)
             if public != known:
                 known, laws = public, [self.law(value, public) for value in range(self.domain_size)]
             row[:] = [law.get(outcome, 0) for law in laws]

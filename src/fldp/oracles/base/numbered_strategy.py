@@ -39,7 +39,7 @@ class Numbered(Strategy):
         return self._joined(numbers, lambda part, size: part.blind(size, generator))
 
     def _joined(self, numbers: NDArray[np.intp], draw: Callable[[Strategy, int], Array]) -> Array:
-        reports = np.empty((len(numbers), *self.oracle.report_shape), self.oracle.report_dtype)
+        reports = self.oracle.report_format.empty(len(numbers))
         for number in np.unique(numbers).tolist():
             places = np.flatnonzero(numbers == number)
             reports[places] = self.join(number, draw(self.parts[number], len(places)))

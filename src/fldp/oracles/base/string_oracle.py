@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import FINGERPRINTS, MAX_CANDIDATES, Fingerprints, as_candidates, fingerprints
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
@@ -218,32 +219,16 @@ class Listed(FrequencyOracle):
         return self.base.lasting_epsilon
 
     @property
-    def report_dtype(self) -> Any:
-        return self.base.report_dtype
+    def report_format(self) -> ReportFormat:
+        return self.base.report_format
 
     @property
-    def report_shape(self) -> tuple[int, ...]:
-        return self.base.report_shape
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return self.base.field_bits
-
-    @property
-    def report_bits(self) -> int:
-        return self.base.report_bits
+    def tally_format(self) -> TallyFormat:
+        return self.base.tally_format
 
     @property
     def words(self) -> int:
         return self.base.words
-
-    @property
-    def public_words(self) -> int:
-        return self.base.public_words
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return self.base.tally_shape
 
     @property
     def server_work(self) -> str:
@@ -262,12 +247,6 @@ class Listed(FrequencyOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         self.base.count(data, state)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return self.base.check(data)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return self.base.check_state(state, n)
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         return self.base.fit(tally, self.marks, **options).counts
@@ -288,12 +267,6 @@ class Listed(FrequencyOracle):
     def law(self, value: int, public: Any = None) -> Law:
         self.check_enumerable(value)
         return self.base.law(int(self.marks[value]), public)
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return self.base.outcome(report)
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        return self.base.report(outcome, public)
 
     def publics(self) -> Iterable[Any]:
         return self.base.publics()

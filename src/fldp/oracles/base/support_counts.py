@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import TallyFormat
 from fldp.data.reports import Tally
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.symbol_reports import support_counts
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,12 +45,9 @@ class PureOracle(FrequencyOracle):
         every = np.ones(self.domain_size)
         return every * float(self.p), every * float(self.q), every * float(self.p - self.q)
 
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.domain_size,)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return bool(((state >= 0) & (state <= n)).all())
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return support_counts(self.domain_size)
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         del options
@@ -95,18 +94,15 @@ class UnevenOracle(FrequencyOracle):
         p, q, gap = np.array([(float(p), float(q), float(p - q)) for p, q in self.kinds])[self.kind_of].T
         return p, q, gap
 
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.domain_size,)
-
     @cached_property
     def _spreads(self) -> tuple[Floats, Floats]:
         """Variance that one report adds to the estimate of its own value, and of another, for every kind."""
         own = [float(p * (1 - p) / (p - q) ** 2) for p, q in self.kinds]
         return np.array(own), np.array([float(q * (1 - q) / (p - q) ** 2) for p, q in self.kinds])
 
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return bool(((state >= 0) & (state <= n)).all())
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return support_counts(self.domain_size)
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         del options

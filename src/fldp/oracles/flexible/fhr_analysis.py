@@ -33,7 +33,7 @@ class HadamardRowStrategy(Strategy):
         return float(w * (len(self.targets) - least) / gap - (1 - w) * least)
 
     def craft(self, count: int, generator: Generator) -> Array:
-        signs, data = self._signs, np.empty(count, self.oracle.report_dtype)
+        signs, data = self._signs, np.empty(count, self.oracle.report_format.dtype)
         data["plus"] = generator.choice(np.flatnonzero(signs == len(self.targets)), count)
         data["minus"] = data["plus"] ^ generator.choice(np.flatnonzero(signs == signs.min()), count)
         return data
@@ -42,7 +42,7 @@ class HadamardRowStrategy(Strategy):
         return float((1 - self.oracle.noise.weight) * len(self.targets) / (self.oracle.walsh_order - 1))
 
     def blind(self, count: int, generator: Generator) -> Array:
-        data = np.empty(count, self.oracle.report_dtype)
+        data = np.empty(count, self.oracle.report_format.dtype)
         data["plus"] = generator.integers(self.oracle.walsh_order, size=count)
         data["minus"] = data["plus"] ^ generator.integers(1, self.oracle.walsh_order, size=count)
         return data

@@ -96,7 +96,7 @@ def _codes(masks: NDArray[np.int64], items: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _masked(oracle: FWR, masks: NDArray[np.int64], bits: NDArray[np.int64]) -> Array:
-    data = np.empty(len(masks), oracle.report_dtype)
+    data = np.empty(len(masks), oracle.report_format.dtype)
     for j in range(oracle.masks):
         data[f"mask{j}"] = masks[:, j]
     data["bits"] = bits

@@ -17,4 +17,4 @@ class GRRAnalysis(PureAnalysis[GRR]):
 
     def fakes(self, targets: Targets) -> Symbols:
         weights, constant = supports_worth(self.oracle, targets)
-        return Symbols(weights + constant, self.oracle.report_dtype)
+        return Symbols(weights + constant, self.oracle.report_format.dtype)

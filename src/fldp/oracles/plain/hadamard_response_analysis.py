@@ -34,4 +34,4 @@ class HRAnalysis(Analysis[HR]):
     def fakes(self, targets: Targets) -> Symbols:
         oracle = self.oracle
         agreeing = walsh_hadamard(oracle.to_rows(times(targets, oracle.domain_size))).reshape(-1)
-        return Symbols(agreeing / float(oracle.coin.p - oracle.coin.q), oracle.report_dtype)
+        return Symbols(agreeing / float(oracle.coin.p - oracle.coin.q), oracle.report_format.dtype)

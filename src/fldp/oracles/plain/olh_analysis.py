@@ -35,7 +35,7 @@ class Hashes(Strategy):
 
     def craft(self, count: int, generator: Generator) -> Array:
         """Return the best of many seeds, by how many targets they hash to one symbol; few seeds repeat."""
-        crafted, best = np.empty(0, self.oracle.report_dtype), 0
+        crafted, best = np.empty(0, self.oracle.report_format.dtype), 0
         for _ in range(MAX_POOLS):
             pool = self.best_given(self.blind(POOL, generator))
             score = (self._symbols(pool) == pool["symbol"][:, None]).sum(axis=1)
@@ -52,7 +52,7 @@ class Hashes(Strategy):
         return 0.0
 
     def blind(self, count: int, generator: Generator) -> Array:
-        data = np.empty(count, self.oracle.report_dtype)
+        data = np.empty(count, self.oracle.report_format.dtype)
         data["seed"] = generator.integers(2**64, size=count, dtype=np.uint64)
         data["symbol"] = generator.integers(self.oracle.symbols, size=count)
         return data

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.projective_geometry import Space, best_space, hyperplane_sums, opposite
 from fldp.numerics.types import Floats
-from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
+from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import PureOracle
-from fldp.oracles.base.symbol_reports import add_symbols
+from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.randomness.coins import SetCoin
 from fldp.randomness.stream import Words
 
@@ -112,6 +113,8 @@ class PGR(PureOracle):
     """
 
     name = "pgr"
+    words = 1
+    server_work = "O(n + d e^eps log d)"
 
     @cached_property
     def space(self) -> Space:
@@ -132,25 +135,13 @@ class PGR(PureOracle):
         shared = self.space.meet_size
         return self.coin.p * shared + self.coin.q * (self.space.set_size - shared)
 
-    @property
-    def words(self) -> int:
-        return 1
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return symbols(self.space.size)
 
-    @property
-    def report_dtype(self) -> Any:
-        return symbol_dtype(self.space.size)
-
-    @property
-    def server_work(self) -> str:
-        return "O(n + d e^eps log d)"
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return ((self.space.size - 1).bit_length(),)
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.space.size,)
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return symbol_counts(self.space.size)
 
     @property
     def outcomes(self) -> int:
@@ -163,12 +154,6 @@ class PGR(PureOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return np.asarray(data < self.space.size)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return super().check_state(state, n) and int(state.sum()) == n
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         del options
@@ -222,10 +207,3 @@ class PGR(PureOracle):
         marks[value] = 1
         opposite = hyperplane_sums(marks, self.space).tolist()
         return {point: self.coin.p if inside else self.coin.q for point, inside in enumerate(opposite)}
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, int(report)
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.array(outcome, self.report_dtype)

@@ -32,4 +32,4 @@ class PGRAnalysis(PureAnalysis[PGR]):
         oracle = self.oracle
         supported = hyperplane_sums(times(targets, oracle.space.size), oracle.space)
         worth = (supported - len(targets) * float(oracle.q)) / float(oracle.p - oracle.q)
-        return Symbols(worth, oracle.report_dtype)
+        return Symbols(worth, oracle.report_format.dtype)

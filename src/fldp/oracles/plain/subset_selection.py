@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import multiply_high
-from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
+from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.support_counts import PureOracle
-from fldp.oracles.base.symbol_reports import add_symbols
+from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbol_sets
 from fldp.randomness.coins import BITS, SubsetCoin, exp_lower
 from fldp.randomness.stream import Words
 
@@ -166,25 +167,17 @@ class SS(PureOracle):
     def words(self) -> int:
         return 1 + self.size
 
-    @property
-    def report_dtype(self) -> Any:
-        return symbol_dtype(self.domain_size)
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return symbol_sets(self.domain_size, self.size)
 
-    @property
-    def report_shape(self) -> tuple[int, ...]:
-        return (self.size,)
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return symbol_counts(self.domain_size, self.size)
 
     @property
     def server_work(self) -> str:
         return f"O({self.size} n + d)"
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return ((self.domain_size - 1).bit_length(),) * self.size
-
-    @property
-    def report_bits(self) -> int:
-        return (self.domain_size - 1).bit_length() * self.size
 
     @property
     def outcomes(self) -> int:
@@ -195,13 +188,6 @@ class SS(PureOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data).reshape(-1), state)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        rising = (data[:, 1:] > data[:, :-1]).all(axis=1)
-        return np.asarray(rising & (data[:, -1] < self.domain_size))
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return super().check_state(state, n) and int(state.sum()) == n * self.size
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """A set has a fixed size, so its members push each other out: once for the true value, once among the others.
@@ -237,13 +223,6 @@ class SS(PureOracle):
                 below = chosen & ((1 << value) - 1)
                 named[_members(below | (chosen ^ below) << 1 | own << value)] = share * probability
         return named
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, tuple(map(int, report))
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.array(outcome, self.report_dtype)
 
 
 def _members(chosen: int) -> tuple[int, ...]:

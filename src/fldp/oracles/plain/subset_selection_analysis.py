@@ -59,7 +59,7 @@ class SSAnalysis(PureAnalysis[SS]):
         return _together(oracle, tally.n, both, values, (float(oracle.both_others()), own))
 
     def fakes(self, targets: Targets) -> Subsets:
-        return Subsets(*supports_worth(self.oracle, targets), self.oracle.size, self.oracle.report_dtype)
+        return Subsets(*supports_worth(self.oracle, targets), self.oracle.size, self.oracle.report_format.dtype)
 
 
 def _together(oracle: SS, n: int, both: Floats, values: NDArray[np.int64], joint: tuple[float, float]) -> Scores:

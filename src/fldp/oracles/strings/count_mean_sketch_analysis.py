@@ -67,7 +67,7 @@ class SketchAnalysis(Analysis[SketchOracle]):
     def parts(self, tally: Tally, data: Array | None) -> Iterator[ReportPart]:
         """Yield the buckets, pooled over hash functions: honest if the originals are."""
         response = self.oracle.response
-        state = tally.state[:, 1:].sum(axis=0).reshape(response.tally_shape)
+        state = tally.state[:, 1:].sum(axis=0).reshape(response.tally_format.shape)
         yield ReportPart(
             "buckets", Tally(response, state, tally.n), None if data is None else self.oracle.split(data)[1]
         )
@@ -79,7 +79,7 @@ class SketchAnalysis(Analysis[SketchOracle]):
         known = [plan for row in buckets if (plan := response.fakes(row)) is not None]
 
         def join(row: int, data: Array) -> Array:
-            reports = np.empty((len(data), *oracle.report_shape), oracle.report_dtype)
+            reports = oracle.report_format.empty(len(data))
             oracle.join(np.full(len(data), row), data, reports)
             return reports
 

@@ -39,7 +39,7 @@ class RAPPORAnalysis(Analysis[RAPPOR]):
         ]
 
         def join(cohort: int, data: Array) -> Array:
-            reports = np.empty((len(data), *oracle.report_shape), np.uint8)
+            reports = np.empty((len(data), *oracle.report_format.shape), np.uint8)
             bit_reports.join(np.full(len(data), cohort), data, reports)
             return reports
 

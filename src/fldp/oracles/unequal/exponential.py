@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import Kernel
 from fldp.numerics.types import Floats
-from fldp.oracles.base.frequency_oracle import Law
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.symbol_reports import SymbolOracle
+from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.base.treatment import DISTANCES, distance_name
 from fldp.randomness.coins import BITS, LOSS, degenerate, exp_lower
 from fldp.randomness.stream import Words
@@ -42,7 +43,7 @@ def choose(values: Any, coins: Any, ends: Any, out: Any) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class Exponential(SymbolOracle):
+class Exponential(FrequencyOracle):
     """The exponential mechanism on a line or a ring of values: the nearer to the true value, the more likely.
 
     A report is the value at distance ``k`` with a probability proportional to ``e^(-alpha k/2)``. The weights of two
@@ -66,6 +67,8 @@ class Exponential(SymbolOracle):
     distance: str = field(kw_only=True)
 
     name = "exponential"
+    words = 1
+    server_work = "O(n + d^2)"
     params = {"epsilon": positive, "domain_size": integer(2, MAX_NEAR), "distance": distance_name}  # noqa: RUF012
 
     def _settle_parameters(self) -> None:
@@ -154,18 +157,29 @@ class Exponential(SymbolOracle):
         """The variance that a report of each value (row) adds to the estimate of each value (column)."""
         return self.channel @ self.inverse**2 - np.eye(self.domain_size)
 
-    @property
-    def server_work(self) -> str:
-        return "O(n + d^2)"
-
     @cached_property
     def _ends(self) -> NDArray[np.uint64]:
         """Where in ``[0, 2^64)`` the words of each symbol end, except the last."""
         sums = [np.cumsum(np.array(row[:-1], np.uint64), dtype=np.uint64) for row in self.shares]
         return np.array(sums, np.uint64)
 
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return symbols(self.domain_size)
+
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return symbol_counts(self.domain_size)
+
+    @property
+    def outcomes(self) -> int:
+        return self.domain_size
+
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         choose.over(len(values))(values, words[:, 0], self._ends, out)
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_symbols.compiled(np.ascontiguousarray(data), state)
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         del options

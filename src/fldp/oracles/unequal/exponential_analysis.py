@@ -17,4 +17,4 @@ class ExponentialAnalysis(Analysis[Exponential]):
             yield value, self.oracle.shares[value][0]
 
     def fakes(self, targets: Targets) -> Symbols:
-        return Symbols(self.oracle.inverse @ times(targets, self.oracle.domain_size), self.oracle.report_dtype)
+        return Symbols(self.oracle.inverse @ times(targets, self.oracle.domain_size), self.oracle.report_format.dtype)

@@ -61,4 +61,4 @@ class URAPPORAnalysis(UtilityAnalysis[URAPPOR]):
         true, noise, _ = oracle.chances
         bits = BitStrategy(weights[hidden], constant, true[hidden], noise[hidden])
         names = Symbols(np.append(0.0, weights[others]), np.int64)
-        return BitsAndName(bits, names, oracle.report_shape[0] - -(-int(hidden.sum()) // 8))
+        return BitsAndName(bits, names, oracle.report_format.shape[0] - -(-int(hidden.sum()) // 8))

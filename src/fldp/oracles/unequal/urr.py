@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
@@ -15,7 +16,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
-from fldp.oracles.base.symbol_reports import SymbolOracle
+from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.plain.grr import respond
 from fldp.oracles.unequal.utility import SENSITIVE, UtilityOracle
 from fldp.randomness.coins import BITS, SymbolCoin
@@ -25,7 +26,7 @@ _SCALE = 1 << BITS
 
 
 @dataclass(frozen=True, repr=False)
-class URR(SymbolOracle, UtilityOracle):
+class URR(UtilityOracle):
     """Utility-optimised randomized response: sensitive values are mixed, others are often reported unchanged.
 
     With ``s`` sensitive values, a report of one of them is itself with probability ``e^eps/(e^eps+s-1)`` and each other
@@ -44,6 +45,8 @@ class URR(SymbolOracle, UtilityOracle):
     """
 
     name = "urr"
+    words = 1
+    server_work = "O(n + d)"
 
     @cached_property
     def coin(self) -> SymbolCoin:
@@ -67,18 +70,33 @@ class URR(SymbolOracle, UtilityOracle):
     def kinds(self) -> tuple[Chances, ...]:
         return (self.coin.p, self.coin.q), (self.revealed, Fraction(0))
 
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return symbols(self.domain_size)
+
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return symbol_counts(self.domain_size)
+
+    @property
+    def outcomes(self) -> int:
+        return self.domain_size
+
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         """A coin below ``keep`` (``shown`` if not sensitive) gives the value itself, any other a sensitive one."""
         # Constant time: both cases are computed for every value, and one is selected.
         coins, sensitive = np.ascontiguousarray(words[:, 0]), np.array(self.sensitive)
         hidden, places = self.places(values)
         last, shown, other = len(sensitive) - 1, U64(self.shown), U64(self.coin.other)
-        symbols = np.zeros(len(values), np.int64)
+        drawn = np.zeros(len(values), np.int64)
         if last:  # a single sensitive value is always kept
-            respond.over(len(values))(np.minimum(places, last), coins, U64(self.coin.keep), other, symbols)
-        drawn = (np.maximum(coins, shown) - shown) // other
-        named = np.where(coins < shown, values, sensitive[np.minimum(drawn, U64(last)).astype(np.int64)])
-        out[:] = np.where(hidden, sensitive[symbols], named)
+            respond.over(len(values))(np.minimum(places, last), coins, U64(self.coin.keep), other, drawn)
+        rank = (np.maximum(coins, shown) - shown) // other
+        named = np.where(coins < shown, values, sensitive[np.minimum(rank, U64(last)).astype(np.int64)])
+        out[:] = np.where(hidden, sensitive[drawn], named)
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_symbols.compiled(np.ascontiguousarray(data), state)
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Symbols exclude each other in a report: the covariance of two is minus the product of their probabilities."""

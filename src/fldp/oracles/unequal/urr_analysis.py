@@ -13,4 +13,4 @@ class URRAnalysis(UtilityAnalysis[URR]):
 
     def fakes(self, targets: Targets) -> Symbols:
         weights, constant = supports_worth(self.oracle, targets)
-        return Symbols(weights + constant, self.oracle.report_dtype)
+        return Symbols(weights + constant, self.oracle.report_format.dtype)

@@ -113,7 +113,7 @@ def audit(
     audited = _audited(values, domain_size, stream)
     size = -(-integer(100, MAX_TRIALS)("audit", "samples", samples) // CALLS)
     if oracle:
-        each = np.dtype(oracle.report_dtype).itemsize * int(np.prod(oracle.report_shape))
+        each = oracle.report_format.nbytes
         _check_memory(each, size * CALLS * len(audited))
         supports = supports or (declared(oracle) if _are_values(audited, oracle) else None)
     evidence = _collect(_source(privatize, stream), audited, size, supports, progress or ignore)

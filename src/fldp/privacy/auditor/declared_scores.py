@@ -49,7 +49,7 @@ def _enumerable(oracle: FrequencyOracle) -> bool:
 
 def _logarithms(oracle: FrequencyOracle, outputs: Any, values: Sequence[int]) -> Floats:
     data = outputs.data if isinstance(outputs, Reports) else np.asarray(outputs)
-    if data.dtype != oracle.report_dtype or data.shape[1:] != oracle.report_shape:
+    if data.dtype != oracle.report_format.dtype or data.shape[1:] != oracle.report_format.shape:
         raise DomainError(f"audit: outputs must be reports of {oracle!r}, got {data.dtype} of shape {data.shape}")
     about, likelihoods = analysis(oracle), np.empty((len(data), len(values)))
     rows = max(1, _CELLS // oracle.domain_size)

@@ -55,7 +55,7 @@ def poison(
     plan = _strategy(known, chosen)
     if attack == "random-report":
         return Reports(known, plan.blind(count, generator))
-    if tickets and known.public_words:
+    if tickets and known.report_format.public_words:
         honest = known.privatize(np.zeros(count, np.int64), rng=stream)
         return Reports(known, plan.best_given(honest.data))
     return Reports(known, plan.craft(count, generator))

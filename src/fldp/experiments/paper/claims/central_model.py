@@ -28,7 +28,7 @@ def steps(oracle: FrequencyOracle) -> tuple[Floats, Floats]:
 
 
 def _sum(oracle: FrequencyOracle, report: object) -> int:
-    estimate = oracle.estimate(oracle.tally(oracle.report(report)[None]), decoder="paper")
+    estimate = oracle.estimate(oracle.tally(oracle.report_format.report(report)[None]), decoder="paper")
     return round(float(estimate.counts[0]) * _scale(oracle))
 
 

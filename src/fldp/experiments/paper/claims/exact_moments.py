@@ -47,7 +47,7 @@ def moments(oracle: FrequencyOracle, **options: Any) -> Moments:
 
 
 def _decoded(oracle: FrequencyOracle, report: Any, options: dict[str, Any]) -> Floats:
-    return oracle.estimate(oracle.tally(oracle.report(report)[None]), **options).counts
+    return oracle.estimate(oracle.tally(oracle.report_format.report(report)[None]), **options).counts
 
 
 def tiny(number: float) -> str:

@@ -23,11 +23,12 @@ from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.numerics.word_kernels import keyed_hash, multiply_high, parity
 from fldp.oracles.base.bit_reports import bit_rows, numbered_bits
+from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Law, Oracle
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.string_oracle import Fit, StringOracle
-from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
+from fldp.oracles.base.support_counts import PureOracle, Supports, SupportsByKind, UnevenOracle
 from fldp.oracles.base.symbol_reports import (
     add_symbols,
     support_counts,
@@ -46,6 +47,7 @@ __all__ = [
     "ZERO",
     "Array",
     "Band",
+    "Estimator",
     "Fit",
     "Floats",
     "FrequencyOracle",
@@ -60,6 +62,8 @@ __all__ = [
     "Stream",
     "StringOracle",
     "SubsetCoin",
+    "Supports",
+    "SupportsByKind",
     "SymbolCoin",
     "Tally",
     "TallyFormat",

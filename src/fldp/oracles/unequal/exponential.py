@@ -200,6 +200,7 @@ class Exponential(FrequencyOracle):
         return np.maximum(counts @ self.spreads, 0.0)
 
     def mean_variance(self, n: int, **options: Any) -> float:
+        """Return the mean over all values and all holders."""
         del options
         return float(n * self.spreads.mean())
 
@@ -211,6 +212,7 @@ class Exponential(FrequencyOracle):
         return float(whole - (counts @ self.spreads)[members].sum())
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """Draw the symbols of all users of a value at once."""
         return np.asarray(generator.multinomial(counts, self.channel).sum(axis=0))
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:

@@ -123,7 +123,7 @@ def test_the_honest_report_of_a_target_adds_what_is_said(oracle):
         assert mean == pytest.approx(1) or oracle.name in ("cms", "hcms")
 
 
-TICKETS = {name: one for name, one in EVERY.items() if one.public_words}
+TICKETS = {name: one for name, one in EVERY.items() if one.report_format.public_words}
 
 
 @pytest.mark.parametrize("oracle", TICKETS.values(), ids=TICKETS)

@@ -50,7 +50,7 @@ def test_public_words_decide_the_public_part_and_all_of_it(oracle):
     for place in range(oracle.words):
         other = words.copy()
         other[place] = ~other[place]
-        assert (shown(other) != shown(words)) == (place < oracle.public_words)
+        assert (shown(other) != shown(words)) == (place < oracle.report_format.public_words)
 
 
 def test_the_rest_is_drawn_and_keeps_its_law():

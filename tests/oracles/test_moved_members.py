@@ -22,13 +22,20 @@ OLD = (
     ("public_words", lambda oracle: oracle.report_format.public_words),
     ("tally_shape", lambda oracle: oracle.tally_format.shape),
     ("check_state", lambda oracle: oracle.tally_format.check),
+    ("mean_variance", lambda oracle: oracle.estimator.mean_variance),
+    ("variances", lambda oracle: oracle.estimator.variances),
+    ("least_variances", lambda oracle: oracle.estimator.least_variances),
+    ("covariance_of_sum", lambda oracle: oracle.estimator.covariance_of_sum),
+    ("draw_state", lambda oracle: oracle.estimator.draw_state),
 )
 
 
 @pytest.mark.parametrize(("name", "new"), OLD, ids=lambda item: item if isinstance(item, str) else "")
 def test_old_reads_work_and_name_the_replacement(name, new):
     oracle = fldp.OLH(1.0, 9)
-    with pytest.warns(DeprecationWarning, match=rf"Oracle\.{name} moved: oracle\.(report|tally)_format\."):
+    with pytest.warns(
+        DeprecationWarning, match=rf"Oracle\.{name} moved: oracle\.(report_format|tally_format|estimator)\."
+    ):
         assert np.all(getattr(oracle, name) == new(oracle))
 
 
@@ -63,6 +70,23 @@ def test_a_class_may_change_a_part_of_what_it_inherits():
     assert oracle.privatize([1, 2]).data.dtype == np.uint32
     with pytest.raises(fldp.DomainError, match="no 5 reports add up"):
         fldp.Tally(oracle, np.array([5, 0, 0, 0, 0]), 5)
+
+
+def test_an_overridden_statistic_reaches_the_estimator():
+    class Doubled(fldp.GRR):
+        def variance(self, n, count, **options):
+            return 2 * super().variance(n, count, **options)
+
+        def draw_state(self, counts, generator):
+            return None
+
+    plain, oracle, tally = fldp.GRR(1.0, 3), Doubled(1.0, 3), np.array([50, 30, 20])
+    assert oracle.variance(9, 3) == oracle.estimator.variance(9, 3) == 2 * plain.variance(9, 3)
+    assert oracle.estimator.mean_variance(9) == 2 * plain.estimator.mean_variance(9)
+    errors = [each.estimate(fldp.Tally(each, tally, 100)).stderr for each in (oracle, plain)]
+    np.testing.assert_allclose(errors[0], 2**0.5 * errors[1])
+    assert oracle.estimator.draw_state(tally, np.random.default_rng(1)) is None
+    assert fldp.simulate(oracle, tally, rng=1).n == 100
 
 
 def test_too_few_old_members_are_an_error_that_names_the_format():

@@ -175,7 +175,8 @@ class LinesForgotten(PGR):
     """The standard error of a sum treats any three values alike."""
 
     def covariance_of_sum(self, n, counts, members, **options):
-        return super().covariance_of_sum(n, np.full(len(counts), n / len(counts)), members)
+        right = PGR(self.epsilon, self.domain_size).estimator
+        return right.covariance_of_sum(n, np.full(len(counts), n / len(counts)), members)
 
 
 class LeakySeed(OLH):

@@ -300,7 +300,7 @@ def check_moments(oracle: FrequencyOracle, seed: int) -> None:
             _compare(oracle, "variance", value, share @ (each - truth) ** 2, declared)
             members = np.arange(small.domain_size) % 3 != 1
             error = each[:, members].sum(axis=1) - truth[members].sum()
-            total = declared[members].sum() + small.covariance_of_sum(1, truth, members, **options)
+            total = declared[members].sum() + small.estimator.covariance_of_sum(1, truth, members, **options)
             _compare(oracle, "variance of a sum", value, share @ error**2, total)
 
 

@@ -79,7 +79,7 @@ class Row:
         For most oracles it is that for any population: their variance is linear in the count, the same for every value.
         """
         options = {} if self.decoder is None else {"decoder": self.decoder}
-        return math.sqrt(self.oracle.mean_variance(self.users, **options)) / self.users
+        return math.sqrt(self.oracle.estimator.mean_variance(self.users, **options)) / self.users
 
     @property
     def detectable(self) -> float | None:

@@ -248,9 +248,10 @@ class Grouped(FrequencyOracle):
         return np.concatenate([member.decode(inside) for member, inside in parts])
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Return the variances of all estimates, each as in its group."""
         del options
         groups = zip(self.members, self.runs, totals, strict=True)
-        return np.concatenate([member.variances(counts[run], (total,)) for member, run, total in groups])
+        return np.concatenate([member.estimator.variances(counts[run], (total,)) for member, run, total in groups])
 
     def variance(self, n: int, count: Any, **options: Any) -> Any:
         del options
@@ -263,13 +264,14 @@ class Grouped(FrequencyOracle):
         """Sum the covariances within groups; between groups there are none."""
         del n, options
         return sum(
-            member.covariance_of_sum(counts[run].sum(), counts[run], members[run])
+            member.estimator.covariance_of_sum(counts[run].sum(), counts[run], members[run])
             for member, run in zip(self.members, self.runs, strict=True)
         )
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """Draw the state of every group, if the base can."""
         inside = zip(self.members, self.runs, strict=True)
-        drawn = [member.draw_state(counts[run], generator) for member, run in inside]
+        drawn = [member.estimator.draw_state(counts[run], generator) for member, run in inside]
         totals = np.array([counts[run].sum() for run in self.runs])
         known = [state.reshape(-1) for state in drawn if state is not None]
         return np.concatenate([totals, *known]) if len(known) == len(drawn) else None

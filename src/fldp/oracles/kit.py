@@ -27,12 +27,13 @@ from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.bit_reports import bit_rows, numbered_bits
 from fldp.oracles.base.bit_strategy import BitStrategy
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
+from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Law, Oracle
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Strategy, Targets, supports_worth
 from fldp.oracles.base.string_oracle import Fit, StringOracle
-from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
+from fldp.oracles.base.support_counts import PureOracle, Supports, SupportsByKind, UnevenOracle
 from fldp.oracles.base.symbol_reports import (
     add_symbols,
     support_counts,
@@ -56,6 +57,7 @@ __all__ = [
     "BitStrategy",
     "CellClaim",
     "Claim",
+    "Estimator",
     "Fit",
     "Floats",
     "FrequencyOracle",
@@ -72,6 +74,8 @@ __all__ = [
     "Stream",
     "StringOracle",
     "SubsetCoin",
+    "Supports",
+    "SupportsByKind",
     "SymbolCoin",
     "Symbols",
     "Tally",

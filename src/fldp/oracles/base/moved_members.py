@@ -1,16 +1,18 @@
-"""Members of oracles that moved into their formats: read under the old names, and defined under the old names."""
+"""Members of oracles that moved into their formats and estimators: how to read and define them under the old names."""
 
 import warnings
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fldp.data.formats import ReportFormat, TallyFormat
 
-# The old name of each member: its format, and its name there.
+T = TypeVar("T")
+
+# The old name of each member: where it is now, and its name there.
 _MOVED = {
     "report_dtype": ("report_format", "dtype"),
     "report_shape": ("report_format", "shape"),
@@ -22,6 +24,8 @@ _MOVED = {
     "public_words": ("report_format", "public_words"),
     "tally_shape": ("tally_format", "shape"),
     "check_state": ("tally_format", "check"),
+    **{name: ("estimator", name) for name in ("mean_variance", "variances", "covariance_of_sum", "draw_state")},
+    "least_variances": ("estimator", "least_variances"),
 }
 _FORMATS: dict[str, Any] = {"report_format": ReportFormat, "tally_format": TallyFormat}
 _CONVERTED: dict[str, Callable[[Any], Any]] = {
@@ -36,25 +40,32 @@ def moved(oracle: Any, name: str) -> Any:
         raise AttributeError(f"{type(oracle).__name__!r} object has no attribute {name!r}", name=name, obj=oracle)
     owner, field = _MOVED[name]
     warnings.warn(f"Oracle.{name} moved: oracle.{owner}.{field}", DeprecationWarning, stacklevel=3)
-    layout = getattr(oracle, owner)
-    return tuple(layout.widths.tolist()) if name == "field_bits" else getattr(layout, field)
+    value = getattr(oracle, owner)
+    return tuple(value.widths.tolist()) if name == "field_bits" else getattr(value, field)
 
 
-class _Adapted(cached_property[Any]):
-    """A format made of members that a class defines under their old names."""
+class Adapted(cached_property[T]):
+    """A format or an estimator made of members that a class defines under their old names."""
+
+    @classmethod
+    def give(cls, oracle_class: Any, name: str, made_of: Callable[[Any], Any]) -> None:
+        """Give one to a class."""
+        value = cls(made_of)
+        value.__set_name__(oracle_class, name)
+        setattr(oracle_class, name, value)
 
 
 def adapt(cls: Any) -> None:
     """Give a class that defines members under their old names the formats that they amount to."""
-    for owner in {_MOVED[name][0] for name in _MOVED.keys() & vars(cls).keys()} - vars(cls).keys():
-        layout = _Adapted(partial(_amounts_to, owner))
-        layout.__set_name__(cls, owner)
-        setattr(cls, owner, layout)
+    owners = {_MOVED[name][0] for name in _MOVED.keys() & vars(cls).keys()}
+    for owner in owners & _FORMATS.keys() - vars(cls).keys():
+        Adapted.give(cls, owner, partial(_amounts_to, owner))
 
 
 def _amounts_to(owner: str, oracle: Any) -> Any:
     cls, kind = type(oracle), _FORMATS[owner]
-    parts = _inherited(oracle, owner)
+    inherited = nearest(oracle, owner)
+    parts = dict(vars(inherited)) if inherited else {}
     for name, (of, field) in _MOVED.items():
         if of == owner and hasattr(cls, name):
             parts[field] = _CONVERTED.get(name, lambda part: part)(getattr(oracle, name))
@@ -64,10 +75,13 @@ def _amounts_to(owner: str, oracle: Any) -> Any:
     return kind(**{each.name: parts[each.name] for each in fields(kind) if each.name in parts})
 
 
-def _inherited(oracle: Any, owner: str) -> dict[str, Any]:
-    """Return the parts of the format of the nearest base class that has one in the new form."""
+def nearest(oracle: Any, owner: str) -> Any:
+    """Return the format or estimator of the nearest base class that has one in the new form; None if none has."""
     for cls in type(oracle).__mro__:
-        layout = vars(cls).get(owner)
-        if layout is not None and not isinstance(layout, _Adapted) and not getattr(layout, "__isabstractmethod__", 0):
-            return dict(vars(layout.func(oracle) if isinstance(layout, cached_property) else layout.__get__(oracle)))
-    return {}
+        value = vars(cls).get(owner)
+        if value is None or isinstance(value, Adapted) or getattr(value, "__isabstractmethod__", False):
+            continue
+        # ``func`` and not the property itself, which would store what it returns in the place of the adapted value.
+        read = getattr(value, "func", None) or getattr(value, "fget", None)
+        return read(oracle) if read else value
+    return None

@@ -107,7 +107,7 @@ class StringOracle(Oracle):
         self.check_options(options)
         listed = self.among(candidates)
         counts, context = self.fit(counted, listed.marks, **options)
-        stderr = np.sqrt(listed.variances(counts, (counted.n,), **context))
+        stderr = np.sqrt(listed.estimator.variances(counts, (counted.n,), **context))
         return Estimate(listed, counts, stderr, counted.n, options, labels=listed.candidates, context=context)
 
     def among(self, candidates: Iterable[str | bytes]) -> "Listed":

@@ -19,7 +19,7 @@ from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible.fhr_items import Items
-from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
+from fldp.oracles.flexible.walsh_oracle import Noise, Walsh, WalshOracle
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
 from fldp.support.validation import flag, one_of
@@ -63,6 +63,26 @@ def check_pairs(pairs: Any, mask: Any, good: Any) -> None:
     for k in range(len(good)):
         plus, minus = U64(pairs[2 * k]), U64(pairs[2 * k + 1])
         good[k] = ((plus | minus) <= mask) & (plus != minus)
+
+
+@dataclass(frozen=True, eq=False)
+class PairSigns(Walsh):
+    """Estimates from the signs and the masks of pairs of positions."""
+
+    rows: Items
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
+
+        How many ordered pairs of members have each XOR is an autocorrelation: two transforms.
+        """
+        del n
+        weight = self.weight(**options)
+        if weight == 1:
+            return 0.0
+        marks, used = np.zeros(self.rows.rows, np.int64), slice(self.rows.first, self.rows.first + self.size)
+        marks[used] = members
+        return -((1 - weight) ** 2) * float(xor_pairs(marks)[used] @ counts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,20 +191,9 @@ class FHR(WalshOracle):
         signs, masks = walsh_hadamard(tally.state)[:, used]
         return masks.astype(np.float64), signs / float(2 * (2 * self.coin.p - 1))
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
-
-        How many ordered pairs of members have each XOR is an autocorrelation: two transforms.
-        """
-        del n
-        weight = self.weight(**options)
-        if weight == 1:
-            return 0.0
-        rows, first = self.rows.rows, self.rows.first
-        marks = np.zeros(rows, np.int64)
-        marks[first : first + self.domain_size] = members
-        held = xor_pairs(marks)[first : first + self.domain_size] @ counts
-        return -((1 - weight) ** 2) * float(held)
+    @cached_property
+    def estimator(self) -> PairSigns:
+        return PairSigns(self.domain_size, self.noise, self.parts, self.rows)
 
     @property
     def walsh_order(self) -> int:

@@ -14,7 +14,7 @@ from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.base.support_counts import PureOracle, Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
@@ -30,6 +30,26 @@ def respond(symbols: Any, coins: Any, keep: Any, other: Any, out: Any) -> None:
         another = changed * (coins[i] - keep) // other
         # Other symbols are numbered without the true one, so those from it on move up by 1.
         out[i] = (ONE - changed) * symbol + changed * (another + U64(another >= symbol))
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolSupports(Supports):
+    """Supports of reports that support one value each."""
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Symbols exclude each other in a report, so two supports have covariance -pq or -q^2."""
+        del options
+        p, q, size = self.p, self.q, int(members.sum())
+        inside = float(counts[members].sum())
+        held = inside * float(2 * (size - 1) * p * q + (size - 1) * (size - 2) * q * q)
+        unheld = (n - inside) * float(size * (size - 1) * q * q)
+        return -(held + unheld) / float((p - q) ** 2)
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """With probability p - q a report is the value itself, else it is uniform over all values."""
+        true = generator.binomial(counts, float(self.p - self.q))
+        rest = int(counts.sum() - true.sum())
+        return np.asarray(true + generator.multinomial(rest, np.full(self.size, 1 / self.size)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,6 +83,10 @@ class GRR(PureOracle):
     def tally_format(self) -> TallyFormat:
         return symbol_counts(self.domain_size)
 
+    @cached_property
+    def estimator(self) -> SymbolSupports:
+        return SymbolSupports(self.domain_size, self.p, self.q)
+
     @property
     def outcomes(self) -> int:
         return self.domain_size
@@ -72,21 +96,6 @@ class GRR(PureOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Symbols exclude each other in a report, so two supports have covariance -pq or -q^2."""
-        del options
-        p, q, size = self.p, self.q, int(members.sum())
-        inside = float(counts[members].sum())
-        held = inside * float(2 * (size - 1) * p * q + (size - 1) * (size - 2) * q * q)
-        unheld = (n - inside) * float(size * (size - 1) * q * q)
-        return -(held + unheld) / float((p - q) ** 2)
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        """With probability p - q a report is the value itself, else it is uniform over all values."""
-        true = generator.binomial(counts, float(self.p - self.q))
-        rest = int(counts.sum() - true.sum())
-        return np.asarray(true + generator.multinomial(rest, np.full(self.domain_size, 1 / self.domain_size)))
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         del value, other

@@ -155,6 +155,7 @@ class HR(FrequencyOracle):
         return np.asarray(self.from_rows(signs) / float(self.coin.p - self.coin.q), np.float64)
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Return the variances of all estimates; they depend on how many users the block of a value has."""
         del options
         blocks = np.arange(self.domain_size) & (self.blocks - 1)
         inside = np.bincount(blocks, counts) if self.blocks > 1 else np.array([totals[0]], np.float64)

@@ -16,7 +16,7 @@ from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.base.support_counts import PureOracle, Supports
 from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.plain.grr import respond
 from fldp.randomness.coins import SymbolCoin, exp_lower
@@ -106,6 +106,11 @@ class OLH(PureOracle):
             public_words=1,
         )
 
+    @cached_property
+    def estimator(self) -> Supports:
+        """Under ideal hashing a report supports other values independently of each other and of its own."""
+        return Supports(self.domain_size, self.p, self.q, independent=True)
+
     @property
     def outcomes(self) -> int:
         return self.symbols
@@ -128,10 +133,6 @@ class OLH(PureOracle):
         """Return ``ceil(symbol * 2^64 / g)`` modulo ``2^64``, the least hash that multiply-high makes this symbol."""
         whole, rest = divmod(2**64, self.symbols)
         return symbol * U64(whole) + (symbol * U64(rest) + U64(self.symbols - 1)) // U64(self.symbols)
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        """Under ideal hashing a report supports other values independently of each other and of its own."""
-        return self.draw_supports(counts, generator)
 
     def likelihoods(self, data: Array) -> Floats:
         hashes = keyed_hash(data["seed"][:, None], np.arange(self.domain_size, dtype=np.uint64))

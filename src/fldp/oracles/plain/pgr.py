@@ -1,6 +1,6 @@
 """Projective geometry response (PGR): a point of a finite geometry, probably opposite to the value's own point."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from fldp.numerics.projective_geometry import Space, best_space, hyperplane_sums
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.base.support_counts import PureOracle, Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.randomness.coins import SetCoin
 from fldp.randomness.stream import Words
@@ -90,6 +90,46 @@ def draw_points(
         out[i] = kept * inside + (ONE - kept) * outside
 
 
+@dataclass(frozen=True, eq=False)
+class PointSupports(Supports):
+    """Supports of points, found by a transform of their counts."""
+
+    space: Space = field(kw_only=True)
+    coin: SetCoin = field(kw_only=True)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        supports = hyperplane_sums(tally.state, self.space)[: self.size]
+        return np.asarray((supports - tally.n * float(self.q)) / float(self.p - self.q))
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Variance of the sum minus the variances of its terms. Users beyond the counts count as average outsiders."""
+        del options
+        p, q = self.p, self.q
+        each = float(members.sum() * q * (1 - q)) + members * float(p * (1 - p) - q * (1 - q))
+        extra = self._variance_of_supports(members) - each
+        usual = float(extra[~members].mean() if not members.all() else extra.mean())
+        return float(n * usual + counts @ (extra - usual)) / float((p - q) ** 2)
+
+    def _variance_of_supports(self, members: NDArray[np.bool_]) -> Floats:
+        """Return for every value the variance of the number of members that a report of it supports.
+
+        That number depends on the point alone: one transform. The sum of its square over the points opposite to a value
+        is another. In how many points three sets meet depends on whether the values lie on a line, so there is no
+        shorter formula. Centring before squaring avoids cancellation.
+        """
+        marks = np.zeros(self.space.size)
+        marks[: self.size] = members
+        supported = hyperplane_sums(marks, self.space)
+        centre = supported.mean()
+        squares = (supported - centre) ** 2
+        inside = hyperplane_sums(squares, self.space)[: self.size]
+        mean = members.sum() * float(self.q) + members * float(self.p - self.q) - centre
+        return np.asarray(
+            inside * float(self.coin.p - self.coin.q) + squares.sum() * float(self.coin.q) - mean**2, np.float64
+        )
+
+
 @dataclass(frozen=True, repr=False)
 class PGR(PureOracle):
     """Projective geometry response: a point, with ``e^eps`` to 1 for those opposite to the point of the value.
@@ -143,6 +183,10 @@ class PGR(PureOracle):
     def tally_format(self) -> TallyFormat:
         return symbol_counts(self.space.size)
 
+    @cached_property
+    def estimator(self) -> PointSupports:
+        return PointSupports(self.domain_size, self.p, self.q, space=self.space, coin=self.coin)
+
     @property
     def outcomes(self) -> int:
         return self.space.size
@@ -154,38 +198,6 @@ class PGR(PureOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        del options
-        supports = hyperplane_sums(tally.state, self.space)[: self.domain_size]
-        return np.asarray((supports - tally.n * float(self.q)) / float(self.p - self.q))
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Variance of the sum minus the variances of its terms. Users beyond the counts count as average outsiders."""
-        del options
-        p, q = self.p, self.q
-        each = float(members.sum() * q * (1 - q)) + members * float(p * (1 - p) - q * (1 - q))
-        extra = self._variance_of_supports(members) - each
-        usual = float(extra[~members].mean() if not members.all() else extra.mean())
-        return float(n * usual + counts @ (extra - usual)) / float((p - q) ** 2)
-
-    def _variance_of_supports(self, members: NDArray[np.bool_]) -> Floats:
-        """Return for every value the variance of the number of members that a report of it supports.
-
-        That number depends on the point alone: one transform. The sum of its square over the points opposite to a value
-        is another. In how many points three sets meet depends on whether the values lie on a line, so there is no
-        shorter formula. Centring before squaring avoids cancellation.
-        """
-        marks = np.zeros(self.space.size)
-        marks[: self.domain_size] = members
-        supported = hyperplane_sums(marks, self.space)
-        centre = supported.mean()
-        squares = (supported - centre) ** 2
-        inside = hyperplane_sums(squares, self.space)[: self.domain_size]
-        mean = members.sum() * float(self.q) + members * float(self.p - self.q) - centre
-        return np.asarray(
-            inside * float(self.coin.p - self.coin.q) + squares.sum() * float(self.coin.q) - mean**2, np.float64
-        )
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Any two sets meet in the same number of points."""

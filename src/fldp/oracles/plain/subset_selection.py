@@ -1,6 +1,6 @@
 """Subset selection (SS): report a set of values that contains the true one with probability p."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -17,7 +17,7 @@ from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import multiply_high
 from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.base.support_counts import PureOracle, Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbol_sets
 from fldp.randomness.coins import BITS, SubsetCoin, exp_lower
 from fldp.randomness.stream import Words
@@ -123,6 +123,27 @@ def _words_of_each(bound: int) -> list[int]:
     return [stop - start for start, stop in pairwise(starts)]
 
 
+@dataclass(frozen=True, eq=False)
+class SetSupports(Supports):
+    """Supports of sets of one size; ``both_own`` and ``both_others`` say how likely a set holds two given values."""
+
+    both_own: Fraction = field(kw_only=True)
+    both_others: Fraction = field(kw_only=True)
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """A set has a fixed size, so its members push each other out: once for the true value, once among the others.
+
+        Ordered pairs of members: a holder of one has ``2 (m - 1)`` with the true value and ``(m - 1) (m - 2)`` without.
+        """
+        del options
+        p, q, m = self.p, self.q, int(members.sum())
+        true, others = self.both_own - p * q, self.both_others - q * q
+        inside = float(counts[members].sum())
+        held = inside * float(2 * (m - 1) * true + (m - 1) * (m - 2) * others)
+        unheld = (n - inside) * float(m * (m - 1) * others)
+        return (held + unheld) / float((p - q) ** 2)
+
+
 @dataclass(frozen=True, repr=False)
 class SS(PureOracle):
     """Subset selection: a set of ``w`` values, sorted, that holds the true one with probability ``p``.
@@ -175,6 +196,11 @@ class SS(PureOracle):
     def tally_format(self) -> TallyFormat:
         return symbol_counts(self.domain_size, self.size)
 
+    @cached_property
+    def estimator(self) -> SetSupports:
+        own = self.p * Fraction(self.size - 1, self.domain_size - 1)
+        return SetSupports(self.domain_size, self.p, self.q, both_own=own, both_others=self.both_others())
+
     @property
     def server_work(self) -> str:
         return f"O({self.size} n + d)"
@@ -188,20 +214,6 @@ class SS(PureOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data).reshape(-1), state)
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """A set has a fixed size, so its members push each other out: once for the true value, once among the others.
-
-        Ordered pairs of members: a holder of one has ``2 (m - 1)`` with the true value and ``(m - 1) (m - 2)`` without.
-        """
-        del options
-        p, q, m = self.p, self.q, int(members.sum())
-        true = p * Fraction(self.size - 1, self.domain_size - 1) - p * q
-        others = self.both_others() - q * q
-        inside = float(counts[members].sum())
-        held = inside * float(2 * (m - 1) * true + (m - 1) * (m - 2) * others)
-        unheld = (n - inside) * float(m * (m - 1) * others)
-        return (held + unheld) / float((p - q) ** 2)
 
     def both_others(self) -> Fraction:
         """Return the probability that a set holds two given values, neither of them the true one."""

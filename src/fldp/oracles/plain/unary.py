@@ -17,7 +17,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.bit_reports import LANES, add_bits, bit_rows
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.base.support_counts import PureOracle, Supports
 from fldp.randomness.coins import UnaryCoins
 from fldp.randomness.stream import Words
 
@@ -115,6 +115,10 @@ class UnaryOracle(PureOracle):
     def report_format(self) -> ReportFormat:
         return bit_rows(self.domain_size)
 
+    @cached_property
+    def estimator(self) -> Supports:
+        return Supports(self.domain_size, self.p, self.q, independent=True)
+
     @property
     def outcomes(self) -> int:
         return 1 << self.domain_size
@@ -128,9 +132,6 @@ class UnaryOracle(PureOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_bits.compiled(np.ascontiguousarray(data), LANES, state)
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        return self.draw_supports(counts, generator)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Bands by the bits of the two values; all other bits have the same law under both."""

@@ -13,6 +13,7 @@ from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import Kernel
 from fldp.numerics.types import Floats
+from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
@@ -40,6 +41,63 @@ def choose(values: Any, coins: Any, ends: Any, out: Any) -> None:
             place += step * int((end <= size) & (row[min(end, size) - 1] <= coins[i]))
             step //= 2
         out[i] = place
+
+
+@dataclass(frozen=True, eq=False)
+class Channel(Estimator):
+    """Estimates by the inverse of a channel, which has the probability of every symbol, a row for each value."""
+
+    channel: Floats
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """The inverse of the channel: row ``s`` is what a report of symbol ``s`` adds to the estimates."""
+        return np.asarray(np.linalg.inv(self.channel), np.float64)
+
+    @property
+    def condition(self) -> float:
+        """The condition number of the channel in the 1-norm: how much decoding can amplify rounding errors."""
+        try:
+            return float(np.linalg.norm(self.channel, 1) * np.linalg.norm(self.inverse, 1))
+        except np.linalg.LinAlgError:
+            return float("inf")
+
+    @cached_property
+    def spreads(self) -> Floats:
+        """The variance that a report of each value (row) adds to the estimate of each value (column)."""
+        return self.channel @ self.inverse**2 - np.eye(self.size)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        return np.asarray(tally.state @ self.inverse)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        del options
+        counts = np.asarray(count, np.float64)
+        if counts.shape == (self.size,):
+            return counts @ self.spreads
+        own = np.diag(self.spreads)
+        other = np.where(np.eye(self.size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
+        return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Linear in the counts: unbiased counts give unbiased variances, clipped ones would sum to far more than n."""
+        del totals, options
+        return np.maximum(counts @ self.spreads, 0.0)
+
+    def mean_variance(self, n: int, **options: Any) -> float:
+        del options
+        return float(n * self.spreads.mean())
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Variance of the sum minus the variances of its terms."""
+        del n, options
+        added = self.inverse[:, members].sum(axis=1)
+        whole = counts @ (self.channel @ added**2 - members)
+        return float(whole - (counts @ self.spreads)[members].sum())
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        return np.asarray(generator.multinomial(counts, self.channel).sum(axis=0))
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +130,7 @@ class Exponential(FrequencyOracle):
     params = {"epsilon": positive, "domain_size": integer(2, MAX_NEAR), "distance": distance_name}  # noqa: RUF012
 
     def _settle_parameters(self) -> None:
-        if not self.epsilon < BITS or not self.condition <= _MAX_CONDITION:
+        if not self.epsilon < BITS or not self.estimator.condition <= _MAX_CONDITION:
             raise degenerate(self.title, self.epsilon)
 
     @property
@@ -140,28 +198,19 @@ class Exponential(FrequencyOracle):
         return np.array([[share / _SCALE for share in row] for row in self.shares])
 
     @cached_property
-    def inverse(self) -> Floats:
-        """The inverse of the channel: row ``s`` is what a report of symbol ``s`` adds to the estimates."""
-        return np.asarray(np.linalg.inv(self.channel), np.float64)
-
-    @property
-    def condition(self) -> float:
-        """The condition number of the channel in the 1-norm: how much decoding can amplify rounding errors."""
-        try:
-            return float(np.linalg.norm(self.channel, 1) * np.linalg.norm(self.inverse, 1))
-        except np.linalg.LinAlgError:
-            return float("inf")
-
-    @cached_property
-    def spreads(self) -> Floats:
-        """The variance that a report of each value (row) adds to the estimate of each value (column)."""
-        return self.channel @ self.inverse**2 - np.eye(self.domain_size)
-
-    @cached_property
     def _ends(self) -> NDArray[np.uint64]:
         """Where in ``[0, 2^64)`` the words of each symbol end, except the last."""
         sums = [np.cumsum(np.array(row[:-1], np.uint64), dtype=np.uint64) for row in self.shares]
         return np.array(sums, np.uint64)
+
+    @cached_property
+    def estimator(self) -> Channel:
+        return Channel(self.domain_size, self.channel)
+
+    @property
+    def inverse(self) -> Floats:
+        """The inverse of the channel: row ``s`` is what a report of symbol ``s`` adds to the estimates."""
+        return self.estimator.inverse
 
     @cached_property
     def report_format(self) -> ReportFormat:
@@ -180,38 +229,6 @@ class Exponential(FrequencyOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        del options
-        return np.asarray(tally.state @ self.inverse)
-
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
-        del options
-        counts = np.asarray(count, np.float64)
-        if counts.shape == (self.domain_size,):
-            return counts @ self.spreads
-        own, size = np.diag(self.spreads), self.domain_size
-        other = np.where(np.eye(size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
-        return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
-
-    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
-        """Linear in the counts: unbiased counts give unbiased variances, clipped ones would sum to far more than n."""
-        del totals, options
-        return np.maximum(counts @ self.spreads, 0.0)
-
-    def mean_variance(self, n: int, **options: Any) -> float:
-        del options
-        return float(n * self.spreads.mean())
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Variance of the sum minus the variances of its terms."""
-        del n, options
-        added = self.inverse[:, members].sum(axis=1)
-        whole = counts @ (self.channel @ added**2 - members)
-        return float(whole - (counts @ self.spreads)[members].sum())
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        return np.asarray(generator.multinomial(counts, self.channel).sum(axis=0))
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         pairs = zip(self.shares[value], self.shares[other], strict=True)

@@ -18,7 +18,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.bit_reports import LANES, add_bits, bit_rows
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import Chances, UnevenOracle
+from fldp.oracles.base.support_counts import Chances, SupportsByKind, UnevenOracle
 from fldp.oracles.base.treatment import Budgets, own_budgets
 from fldp.oracles.plain.unary import throw_each
 from fldp.randomness.budget_coins import STEPS, LevelCoins, best_balance
@@ -114,6 +114,10 @@ class IDUE(UnevenOracle):
     def report_format(self) -> ReportFormat:
         return bit_rows(self.domain_size)
 
+    @cached_property
+    def estimator(self) -> SupportsByKind:
+        return SupportsByKind(self.domain_size, self.kinds, self.kind_of, independent=True)
+
     @property
     def outcomes(self) -> int:
         return 1 << self.domain_size
@@ -133,9 +137,6 @@ class IDUE(UnevenOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_bits.compiled(np.ascontiguousarray(data), LANES, state)
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        return self.draw_supports(counts, generator)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Bands by the bits of the two values; all other bits have the same law under both."""

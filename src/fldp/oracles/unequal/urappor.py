@@ -20,7 +20,7 @@ from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
 from fldp.oracles.base.symbol_reports import within
 from fldp.oracles.plain.unary import throw
-from fldp.oracles.unequal.utility import OTHER, SENSITIVE, UtilityOracle
+from fldp.oracles.unequal.utility import OTHER, SENSITIVE, NamingSupports, UtilityOracle
 from fldp.randomness.coins import BITS, UnaryCoins, exp_lower
 from fldp.randomness.stream import Words
 
@@ -105,6 +105,10 @@ class URAPPOR(UtilityOracle):
         others = self.kind_of == OTHER
         return TallyFormat((self.domain_size,), lambda state, n: within(state, n) and int(state[others].sum()) <= n)
 
+    @cached_property
+    def estimator(self) -> NamingSupports:
+        return NamingSupports(self.domain_size, self.kinds, self.kind_of, independent=True, revealed=self.revealed)
+
     @property
     def outcomes(self) -> int:
         return (1 << len(self.sensitive)) * (1 + self._others)
@@ -154,9 +158,6 @@ class URAPPOR(UtilityOracle):
     def _check(self, data: Array) -> NDArray[np.bool_]:
         unused = data[:, self._bytes[0] - 1] & padding_mask(len(self.sensitive))
         return np.asarray((unused == 0) & (self._named(data) <= self._others))
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        return self.draw_supports(counts, generator)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Bands by the true bits of the sensitive ones of the two values, and by whether a value is named."""

@@ -18,11 +18,34 @@ from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.plain.grr import respond
-from fldp.oracles.unequal.utility import SENSITIVE, UtilityOracle
+from fldp.oracles.unequal.utility import SENSITIVE, NamingSupports, UtilityOracle
 from fldp.randomness.coins import BITS, SymbolCoin
 from fldp.randomness.stream import Words
 
 _SCALE = 1 << BITS
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolSupportsByKind(NamingSupports):
+    """Supports of reports that support one value each."""
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Symbols exclude each other in a report: the covariance of two is minus the product of their probabilities."""
+        del options
+        gap, q = float(self.revealed), float(self.kinds[SENSITIVE][1])
+        hidden = members & (self.kind_of == SENSITIVE)
+        size = int(hidden.sum())
+        pairs = size * (size - 1) * q * q  # of a user who holds none of the members
+        own = 2 * gap * q
+        inside, special = float(counts[members].sum()), float(counts[hidden].sum())
+        return -(n * pairs + inside * own * size - special * own) / gap**2
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """With the same probability for all values a report is the value itself; else it is a uniform sensitive one."""
+        state, hidden = generator.binomial(counts, float(self.revealed)), np.flatnonzero(self.kind_of == SENSITIVE)
+        rest = int(counts.sum() - state.sum())
+        state[hidden] += generator.multinomial(rest, np.full(len(hidden), 1 / len(hidden)))
+        return np.asarray(state)
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +101,10 @@ class URR(UtilityOracle):
     def tally_format(self) -> TallyFormat:
         return symbol_counts(self.domain_size)
 
+    @cached_property
+    def estimator(self) -> SymbolSupportsByKind:
+        return SymbolSupportsByKind(self.domain_size, self.kinds, self.kind_of, revealed=self.revealed)
+
     @property
     def outcomes(self) -> int:
         return self.domain_size
@@ -97,24 +124,6 @@ class URR(UtilityOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Symbols exclude each other in a report: the covariance of two is minus the product of their probabilities."""
-        del options
-        gap, q = float(self.revealed), float(self.coin.q)
-        hidden = members & (self.kind_of == SENSITIVE)
-        size = int(hidden.sum())
-        pairs = size * (size - 1) * q * q  # of a user who holds none of the members
-        own = 2 * gap * q
-        inside, special = float(counts[members].sum()), float(counts[hidden].sum())
-        return -(n * pairs + inside * own * size - special * own) / gap**2
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        """With the same probability for all values a report is the value itself; else it is a uniform sensitive one."""
-        state = generator.binomial(counts, float(self.revealed))
-        rest, few = int(counts.sum() - state.sum()), len(self.sensitive)
-        state[list(self.sensitive)] += generator.multinomial(rest, np.full(few, 1 / few))
-        return np.asarray(state)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         law, other_law = self.law_of(value), self.law_of(other)

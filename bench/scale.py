@@ -114,7 +114,7 @@ def measured(
         for turn in range(1, TURNS + 1):
             say(f"{rows:,} reports over {oracle.domain_size:,} values: turn {turn} of {TURNS}")
             best = {name: min(seconds, clocks[name]()) for name, seconds in best.items()}
-    state = 8 * int(np.prod(oracle.tally_shape))
+    state = 8 * oracle.tally_format.cells
     return [Row(name, rows, oracle.domain_size, best[name], best["scan"], size, state) for name in engines]
 
 

@@ -121,7 +121,7 @@ def test_a_round_of_a_search_is_answered_and_looked_at(browser, server):
         page.get_by_text("It rules out no answer: each of the 65 could have led to this report.").wait_for()
         page.get_by_role("button", name="Send this report").click()
         page.get_by_text("You have answered this survey").wait_for()
-        unseen = Reports(survey.oracle, np.array([0, 40], survey.oracle.report_dtype))  # nothing, and a blank
+        unseen = Reports(survey.oracle, np.array([0, 40], survey.oracle.report_format.dtype))  # nothing, and a blank
         assert [survey.label(value) for value in unseen.data] == ["", " "]
         assert server.send(survey, wire.encode(unseen, survey.version)).status_code == 200
         page = visitor.open(f"{server.url}/#token={server.token}")

@@ -39,7 +39,7 @@ def uncovered(change, truth):
 
 def skipped(oracle, people):
     """Those that draw every report one by one would take minutes for a million people."""
-    return max(people) == 10**6 and oracle.draw_state(np.full(9, 1), np.random.default_rng(1)) is None
+    return max(people) == 10**6 and oracle.estimator.draw_state(np.full(9, 1), np.random.default_rng(1)) is None
 
 
 CASES = [(oracle, people) for oracle in ORACLES for people in PEOPLE if not skipped(oracle, people)]

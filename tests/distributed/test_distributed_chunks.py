@@ -18,7 +18,7 @@ ORACLE = fldp.FHR(epsilon=1.0, domain_size=70_000)  # 128 chunks: more than a ba
 
 def part(seed):
     generator = np.random.default_rng(seed)
-    state = np.zeros(ORACLE.tally_shape, np.int64)
+    state = ORACLE.tally_format.zeros()
     places = generator.integers(0, state.size, 40)
     state.reshape(-1)[places] = generator.integers(-(2**40), 2**40, 40)
     return PartialTally(ORACLE, None, state, seed, (Bad(f"{seed}.parquet", 7, 1, "is bad"),), seed, 1)

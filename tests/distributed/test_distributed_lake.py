@@ -138,7 +138,7 @@ def test_parts_merge_in_any_order_to_the_same():
     def part(seed):
         draw = random.Random(seed)
         bad = tuple(sorted(Bad(f"{draw.random()}", k, 1, "is bad") for k in range(60)))
-        state = np.random.default_rng(seed).integers(-9, 9, ORACLE.tally_shape) if seed else None
+        state = np.random.default_rng(seed).integers(-9, 9, ORACLE.tally_format.shape) if seed else None
         return PartialTally(ORACLE, ONE, state, seed, bad, 60, seed)
 
     parts = [part(seed) for seed in range(4)]

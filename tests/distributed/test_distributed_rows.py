@@ -57,7 +57,7 @@ def test_reports_are_those_of_a_slow_implementation(oracle):
     expected = []
     for row in table.to_pylist():
         words = np.array([slow_words(bytes(KEY), question, row["who"], row["value"], oracle.words)], np.uint64)
-        out = np.empty((1, *oracle.report_shape), oracle.report_dtype)
+        out = oracle.report_format.empty(1)
         oracle.perturb(np.array([row["value"]], np.int64), words, out)
         expected.append(tuple(out[0]) if out.dtype.names else (out[0].tobytes() if out.ndim > 1 else out[0],))
     assert in_order(privatize(table, "value", "who", oracle, run_key=KEY)) == sorted(expected)

@@ -141,7 +141,7 @@ def request_of(fields, oracle, rows):
 
 def reports_of(oracle, rows):
     values, words = zip(*rows, strict=True)
-    data = np.empty((len(values), *oracle.report_shape), oracle.report_dtype)
+    data = oracle.report_format.empty(len(values))
     oracle.perturb(np.array(values), np.array(words, np.uint64), data)
     return Reports(oracle, data)
 

@@ -29,7 +29,7 @@ def survey(oracle=OLH, **changes):
 
 
 def public(asked, batch):
-    return asked.oracle.outcome(wire.decode(batch, asked.oracle, asked.version).data[0])[0]
+    return asked.oracle.report_format.outcome(wire.decode(batch, asked.oracle, asked.version).data[0])[0]
 
 
 # -------------------------------------------------------------------------------------------------------- the words
@@ -43,14 +43,14 @@ def test_public_words_decide_the_public_part_and_all_of_it(oracle):
     words = fldp.Stream(5).words(oracle.words)
 
     def shown(changed):
-        data = np.empty((1,), oracle.report_dtype)
+        data = np.empty((1,), oracle.report_format.dtype)
         oracle.perturb(np.array([3]), changed[None], data)
-        return oracle.outcome(data[0])[0]
+        return oracle.report_format.outcome(data[0])[0]
 
     for place in range(oracle.words):
         other = words.copy()
         other[place] = ~other[place]
-        assert (shown(other) != shown(words)) == (place < oracle.public_words)
+        assert (shown(other) != shown(words)) == (place < oracle.report_format.public_words)
 
 
 def test_the_rest_is_drawn_and_keeps_its_law():

@@ -139,7 +139,7 @@ def test_estimates_of_different_values_are_uncorrelated():
 def test_impossible_reports(row):
     oracle = fldp.FWR(1.0, 8, 0.5)
     with pytest.raises(fldp.DomainError, match="FWR: reports must be ones"):
-        oracle.tally(np.array([row], oracle.report_dtype))
+        oracle.tally(np.array([row], oracle.report_format.dtype))
 
 
 def test_a_domain_too_large_to_look_at_is_refused():
@@ -157,7 +157,9 @@ def test_only_possible_reports_are_accepted_where_exposure_is_allowed(monkeypatc
     """Every bit pattern: what passes the check is what some value can produce, however many are checked at a time."""
     monkeypatch.setattr("fldp.oracles.flexible.fwr._MAX_CELLS", cells)
     oracle = fldp.FWR(1.0, 5, 0.25, 1, allow_exposure=True)
-    rows = np.array([(*masks, bits) for masks in product(range(8), repeat=3) for bits in range(8)], oracle.report_dtype)
-    good = oracle.check(rows)
+    rows = np.array(
+        [(*masks, bits) for masks in product(range(8), repeat=3) for bits in range(8)], oracle.report_format.dtype
+    )
+    good = oracle.report_format.check(rows)
     assert np.array_equal(good, (oracle.likelihoods(rows) > 0).any(axis=1))
     assert 0 < good.sum() < len(rows)

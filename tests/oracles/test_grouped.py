@@ -121,11 +121,11 @@ def test_the_base_may_be_a_class():
 def test_reports_with_something_hidden_in_them_are_refused():
     oracle = grouped("grr", (3, 100))
     rows = oracle.privatize([0, 0], rng=1).data.copy()
-    assert oracle.check(rows).all()
+    assert oracle.report_format.check(rows).all()
     for bits in (0b1000, 0b10000000):  # the group and its symbol take the lowest three bits
         bad = rows.copy()
         bad[1, 0] |= bits
-        assert oracle.check(bad).tolist() == [True, False]
+        assert oracle.report_format.check(bad).tolist() == [True, False]
     with pytest.raises(fldp.DomainError, match="reports must be ones that"):
         fldp.Reports(grouped("grr", (3, 3, 3)), np.array([[0b11]], np.uint8))
 

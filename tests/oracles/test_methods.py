@@ -19,7 +19,7 @@ def test_characters_are_the_law(oracle):
     for public in list(oracle.publics())[::37]:
         laws = [oracle.law(value, public) for value in range(oracle.domain_size)]
         for outcome in set().union(*laws):
-            positions, coefficients = oracle.characters(np.array([oracle.report(outcome, public)]))
+            positions, coefficients = oracle.characters(np.array([oracle.report_format.report(outcome, public)]))
             sums = []
             for item in oracle.value_items.tolist():
                 signs = [(-1) ** (item & place).bit_count() for place in positions[0].tolist()]

@@ -40,7 +40,7 @@ def test_equals_naive_loops(family, oracle):
     words = fldp.Stream(11).words(users * oracle.words)
     expected = naive.privatize(oracle, values.tolist(), words)
     reports = oracle.privatize(values, rng=11)
-    assert [oracle.outcome(row) for row in reports.data] == expected
+    assert [oracle.report_format.outcome(row) for row in reports.data] == expected
     tally = oracle.tally(reports)
     for options in [{}, *({"decoder": decoder} for decoder in oracle.decoders)]:
         counts = oracle.estimate(tally, **options).counts
@@ -52,9 +52,9 @@ def enumerated_law(family, oracle, value):
     law, public = {}, None
     for rows, share in family.atoms(oracle, value):
         words = np.array(rows, np.uint64)
-        out = np.empty((len(rows), *oracle.report_shape), oracle.report_dtype)
+        out = oracle.report_format.empty(len(rows))
         oracle.perturb(np.full(len(rows), value), words, out)
-        outcomes = {oracle.outcome(row) for row in out}
+        outcomes = {oracle.report_format.outcome(row) for row in out}
         assert len(outcomes) == 1, f"words {rows} are in one region but give {outcomes}"
         public, outcome = outcomes.pop()
         law[outcome] = law.get(outcome, 0) + share

@@ -21,14 +21,16 @@ def test_rare_values_have_the_error_of_oue(size):
 def test_sums_have_the_variance_of_the_law(epsilon, size):
     """Values on a line and values that are not, members and others, against the law itself."""
     oracle, draw = fldp.PGR(epsilon, size), np.random.default_rng(size)
-    each = np.array([oracle.decode(oracle.tally(oracle.report(k)[None])) for k in range(oracle.outcomes)])
+    each = np.array([oracle.decode(oracle.tally(oracle.report_format.report(k)[None])) for k in range(oracle.outcomes)])
     shares = np.array([[float(share) for share in oracle.law(value).values()] for value in range(size)])
     counts = draw.integers(0, 50, size).astype(float)
     for members in (draw.random(size) < 0.3, draw.random(size) < 0.8, np.ones(size, bool), np.arange(size) == 3):
         total = each[:, members].sum(axis=1)
         exact = counts @ (shares @ total**2 - (shares @ total) ** 2)
         parts = oracle.variance(counts.sum(), counts)[members].sum()
-        assert parts + oracle.covariance_of_sum(counts.sum(), counts, members) == pytest.approx(exact, abs=1e-7 * parts)
+        assert parts + oracle.estimator.covariance_of_sum(counts.sum(), counts, members) == pytest.approx(
+            exact, abs=1e-7 * parts
+        )
 
 
 @pytest.mark.parametrize("inside", [1, 4, 1023, 2**20 - 1])
@@ -49,5 +51,5 @@ def test_a_domain_too_large_for_its_coin_is_refused():
 @pytest.mark.parametrize("bad", [[-1, 1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0], [0] * 7])
 def test_a_tally_that_no_report_gives(bad):
     oracle = fldp.PGR(0.1, 7)
-    assert oracle.tally_shape == (7,)
-    assert not oracle.check_state(np.array(bad), 1)
+    assert oracle.tally_format.shape == (7,)
+    assert not oracle.tally_format.check(np.array(bad), 1)

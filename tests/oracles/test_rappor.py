@@ -151,7 +151,11 @@ def test_debiased_bits_are_unbiased_exactly():
             for place in range(6):
                 means[place] += share * ((bits >> place & 1) - p) / (q - p)
         assert means == [int(place in SMALL._sets(mark)[cohort]) for place in range(6)]
-    reports = [SMALL.report(0b100101, 2), SMALL.report(0b000100, 2), SMALL.report(0b111111, 0)]
+    reports = [
+        SMALL.report_format.report(0b100101, 2),
+        SMALL.report_format.report(0b000100, 2),
+        SMALL.report_format.report(0b111111, 0),
+    ]
     evidence = SMALL.evidence(SMALL.tally(np.array(reports)))
     assert evidence.sizes.tolist() == [1, 0, 2, 0]
     debiased = [[float((ones - size * p) / (q - p)) for ones in row] for row, size in COUNTS]
@@ -166,17 +170,17 @@ def test_the_two_stages_are_privatize():
     oracle = fldp.RAPPOR(1.0, 2.0, bits=70, cohorts=512)
     words = [f"w{k % 5}" for k in range(50)]
     drawn = fldp.Stream(4).words(50 * oracle.words).reshape(50, oracle.words)
-    kept = np.empty((50, *oracle.report_shape), np.uint8)
+    kept = np.empty((50, *oracle.report_format.shape), np.uint8)
     oracle._keep(oracle.as_values(words), drawn[:, : oracle.keep_words], kept)
     made = np.empty_like(kept)
     oracle._respond(kept, drawn[:, oracle.keep_words :], made)
     assert (made == oracle.privatize(words, rng=4).data).all()
     naively = naive.privatize(oracle, words, drawn.reshape(-1))
-    assert [oracle.outcome(row) for row in made] == naively
+    assert [oracle.report_format.outcome(row) for row in made] == naively
     mine = oracle.keep(words, rng=5)
     for answer in (oracle.respond(mine, rng=6), oracle.respond(mine, rng=7)):
         assert (answer.data[:, :2] == mine.data[:, :2]).all()
-        assert oracle.check(answer.data).all()
+        assert oracle.report_format.check(answer.data).all()
         assert (answer.data != mine.data).any(axis=1).all()
     one = oracle.respond(mine[3], rng=6)
     assert one == oracle.respond(mine[3], rng=6)

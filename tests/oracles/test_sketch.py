@@ -27,7 +27,7 @@ def bucket_moments(response):
     first, second = np.zeros((size, size)), np.zeros((size, size, size))
     for bucket, drawn in product(range(size), publics):
         for outcome, share in response.law(bucket, drawn).items():
-            found = response.decode(response.tally(response.report(outcome, drawn)[None]))
+            found = response.decode(response.tally(response.report_format.report(outcome, drawn)[None]))
             first[bucket] += float(share) * found / len(publics)
             second[bucket] += float(share) * np.outer(found, found) / len(publics)
     return first, second
@@ -121,7 +121,7 @@ def test_wide_sketches_equal_naive_loops(cls):
     reports = oracle.privatize(values, rng=11)
     listed = oracle.among(WORDS)
     expected = naive.privatize(listed, [k % 5 for k in range(40)], fldp.Stream(11).words(40 * oracle.words))
-    assert [oracle.outcome(row) for row in reports.data] == expected
+    assert [oracle.report_format.outcome(row) for row in reports.data] == expected
     found = oracle.estimate(reports, candidates=WORDS)
     np.testing.assert_allclose(found.counts, naive.estimate(listed, expected), rtol=1e-9, atol=1e-7)
     assert wire.decode(wire.encode(reports)) == reports

@@ -37,7 +37,18 @@ ROOMS = [
 ]
 ALIASES = {"parquet", "participant_store", "vectors"}
 INSIDE = {  # the order of the second level
-    "oracles": ["base", "exposure", "kit", "plain", "flexible", "unequal", "strings", "grouped", "registry"],
+    "oracles": [
+        "base",
+        "exposure",
+        "kit",
+        "plain",
+        "flexible",
+        "unequal",
+        "strings",
+        "grouped",
+        "grouped_analysis",
+        "registry",
+    ],
     "privacy": [
         "notions",
         "laws",

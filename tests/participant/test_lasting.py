@@ -80,10 +80,12 @@ def test_what_is_kept_is_no_truth(today, tmp_path):
     survey = Survey.from_dict(fields)
     with FileStore(path).exclusive() as book:
         lasting = StoredDailyAnswer.verified(book.find(ORIGIN, survey.version))
-    cohort, kept = survey.oracle.outcome(wire.decode(lasting.permanent, survey.oracle, survey.version).data[0])
+    cohort, kept = survey.oracle.report_format.outcome(
+        wire.decode(lasting.permanent, survey.oracle, survey.version).data[0]
+    )
     truth = survey.oracle._sets(int(survey.oracle.as_values("a-rare-value")[0]))[cohort]
     assert kept != sum(1 << bit for bit in truth)
-    assert (cohort, kept) != survey.oracle.outcome(read(answer, fields).data[0])
+    assert (cohort, kept) != survey.oracle.report_format.outcome(read(answer, fields).data[0])
     assert lasting.last.report == answer.report
 
 

@@ -14,7 +14,8 @@ import fldp
 from fldp.conformance.checks import CheckError, check_likelihoods
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.oracles.flexible.walsh_oracle import WalshOracle
-from fldp.privacy import averaging, bayes, bayes_attack, eliminate, elimination_attack, remaining, repeats
+from fldp.oracles.kit import analysis
+from fldp.privacy import averaging, bayes, bayes_attack, eliminate, remaining, repeats
 from support import cases, naive, naive_unequal
 from support.serving import run_here
 from support.surveys import SURVEY
@@ -62,7 +63,7 @@ def test_likelihoods_on_the_whole_domain(family, oracle):
     reports = oracle.privatize(np.arange(users) % oracle.domain_size, rng=5)
     likely = oracle.likelihoods(reports.data)
     if isinstance(oracle, fldp.Grouped):
-        groups = [oracle.outcome(row)[1][0] for row in reports.data]
+        groups = [oracle.report_format.outcome(row)[1][0] for row in reports.data]
         possible = [np.isin(np.arange(oracle.domain_size), np.r_[oracle.runs[group]]) for group in groups]
         assert np.array_equal(likely > 0, possible)
     elif isinstance(oracle, fldp.HR):
@@ -75,7 +76,7 @@ def test_likelihoods_on_the_whole_domain(family, oracle):
             ]
             np.testing.assert_allclose(row, np.where(own, 1.0, ratio), rtol=1e-12)
     elif oracle.name in naive_unequal.LIKELIHOODS:
-        outcomes, values = [oracle.outcome(row)[1] for row in reports.data], range(oracle.domain_size)
+        outcomes, values = [oracle.report_format.outcome(row)[1] for row in reports.data], range(oracle.domain_size)
         chance = naive_unequal.LIKELIHOODS[oracle.name]
         expected = np.array([[chance(oracle, value, outcome) for value in values] for outcome in outcomes])
         expected *= (likely.sum(axis=1) / expected.sum(axis=1))[:, None]
@@ -294,11 +295,11 @@ def test_simulated_repeats_keep_the_law(oracle):
 @pytest.mark.parametrize("oracle", [fldp.FHR(1.0, 1023), fldp.FWR(1.0, 256, 0.25)], ids=str)
 def test_real_reports_keep_the_formula(monkeypatch, oracle):
     exact = repeats(oracle)
-    monkeypatch.setattr(elimination_attack, "_formula", lambda oracle: None)
+    monkeypatch.setattr(type(analysis(oracle)), "identified", lambda self: None)
     found = repeats(oracle, trials=1000, rng=8)
     assert not found.exact
     assert_shares(padded(found.known, 40), padded(exact.known, 40), 1000)
-    monkeypatch.setattr(elimination_attack, "_formula", lambda oracle: (oracle.domain_size.bit_length(), 1, 1))
+    monkeypatch.setattr(type(analysis(oracle)), "identified", lambda self: [0.0, *exact.known])
     with pytest.raises(AssertionError):  # that of a report more
         assert_shares(padded(found.known, 40), padded(repeats(oracle).known, 40), 1000)
 

@@ -215,7 +215,7 @@ def test_supports_are_the_declared_law(oracle):
     reports = oracle.privatize([1] * 20, rng=1)
     found = np.exp(declared(oracle)(reports, [0, 1, 3]))
     for row, report in zip(found, reports.data, strict=True):
-        public, outcome = oracle.outcome(report)
+        public, outcome = oracle.report_format.outcome(report)
         law = [float(oracle.law(value, public).get(outcome, 0)) for value in (0, 1, 3)]
         assert row / row.sum() == pytest.approx(np.array(law) / sum(law))
 

@@ -14,10 +14,12 @@ from fldp import wire
 from fldp.cli import app
 from fldp.cli import integrity as integrity_commands  # noqa: F401 (the commands join when they are loaded)
 from fldp.errors import FldpError
+from fldp.oracles.base.claims import CellClaim, SumClaim
+from fldp.oracles.kit import analysis
 from fldp.oracles.plain.single_value import Single
+from fldp.oracles.plain.unary_analysis import weight_law
 from fldp.presentation import integrity
-from fldp.privacy.honesty import binomial_tests, pair_tests, recovery
-from fldp.privacy.honesty import honest_reports as honest
+from fldp.privacy.honesty import binomial_tests, recovery
 from fldp.privacy.poisoning import ATTACKS, poison
 from support.defects import Subset
 from support.small_oracles import SMALL as EVERY
@@ -93,7 +95,7 @@ def laws(oracle):
         under = [oracle.law(value, public) for value in range(oracle.domain_size)]
         for outcome in sorted({outcome for law in under for outcome in law}):
             row = np.array([float(law.get(outcome, 0)) / len(publics) for law in under])
-            yield oracle.report(outcome, public)[None], row
+            yield oracle.report_format.report(outcome, public)[None], row
 
 
 UNEVEN = [
@@ -104,7 +106,7 @@ UNEVEN = [
 
 
 @pytest.mark.parametrize("oracle", [*SMALL, *UNEVEN], ids=repr)
-def test_what_the_tests_take_for_honest_is_so_for_every_value_and_tight(oracle, monkeypatch):
+def test_what_the_tests_take_for_honest_is_so_for_every_value_and_tight(oracle):
     """Each cell of each test, from every single report, weighed by the law: its chance lies within what it claims.
 
     Where a cell has trials of its own, that is so given that it has one. And the claims are not too wide: at each end
@@ -122,12 +124,12 @@ def test_what_the_tests_take_for_honest_is_so_for_every_value_and_tight(oracle, 
         hits += counts[..., None] * chance
         tries += each[0][..., None] * chance
 
-    monkeypatch.setattr(honest, "judge", record)
-    d = oracle.domain_size
+    d, about = oracle.domain_size, analysis(oracle)
     for data, row in laws(oracle):
         chance = row
-        list(honest.of_tally(oracle, oracle.tally(data)))
-        list(honest.of_reports(oracle, data))
+        for claim in (*about.honest_tally(oracle.tally(data)), *about.honest_reports(data)):
+            if isinstance(claim, CellClaim):
+                record(*claim)
     assert seen
     for test, (hits, tries, low, high) in seen.items():
         share = np.divide(hits, tries, out=np.full(hits.shape, np.nan), where=tries > 1e-12)
@@ -136,13 +138,11 @@ def test_what_the_tests_take_for_honest_is_so_for_every_value_and_tight(oracle, 
 
 
 @pytest.mark.parametrize("oracle", UNEVEN[1:], ids=repr)
-def test_what_a_report_adds_to_all_estimates_has_the_bounds_that_are_claimed(oracle, monkeypatch):
+def test_what_a_report_adds_to_all_estimates_has_the_bounds_that_are_claimed(oracle):
     """From every single report, weighed by the law: the mean 1 for every value, and bounds that some value attains."""
-    told = []
-    monkeypatch.setattr(honest, "judge_sum", lambda *claimed: told.append(claimed))
-    chances = []
+    told, chances = [], []
     for data, row in laws(oracle):
-        list(honest.of_tally(oracle, oracle.tally(data)))
+        told += [claim for claim in analysis(oracle).honest_tally(oracle.tally(data)) if isinstance(claim, SumClaim)]
         chances.append(row)
     added, chances = np.array([claimed[2] for claimed in told]) - 1, np.array(chances)
     assert added @ chances == pytest.approx(np.zeros(oracle.domain_size), abs=1e-9)
@@ -173,7 +173,7 @@ def test_scores_of_pairs_have_mean_0_whatever_the_value_and_are_1_for_fakes(orac
     values = np.arange(oracle.domain_size)
     mean = square = 0.0
     for data, chance in laws(oracle):
-        scores = pair_tests.pair_scores(oracle, oracle.tally(data), data, values)
+        scores = analysis(oracle).pairs(oracle.tally(data), data, values)
         sums = np.where(np.eye(len(values)), 0.0, scores.sums)
         assert sums.max() <= scores.most + 1e-9
         mean, square = mean + sums[..., None] * chance, square + sums[..., None] ** 2 * chance
@@ -182,7 +182,7 @@ def test_scores_of_pairs_have_mean_0_whatever_the_value_and_are_1_for_fakes(orac
     worst = (square.max(axis=2) / scores.variance)[apart]
     assert worst.max() == pytest.approx(1)
     fake = poison(oracle, [1, 2], 10, rng=1)
-    sums = pair_tests.pair_scores(oracle, oracle.tally(fake), fake.data, np.array([1, 2])).sums
+    sums = analysis(oracle).pairs(oracle.tally(fake), fake.data, np.array([1, 2])).sums
     assert sums[0, 1] == pytest.approx(10)
 
 
@@ -192,7 +192,7 @@ def test_the_law_of_the_weights_is_that_of_the_bits():
         law = np.zeros(5)
         for bits, chance in oracle.law(value).items():
             law[bits.bit_count()] += float(chance)
-        assert honest.weight_law(4, float(oracle.p), float(oracle.q)) == pytest.approx(law)
+        assert weight_law(4, float(oracle.p), float(oracle.q)) == pytest.approx(law)
 
 
 # ------------------------------------------------------------------------------------------- false alarms, and power
@@ -308,7 +308,7 @@ def test_grr_shows_fakes_where_nobody_holds_a_value_any_more():
 @pytest.mark.parametrize("oracle", UNEVEN[:2], ids=repr)
 def test_fakes_that_name_a_value_do_not_show_and_that_is_said(oracle):
     reports = oracle.privatize(np.arange(900) % 5, rng=1)
-    data = np.repeat(oracle.report({"urr": 0, "urappor": (0, 1)}[oracle.name])[None], 100, axis=0)
+    data = np.repeat(oracle.report_format.report({"urr": 0, "urappor": (0, 1)}[oracle.name])[None], 100, axis=0)
     found = fldp.integrity(fldp.Reports.concatenate([reports, fldp.Reports(oracle, data)]))
     assert found.passed
     assert "name their targets outright" in " ".join(found.blind)

@@ -11,12 +11,12 @@ import pytest
 
 import fldp
 from fldp.errors import FldpError
+from fldp.oracles.base.bit_strategy import BitStrategy
+from fldp.oracles.kit import analysis
+from fldp.oracles.plain.olh_analysis import fullest
 from fldp.privacy import gain, leverage, poison
 from fldp.privacy.honesty.attack_study import oracles_for, outcomes
 from fldp.privacy.poisoning import ATTACKS
-from fldp.privacy.poisoning.bit_reports import BitStrategy
-from fldp.privacy.poisoning.hash_reports import fullest
-from fldp.privacy.poisoning.strategy import strategy
 from support import naive
 from support.cases import FAMILIES, STRING_FAMILIES
 from support.defects import Subset
@@ -62,7 +62,7 @@ def every_report(oracle):
     made = []
     for public in oracle.publics():
         found = {outcome for value in range(oracle.domain_size) for outcome in oracle.law(value, public)}
-        data = np.array([oracle.report(outcome, public) for outcome in sorted(found)])
+        data = np.array([oracle.report_format.report(outcome, public) for outcome in sorted(found)])
         made.append((data, added_by(oracle, data)))
     return made
 
@@ -78,7 +78,9 @@ def worth(oracle, data, targets):
 
 def naive_worth(oracle, data, targets):
     """The same by the loops, in rational numbers."""
-    return np.array([sum(naive.estimate(oracle, [oracle.outcome(report)])[t] for t in targets) for report in data])
+    return np.array(
+        [sum(naive.estimate(oracle, [oracle.report_format.outcome(report)])[t] for t in targets) for report in data]
+    )
 
 
 @every
@@ -108,14 +110,20 @@ def test_the_honest_report_of_a_target_adds_what_is_said(oracle):
     for targets in targets_of(oracle):
         mean = 0.0
         for public, (data, added) in zip(publics, every_report(oracle), strict=True):
-            sums = dict(zip((oracle.outcome(report)[1] for report in data), added[:, targets].sum(axis=1), strict=True))
+            sums = dict(
+                zip(
+                    (oracle.report_format.outcome(report)[1] for report in data),
+                    added[:, targets].sum(axis=1),
+                    strict=True,
+                )
+            )
             mean += sum(float(share) * sums[seen] for t in targets for seen, share in oracle.law(t, public).items())
         mean /= len(publics) * len(targets)
         assert leverage(oracle, targets, attack="random-item") == pytest.approx(mean, abs=1e-9)
         assert mean == pytest.approx(1) or oracle.name in ("cms", "hcms")
 
 
-TICKETS = {name: one for name, one in EVERY.items() if one.public_words}
+TICKETS = {name: one for name, one in EVERY.items() if one.report_format.public_words}
 
 
 @pytest.mark.parametrize("oracle", TICKETS.values(), ids=TICKETS)
@@ -124,8 +132,8 @@ def test_with_tickets_the_best_is_the_best_for_each_public_part(oracle):
         most = [(added[:, targets].sum(axis=1).max(), data[:1]) for data, added in every_report(oracle)]
         assert leverage(oracle, targets, tickets=True) == pytest.approx(np.mean([one for one, _ in most]), abs=1e-9)
         for best, data in most[:: max(1, len(most) // 20)]:
-            made = strategy(oracle, np.array(targets)).best_given(data)
-            assert oracle.outcome(made[0])[0] == oracle.outcome(data[0])[0]
+            made = analysis(oracle).fakes(np.array(targets)).best_given(data)
+            assert oracle.report_format.outcome(made[0])[0] == oracle.report_format.outcome(data[0])[0]
             assert worth(oracle, made, targets)[0] == pytest.approx(best, abs=1e-9)
         assert leverage(oracle, targets, tickets=True) <= leverage(oracle, targets) + 1e-9
 
@@ -154,7 +162,7 @@ def test_a_report_drawn_uniformly_adds_the_mean_of_all(oracle):
         leverages = {}
         for public, (data, added) in zip(oracle.publics(), every_report(oracle), strict=True):
             for report, one in zip(data, added[:, targets].sum(axis=1), strict=True):
-                part = oracle.outcome(report)[1][0] if oracle.name == "grouped" else public
+                part = oracle.report_format.outcome(report)[1][0] if oracle.name == "grouped" else public
                 leverages.setdefault(part, []).append(one)
         mean = np.mean([np.mean(part) for part in leverages.values()])
         assert leverage(oracle, targets, attack="random-report") == pytest.approx(mean, abs=1e-9)
@@ -162,7 +170,7 @@ def test_a_report_drawn_uniformly_adds_the_mean_of_all(oracle):
 
 def part_of(oracle, report, few):
     """What is drawn uniformly: the whole report where they are few, else its public part, or its group."""
-    public, outcome = oracle.outcome(report)
+    public, outcome = oracle.report_format.outcome(report)
     return outcome[0] if oracle.name == "grouped" else (public, outcome) if few else public
 
 
@@ -254,7 +262,7 @@ def test_targets_are_strings_among_candidates(oracle):
 
 def test_under_no_hash_function_of_a_sketch_is_a_fake_of_bits_worth_less():
     """So a ticket that decides the hash function of CMS would take nothing from an attacker."""
-    plan = strategy(fldp.CMS(1.0, 16, 8).among(WORDS), np.array([0, 1, 2]))
+    plan = analysis(fldp.CMS(1.0, 16, 8).among(WORDS)).fakes(np.array([0, 1, 2]))
     assert [part.best() for part in plan.parts] == pytest.approx([plan.parts[0].best()] * 16)
     assert len({len({*row}) for row in plan.buckets.tolist()}) > 1  # some collide, and it makes no difference
 

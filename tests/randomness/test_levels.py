@@ -89,7 +89,7 @@ def test_equal_budgets_give_oue():
 def test_idue_is_better_than_oue_with_the_least_budget():
     oracle = fldp.IDUE(4.0, 100, budgets={3: 1.0, 7: 1.0})
     plain = fldp.OUE(1.0, 100)
-    assert oracle.mean_variance(1000) < 0.6 * plain.mean_variance(1000)
+    assert oracle.estimator.mean_variance(1000) < 0.6 * plain.estimator.mean_variance(1000)
 
 
 @pytest.mark.parametrize(

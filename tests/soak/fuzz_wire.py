@@ -47,7 +47,7 @@ def forge(rng, reports):
     """A batch with the right checks and something wrong inside."""
     oracle, count = reports.oracle, len(reports)
     fields = {"oracle": wire.describe(oracle)}
-    packed = bytearray(pack(oracle, reports.data).tobytes())
+    packed = bytearray(pack(oracle.report_format, reports.data).tobytes())
     total = count
     match rng.randrange(4):
         case 0:

@@ -97,7 +97,7 @@ class TruePositionFirst(FHR):
         return np.dtype([("index_x", np.uint8), ("sign", np.uint8), ("index_y", np.uint8)])
 
     def perturb(self, values, words, out):
-        pairs = np.empty(len(values), super().report_dtype)
+        pairs = FHR(self.epsilon, self.domain_size).report_format.empty(len(values))
         always = words.copy()
         always[:, 1] = 0
         super().perturb(values, always, pairs)
@@ -105,7 +105,7 @@ class TruePositionFirst(FHR):
         out["sign"] = words[:, 1] < np.uint64(self.coin.keep)
 
     def count(self, data, state):
-        pairs = np.empty(len(data), super().report_dtype)
+        pairs = FHR(self.epsilon, self.domain_size).report_format.empty(len(data))
         pairs["plus"] = np.where(data["sign"], data["index_x"], data["index_y"])
         pairs["minus"] = np.where(data["sign"], data["index_y"], data["index_x"])
         super().count(pairs, state)
@@ -123,6 +123,9 @@ class TruePositionFirst(FHR):
 
     def outcome(self, report):
         return None, tuple(map(int, report.item()))
+
+    def report(self, outcome, public=None):
+        return np.array(outcome, self.report_dtype)
 
 
 class ModuloBias(GRR):
@@ -172,7 +175,8 @@ class LinesForgotten(PGR):
     """The standard error of a sum treats any three values alike."""
 
     def covariance_of_sum(self, n, counts, members, **options):
-        return super().covariance_of_sum(n, np.full(len(counts), n / len(counts)), members)
+        right = PGR(self.epsilon, self.domain_size).estimator
+        return right.covariance_of_sum(n, np.full(len(counts), n / len(counts)), members)
 
 
 class LeakySeed(OLH):

@@ -128,7 +128,7 @@ class Attack:
     def forged(self):
         fields = {"oracle": wire.describe(self.survey.oracle), "survey": self.survey.version}
         reports = self.survey.oracle.privatize([0] * 9)
-        packed = bytearray(pack(self.survey.oracle, reports.data).tobytes())
+        packed = bytearray(pack(self.survey.oracle.report_format, reports.data).tobytes())
         packed[self.rng.randrange(len(packed))] = self.rng.randrange(256)
         count = self.rng.choice((9, 9, 9, 8, 16, 2**31, 2**32 - 1))
         total = self.rng.choice((count, count + 1, 2**63))

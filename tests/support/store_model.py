@@ -464,7 +464,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 def _reports(survey, symbols):
-    return Reports(survey.oracle, np.array(symbols, survey.oracle.report_dtype))
+    return Reports(survey.oracle, np.array(symbols, survey.oracle.report_format.dtype))
 
 
 class PostgresMachine(StoreMachine):

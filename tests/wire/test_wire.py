@@ -29,7 +29,7 @@ def slow_bits(oracle, data):
     text = ""
     for row in data:
         numbers = [int(x) for x in (row.item() if data.dtype.names else np.atleast_1d(row))]
-        for number, width in zip(numbers, oracle.field_bits, strict=True):
+        for number, width in zip(numbers, oracle.report_format.widths.tolist(), strict=True):
             text += f"{number:0{width}b}"[::-1]
     return text
 
@@ -38,12 +38,12 @@ def slow_bits(oracle, data):
 def test_packing_is_the_row_of_bits(oracle):
     for count in (1, 2, 8, 13):
         data = sample(oracle, count).data
-        packed = pack(oracle, data)
+        packed = pack(oracle.report_format, data)
         text = slow_bits(oracle, data)
         assert len(text) == oracle.report_bits * count
-        assert len(packed) == packed_size(oracle, count)
+        assert len(packed) == packed_size(oracle.report_format, count)
         assert "".join(f"{byte:08b}"[::-1] for byte in packed) == text.ljust(8 * len(packed), "0")
-        found, padded = unpack(oracle, packed, count)
+        found, padded = unpack(oracle.report_format, packed, count)
         assert padded
         assert np.array_equal(found, data)
 
@@ -154,7 +154,7 @@ def test_good_vectors_replay(path):
         assert reports.oracle == oracle
         for report, row in zip(case["reports"], reports.data, strict=True):
             words = [int(word, 16) for word in report["words"]]
-            assert naive.PRIVATIZE[oracle.name](oracle, report["value"], words) == oracle.outcome(row)
+            assert naive.PRIVATIZE[oracle.name](oracle, report["value"], words) == oracle.report_format.outcome(row)
         assert oracle.tally(reports).state.tolist() == case["tally"]["state"]
         assert wire.decode_tally(bytes.fromhex(case["tally"]["bytes"])) == oracle.tally(reports)
 

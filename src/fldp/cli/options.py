@@ -13,9 +13,10 @@ from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import as_candidates
 from fldp.data.reports import Reports, Tally
 from fldp.errors import ParameterError
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import StringOracle, listed
+from fldp.oracles.base.string_oracle import listed
 from fldp.support.progress import progress as progress
 from fldp.support.validation import one_of
 from fldp.survey.question import Question
@@ -55,7 +56,7 @@ class Subject:
         """Return this subject with the candidates in a file, for an oracle over strings."""
         if path is None:
             return self
-        if not isinstance(self.oracle, StringOracle):
+        if analysis(self.oracle).domain_size is not None:
             raise ParameterError(f"fldp: --candidates is for oracles over strings, got {self.oracle!r}")
         return replace(self, candidates=as_candidates("fldp", read_candidates(path)))
 
@@ -67,9 +68,7 @@ class Subject:
     @property
     def listed(self) -> FrequencyOracle:
         """The oracle over values that can be listed: one over strings among its candidates."""
-        if isinstance(self.oracle, StringOracle) and self.candidates:
-            return self.oracle.among(self.candidates)
-        return listed("fldp", self.oracle)
+        return listed("fldp", self.oracle, self.candidates)
 
     @property
     def question(self) -> Question:

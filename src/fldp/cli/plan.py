@@ -47,15 +47,14 @@ def plan(
 def _question(survey: Path | None, domain: int | None, epsilon: float | None) -> dict[str, Any]:
     """Return the parameters of the plan, from a survey or from the options."""
     if survey is not None:
-        from fldp.oracles.base.frequency_oracle import FrequencyOracle
         from fldp.survey.survey import Survey
 
         if domain is not None or epsilon is not None:
             raise ParameterError("fldp: give --survey, or --domain and --epsilon, not both")
         loaded = Survey.load(survey)
-        if not isinstance(loaded.oracle, FrequencyOracle):
+        if loaded.domain_size is None:
             raise ParameterError(f"fldp: plan compares oracles over values that are listed, got {loaded.oracle!r}")
-        return {"domain_size": loaded.oracle.domain_size, "epsilon": loaded.oracle.epsilon, **loaded.differing}
+        return {"domain_size": loaded.domain_size, "epsilon": loaded.oracle.epsilon, **loaded.differing}
     if domain is None or epsilon is None:
         raise ParameterError("fldp: plan needs --domain and --epsilon, or --survey")
     return {"domain_size": domain, "epsilon": epsilon}

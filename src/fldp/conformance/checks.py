@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import DomainError, FldpError, MergeError, ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.privacy.verifier import shrink, verify
 from fldp.randomness.stream import Stream, Words
@@ -72,9 +73,9 @@ def check_identity(oracle: FrequencyOracle, seed: int) -> None:
 def check_reports(oracle: FrequencyOracle, seed: int) -> None:
     """Reports have the declared format, are accepted as data from outside, and round-trip through ``outcome``."""
     _, reports = _sample(oracle, 50, seed)
-    if reports.data.dtype != oracle.report_dtype or reports.data.shape != (50, *oracle.report_shape):
+    if reports.data.dtype != oracle.report_format.dtype or reports.data.shape != (50, *oracle.report_format.shape):
         _fail(oracle, "check_reports", f"reports are {reports.data.dtype} of shape {reports.data.shape}")
-    dtype = np.dtype(oracle.report_dtype)
+    dtype = oracle.report_format.dtype
     if dtype.names and dtype.itemsize != sum(dtype[name].itemsize for name in dtype.names):
         _fail(oracle, "check_reports", "a report has padding bytes in memory, in which anything may be sent")
     try:
@@ -82,8 +83,8 @@ def check_reports(oracle: FrequencyOracle, seed: int) -> None:
     except DomainError as error:
         _fail(oracle, "check_reports", f"its own reports are refused: {error}")
     for row in reports.data:
-        public, outcome = oracle.outcome(row)
-        if not np.array_equal(oracle.report(outcome, public), row):
+        public, outcome = oracle.report_format.outcome(row)
+        if not np.array_equal(oracle.report_format.report(outcome, public), row):
             _fail(oracle, "check_reports", f"report(outcome(...)) does not give {row} back")
 
 
@@ -93,7 +94,7 @@ def check_purity(oracle: FrequencyOracle, seed: int) -> None:
     words = Stream(seed).words(40 * oracle.words).reshape(40, oracle.words)
     for filling in (0, 255):
         copied, copied_words = values.copy(), words.copy()
-        out = np.full(reports.nbytes, filling, np.uint8).view(oracle.report_dtype).reshape(reports.data.shape)
+        out = np.full(reports.nbytes, filling, np.uint8).view(oracle.report_format.dtype).reshape(reports.data.shape)
         oracle.perturb(copied, copied_words, out)
         if out.tobytes() != reports.data.tobytes():
             _fail(oracle, "check_purity", "perturb gives another report for the same value and words")
@@ -112,9 +113,9 @@ def _check_public(oracle: FrequencyOracle, words: Words) -> None:
 
 
 def _public(oracle: FrequencyOracle, words: Words, value: int) -> tuple[Any, ...]:
-    out = np.zeros((len(words), *oracle.report_shape), oracle.report_dtype)
+    out = np.zeros((len(words), *oracle.report_format.shape), oracle.report_format.dtype)
     oracle.perturb(np.full(len(words), value), words.copy(), out)
-    return tuple(oracle.outcome(row)[0] for row in out)
+    return tuple(oracle.report_format.outcome(row)[0] for row in out)
 
 
 def check_batches(oracle: FrequencyOracle, seed: int) -> None:
@@ -192,8 +193,8 @@ def check_law(oracle: FrequencyOracle, seed: int) -> None:
     """Reports follow the law: their ranks in it, randomized within each outcome, are uniform."""
     small = shrink(oracle)
     for value in range(small.domain_size):
-        for public in small.publics():
-            if not _adds_up_to_one(small.law(value, public)):
+        for public in analysis(small).publics():
+            if not _adds_up_to_one(analysis(small).law(value, public)):
                 _fail(oracle, "check_law", f"the probabilities of value {value} do not add up to 1")
         for reports in _draws(small, value, seed):
             starts, sizes = _intervals(oracle, small, value, reports)
@@ -217,7 +218,7 @@ def _draws(oracle: FrequencyOracle, value: int, seed: int) -> Iterator[Reports]:
     The words that decide the public part are found by changing them one by one. The outcome has to follow its law
     whatever they are, or the public part would reveal something about the noise.
     """
-    if next(iter(oracle.publics())) is None:
+    if next(iter(analysis(oracle).publics())) is None:
         yield oracle.privatize(np.full(_DRAWS, value), rng=Stream(seed).child("check_law", value))
         return
     stream = Stream(seed).child("check_law", value)
@@ -228,7 +229,7 @@ def _draws(oracle: FrequencyOracle, value: int, seed: int) -> Iterator[Reports]:
             changed[:, column] = ~changed[:, column]
             if _public(oracle, changed, value) != _public(oracle, words[:8], value):
                 words[:, column] = words[0, column]
-        data = np.zeros((_PUBLIC_DRAWS, *oracle.report_shape), oracle.report_dtype)
+        data = np.zeros((_PUBLIC_DRAWS, *oracle.report_format.shape), oracle.report_format.dtype)
         oracle.perturb(np.full(_PUBLIC_DRAWS, value), words, data)
         yield Reports(oracle, data)
 
@@ -243,7 +244,7 @@ def _intervals(oracle: FrequencyOracle, small: FrequencyOracle, value: int, repo
     laws: dict[Any, dict[Any, tuple[float, float]]] = {}
     intervals = []
     for row in reports.data[first]:
-        public, outcome = small.outcome(row)
+        public, outcome = small.report_format.outcome(row)
         if public not in laws:
             laws[public] = _ranks(small, value, public)
         if outcome not in laws[public]:
@@ -255,7 +256,7 @@ def _intervals(oracle: FrequencyOracle, small: FrequencyOracle, value: int, repo
 
 def _ranks(oracle: FrequencyOracle, value: int, public: Any) -> dict[Any, tuple[float, float]]:
     """Return where in [0, 1) each outcome begins, the likely ones first, and its probability."""
-    shares = {outcome: float(share) for outcome, share in oracle.law(value, public).items()}
+    shares = {outcome: float(share) for outcome, share in analysis(oracle).law(value, public).items()}
     likely = sorted(shares, key=lambda outcome: shares[outcome], reverse=True)
     starts = accumulate((shares[outcome] for outcome in likely), initial=0.0)
     return {outcome: (start, shares[outcome]) for outcome, start in zip(likely, starts, strict=False)}
@@ -266,7 +267,7 @@ def check_likelihoods(oracle: FrequencyOracle, seed: int) -> None:
     del seed
     small = shrink(oracle)
     laws, data = _all_reports(small)
-    likelihoods, shares = small.likelihoods(data), laws.T
+    likelihoods, shares = analysis(small).likelihoods(data), laws.T
     if likelihoods.shape != shares.shape or not ((likelihoods > 0) == (shares > 0)).all():
         _fail(oracle, "check_likelihoods", "the possible values of a report are not those of the law")
     error = np.abs(
@@ -285,7 +286,7 @@ def check_moments(oracle: FrequencyOracle, seed: int) -> None:
     """
     del seed
     small = shrink(oracle)
-    if not small.publics_are_all:
+    if not analysis(small).publics_are_all:
         return
     laws, data = _all_reports(small)
     reports = Reports(small, data)
@@ -299,20 +300,20 @@ def check_moments(oracle: FrequencyOracle, seed: int) -> None:
             _compare(oracle, "variance", value, share @ (each - truth) ** 2, declared)
             members = np.arange(small.domain_size) % 3 != 1
             error = each[:, members].sum(axis=1) - truth[members].sum()
-            total = declared[members].sum() + small.covariance_of_sum(1, truth, members, **options)
+            total = declared[members].sum() + small.estimator.covariance_of_sum(1, truth, members, **options)
             _compare(oracle, "variance of a sum", value, share @ error**2, total)
 
 
 def _all_reports(oracle: FrequencyOracle) -> tuple[Floats, Array]:
     """Return the probability of every report (column) under every value (row), and the data of the reports."""
-    publics = list(oracle.publics())
+    publics = list(analysis(oracle).publics())
     rows: dict[Any, Floats] = {}
     for value in range(oracle.domain_size):
         for public in publics:
-            for outcome, share in oracle.law(value, public).items():
+            for outcome, share in analysis(oracle).law(value, public).items():
                 row = rows.setdefault((public, outcome), np.zeros(oracle.domain_size))
                 row[value] = float(share) / len(publics)
-    data = np.array([oracle.report(outcome, public) for public, outcome in rows])
+    data = np.array([oracle.report_format.report(outcome, public) for public, outcome in rows])
     return np.array(list(rows.values())).T, data
 
 

@@ -37,7 +37,7 @@ from fldp.oracles import (
     Exponential,
     Grouped,
 )
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.stream import Stream
 from fldp.search.prefix_code import LIKELY
@@ -104,15 +104,14 @@ _MAX_WORD = 2**64 - 1
 
 def some_values(oracle: Oracle, count: int) -> Any:
     """Return ``count`` values of an oracle: its first ones in a cycle, or texts of every kind."""
-    if isinstance(oracle, FrequencyOracle):
-        return np.arange(count) % oracle.domain_size
-    return [TEXTS[k % len(TEXTS)] for k in range(count)]
+    size = analysis(oracle).domain_size
+    return np.arange(count) % size if size else [TEXTS[k % len(TEXTS)] for k in range(count)]
 
 
 def good(oracle: Oracle) -> dict[str, Any]:
     """Return test vectors of one oracle: reports from fixed words, their batch, and their tally."""
     values, words = zip(*_inputs(oracle), strict=True)
-    data = np.empty((len(values), *oracle.report_shape), oracle.report_dtype)
+    data = oracle.report_format.empty(len(values))
     oracle.perturb(oracle.as_values(list(values)).astype(np.int64), np.array(words, np.uint64), data)
     reports = Reports(oracle, data)
     tally = oracle.tally(reports)
@@ -125,7 +124,7 @@ def good(oracle: Oracle) -> dict[str, Any]:
                 "value": value,
                 **({"fingerprint": f"{fingerprint(value.encode()):016x}"} if isinstance(value, str) else {}),
                 "words": [f"{word:016x}" for word in row],
-                "packed": pack(oracle, data[k : k + 1]).tobytes().hex(),
+                "packed": pack(oracle.report_format, data[k : k + 1]).tobytes().hex(),
             }
             for k, (value, row) in enumerate(zip(values, words, strict=True))
         ],
@@ -143,7 +142,7 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
     coin = getattr(getattr(oracle, "response", oracle), "coin", None)
     for edge in (coin.keep - 1, coin.keep) if coin else ():
         yield values[len(values) // 2], [edge % 2**64] * oracle.words
-    for value, threshold in _thresholds(oracle):
+    for value, threshold in analysis(oracle).thresholds():
         yield value, [threshold - 1] * oracle.words
         yield value, [threshold] * oracle.words
     stream = Stream(0).child("vectors", oracle.name, oracle.values_end)
@@ -153,22 +152,8 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
 
 def _spread(oracle: Oracle) -> list[Any]:
     """Return values spread over the domain."""
-    if isinstance(oracle, FrequencyOracle):
-        return [(oracle.domain_size - 1) * k // 6 for k in range(7)]
-    return list(TEXTS)
-
-
-def _thresholds(oracle: Oracle) -> Iterator[tuple[int, int]]:
-    """Yield values of different kinds, each with its threshold."""
-    match oracle:
-        case URR() | URAPPOR():
-            yield int(np.flatnonzero(oracle.kind_of)[0]), oracle.shown
-        case IDUE():
-            for value in oracle.sample_values(0, oracle.domain_size):
-                yield value, oracle.coins.true[oracle.kind_of[value]]
-        case Exponential():
-            for value in (0, oracle.domain_size // 2):
-                yield value, oracle.shares[value][0]
+    size = analysis(oracle).domain_size
+    return [(size - 1) * k // 6 for k in range(7)] if size else list(TEXTS)
 
 
 def craft(fields: Any, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:
@@ -212,7 +197,7 @@ def _damaged(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
 
 def _dishonest(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     fields, nine = {"oracle": wire.describe(oracle)}, _nine(oracle)
-    eight, one = pack(oracle, nine.data[:8]).tobytes(), pack(oracle, nine.data[8:]).tobytes()
+    eight, one = (pack(oracle.report_format, part).tobytes() for part in (nine.data[:8], nine.data[8:]))
     yield "a total too large", craft(fields, [(8, eight), (1, one)], 10)
     yield "a chunk left out", craft(fields, [(1, one)], 9)
     yield "a chunk twice", craft(fields, [(8, eight), (8, eight)], 8)

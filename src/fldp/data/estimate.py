@@ -156,9 +156,9 @@ class Estimate:
         known = self._settle(members)
         plugged = self._plausible()
         options = {**self.options, **self.context}
-        own = float(np.sum(self.oracle.variances(plugged, self.totals, **options)[members]))
-        shared = self.oracle.covariance_of_sum(self.n, plugged, members, **options)
-        least = float(self.oracle.least_variances[members].max(initial=0.0))
+        own = float(np.sum(self.oracle.estimator.variances(plugged, self.totals, **options)[members]))
+        shared = self.oracle.estimator.covariance_of_sum(self.n, plugged, members, **options)
+        least = float(self.oracle.estimator.least_variances[members].max(initial=0.0))
         return Total(known + float(self.counts[members].sum()), math.sqrt(max(least, own + shared)))
 
     @property

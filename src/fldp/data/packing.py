@@ -4,16 +4,13 @@ Bit ``k`` of the row is bit ``k % 8`` of byte ``k // 8``. Numbers follow each ot
 rest of the last byte is zero.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.reports import Array, width_array
+from fldp.data.formats import Array, ReportFormat
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
-
-if TYPE_CHECKING:
-    from fldp.oracles.base.oracle import Oracle
 
 _EIGHT, _BYTE = U64(8), U64(255)
 
@@ -66,39 +63,39 @@ def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
     return held
 
 
-def packed_size(oracle: "Oracle", count: int) -> int:
+def packed_size(layout: ReportFormat, count: int) -> int:
     """Return the number of bytes of ``count`` packed reports.
 
     >>> import fldp
-    >>> packed_size(fldp.FHR(epsilon=1.0, domain_size=1023), 3)
+    >>> packed_size(fldp.FHR(epsilon=1.0, domain_size=1023).report_format, 3)
     8
     """
-    return -(-oracle.report_bits * count // 8)
+    return -(-layout.bits * count // 8)
 
 
-def pack(oracle: "Oracle", data: Array) -> Bytes:
+def pack(layout: ReportFormat, data: Array) -> Bytes:
     """Pack report data.
 
     >>> import fldp
-    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=16)
-    >>> pack(oracle, np.array([1, 2, 15], np.uint8)).tolist()
+    >>> layout = fldp.GRR(epsilon=1.0, domain_size=16).report_format
+    >>> pack(layout, np.array([1, 2, 15], np.uint8)).tolist()
     [33, 15]
     """
-    return _packed(as_columns(data), oracle.field_widths)
+    return pack_columns(as_columns(data), layout.widths)
 
 
-def unpack(oracle: "Oracle", packed: Bytes, count: int) -> tuple[Array, bool]:
+def unpack(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array, bool]:
     """Return the data of ``count`` reports, not yet checked, and whether the padding after them is zero.
 
     >>> import fldp
-    >>> unpack(fldp.GRR(epsilon=1.0, domain_size=16), np.array([33, 15], np.uint8), 3)
+    >>> unpack(fldp.GRR(epsilon=1.0, domain_size=16).report_format, np.array([33, 15], np.uint8), 3)
     (array([ 1,  2, 15], dtype=uint8), True)
     """
-    if np.dtype(oracle.report_dtype).names:
-        columns, padded = _unpacked(packed, oracle.field_widths, count)
-        return from_columns(oracle, columns), padded
-    data, widths = np.empty((count, *oracle.report_shape), oracle.report_dtype), oracle.field_widths
-    rest = _unpack.over(count, len(widths))(packed, widths, data.reshape(count, -1))
+    if layout.dtype.names:
+        columns, padded = unpack_columns(packed, layout.widths, count)
+        return from_columns(layout, columns), padded
+    data = layout.empty(count)
+    rest = _unpack.over(count, len(layout.widths))(packed, layout.widths, data.reshape(count, -1))
     return data, rest == 0
 
 
@@ -109,9 +106,9 @@ def as_columns(data: Array) -> Array:
     return np.array(data).reshape(len(data), -1)
 
 
-def from_columns(oracle: "Oracle", columns: Array) -> Array:
+def from_columns(layout: ReportFormat, columns: Array) -> Array:
     """Return the reports with these fields: the inverse of ``as_columns``."""
-    data = np.empty((len(columns), *oracle.report_shape), oracle.report_dtype)
+    data = layout.empty(len(columns))
     for k, name in enumerate(data.dtype.names or ()):
         data[name] = columns[:, k]
     if not data.dtype.names:
@@ -119,23 +116,15 @@ def from_columns(oracle: "Oracle", columns: Array) -> Array:
     return data
 
 
-def pack_columns(columns: Array, widths: tuple[int, ...]) -> Bytes:
+def pack_columns(columns: Array, widths: Bytes) -> Bytes:
     """Pack rows of numbers of these widths."""
-    return _packed(columns, width_array(widths))
-
-
-def unpack_columns(packed: Bytes, widths: tuple[int, ...], count: int) -> tuple[Array, bool]:
-    """Return ``count`` rows of numbers of these widths, and whether the padding after them is zero."""
-    return _unpacked(packed, width_array(widths), count)
-
-
-def _packed(columns: Array, widths: Bytes) -> Bytes:
     out = np.zeros(-(-int(widths.sum()) * len(columns) // 8), np.uint8)
     _pack.over(len(columns), len(widths))(columns, widths, out)
     return out
 
 
-def _unpacked(packed: Bytes, widths: Bytes, count: int) -> tuple[Array, bool]:
+def unpack_columns(packed: Bytes, widths: Bytes, count: int) -> tuple[Array, bool]:
+    """Return ``count`` rows of numbers of these widths, and whether the padding after them is zero."""
     columns = np.empty((count, len(widths)), np.uint64)
     rest = _unpack.over(count, len(widths))(packed, widths, columns)
     return columns, rest == 0

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import Array as Array
+from fldp.data.formats import read_only
 from fldp.errors import DomainError, MergeError
 from fldp.support.validation import integer
 
 if TYPE_CHECKING:
     from fldp.oracles.base.oracle import Oracle
 
-Array = NDArray[Any]
 _MAX_COUNT = 1 << 62
 
 
@@ -39,13 +40,13 @@ class Reports:
             copy = np.array(data)  # nobody else can change it between the check and the use
         except ValueError:
             copy = np.array(None)
-        self.data = _read_only(oracle.check_data(copy))
+        self.data = read_only(_checked(oracle, copy))
 
     @classmethod
     def trusted(cls, oracle: "Oracle", data: Array) -> "Reports":
         """Wrap data that this package produced itself, unchecked."""
         reports = object.__new__(cls)
-        reports.oracle, reports.data = oracle, _read_only(data)
+        reports.oracle, reports.data = oracle, read_only(data)
         return reports
 
     @classmethod
@@ -91,7 +92,7 @@ class Reports:
 class Tally:
     """Counts of reports: integers only, so that merging is exact and the order never matters.
 
-    ``state`` has the shape ``oracle.tally_shape``; the oracle knows what it means.
+    ``state`` has the shape ``oracle.tally_format.shape``; the oracle knows what it means.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
@@ -107,16 +108,15 @@ class Tally:
     def __post_init__(self) -> None:
         who = f"Tally of {self.oracle.title}"
         object.__setattr__(self, "n", integer(0, _MAX_COUNT)(who, "n", self.n))
-        state = np.asarray(self.state)
-        if state.dtype.kind not in "iu" or state.shape != self.oracle.tally_shape:
+        state, layout = np.asarray(self.state), self.oracle.tally_format
+        if state.dtype.kind not in "iu" or state.shape != layout.shape:
             raise DomainError(
-                f"{who}: state must be integers of shape {self.oracle.tally_shape}, "
-                f"got {state.dtype} of shape {state.shape}"
+                f"{who}: state must be integers of shape {layout.shape}, got {state.dtype} of shape {state.shape}"
             )
         if state.size and (int(state.max()) > _MAX_COUNT or int(state.min()) < -_MAX_COUNT):
             raise DomainError(f"{who}: state has numbers above 2^62")
-        object.__setattr__(self, "state", _read_only(np.array(state, np.int64)))
-        if not self.oracle.check_state(self.state, self.n):
+        object.__setattr__(self, "state", read_only(np.array(state, np.int64)))
+        if not layout.check(self.state, self.n):
             raise DomainError(f"{who}: no {self.n} reports add up to this state")
 
     @classmethod
@@ -127,7 +127,7 @@ class Tally:
         >>> Tally.empty(fldp.RR(epsilon=1.0)).state
         array([0, 0])
         """
-        return cls(oracle, np.zeros(oracle.tally_shape, np.int64), 0)
+        return cls(oracle, oracle.tally_format.zeros(), 0)
 
     def __add__(self, other: object) -> "Tally":
         if not isinstance(other, Tally):
@@ -150,19 +150,31 @@ class Tally:
         return f"<tally of {self.n} reports of {self.oracle!r}>"
 
 
-def width_array(widths: tuple[int, ...]) -> NDArray[np.uint8]:
-    """Return the widths of the fields of a report as a read-only array.
+def _checked(oracle: "Oracle", data: Array) -> Array:
+    """Return data that is safe to tally; raise ``DomainError`` if it is not."""
+    layout = oracle.report_format
+    if data.dtype != layout.dtype or data.shape[1:] != layout.shape or data.ndim == 0:
+        wanted = ", ".join(map(str, ("users", *layout.shape)))
+        raise DomainError(
+            f"{oracle.title}: reports must be {layout.dtype} of shape ({wanted}), "
+            f"got {data.dtype} of shape {data.shape}"
+        )
+    good = layout.check(data)
+    if not good.all():
+        position = int(np.flatnonzero(~good)[0])
+        error = DomainError(
+            f"{oracle.title}: reports must be ones that {oracle!r} can produce, "
+            f"got {_one_line(data[position])} at position {position}"
+        )
+        error.index = position
+        raise error
+    return data
 
-    >>> width_array((3, 64))
-    array([ 3, 64], dtype=uint8)
-    """
-    return _read_only(np.array(widths, np.uint8))
 
-
-def _read_only(array: Array) -> Array:
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def _one_line(report: Any) -> str:
+    """Return the beginning of a report as one line; NumPy would break a wide one into several."""
+    text = " ".join(str(report).split())
+    return text if len(text) <= 80 else f"{text[:76]} ..."
 
 
 def _same(oracle: "Oracle", other: "Oracle", who: str) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fldp.errors import ParameterError
 from fldp.oracles import get_listed
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.validation import fail, integer, positive
@@ -50,7 +51,8 @@ def even_error(oracle: FrequencyOracle, users: int, decoder: str | None = None) 
     options = {} if decoder is None else {"decoder": decoder}
     oracle.check_options(options)
     counts = np.full(oracle.domain_size, users / oracle.domain_size)
-    likely = {int(np.argmax(oracle.variance(users, counts, **options))), *oracle.sample_values(0, oracle.domain_size)}
+    sampled = analysis(oracle).sample_values(0, oracle.domain_size)
+    likely = {int(np.argmax(oracle.variance(users, counts, **options))), *sampled}
     counts[:] = users / (oracle.domain_size - 1)
     return math.sqrt(max(_rare_variance(oracle, users, counts, rare, options) for rare in likely)) / users
 

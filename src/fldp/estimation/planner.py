@@ -22,6 +22,7 @@ from fldp.estimation.expected_error import (
     users_needed,
 )
 from fldp.oracles import get_listed, listed_names
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.oracles.exposure import exposure
@@ -78,7 +79,7 @@ class Row:
         For most oracles it is that for any population: their variance is linear in the count, the same for every value.
         """
         options = {} if self.decoder is None else {"decoder": self.decoder}
-        return math.sqrt(self.oracle.mean_variance(self.users, **options)) / self.users
+        return math.sqrt(self.oracle.estimator.mean_variance(self.users, **options)) / self.users
 
     @property
     def detectable(self) -> float | None:
@@ -105,7 +106,7 @@ class Row:
     @property
     def server_work(self) -> str:
         """How the work of the server grows."""
-        return self.oracle.server_work
+        return analysis(self.oracle).server_work
 
     @property
     def epsilon(self) -> float:

@@ -40,7 +40,7 @@ def simulate(
     stream = Stream.of(rng)
     n = int(histogram.sum())
     generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
-    state = oracle.draw_state(histogram, generator)
+    state = oracle.estimator.draw_state(histogram, generator)
     if state is not None:
         return Tally(oracle, state, n)
     total = Tally.empty(oracle)

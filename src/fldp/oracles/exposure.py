@@ -1,5 +1,6 @@
 """Exposure: what one report gives away for certain, in a sentence."""
 
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 
 
@@ -10,10 +11,11 @@ def exposure(oracle: Oracle) -> str:
     >>> exposure(fldp.GRR(epsilon=1.0, domain_size=5))
     'One report rules out no value for certain.'
     """
+    unprotected = analysis(oracle).unprotected
     if oracle.anonymity == oracle.values_end:
-        return " ".join(filter(None, ("One report rules out no value for certain.", oracle.unprotected)))
-    if oracle.unprotected is not None:
-        return f"{oracle.unprotected} That is weaker than epsilon-LDP."
+        return " ".join(filter(None, ("One report rules out no value for certain.", unprotected)))
+    if unprotected is not None:
+        return f"{unprotected} That is weaker than epsilon-LDP."
     if oracle.eta == 0:
         return (
             "Weak FLDP, eta 0: some values share no report, so one report tells them apart for certain. At least "

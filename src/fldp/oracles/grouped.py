@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.packing import as_columns, from_columns, pack_columns, unpack_columns
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
-from fldp.oracles.base.bit_reports import widths
+from fldp.oracles.base.bit_reports import bit_rows, byte_fields
 from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fwr import HRR
@@ -123,7 +124,7 @@ class Grouped(FrequencyOracle):
     @cached_property
     def _states(self) -> tuple[slice, ...]:
         """The slice of each group in a tally's state: after the totals, one after the other."""
-        return _runs((int(np.prod(member.tally_shape)) for member in self.members), len(self.groups))
+        return _runs((member.tally_format.cells for member in self.members), len(self.groups))
 
     @property
     def eta(self) -> Fraction:
@@ -150,29 +151,19 @@ class Grouped(FrequencyOracle):
     def _group_bits(self) -> int:
         return (len(self.groups) - 1).bit_length()
 
-    @property
-    def report_bits(self) -> int:
-        return self._group_bits + max(member.report_bits for member in self.members)
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        """The group, then the longest of the members' reports, as packed bits."""
+        bits = self._group_bits + max(member.report_bits for member in self.members)
+        return replace(bit_rows(bits), check=self._check, outcome=self._outcome, report=self._report)
 
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return widths(self.report_bits)
-
-    @property
-    def report_dtype(self) -> Any:
-        return np.dtype(np.uint8)
-
-    @property
-    def report_shape(self) -> tuple[int, ...]:
-        return (-(-self.report_bits // 8),)
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return TallyFormat((self._states[-1].stop,), self._adds_up)
 
     @property
     def words(self) -> int:
         return max(member.words for member in self.members)
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self._states[-1].stop,)
 
     @property
     def server_work(self) -> str:
@@ -182,16 +173,17 @@ class Grouped(FrequencyOracle):
     def outcomes(self) -> int:
         return sum(map(_outcomes, self.members))
 
-    def _widths(self, group: int) -> tuple[int, ...]:
+    def _widths(self, group: int) -> NDArray[np.uint8]:
         """The field widths of a group's report, padded with zeros to the common number of whole bytes."""
-        used = (self._group_bits, *self.members[group].field_bits)
-        return used + widths(8 * self.report_shape[0] - sum(used))
+        member, size = self.members[group].report_format, self.report_format.nbytes
+        ends = byte_fields(8 * size - self._group_bits - member.bits)
+        return replace(member, fields=((self._group_bits, 1), *member.fields, *ends)).widths
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         ends = [run.stop for run in self.runs]
         for group, rows in _split(np.searchsorted(ends, values, side="right")):
             member = self.members[group]
-            data = np.empty((len(rows), *member.report_shape), member.report_dtype)
+            data = member.report_format.empty(len(rows))
             own = np.ascontiguousarray(words[rows, : member.words])
             member.perturb(values[rows] - self.runs[group].start, own, data)
             out[rows] = self.reports_from(group, data)
@@ -207,8 +199,9 @@ class Grouped(FrequencyOracle):
     def _unpack(self, group: int, data: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return the reports of a group's oracle, and whether their padding is zero."""
         columns, _ = unpack_columns(np.ascontiguousarray(data).reshape(-1), self._widths(group), len(data))
-        end = 1 + len(self.members[group].field_bits)
-        return from_columns(self.members[group], columns[:, 1:end]), np.asarray((columns[:, end:] == 0).all(axis=1))
+        member = self.members[group].report_format
+        end = 1 + len(member.widths)
+        return from_columns(member, columns[:, 1:end]), np.asarray((columns[:, end:] == 0).all(axis=1))
 
     def _group_of(self, data: Array) -> Numbers:
         return np.asarray(data[:, 0] & ((1 << self._group_bits) - 1))
@@ -217,27 +210,28 @@ class Grouped(FrequencyOracle):
         for group, rows in _split(self._group_of(data)):
             member = self.members[group]
             state[group] += len(rows)
-            member.count(self._unpack(group, data[rows])[0], state[self._states[group]].reshape(member.tally_shape))
+            inside = state[self._states[group]].reshape(member.tally_format.shape)
+            member.count(self._unpack(group, data[rows])[0], inside)
 
-    def check(self, data: Array) -> NDArray[np.bool_]:
+    def _check(self, data: Array) -> NDArray[np.bool_]:
         groups = self._group_of(data)
         known = np.flatnonzero(groups < len(self.groups))
         good = np.zeros(len(data), np.bool_)
         for group, rows in _split(groups[known]):
             reports, filled = self._unpack(group, data[known[rows]])
-            good[known[rows]] = filled & self.members[group].check(reports)
+            good[known[rows]] = filled & self.members[group].report_format.check(reports)
         return good
 
     def totals(self, tally: Tally) -> tuple[int, ...]:
         return tuple(map(int, tally.state[: len(self.groups)]))
 
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+    def _adds_up(self, state: NDArray[np.int64], n: int) -> bool:
         totals = state[: len(self.groups)].tolist()
         return min(totals) >= 0 and sum(totals) == n and all(map(_fits, self.members, self._split_state(state), totals))
 
     def _split_state(self, state: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         for member, place in zip(self.members, self._states, strict=True):
-            yield state[place].reshape(member.tally_shape)
+            yield state[place].reshape(member.tally_format.shape)
 
     def split(self, tally: Tally) -> Iterator[Tally]:
         """Yield the tally of every group."""
@@ -254,9 +248,10 @@ class Grouped(FrequencyOracle):
         return np.concatenate([member.decode(inside) for member, inside in parts])
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Return the variances of all estimates, each as in its group."""
         del options
         groups = zip(self.members, self.runs, totals, strict=True)
-        return np.concatenate([member.variances(counts[run], (total,)) for member, run, total in groups])
+        return np.concatenate([member.estimator.variances(counts[run], (total,)) for member, run, total in groups])
 
     def variance(self, n: int, count: Any, **options: Any) -> Any:
         del options
@@ -269,13 +264,14 @@ class Grouped(FrequencyOracle):
         """Sum the covariances within groups; between groups there are none."""
         del n, options
         return sum(
-            member.covariance_of_sum(counts[run].sum(), counts[run], members[run])
+            member.estimator.covariance_of_sum(counts[run].sum(), counts[run], members[run])
             for member, run in zip(self.members, self.runs, strict=True)
         )
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """Draw the state of every group, if the base can."""
         inside = zip(self.members, self.runs, strict=True)
-        drawn = [member.draw_state(counts[run], generator) for member, run in inside]
+        drawn = [member.estimator.draw_state(counts[run], generator) for member, run in inside]
         totals = np.array([counts[run].sum() for run in self.runs])
         known = [state.reshape(-1) for state in drawn if state is not None]
         return np.concatenate([totals, *known]) if len(known) == len(drawn) else None
@@ -327,14 +323,14 @@ class Grouped(FrequencyOracle):
             for outcome, share in member.law(place, seen).items()
         }
 
-    def outcome(self, report: Any) -> tuple[Any, Any]:
+    def _outcome(self, report: Any) -> tuple[Any, Any]:
         data = report.reshape(1, -1)
         group = int(self._group_of(data)[0])
-        return None, (group, *self.members[group].outcome(self._unpack(group, data)[0][0]))
+        return None, (group, *self.members[group].report_format.outcome(self._unpack(group, data)[0][0]))
 
-    def report(self, outcome: Any, public: Any = None) -> Array:
+    def _report(self, outcome: Any, public: Any = None) -> Array:
         group, public, inside = outcome
-        return np.asarray(self.reports_from(group, self.members[group].report(inside, public)[None])[0])
+        return np.asarray(self.reports_from(group, self.members[group].report_format.report(inside, public)[None])[0])
 
     def resized(self, domain_size: int) -> "Grouped":
         sizes = list(self.groups[: max(2, domain_size // 2)])
@@ -363,4 +359,4 @@ def _outcomes(oracle: FrequencyOracle) -> int:
 
 
 def _fits(oracle: FrequencyOracle, state: NDArray[np.int64], n: int) -> bool:
-    return oracle.check_state(state, n)
+    return oracle.tally_format.check(state, n)

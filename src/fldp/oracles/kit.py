@@ -2,28 +2,47 @@
 
 Subclass ``PureOracle`` if a report supports its own value with probability p and each other one with q,
 ``UnevenOracle`` if p and q depend on the value, ``StringOracle`` for strings, and ``FrequencyOracle`` otherwise.
-``fldp.oracles.register`` makes the class known by its name, ``fldp.check_oracle`` checks it.
+What a report is, ``symbols``, ``symbol_sets``, ``bit_rows`` and ``numbered_bits`` say for most oracles, and
+``ReportFormat`` for any other. ``fldp.oracles.register`` makes the class known by its name, ``fldp.check_oracle``
+checks it. What attackers and tests of integrity may know about it stands in a companion, a subclass of ``Analysis``
+under ``@analyses(Mine)``.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True, repr=False)
-... class Mine(SymbolOracle, PureOracle):
+... class Mine(PureOracle):
 ...     name = "mine"
+...     report_format = property(lambda self: symbols(self.domain_size))
 >>> sorted(Mine.__abstractmethods__)
-['law', 'perturb']
+['count', 'law', 'outcomes', 'perturb', 'words']
 """
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.numerics.word_kernels import keyed_hash, multiply_high, parity
+from fldp.oracles.base.analysis import Analysis, analyses, analysis
+from fldp.oracles.base.bit_reports import bit_rows, numbered_bits
+from fldp.oracles.base.bit_strategy import BitStrategy
+from fldp.oracles.base.claims import CellClaim, Claim, Scores
+from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Law, Oracle, symbol_dtype
+from fldp.oracles.base.oracle import Law, Oracle
 from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.strategy import Strategy, Targets, supports_worth
 from fldp.oracles.base.string_oracle import Fit, StringOracle
-from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
-from fldp.oracles.base.symbol_reports import SymbolOracle, add_symbols
+from fldp.oracles.base.support_counts import PureOracle, Supports, SupportsByKind, UnevenOracle
+from fldp.oracles.base.symbol_reports import (
+    add_symbols,
+    support_counts,
+    symbol_counts,
+    symbol_dtype,
+    symbol_sets,
+    symbols,
+)
+from fldp.oracles.base.symbol_strategy import Symbols
 from fldp.randomness.coins import SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, degenerate, exp_lower
 from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import fail, flag, fraction, integer, one_of, optional, positive
@@ -32,8 +51,13 @@ __all__ = [
     "ONE",
     "U64",
     "ZERO",
+    "Analysis",
     "Array",
     "Band",
+    "BitStrategy",
+    "CellClaim",
+    "Claim",
+    "Estimator",
     "Fit",
     "Floats",
     "FrequencyOracle",
@@ -42,19 +66,29 @@ __all__ = [
     "Oracle",
     "Profile",
     "PureOracle",
+    "ReportFormat",
     "Reports",
+    "Scores",
     "SetCoin",
+    "Strategy",
     "Stream",
     "StringOracle",
     "SubsetCoin",
+    "Supports",
+    "SupportsByKind",
     "SymbolCoin",
-    "SymbolOracle",
+    "Symbols",
     "Tally",
+    "TallyFormat",
+    "Targets",
     "UnaryCoins",
     "UnevenOracle",
     "Values",
     "Words",
     "add_symbols",
+    "analyses",
+    "analysis",
+    "bit_rows",
     "degenerate",
     "exp_lower",
     "fail",
@@ -63,10 +97,24 @@ __all__ = [
     "integer",
     "keyed_hash",
     "multiply_high",
+    "numbered_bits",
     "one_of",
     "optional",
     "parity",
     "positive",
+    "support_counts",
+    "supports_worth",
+    "symbol_counts",
     "symbol_dtype",
+    "symbol_sets",
+    "symbols",
     "walsh_hadamard",
 ]
+
+
+def __getattr__(name: str) -> None:
+    if name == "SymbolOracle":
+        raise ImportError(
+            "SymbolOracle is gone: define report_format = symbols(...) and tally_format = symbol_counts(...)"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from math import exp, expm1
 
+from fldp.oracles.base.analysis import analysis
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import LEVEL, MAX_REPEATS, Card, Deal
 from fldp.support.exact_numbers import share_text
@@ -82,7 +83,7 @@ def _certain(card: Card) -> tuple[str, ...]:
     if card.oracle.eta == 0:
         first = "In which group your answer is. This is weak: answers in different groups are not protected at all."
     else:
-        first = card.oracle.unprotected or "That some answers are not yours, whatever epsilon is."
+        first = analysis(card.oracle).unprotected or "That some answers are not yours, whatever epsilon is."
     return first, f"Of {_answers(size)} it leaves {_left(card)}."
 
 
@@ -159,7 +160,7 @@ def _numbers(card: Card) -> tuple[str, ...]:
         f"epsilon {number(oracle.epsilon, 6)}. {among} {ratio}",
         f"eta {share_text(oracle.eta)}. {_eta(card)}",
         f"Promised: {_promise(card)}.",
-        *(() if card.certain else filter(None, [oracle.unprotected])),
+        *(() if card.certain else filter(None, [analysis(oracle).unprotected])),
     )
 
 
@@ -181,7 +182,7 @@ def _eta(card: Card) -> str:
         return "Any two answers can give all the same reports. This is plain local differential privacy."
     if card.oracle.eta == 0:
         return "Some answers have no report in common. This is weak, and much weaker than local differential privacy."
-    least = "at least " if card.oracle.unprotected else ""
+    least = "at least " if analysis(card.oracle).unprotected else ""
     common = f"{least}{share_text(card.oracle.eta)} of their reports in common"
     share = f"Any two answers have {common}; the others tell them apart for certain."
     return f"{share} 1 would be plain local differential privacy; this is weaker."

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.string_oracle import Listed
 from fldp.presentation.figure_style import Look, above, named, titled
 from fldp.presentation.plot import INK, grid, save
 from fldp.privacy.honesty.attack_study import AttackOutcome
@@ -98,10 +98,14 @@ def picture(outcomes: list[AttackOutcome], targets: int) -> Any:
     return drawn
 
 
+def _is_among_strings(oracle: FrequencyOracle) -> bool:
+    return analysis(oracle).candidates is not None
+
+
 _KINDS: dict[str, Callable[[FrequencyOracle], bool]] = {
-    "Plain LDP: maximal gain": lambda oracle: oracle.promise[0] == "LDP" and not isinstance(oracle, Listed),
+    "Plain LDP: maximal gain": lambda oracle: oracle.promise[0] == "LDP" and not _is_among_strings(oracle),
     "Other promises: maximal gain": lambda oracle: oracle.promise[0] != "LDP",
-    "Strings: maximal gain": lambda oracle: isinstance(oracle, Listed),
+    "Strings: maximal gain": _is_among_strings,
 }
 
 

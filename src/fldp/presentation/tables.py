@@ -13,9 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fldp.data.estimate import Estimate
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import Listed, StringOracle
 from fldp.oracles.exposure import exposure
 from fldp.privacy.verifier import Verification
 from fldp.search.rounds import Round
@@ -163,7 +162,7 @@ def oracle_facts(oracle: Oracle) -> dict[str, Any]:
     return {
         "oracle": describe(oracle),
         "eta": str(oracle.eta),
-        "anonymity": "all strings" if isinstance(oracle, StringOracle) else oracle.anonymity,
+        "anonymity": "all strings" if analysis(oracle).domain_size is None else oracle.anonymity,
         "bits a report": oracle.report_bits,
         "gives away": exposure(oracle),
     }
@@ -182,13 +181,13 @@ def content_facts(content: Content) -> dict[str, Any]:
 def verification_facts(verification: Verification, oracle: Oracle | None, at: Iterable[float] = ()) -> dict[str, Any]:
     """Return the results of a verification, with the deltas at some epsilons."""
     facts: dict[str, Any] = {"oracle": describe(oracle)} if oracle else {}
-    if isinstance(verification.oracle, Listed):
-        facts["among"] = f"{verification.domain_size:,} strings"
-    elif isinstance(oracle, FrequencyOracle) and verification.domain_size != oracle.domain_size:
-        size = verification.domain_size
+    size, whole = verification.domain_size, analysis(oracle).domain_size if oracle else None
+    if verification.oracle and analysis(verification.oracle).candidates is not None:
+        facts["among"] = f"{size:,} strings"
+    elif whole not in (None, size):
         same = getattr(verification.oracle, "coin", None) == getattr(oracle, "coin", None)
         coins = "with the same coin" if same else "with a coin of their own"
-        facts["enumerated"] = f"on {size} values, {coins}: the law of {oracle.domain_size:,} is too large"
+        facts["enumerated"] = f"on {size} values, {coins}: the law of {whole:,} is too large"
     facts |= {
         "epsilon": verification.epsilon,
         "eta": str(verification.eta),

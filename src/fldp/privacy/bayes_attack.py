@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
@@ -83,11 +84,11 @@ def bayes(
     """
     shares, draws = checked_prior("bayes", oracle, prior), draws_of("bayes", "draws", draws)
     before = float(shares.max())
-    if enumerable(oracle) and oracle.publics_are_all:
+    if enumerable(oracle) and analysis(oracle).publics_are_all:
         return Guess(oracle, before, *_enumerated(oracle, shares), exact=True, stderr=0.0)
     sure, left = np.empty(draws), np.empty(draws)
     for part, values, stream in trials_of(oracle, shares, draws, rng):
-        likely = oracle.likelihoods(oracle.privatize(values, rng=stream).data)
+        likely = analysis(oracle).likelihoods(oracle.privatize(values, rng=stream).data)
         left[part] = (likely > 0).sum(axis=1)
         likely *= shares
         sure[part] = likely.max(axis=1) / likely.sum(axis=1)
@@ -98,9 +99,10 @@ def bayes(
 
 def _enumerated(oracle: FrequencyOracle, shares: Floats) -> tuple[float, float]:
     """Return the probability that the likeliest value is right, and the mean number of possible values."""
-    publics, right, left = list(oracle.publics()), list[float](), list[float]()
+    about, right, left = analysis(oracle), list[float](), list[float]()
+    publics = list(about.publics())
     for public in publics:
-        laws = [oracle.law(value, public) for value in range(oracle.domain_size)]
+        laws = [about.law(value, public) for value in range(oracle.domain_size)]
         every = dict.fromkeys(outcome for law in laws for outcome in law)
         joint = np.array([[float(law.get(outcome, 0)) for law in laws] for outcome in every])
         possible = (joint > 0).sum(axis=1)
@@ -155,7 +157,7 @@ def _certainty(
     """
     certainty, likely = np.empty((len(values), len(counts))), np.tile(shares, (len(values), 1))
     for count in range(1, counts[-1] + 1):
-        likely *= oracle.likelihoods(oracle.privatize(values, rng=stream).data)
+        likely *= analysis(oracle).likelihoods(oracle.privatize(values, rng=stream).data)
         likely /= likely.max(axis=1, keepdims=True)
         if count in counts:
             certainty[:, counts.index(count)] = 1 / likely.sum(axis=1)

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from fldp.data.reports import Reports
 from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.revelations import ParityLeak
 from fldp.oracles.base.string_oracle import listed
-from fldp.oracles.flexible.fhr import FHR
-from fldp.oracles.flexible.fwr import FWR
-from fldp.oracles.flexible.walsh_oracle import WalshOracle
-from fldp.oracles.grouped import Grouped
 from fldp.privacy.bayes_attack import CELLS, checked_prior, draws_of, trials_of
 from fldp.randomness.stream import Stream
 from fldp.support.progress import Progress
@@ -36,7 +34,7 @@ def remaining(reports: Reports) -> NDArray[np.int64]:
     possible = np.ones(oracle.domain_size, np.bool_)
     rows = max(1, CELLS // oracle.domain_size)
     for start in range(0, len(reports), rows):
-        possible &= (oracle.likelihoods(reports.data[start : start + rows]) > 0).all(axis=0)
+        possible &= (analysis(oracle).likelihoods(reports.data[start : start + rows]) > 0).all(axis=0)
     return np.flatnonzero(possible)
 
 
@@ -48,12 +46,12 @@ def eliminate(reports: Reports) -> NDArray[np.int64]:
     >>> eliminate(oracle.privatize([5] * 40, rng=1))
     array([5])
     """
-    oracle = reports.oracle
-    if not isinstance(oracle, WalshOracle):
-        raise fail("eliminate", "reports", "of FHR, FWR or another oracle that leaks parities", oracle)
-    masks, parities = (part.reshape(-1).tolist() for part in oracle.leak(reports.data))
+    leak = analysis(reports.oracle).parities()
+    if leak is None:
+        raise fail("eliminate", "reports", "of FHR, FWR or another oracle that leaks parities", reports.oracle)
+    masks, parities = (part.reshape(-1).tolist() for part in leak.of(reports.data))
     rows = _echelon(mask << 1 | parity for mask, parity in zip(masks, parities, strict=True))
-    return np.flatnonzero(np.isin(oracle.value_items, _solutions(rows, oracle.walsh_order.bit_length() - 1)))
+    return np.flatnonzero(np.isin(leak.items, _solutions(rows, leak.bits)))
 
 
 def _echelon(equations: Iterable[int]) -> list[int]:
@@ -127,46 +125,13 @@ def repeats(
     (11, 17, 11.6, True)
     """
     trials = draws_of("repeats", "trials", trials)
-    if oracle.anonymity == oracle.domain_size:
-        return Repeats(oracle, np.zeros(1), exact=True, trials=0)
-    if isinstance(oracle, Grouped):  # one report rules out all other groups, and further reports nothing else
-        alone = oracle.groups.count(1) / oracle.domain_size
-        return Repeats(oracle, np.array([0.0, alone]), exact=True, trials=0)
-    formula = _formula(oracle)
-    if formula is not None:
-        bits, each, idle = formula
-        needed = [spanning(bits, (n - idle) * each) for n in range(idle + -(-(bits + 60) // each) + 1)]
-        return Repeats(oracle, np.array(needed), exact=True, trials=0)
+    exact = analysis(oracle).identified()
+    if exact is not None:
+        return Repeats(oracle, np.array(exact), exact=True, trials=0)
     ends = np.concatenate(list(_ends(oracle, trials, rng, progress)))
     most = _most(oracle)
     known = np.bincount(np.minimum(ends, most + 1), minlength=most + 2).cumsum()[: most + 1] / trials
     return Repeats(oracle, known[: int(known.argmax()) + 1], exact=False, trials=trials)
-
-
-def spanning(bits: int, vectors: int) -> float:
-    """Return the probability that uniform vectors of ``bits`` bits span the whole space.
-
-    >>> spanning(1, 3), spanning(2, 1)
-    (0.875, 0.0)
-    """
-    return float(np.prod([1 - 2.0 ** (k - vectors) for k in range(bits)])) if vectors >= bits else 0.0
-
-
-def _formula(oracle: FrequencyOracle) -> tuple[int, int, int] | None:
-    """Return the bits to be spanned, the uniform vectors per report, and the number of idle first reports.
-
-    An FHR mask ``w`` is uniform over the odd masks. If all items but 0 are in use, the first report gives one such
-    mask, and the others add their differences from it: uniform over the even masks, a space of one bit less. If the
-    items are exactly those with the top bit, the lower bits of ``w`` are uniform and determine the top bit.
-    """
-    if type(oracle) is FHR:
-        rows, bits = oracle.rows, oracle.rows.bits - 1
-        if oracle.domain_size == rows.rows - 1:
-            return bits, 1, 1
-        return (bits, 1, 0) if oracle.domain_size == rows.first == rows.rows // 2 else None
-    if type(oracle) is FWR and oracle.domain_size == oracle.rows:
-        return oracle.rows.bit_length() - 1, oracle.leaks, 0
-    return None
 
 
 def _most(oracle: FrequencyOracle) -> int:
@@ -179,11 +144,12 @@ def _ends(
 ) -> Iterator[NDArray[np.int64]]:
     """Draw values and reports, and yield how many reports it took; one more than were tried if they did not suffice."""
     shares = checked_prior("repeats", oracle, None)
+    leak = analysis(oracle).parities()
     for _, values, stream in trials_of(oracle, shares, trials, rng):
-        if isinstance(oracle, WalshOracle):
-            yield _count_parities(oracle, values, stream)
-        else:
+        if leak is None:
             yield _count_likelihoods(oracle, values, stream)
+        else:
+            yield _count_parities(oracle, leak, values, stream)
         if progress is not None:
             progress(len(values))
 
@@ -193,7 +159,7 @@ def _count_likelihoods(oracle: FrequencyOracle, values: NDArray[np.int64], strea
     ends, still = np.full(len(values), _most(oracle) + 1), np.arange(len(values))
     possible = np.ones((len(values), oracle.domain_size), np.bool_)
     for count in range(1, _most(oracle) + 1):
-        possible &= oracle.likelihoods(oracle.privatize(values[still], rng=stream).data) > 0
+        possible &= analysis(oracle).likelihoods(oracle.privatize(values[still], rng=stream).data) > 0
         alone = possible.sum(axis=1) == 1
         ends[still[alone]] = count
         still, possible = still[~alone], possible[~alone]
@@ -202,13 +168,15 @@ def _count_likelihoods(oracle: FrequencyOracle, values: NDArray[np.int64], strea
     return ends
 
 
-def _count_parities(oracle: WalshOracle, values: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
+def _count_parities(
+    oracle: FrequencyOracle, leak: ParityLeak, values: NDArray[np.int64], stream: Stream
+) -> NDArray[np.int64]:
     """Count the same by elimination, whose work hardly grows with the domain."""
     most = _most(oracle)
-    masks, parities = oracle.leak(oracle.privatize(np.repeat(values, most), rng=stream).data)
+    masks, parities = leak.of(oracle.privatize(np.repeat(values, most), rng=stream).data)
     shape = len(values), most * masks.shape[1]
     equations = zip(masks.reshape(shape).tolist(), parities.reshape(shape).tolist(), strict=True)
-    holders = np.bincount(oracle.value_items.astype(np.int64), minlength=oracle.walsh_order)
+    holders = np.bincount(leak.items.astype(np.int64), minlength=leak.order)
     needed = [_equations_needed(zip(*row, strict=True), holders) for row in equations]
     return np.array([most + 1 if count is None else -(-count // masks.shape[1]) for count in needed])
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from fldp.errors import DomainError, ParameterError
-from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
+from fldp.oracles.base.analysis import analysis
+from fldp.oracles.base.oracle import Law, Oracle
+from fldp.oracles.base.string_oracle import listed
 from fldp.support.exact_numbers import exact
 from fldp.support.validation import is_integer, show
 
@@ -38,9 +40,9 @@ def laws_of(subject: Any, domain_size: int | None) -> Laws:
     >>> laws_of(lambda value: {value: 1}, 3).rows[2]
     [{2: Fraction(1, 1)}]
     """
-    if isinstance(subject, FrequencyOracle):
+    if isinstance(subject, Oracle):
         return _of_oracle(subject)
-    if isinstance(subject, list | tuple) and subject and all(isinstance(part, FrequencyOracle) for part in subject):
+    if isinstance(subject, list | tuple) and subject and all(isinstance(part, Oracle) for part in subject):
         return _of_family(subject)
     rows = _of_function(subject, domain_size) if callable(subject) else _of_table(subject)
     if len(rows) < 2:
@@ -53,14 +55,14 @@ def laws_of(subject: Any, domain_size: int | None) -> Laws:
     return Laws([None], laws)
 
 
-def _of_oracle(oracle: FrequencyOracle) -> Laws:
-    oracle.check_enumerable()
-    publics = list(oracle.publics())
-    values = range(oracle.domain_size)
-    return Laws(publics, [[_support(oracle.law(value, public)) for public in publics] for value in values])
+def _of_oracle(oracle: Oracle) -> Laws:
+    about, values = analysis(oracle), range(listed("verify", oracle).domain_size)
+    about.check_enumerable()
+    publics = list(about.publics())
+    return Laws(publics, [[_support(about.law(value, public)) for public in publics] for value in values])
 
 
-def _of_family(oracles: Sequence[FrequencyOracle]) -> Laws:
+def _of_family(oracles: Sequence[Oracle]) -> Laws:
     """Join the laws of several oracles into one law of all their values; a report names its oracle."""
     rows: list[list[Law]] = []
     for k, oracle in enumerate(oracles):

@@ -7,10 +7,10 @@ from typing import Any
 from fldp.data.comparison import z_score
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import even_error, plain_epsilon_of, users_constraint
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
-from fldp.oracles.flexible.walsh_oracle import WalshOracle
 from fldp.oracles.plain.unary import OUE
 from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination_attack import Repeats, repeats
@@ -121,7 +121,7 @@ def _trials(oracle: FrequencyOracle, reports: int) -> int:
 
 
 def _repeats(oracle: FrequencyOracle, stream: Stream) -> Repeats:
-    quick = isinstance(oracle, WalshOracle)  # elimination does not look at all values
+    quick = analysis(oracle).parities() is not None  # elimination does not look at all values
     return repeats(oracle, trials=_MAX_TRIALS if quick else _trials(oracle, MAX_REPEATS), rng=stream)
 
 
@@ -159,4 +159,4 @@ def _shares(oracle: FrequencyOracle) -> dict[Fraction, Fraction]:
     size = oracle.domain_size
     if oracle.anonymity == size:
         return {Fraction(1): Fraction(1)}
-    return oracle.overlaps() or dict(verify(verifiable(oracle)).overlaps)
+    return analysis(oracle).overlaps() or dict(verify(verifiable(oracle)).overlaps)

@@ -8,6 +8,7 @@ from itertools import permutations
 from typing import Any
 
 from fldp.errors import ParameterError
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.profile import Curve, Profile, delta_curve
 from fldp.privacy.notions.base import Notion, Pair, bounded_epsilon
@@ -170,7 +171,7 @@ class Verification:
         return self.oracle is None or len(self.profiles) == self.domain_size * (self.domain_size - 1)
 
     def _profile(self, pair: Pair) -> Profile:
-        profile = self.profiles.get(pair) or (self.oracle.profile(*pair) if self.oracle else None)
+        profile = self.profiles.get(pair) or (analysis(self.oracle).profile(*pair) if self.oracle else None)
         assert profile is not None
         return profile
 
@@ -181,7 +182,7 @@ class Verification:
             return
         sampled = list[int]()
         for start, stop in notion.ranges(self.domain_size):
-            sampled += self.oracle.sample_values(start, stop)
+            sampled += analysis(self.oracle).sample_values(start, stop)
             if len(sampled) > _MAX_SAMPLED:
                 raise ParameterError(f"verify: {notion} is judged on at most {_MAX_SAMPLED} values of such a law")
         yield from permutations(sampled, 2)

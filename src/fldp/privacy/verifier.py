@@ -7,10 +7,11 @@ from math import lcm
 from typing import Any
 
 from fldp.errors import ParameterError
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.string_oracle import StringOracle, listed
+from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.laws import Laws, laws_of
 from fldp.privacy.notions import declared
 from fldp.privacy.notions.base import Notion, Pair
@@ -27,9 +28,9 @@ def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | Non
     """Return what the law of an oracle, a table or a function guarantees, with a witness.
 
     An oracle's law is the implemented one, by the integer thresholds of the code. Public randomness is part of the
-    report and uniform over ``oracle.publics()``. A table has a row of probabilities for each value; a function
-    ``law(value) -> {report: probability}`` needs ``domain_size``. If a law is too large to enumerate and the oracle has
-    closed forms, a pair of values of every kind is checked. An oracle over strings is verified among a few strings.
+    report and uniform over the ``publics`` of its analysis. A table has a row of probabilities for each value; a
+    function ``law(value) -> {report: probability}`` needs ``domain_size``. If a law is too large to enumerate and the
+    oracle has closed forms, a pair of values of every kind is checked. One over strings is verified among a few.
 
     >>> import fldp
     >>> verified = verify(fldp.FHR(epsilon=1.0, domain_size=7))
@@ -41,16 +42,15 @@ def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | Non
     """
     if notion is not None and not isinstance(notion, Notion):
         raise fail("verify", "notion", "a notion such as LDP(1.0)", notion)
-    if isinstance(subject, StringOracle):
-        subject = verifiable(subject)
-    if isinstance(subject, FrequencyOracle):
-        if subject.domain_size < 2:
-            raise fail("verify", "the oracle", "of at least 2 values", subject)
-        promised = notion or declared(subject)
-        if not _is_exact(subject) and subject.profile() is not None:
-            return _of_kinds(subject, promised)
-        return _of_laws(subject, promised, laws_of(subject, domain_size))
-    return _of_laws(None, notion, laws_of(subject, domain_size))
+    if not isinstance(subject, Oracle):
+        return _of_laws(None, notion, laws_of(subject, domain_size))
+    oracle = _among_few(subject)
+    if oracle.domain_size < 2:
+        raise fail("verify", "the oracle", "of at least 2 values", oracle)
+    promised = notion or declared(oracle)
+    if not _is_exact(oracle) and analysis(oracle).profile() is not None:
+        return _of_kinds(oracle, promised)
+    return _of_laws(oracle, promised, laws_of(oracle, domain_size))
 
 
 def _of_kinds(oracle: FrequencyOracle, notion: Notion) -> Verification:
@@ -58,15 +58,16 @@ def _of_kinds(oracle: FrequencyOracle, notion: Notion) -> Verification:
     profiles = _closed_form(oracle, 0, oracle.domain_size)
     worst = max(profiles, key=lambda pair: profiles[pair].ratio)
     witness = Witness(*worst, None, None, profiles[worst].ratio)
-    overlaps = oracle.overlaps()
+    overlaps = analysis(oracle).overlaps()
     assert overlaps is not None
-    leaves = oracle.leaves()
+    leaves = analysis(oracle).leaves()
     left = None if leaves is None else [(values, None) for values in leaves]
     return Verification(oracle, oracle.domain_size, oracle.anonymity, witness, profiles, overlaps, notion, left)
 
 
 def _closed_form(oracle: FrequencyOracle, start: int, stop: int) -> dict[Pair, Profile]:
-    profiles = {pair: oracle.profile(*pair) for pair in permutations(oracle.sample_values(start, stop), 2)}
+    about = analysis(oracle)
+    profiles = {pair: about.profile(*pair) for pair in permutations(about.sample_values(start, stop), 2)}
     return {pair: profile for pair, profile in profiles.items() if profile is not None}
 
 
@@ -139,7 +140,7 @@ def _witness(
     return Witness(value, other, None, None, ratio)
 
 
-def shrink(oracle: FrequencyOracle | StringOracle) -> FrequencyOracle:
+def shrink(oracle: Oracle) -> FrequencyOracle:
     """Return the same oracle on a domain of at most eight values that is quick to enumerate.
 
     >>> import fldp
@@ -148,7 +149,7 @@ def shrink(oracle: FrequencyOracle | StringOracle) -> FrequencyOracle:
     """
     for size in range(_FEW, 1, -1):
         try:
-            small = oracle.resized(size)
+            small = analysis(oracle).resized(size)
         except ParameterError:
             continue
         if enumerable(small):
@@ -163,13 +164,19 @@ def verifiable(oracle: Oracle) -> FrequencyOracle:
     >>> verifiable(fldp.FHR(epsilon=1.0, domain_size=1023)), verifiable(fldp.OLH(epsilon=1.0, domain_size=9999))
     (FHR(epsilon=1.0, domain_size=1023), OLH(epsilon=1.0, domain_size=8))
     """
-    known = oracle.resized(_FEW) if isinstance(oracle, StringOracle) else listed("verify", oracle)
-    return known if enumerable(known) or known.profile() is not None else shrink(known)
+    known = _among_few(oracle)
+    return known if enumerable(known) or analysis(known).profile() is not None else shrink(known)
+
+
+def _among_few(oracle: Oracle) -> FrequencyOracle:
+    """Return an oracle over strings among a few of them, and any other as it is."""
+    about = analysis(oracle)
+    return about.resized(_FEW) if about.domain_size is None else listed("verify", oracle)
 
 
 def _is_exact(oracle: FrequencyOracle) -> bool:
     """Whether enumerating an oracle's law is quick and complete."""
-    return enumerable(oracle) and oracle.publics_are_all
+    return enumerable(oracle) and analysis(oracle).publics_are_all
 
 
 def enumerable(oracle: FrequencyOracle) -> bool:
@@ -179,4 +186,5 @@ def enumerable(oracle: FrequencyOracle) -> bool:
     >>> enumerable(fldp.OUE(epsilon=1.0, domain_size=8)), enumerable(fldp.OUE(epsilon=1.0, domain_size=800))
     (True, False)
     """
-    return oracle.outcomes * oracle.domain_size * len(list(oracle.publics())) <= _QUICK
+    about = analysis(oracle)
+    return about.outcomes * oracle.domain_size * len(list(about.publics())) <= _QUICK

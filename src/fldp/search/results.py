@@ -10,7 +10,7 @@ import numpy as np
 from fldp.data.comparison import z_score
 from fldp.data.estimate import Estimate
 from fldp.numerics.binomial_bounds import incomplete_beta
-from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.base.analysis import analysis
 from fldp.search.prefix_code import Beginning
 from fldp.support.validation import fraction
 
@@ -92,8 +92,10 @@ class HeavyHitters:
 def _floor(estimate: Estimate, miss: float) -> float:
     """Return the share that the estimate of a string that nobody holds reaches with probability at most ``miss``."""
     oracle, n = estimate.oracle, estimate.n
-    if isinstance(oracle, PureOracle) and n <= _MAX_EXACT:
-        return ((_supports(n, float(oracle.q), miss) - 0.5) / n - float(oracle.q)) / float(oracle.p - oracle.q)
+    chances = analysis(oracle).chances()
+    if chances is not None and n <= _MAX_EXACT:
+        p, q = chances
+        return ((_supports(n, float(q), miss) - 0.5) / n - float(q)) / float(p - q)
     return NormalDist().inv_cdf(1 - miss) * math.sqrt(oracle.variance(n, 0)) / n
 
 

@@ -13,7 +13,6 @@ from fldp.data.fingerprints import utf8
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import numbered
 from fldp.errors import DomainError
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.search.rounds import Round
 
@@ -35,7 +34,7 @@ class Question:
     @property
     def domain_size(self) -> int | None:
         """The number of values; None where they are strings."""
-        return self.oracle.domain_size if isinstance(self.oracle, FrequencyOracle) else None
+        return getattr(self.oracle, "domain_size", None)  # not by the analysis, which a device need not load
 
     @property
     def value_type(self) -> Any:

@@ -13,7 +13,6 @@ from fldp.estimation.expected_error import required
 from fldp.oracles import get
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import StringOracle
 from fldp.oracles.base.ticket_words import DERIVABLE, can_derive
 from fldp.oracles.base.treatment import Treatment
 from fldp.support.identifiers import SURVEY_NAME
@@ -201,7 +200,7 @@ def _oracle(
     declared = {name: value for name, value in (treatment or Treatment()).parameters.items() if name in cls.params}
     parameters = declared | {name: value for name, value in fields.items() if name != "name"}
     before = mistakes.count
-    if domain is not None and issubclass(cls, StringOracle) == ("domain_size" in domain):
+    if domain is not None and ("domain_size" in cls.params) != ("domain_size" in domain):
         is_for = f"for strings, as in domain = {STRINGS!r}" if "domain_size" in domain else "for values that are listed"
         mistakes.note(("oracle", "name"), f"oracle.name must suit the domain, got {name!r}, which is {is_for}")
     _check_parameters(cls, parameters, mistakes)

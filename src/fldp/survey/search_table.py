@@ -9,7 +9,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.analysis import analysis
+from fldp.oracles.base.string_oracle import listed
 from fldp.search.rounds import Round, Search
 from fldp.support.validation import MistakeList, integer
 
@@ -67,9 +68,9 @@ def _later(
         return None
     prefixes, step = tuple(table["prefixes"]), table["step"]
     built = make(oracle, {"domain_size": (len(prefixes) << step) + 1}, mistakes)
-    if not isinstance(built, FrequencyOracle):
+    if built is None or analysis(built).domain_size is None:
         return None
-    return Round(search, table["round"], prefixes, step, built, tuple(table["found"]))
+    return Round(search, table["round"], prefixes, step, listed("search", built), tuple(table["found"]))
 
 
 def _possible(search: Search, table: dict[str, Any], mistakes: MistakeList) -> bool:

@@ -135,6 +135,11 @@ class Survey:
         return self.asked.domain_size
 
     @property
+    def needs_candidates(self) -> bool:
+        """Whether answers are any string, so that estimates are of candidates."""
+        return self.domain_size is None
+
+    @property
     def differing(self) -> dict[str, Any]:
         """How values differ in protection: as declared, or else as the oracle treats them."""
         return self.treatment.parameters or treatment_of(self.oracle)

@@ -21,14 +21,14 @@ def names(oracle: Oracle) -> tuple[str, ...]:
     >>> names(fldp.OUE(epsilon=1.0, domain_size=1023))
     ('bits',)
     """
-    return np.dtype(oracle.report_dtype).names or (("bits",) if oracle.report_shape else ("symbol",))
+    return oracle.report_format.dtype.names or (("bits",) if oracle.report_format.shape else ("symbol",))
 
 
 def fields(oracle: Oracle) -> list[Any]:
     """Return the Arrow fields of an oracle's reports."""
-    arrow, dtype = load("pyarrow", "parquet"), np.dtype(oracle.report_dtype)
-    if oracle.report_shape:
-        types = [arrow.binary(oracle.report_shape[0] * dtype.itemsize)]
+    arrow, dtype = load("pyarrow", "parquet"), oracle.report_format.dtype
+    if oracle.report_format.shape:
+        types = [arrow.binary(oracle.report_format.shape[0] * dtype.itemsize)]
     else:
         types = [arrow.from_numpy_dtype(dtype[name] if dtype.names else dtype) for name in names(oracle)]
     return [arrow.field(name, kind, nullable=False) for name, kind in zip(names(oracle), types, strict=True)]
@@ -79,14 +79,14 @@ def reason(oracle: Oracle, code: int) -> str:
 
 def reports_of(oracle: Oracle, rows: Any) -> tuple[Array, Codes | None]:
     """Convert a record batch to the data of reports; also return a code for each row, None if all are good."""
-    data = np.empty((rows.num_rows, *oracle.report_shape), oracle.report_dtype)
+    data = oracle.report_format.empty(rows.num_rows)
     codes: Codes | None = None
     for name in names(oracle):
         column, target = rows.column(name), data[name] if data.dtype.names else data
         wrong = _integers(column, target) if data.ndim == 1 else _bytes(column, target)
         if wrong is not None:
             codes = wrong if codes is None else np.maximum(codes, wrong)
-    possible = oracle.check(data)
+    possible = oracle.report_format.check(data)
     if codes is None and possible.all():
         return data, None
     codes = np.zeros(len(data), np.uint8) if codes is None else codes

@@ -62,7 +62,7 @@ class Writer:
     def __init__(self, file: BinaryIO, oracle: Oracle, survey: str | None = None) -> None:
         self._out = _Output(file)
         self._oracle = oracle
-        self._waiting = Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))
+        self._waiting = Reports.trusted(oracle, oracle.report_format.empty(0))
         self.total = 0
         self._out.preamble(REPORTS, oracle, survey)
 
@@ -86,7 +86,7 @@ class Writer:
 
     def _chunk(self, reports: Reports) -> None:
         self._out.number(len(reports), 4)
-        self._out.raw(pack(self._oracle, reports.data).tobytes())
+        self._out.raw(pack(self._oracle.report_format, reports.data).tobytes())
         self._out.check()
         self.total += len(reports)
 
@@ -132,9 +132,9 @@ class Reader:
         self._in.end()
 
     def _chunk(self, count: int) -> Reports:
-        packed = self._in.raw(packed_size(self.oracle, count), "a chunk")
+        packed = self._in.raw(packed_size(self.oracle.report_format, count), "a chunk")
         self._in.check(f"the chunk at report {self.count}")
-        data, padded = unpack(self.oracle, np.frombuffer(packed, np.uint8), count)
+        data, padded = unpack(self.oracle.report_format, np.frombuffer(packed, np.uint8), count)
         if not padded:
             _refuse("padding bits that are not zero")
         try:
@@ -164,7 +164,7 @@ def decode(data: bytes, oracle: Oracle | None = None, survey: str | None = None)
     """Return the reports of a batch, or raise ``WireError``."""
     reader = Reader(io.BytesIO(data), oracle, survey)
     parts = list(reader)
-    empty = np.empty((0, *reader.oracle.report_shape), reader.oracle.report_dtype)
+    empty = reader.oracle.report_format.empty(0)
     return Reports.concatenate([Reports.trusted(reader.oracle, empty), *parts])
 
 
@@ -203,11 +203,11 @@ class TallyReader:
         source = _Input(file)
         self.oracle, self.survey = source.preamble(TALLY, oracle, survey)
         n = source.number(8, "the number of reports")
-        state = source.raw(8 * int(np.prod(self.oracle.tally_shape)), "the state")
+        state = source.raw(8 * self.oracle.tally_format.cells, "the state")
         source.check("the tally")
         source.end()
         try:
-            self.tally = Tally(self.oracle, np.frombuffer(state, "<i8").reshape(self.oracle.tally_shape), n)
+            self.tally = Tally(self.oracle, np.frombuffer(state, "<i8").reshape(self.oracle.tally_format.shape), n)
         except FldpError as error:
             _refuse(str(error))
         self.digest = source.hash.hexdigest()
@@ -333,7 +333,7 @@ def _oracle(fields: Any, expected: Oracle | None) -> Oracle:
         _refuse(f"the header's oracle: {error}")
     if describe(named) != fields:
         _refuse("the header's oracle spells out parameters that are at their default")
-    if int(np.prod(named.tally_shape)) > MAX_CELLS:
+    if named.tally_format.cells > MAX_CELLS:
         _refuse(f"{named!r} is too large to be trusted from a header alone; name the oracle or the survey")
     return named
 

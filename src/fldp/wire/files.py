@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import BinaryIO, cast
 
-import numpy as np
-
 from fldp.data.reports import Reports, Tally
 from fldp.errors import FldpError, MergeError, WireError
 from fldp.oracles.base.oracle import Oracle
@@ -53,7 +51,7 @@ class OpenReports:
         """Return the tally that the file holds, or add its reports up."""
         if self.stored is not None:
             return self.stored
-        state, n = np.zeros(self.oracle.tally_shape, np.int64), 0
+        state, n = self.oracle.tally_format.zeros(), 0
         for reports in filter(len, self.batches):
             self.oracle.count(reports.data, state)  # in place, since a state may be larger than all the reports
             n += len(reports)

@@ -7,7 +7,6 @@ several times: these must agree with each other and with the rows that were read
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -113,7 +112,7 @@ def batches(table: Any, groups: Iterable[int], **options: Any) -> Iterator[Any]:
 
 def row_batches(table: Any, groups: Iterable[int], oracle: Oracle) -> Iterator[Any]:
     """Yield the columns of an oracle's reports, about 1 MiB of them at a time."""
-    width = np.dtype(oracle.report_dtype).itemsize * math.prod(oracle.report_shape)
+    width = oracle.report_format.nbytes
     size = max(1, min(_MAX_ROWS, _BATCH_BYTES // width))
     yield from batches(table, groups, batch_size=size, columns=list(names(oracle)), use_threads=False)
 

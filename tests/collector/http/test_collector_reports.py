@@ -75,11 +75,17 @@ def test_one_bad_report_rejects_the_batch_with_its_index(server):
     data = good.data.copy()
     data["minus"][777] = data["plus"][777]  # the two positions are never the same
     fields = {"oracle": wire.describe(survey.oracle), "survey": survey.version}
-    chunks = [(800, pack(survey.oracle, data[:800]).tobytes()), (200, pack(survey.oracle, data[800:]).tobytes())]
+    chunks = [
+        (800, pack(survey.oracle.report_format, data[:800]).tobytes()),
+        (200, pack(survey.oracle.report_format, data[800:]).tobytes()),
+    ]
     answer = server.send(survey, craft(fields, chunks, 1000))
     assert (answer.status_code, answer.json()["index"]) == (422, 777)
     data["minus"][777], data["minus"][900] = good.data["minus"][777], data["plus"][900]
-    chunks = [(800, pack(survey.oracle, data[:800]).tobytes()), (200, pack(survey.oracle, data[800:]).tobytes())]
+    chunks = [
+        (800, pack(survey.oracle.report_format, data[:800]).tobytes()),
+        (200, pack(survey.oracle.report_format, data[800:]).tobytes()),
+    ]
     answer = server.send(survey, craft(fields, chunks, 1000))
     assert (answer.status_code, answer.json()["index"]) == (422, 900)
     assert server.counts()[survey.version] == 0

@@ -47,8 +47,10 @@ def test_one_long_report_costs_no_more_than_several(cls, monkeypatch):
     monkeypatch.setattr("fldp.numerics.kernels._mode.always_compiled", True)
     oracle = cls(1.0, 1 << 16)
     reports = oracle.privatize([1, 2, 3, 4]).data
-    one, four = (np.ascontiguousarray(pack(oracle, reports[:count])) for count in (1, 4))
-    assert seconds(lambda: unpack(oracle, one, 1)) < 5 * seconds(lambda: unpack(oracle, four, 4))
+    one, four = (np.ascontiguousarray(pack(oracle.report_format, reports[:count])) for count in (1, 4))
+    assert seconds(lambda: unpack(oracle.report_format, one, 1)) < 5 * seconds(
+        lambda: unpack(oracle.report_format, four, 4)
+    )
 
 
 @pytest.mark.parametrize("cls", [fldp.GRR, fldp.HR, fldp.PGR, fldp.FHR, fldp.HRR])
@@ -57,7 +59,7 @@ def test_counting_one_short_report_does_not_grow_with_the_domain(cls):
 
     def cost(size):
         oracle = cls(1.0, size)
-        data, state = oracle.privatize([1]).data, np.zeros(oracle.tally_shape, np.int64)
+        data, state = oracle.privatize([1]).data, oracle.tally_format.zeros()
         oracle.count(data, state)
         return seconds(lambda: oracle.count(data, state), 50)
 
@@ -66,7 +68,9 @@ def test_counting_one_short_report_does_not_grow_with_the_domain(cls):
 
 def test_the_widths_of_a_long_report_are_worked_out_once():
     oracle = fldp.SS(1.0, 1 << 16)
-    assert oracle.field_widths is oracle.field_widths
-    assert oracle.field_widths.tolist() == list(oracle.field_bits)
+    assert oracle.report_format.widths is oracle.report_format.widths
+    assert oracle.report_format.widths.tolist() == [
+        width for width, times in oracle.report_format.fields for _ in range(times)
+    ]
     with pytest.raises(ValueError, match="read-only"):
-        oracle.field_widths[0] = 1
+        oracle.report_format.widths[0] = 1

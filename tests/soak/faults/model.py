@@ -141,7 +141,7 @@ class SurveyModel:
         """Return the bytes of a request, the same every time: a batch of reports, or a tally to be merged."""
         oracle = self.survey.oracle
         if request.kind is not Kind.MERGE:
-            return wire.encode(Reports(oracle, request.symbols.astype(oracle.report_dtype)), self.version)
+            return wire.encode(Reports(oracle, request.symbols.astype(oracle.report_format.dtype)), self.version)
         state = np.bincount(request.symbols, minlength=oracle.domain_size)
         return wire.encode_tally(Tally(oracle, state, request.n), self.version)
 

@@ -13,19 +13,18 @@ from fldp.errors import DomainError
 from fldp.interface.models import Candidates
 from fldp.interface.operations import JSON
 from fldp.interface.reading import ModelError, from_json
-from fldp.oracles.base.string_oracle import StringOracle
 
 
 def require_labels(published: PublishedSurvey) -> None:
     """Refuse to estimate all strings: nobody can list them."""
-    if isinstance(published.survey.oracle, StringOracle):
+    if published.survey.needs_candidates:
         raise _problem("the answers of this survey are strings: POST the candidates that are to be counted")
 
 
 @asynccontextmanager
 async def candidates_body(call: Call[Any, None], published: PublishedSurvey) -> AsyncIterator[bytes]:
     """Read a body with candidates; its bytes are accounted for until the estimate is made."""
-    if not isinstance(published.survey.oracle, StringOracle):
+    if not published.survey.needs_candidates:
         raise _problem("the answers of this survey are listed: GET the estimates of all of them")
     media_type(call.request, JSON)
     async with body_of(call.collector, call.request, SURVEY_BYTES, call.collector.load.candidates) as body:

@@ -9,8 +9,8 @@ from fldp.collector.storage.protocol import Days
 from fldp.collector.storage.window import ALL
 from fldp.errors import ParameterError
 from fldp.interface.models import CompareQuery, EstimatesQuery, WindowQuery
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import StringOracle
 from fldp.support.validation import MistakeList, one_of
 
 FORMATS = {
@@ -33,7 +33,7 @@ def estimated_days(query: EstimatesQuery, oracle: Oracle) -> Days:
     mistakes = MistakeList()
     days = _days(query.since, query.until, "", mistakes)
     _check_choice("decoder", query.decoder, oracle.decoders, mistakes)
-    _check_choice("method", query.method, oracle.methods if isinstance(oracle, StringOracle) else (), mistakes)
+    _check_choice("method", query.method, oracle.methods if analysis(oracle).domain_size is None else (), mistakes)
     _refuse(mistakes)
     return days
 

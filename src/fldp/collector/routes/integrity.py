@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 from starlette.responses import Response
 
 from fldp import privacy
@@ -44,7 +43,7 @@ def _sources(snapshot: Snapshot, published: PublishedSurvey, days: Days) -> tupl
     n = window.count(snapshot)
     require_minimum(n, published)
     tally = window.tally(snapshot, oracle)
-    each = np.dtype((oracle.report_dtype, oracle.report_shape)).itemsize
+    each = oracle.report_format.nbytes
     if snapshot.count_reports(number, days) == n and n * each <= MAX_BYTES:
         segments = (part for folded in (True, False) for part in snapshot.segments(number, days, folded=folded))
         return tally, Reports.concatenate(batches(oracle, segments))

@@ -85,7 +85,7 @@ def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
             parts.append(part)
     except WireError as error:
         raise malformed(error) from None
-    empty = Reports.trusted(oracle, np.empty((0, *oracle.report_shape), oracle.report_dtype))
+    empty = Reports.trusted(oracle, oracle.report_format.empty(0))
     return in_order(parts[0] if len(parts) == 1 else Reports.concatenate([empty, *parts]))
 
 

@@ -49,9 +49,7 @@ def _parsed(body: bytes, most: int) -> Survey:
         raise _mistaken(error.count, *map(str, error.mistakes)) from None
     if (survey.domain_size or 0) > most + 1:  # a search with as many prefixes has one value more
         raise _mistaken(1, f"the number of values must be at most {most}, got {survey.domain_size}")
-    cells = 1
-    for length in survey.oracle.tally_shape:
-        cells *= length
+    cells = survey.oracle.tally_format.cells
     if cells > 4 * most:
         raise _mistaken(1, f"the tally must have at most {4 * most} numbers, got {cells}")
     return survey

@@ -29,10 +29,7 @@ def fold_day(store: CollectorStore, number: int, day: str, survey: Survey) -> in
 
 def _state_bytes(oracle: Oracle) -> int:
     """Return the bytes of a tally: every step rewrites it, so a step should fold at least as much."""
-    size = 8
-    for length in oracle.tally_shape:
-        size *= length
-    return size
+    return 8 * oracle.tally_format.cells
 
 
 def fold_step(store: CollectorStore, number: int, day: str, survey: Survey, tail: list[Segment]) -> Fold:

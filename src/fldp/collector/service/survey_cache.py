@@ -16,7 +16,6 @@ from fldp.collector.service import warming
 from fldp.collector.service.problems import not_found
 from fldp.collector.storage.protocol import CollectorStore, Listing, StoredSurvey
 from fldp.interface.models import State
-from fldp.oracles.base.string_oracle import StringOracle
 from fldp.survey.survey import Survey
 
 R = TypeVar("R")
@@ -65,7 +64,7 @@ class SurveySummary:
             origins=tuple(collect["origins"]),
             submit=collect["submit"],
             decoders=tuple(oracle.decoders),
-            methods=tuple(oracle.methods) if isinstance(oracle, StringOracle) else (),
+            methods=tuple(oracle.methods) if survey.needs_candidates else (),
         )
 
     def state(self, now: str) -> State:

@@ -28,7 +28,7 @@ def start() -> None:
 def warm(oracle: Oracle) -> None:
     """Compile what decodes, checks, stores and counts the reports of an oracle, and of the oracles inside it."""
     for inner in dict.fromkeys((oracle, *getattr(oracle, "members", ()))):
-        kind = type(inner), np.dtype(inner.report_dtype)
+        kind = type(inner), inner.report_format.dtype
         if kind not in _warmed and inner.report_bits:
             _run(inner, 1)  # to the compiler, a column of a single row may be of another type
             _run(inner, 2)
@@ -37,9 +37,10 @@ def warm(oracle: Oracle) -> None:
 
 def _run(oracle: Oracle, users: int) -> None:
     """Run reports of zeros through every kernel. They need not be possible reports, only within range."""
-    data, _ = unpack(oracle, np.frombuffer(bytes(packed_size(oracle, users)), np.uint8), users)
-    oracle.check(data)
-    pack(oracle, data)
-    state = np.zeros(oracle.tally_shape, np.int64)
+    layout = oracle.report_format
+    data, _ = unpack(layout, np.frombuffer(bytes(packed_size(layout, users)), np.uint8), users)
+    layout.check(data)
+    pack(layout, data)
+    state = oracle.tally_format.zeros()
     oracle.count(data, state)  # as Grouped has it; what is read-only is of another type, too
     oracle.count(Reports.trusted(oracle, data).data, state)

@@ -59,7 +59,7 @@ def packed(batches: Sequence[Reports]) -> list[Segment]:
     whole = in_order(Reports.concatenate(together))
     step = max(8, MAX_BYTES * 8 // whole.oracle.report_bits // 8 * 8)
     parts = (whole[start : start + step] for start in range(0, len(whole), step))
-    return [Segment(REPORTS, len(part), pack(whole.oracle, part.data).tobytes()) for part in parts]
+    return [Segment(REPORTS, len(part), pack(whole.oracle.report_format, part.data).tobytes()) for part in parts]
 
 
 def tally_segment(tally: Tally) -> Segment:
@@ -69,9 +69,9 @@ def tally_segment(tally: Tally) -> Segment:
 
 def reports_of(oracle: Oracle, segment: Segment) -> Reports:
     """Return the reports of a segment, every one of them checked anew: a damaged disk must not reach a kernel."""
-    if segment.kind != REPORTS or len(segment.data) != packed_size(oracle, segment.n):
+    if segment.kind != REPORTS or len(segment.data) != packed_size(oracle.report_format, segment.n):
         raise StoreError(f"store: a segment of {segment.day or 'some day'} is damaged")
-    data, padded = unpack(oracle, np.frombuffer(segment.data, np.uint8), segment.n)
+    data, padded = unpack(oracle.report_format, np.frombuffer(segment.data, np.uint8), segment.n)
     try:
         if padded:
             return Reports(oracle, data)
@@ -111,14 +111,14 @@ def stored_tally(oracle: Oracle, n: int, stored: bytes) -> Tally:
 def state_tally(oracle: Oracle, state: Array, n: int) -> Tally:
     """Return a state as a tally; raise StoreError if no such tally is possible."""
     try:
-        return Tally(oracle, state.reshape(oracle.tally_shape), n)
+        return Tally(oracle, state.reshape(oracle.tally_format.shape), n)
     except (FldpError, ValueError):
         raise StoreError(f"store: a stored tally cannot be one of {n} reports of {oracle!r}") from None
 
 
 def total(oracle: Oracle, segments: Iterable[Segment]) -> Tally:
     """Return the sum of segments. All add to one state: there may be many segments, and the state may be large."""
-    state, n, merged = np.zeros(oracle.tally_shape, np.int64), 0, Tally.empty(oracle)
+    state, n, merged = oracle.tally_format.zeros(), 0, Tally.empty(oracle)
     for segment in segments:
         if segment.kind == REPORTS:
             reports = reports_of(oracle, segment)

@@ -62,7 +62,7 @@ def _head(content: bytes) -> PartialTally:
 def collect(job: Job, rows: Iterable[Row]) -> PartialTally:
     """Return the sum of the partial tallies whose rows these are."""
     total = job.partial_tally()
-    state = np.zeros(job.oracle.tally_shape, np.int64)
+    state = job.oracle.tally_format.zeros()
     flat = state.reshape(-1)
     for number, content in rows:
         if number == _HEAD:

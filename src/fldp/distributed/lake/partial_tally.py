@@ -83,7 +83,7 @@ class PartialTally:
     def count(self, data: Array) -> None:
         """Count reports that were checked, in place."""
         if len(data):
-            self.state = np.zeros(self.oracle.tally_shape, np.int64) if self.state is None else self.state
+            self.state = self.oracle.tally_format.zeros() if self.state is None else self.state
             self.oracle.count(data, self.state)
             self.n += len(data)
 

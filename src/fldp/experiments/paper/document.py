@@ -11,6 +11,7 @@ from fldp.experiments.paper.costs import duration
 from fldp.experiments.paper.evaluation import FOUR
 from fldp.experiments.paper.evidence import Evidence
 from fldp.experiments.paper.figures import PICTURES
+from fldp.oracles.base.analysis import analysis
 
 PARTS = ("The known oracles", "The notion", "The mechanism", "Its accuracy", "Its cost", "The experiments")
 SIGNS = {Outcome.HOLDS: "yes", Outcome.CORRECTED: "below 1.76", Outcome.FAILS: "no", Outcome.OPEN: "open"}
@@ -201,7 +202,7 @@ def _costs(evidence: Evidence) -> list[str]:
             duration(cost.client / users),
             duration(cost.tally / users),
             duration(cost.estimate),
-            cost.oracle.server_work,
+            analysis(cost.oracle).server_work,
         ]
         for cost in evidence.costs
     ]

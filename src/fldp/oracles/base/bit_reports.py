@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat
 from fldp.data.reports import Array
 from fldp.numerics.kernels import U64, ZERO, Kernel
 
 Rows = NDArray[np.int64]
 _THREE, _SEVEN, _BYTE = U64(3), U64(7), U64(255)
+_BYTES = np.dtype(np.uint8)
 # Byte b as eight one-byte lanes, lane k holding bit k of b, so that one addition updates eight counters.
 LANES = np.array([sum(((b >> k) & 1) << (8 * k) for k in range(8)) for b in range(256)], np.uint64)
 
@@ -47,14 +49,62 @@ def header(count: int) -> int:
     return -(-(count - 1).bit_length() // 8)
 
 
-def widths(bits: int) -> tuple[int, ...]:
-    """Return how many bits each byte of a packed row holds: 8, and what is left over in the last.
+def byte_fields(bits: int) -> tuple[tuple[int, int], ...]:
+    """Return the fields of a packed row, a byte each: 8 bits, and what is left over in the last.
 
-    >>> widths(6), widths(17)
-    ((6,), (8, 8, 1))
+    >>> byte_fields(6), byte_fields(17)
+    (((6, 1),), ((8, 2), (1, 1)))
     """
     whole, rest = divmod(bits, 8)
-    return (8,) * whole + (rest,) * (rest > 0)
+    return ((8, whole),) * (whole > 0) + ((rest, 1),) * (rest > 0)
+
+
+def bit_rows(bits: int) -> ReportFormat:
+    """Return the format of reports that are packed bits: bit ``v`` is bit ``v % 8`` of byte ``v // 8``.
+
+    >>> bit_rows(11).shape, bit_rows(11).outcome(bit_rows(11).report(0b10000000001))
+    ((2,), (None, 1025))
+    """
+    size, unused = -(-bits // 8), padding_mask(bits)
+
+    def report(outcome: int, public: None = None) -> Array:
+        del public
+        return np.frombuffer(outcome.to_bytes(size, "little"), np.uint8)
+
+    def check(data: Array) -> NDArray[np.bool_]:
+        return np.asarray(data[:, -1] & unused == 0)
+
+    return ReportFormat(_BYTES, byte_fields(bits), check, lambda row: (None, number_of(row)), report, (size,))
+
+
+def numbered_bits(numbers: int, bits: int) -> ReportFormat:
+    """Return the format of reports that are a public number below ``numbers``, then packed bits.
+
+    >>> rows = numbered_bits(64, 11)
+    >>> rows.shape, rows.bits, rows.outcome(rows.report(1025, 63))
+    ((3,), 17, (63, 1025))
+    """
+    start, row = header(numbers), bit_rows(bits)
+    shape = (start + row.shape[0],)
+
+    def check(data: Array) -> NDArray[np.bool_]:
+        rows, inside = split(data, start)
+        return np.asarray((rows < numbers) & row.check(inside))
+
+    def outcome(report: Array) -> tuple[int, int]:
+        return number_of(report[:start]), number_of(report[start:])
+
+    def report(outcome: int, public: int) -> Array:
+        out = np.empty((1, *shape), np.uint8)
+        join(np.array([public]), row.report(outcome)[None], out)
+        return np.asarray(out[0])
+
+    return ReportFormat(_BYTES, byte_fields((numbers - 1).bit_length()) + row.fields, check, outcome, report, shape)
+
+
+def number_of(row: Array) -> int:
+    """Return bytes as one number, the lowest first."""
+    return int.from_bytes(row.tobytes(), "little")
 
 
 def padding_mask(bits: int) -> int:

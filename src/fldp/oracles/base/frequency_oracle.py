@@ -1,23 +1,23 @@
 """FrequencyOracle: oracles over a domain of listed values. Logic lives here, data in Reports and Tally."""
 
+import copy
 import dataclasses
-from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values, as_values
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.estimator import Estimator
+from fldp.oracles.base.moved_members import Adapted, nearest
 from fldp.oracles.base.oracle import Law as Law
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.oracle import symbol_dtype as symbol_dtype
 from fldp.support.validation import Constraint, integer, one_of, positive
 
 if TYPE_CHECKING:
@@ -25,31 +25,46 @@ if TYPE_CHECKING:
 
 _MAX_OUTCOMES = 1 << 20
 MAX_VALUES = 2**31 - 1
+_STATISTICS = tuple(name for name in vars(Estimator) if not name.startswith("_"))
 
 
 @dataclass(frozen=True, repr=False)
 class FrequencyOracle(Oracle):
     """An oracle over the values ``0 <= value < domain_size``, which estimates the counts of all of them.
 
-    In addition to what every ``Oracle`` declares, it has ``decode`` and ``variance``.
+    In addition to what every ``Oracle`` declares, it has an ``estimator``, or defines some of the estimator's methods
+    itself, at least ``decode`` and ``variance``.
     """
 
     domain_size: int
 
     params: ClassVar[Mapping[str, Constraint]] = {"epsilon": positive, "domain_size": integer(2, MAX_VALUES)}
 
-    @abstractmethod
+    @Adapted
+    def estimator(self) -> Estimator:
+        """How tallies become estimates, and how much these vary; by default, as the class itself says."""
+        return _with_own_methods(self)
+
+    # ----------------------------------------------------------------------------------------------------------
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "estimator" not in vars(cls) and vars(cls).keys() & set(_STATISTICS):
+            Adapted.give(cls, "estimator", _with_own_methods)
+
+    # Where a class overrides one of these two, its estimator calls the overriding one, which finds this by ``super()``.
+    # So this asks the estimator's class.
+
     def decode(self, tally: Tally, **options: Any) -> Floats:
         """Return unbiased counts of all values."""
+        return type(self.estimator).decode(self.estimator, tally, **options)
 
-    @abstractmethod
     def variance(self, n: int, count: Any, **options: Any) -> Any:
         """Return the exact variance of the estimated count of a value that ``count`` of ``n`` users hold.
 
         Given an array of the counts of all values, return an array of their variances.
         """
-
-    # ----------------------------------------------------------------------------------------------------------
+        return type(self.estimator).variance(self.estimator, n, count, **options)
 
     @property
     def values_end(self) -> int:
@@ -75,7 +90,8 @@ class FrequencyOracle(Oracle):
         counted = self.as_tally(tally)
         self.check_options(options)
         counts, totals = self.decode(counted, **options), self.totals(counted)
-        stderr = np.sqrt(np.maximum(self.variances(counts, totals, **options), self.least_variances))
+        variances = self.estimator.variances(counts, totals, **options)
+        stderr = np.sqrt(np.maximum(variances, self.estimator.least_variances))
         return Estimate(self, counts, stderr, counted.n, options, totals=totals)
 
     def _estimate_by(self, method: str, source: Tally | Reports, options: dict[str, Any]) -> Estimate:
@@ -90,29 +106,6 @@ class FrequencyOracle(Oracle):
     def totals(self, tally: Tally) -> tuple[int, ...]:
         """Return the exact number of users in each run."""
         return (tally.n,)
-
-    def mean_variance(self, n: int, **options: Any) -> float:
-        """Return the mean variance over all values, if ``n`` users hold them equally often."""
-        return float(self.variance(n, n / self.domain_size, **options))
-
-    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
-        """Return the variances of the estimates of all values, given true or estimated counts, and exact totals."""
-        return np.asarray(self.variance(totals[0], np.clip(counts, 0, totals[0]), **options))
-
-    @property
-    def least_variances(self) -> Floats:
-        """Lower bounds for the reported variances, one per value."""
-        return np.zeros(self.domain_size)
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Return the sum of the covariances of all ordered pairs of members: 0 if estimates are uncorrelated."""
-        del n, counts, members, options
-        return 0.0
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        """Draw the state of a tally directly, given how many users hold each value; None if no sampler is known."""
-        del counts, generator
-        return None
 
     def profile(self, value: int = 0, other: int = 1) -> "Profile | None":
         """Return the privacy loss distribution of a value against another in closed form; None if there is none.
@@ -148,12 +141,12 @@ class FrequencyOracle(Oracle):
 
         >>> import fldp
         >>> oracle = fldp.RR(epsilon=1.0)
-        >>> oracle.likelihoods(oracle.report(1)[None]).round(3)
+        >>> oracle.likelihoods(oracle.report_format.report(1)[None]).round(3)
         array([[0.368, 1.   ]])
         """
         likelihoods, known, laws = np.empty((len(data), self.domain_size)), object(), list[Law]()
         for row, report in zip(likelihoods, data, strict=True):
-            public, outcome = self.outcome(report)
+            public, outcome = self.report_format.outcome(report)
             if public != known:
                 known, laws = public, [self.law(value, public) for value in range(self.domain_size)]
             row[:] = [law.get(outcome, 0) for law in laws]
@@ -167,3 +160,12 @@ class FrequencyOracle(Oracle):
                 f"{self.title}: the law on domain_size={self.domain_size} is too large to enumerate "
                 f"(2^{self.outcomes.bit_length() - 1} outcomes for each value); take a smaller domain"
             )
+
+
+def _with_own_methods(oracle: FrequencyOracle) -> Estimator:
+    """Return the inherited estimator with the methods that the class of the oracle overrides."""
+    made = copy.copy(nearest(oracle, "estimator") or Estimator(oracle.domain_size))
+    cls = type(oracle)
+    own = (name for name in _STATISTICS if getattr(cls, name, None) is not getattr(FrequencyOracle, name, None))
+    vars(made).update({name: getattr(oracle, name) for name in own})
+    return made

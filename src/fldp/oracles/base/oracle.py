@@ -5,16 +5,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
-from fldp.data.reports import Array, Reports, Tally, width_array
+from fldp.data.formats import ReportFormat, TallyFormat
+from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, MergeError, ParameterError
+from fldp.oracles.base.moved_members import adapt, moved
 from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import Constraint, one_of
 
@@ -27,8 +28,8 @@ class Oracle(ABC):
 
     A concrete oracle is a frozen dataclass of its parameters and holds no data. It declares ``name`` (its identifier on
     the wire, never reused), ``params`` (a constraint for each parameter), the formats of reports and tallies, and the
-    methods ``perturb``, ``count``, ``check``, ``law``, ``outcome`` and ``report``. CONTRIBUTING shows how. Concrete
-    oracles rarely override what stands below the line of dashes.
+    methods ``perturb``, ``count`` and ``law``. CONTRIBUTING shows how. Concrete oracles rarely override what stands
+    below the line of dashes.
 
     Inside an oracle a value is an integer: its number where values can be listed (``FrequencyOracle``), its fingerprint
     where they are strings (``StringOracle``). Those two classes know how to estimate.
@@ -47,23 +48,18 @@ class Oracle(ABC):
 
     @property
     @abstractmethod
-    def report_dtype(self) -> Any:
-        """The NumPy type of a report in memory."""
+    def report_format(self) -> ReportFormat:
+        """The layout of a report, and which reports there are."""
+
+    @property
+    @abstractmethod
+    def tally_format(self) -> TallyFormat:
+        """The layout of a tally's state."""
 
     @property
     @abstractmethod
     def words(self) -> int:
         """The number of random words that each report consumes."""
-
-    @property
-    @abstractmethod
-    def field_bits(self) -> tuple[int, ...]:
-        """The width in bits of each field of a report on the wire, in the order of memory."""
-
-    @property
-    @abstractmethod
-    def tally_shape(self) -> tuple[int, ...]:
-        """The shape of a tally's state."""
 
     @property
     @abstractmethod
@@ -82,29 +78,12 @@ class Oracle(ABC):
         """Add reports into the state of a tally."""
 
     @abstractmethod
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        """Return for each report whether this oracle can produce it. Type and shape are right already."""
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        """Return False if no ``n`` reports can add up to this state, as far as its sums show."""
-        del state, n
-        return True
-
-    @abstractmethod
     def law(self, value: int, public: Any = None) -> Law:
         """Return the exact output distribution of the code for a value: a probability for each outcome.
 
         The probabilities are rationals of the integer thresholds that the code compares with. Where a report carries
         public randomness (a hash seed), the law is conditional on ``public``. For small domains.
         """
-
-    @abstractmethod
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        """Split one row of report data into its public randomness (or None) and its outcome, as in ``law``."""
-
-    @abstractmethod
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        """Return the row of report data that ``outcome`` splits: the inverse of ``outcome``."""
 
     @property
     @abstractmethod
@@ -116,6 +95,15 @@ class Oracle(ABC):
         """Coerce a caller's values to an array of integers; raise ``DomainError`` if they are none."""
 
     # ----------------------------------------------------------------------------------------------------------
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        adapt(cls)
+
+    if not TYPE_CHECKING:  # otherwise every attribute would exist
+
+        def __getattr__(self, name: str) -> Any:
+            return moved(self, name)
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -182,25 +170,15 @@ class Oracle(ABC):
         """What is protected less than the rest, in plain language; None if all values are protected alike."""
         return None
 
-    @cached_property
-    def field_widths(self) -> NDArray[np.uint8]:
-        """``field_bits`` as an array, cached: a long report has hundreds of thousands of fields."""
-        return width_array(self.field_bits)
-
     @property
     def report_bits(self) -> int:
         """The number of bits of one report on the wire."""
-        return sum(self.field_bits)
+        return self.report_format.bits
 
     @property
     def server_work(self) -> str:
         """How the work of tallying and estimating grows with ``n`` reports over ``d`` values."""
         return "not stated"
-
-    @property
-    def report_shape(self) -> tuple[int, ...]:
-        """The shape of one report in memory."""
-        return ()
 
     def privatize(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
         """Perturb values on the client: one value, a list, an array or a Series.
@@ -213,7 +191,7 @@ class Oracle(ABC):
         <3 reports of GRR(epsilon=1.0, domain_size=5)>
         """
         checked = self.as_values(values)
-        data = np.empty((len(checked), *self.report_shape), self.report_dtype)
+        data = self.report_format.empty(len(checked))
         for part, words in Stream.of(rng).chunks(len(checked), self.words):
             copy = checked[part].astype(np.int64)  # nobody else can change it between the check and the use
             if copy.min() < 0 or copy.max() >= self.values_end:
@@ -242,7 +220,7 @@ class Oracle(ABC):
             reports = Reports(self, reports)
         if reports.oracle != self:
             raise MergeError(f"{self.title}: reports must be of {self!r}, got {reports.oracle!r}")
-        state = np.zeros(self.tally_shape, np.int64)
+        state = self.tally_format.zeros()
         if len(reports):
             self.count(reports.data, state)
         return Tally(self, state, len(reports))
@@ -263,11 +241,6 @@ class Oracle(ABC):
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many users hold each value, with standard errors."""
 
-    @property
-    def public_words(self) -> int:
-        """The number of leading words of a report that decide its public randomness and nothing else."""
-        return 0
-
     def publics(self) -> Iterable[Any]:
         """Return draws of the public randomness for the verifier to try; ``(None,)`` where there is none."""
         return (None,)
@@ -284,25 +257,6 @@ class Oracle(ABC):
                 raise ParameterError(f"{self.title}: estimate has no option {name!r}")
             one_of(*self.decoders)(self.title, name, value)
 
-    def check_data(self, data: Any) -> Array:
-        """Coerce report data from outside to an array that is safe to tally; raise ``DomainError`` if it is not."""
-        array = np.asarray(data)
-        dtype, wanted = np.dtype(self.report_dtype), ", ".join(map(str, ("users", *self.report_shape)))
-        if array.dtype != dtype or array.shape[1:] != self.report_shape or array.ndim == 0:
-            raise DomainError(
-                f"{self.title}: reports must be {dtype} of shape ({wanted}), got {array.dtype} of shape {array.shape}"
-            )
-        good = self.check(array)
-        if not good.all():
-            position = int(np.flatnonzero(~good)[0])
-            error = DomainError(
-                f"{self.title}: reports must be ones that {self!r} can produce, "
-                f"got {_one_line(array[position])} at position {position}"
-            )
-            error.index = position
-            raise error
-        return array
-
 
 def _plain(value: Any) -> Any:
     """Return a parameter as a JSON value."""
@@ -311,20 +265,5 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Fraction) else value
 
 
-def _one_line(report: Any) -> str:
-    """Return the beginning of a report as one line; NumPy would break a wide one into several."""
-    text = " ".join(str(report).split())
-    return text if len(text) <= 80 else f"{text[:76]} ..."
-
-
 def _rebuild(cls: type[Oracle], fields: dict[str, Any]) -> Oracle:
     return cls(**fields)
-
-
-def symbol_dtype(count: int) -> np.dtype[Any]:
-    """Return the smallest unsigned type for the numbers below ``count``.
-
-    >>> symbol_dtype(256), symbol_dtype(257)
-    (dtype('uint8'), dtype('uint16'))
-    """
-    return np.min_scalar_type(count - 1)

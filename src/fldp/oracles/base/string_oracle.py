@@ -8,7 +8,7 @@ everywhere. Counts are estimated for candidates, never for all strings. Everythi
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import FINGERPRINTS, MAX_CANDIDATES, Fingerprints, as_candidates, fingerprints
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
@@ -106,7 +107,7 @@ class StringOracle(Oracle):
         self.check_options(options)
         listed = self.among(candidates)
         counts, context = self.fit(counted, listed.marks, **options)
-        stderr = np.sqrt(listed.variances(counts, (counted.n,), **context))
+        stderr = np.sqrt(listed.estimator.variances(counts, (counted.n,), **context))
         return Estimate(listed, counts, stderr, counted.n, options, labels=listed.candidates, context=context)
 
     def among(self, candidates: Iterable[str | bytes]) -> "Listed":
@@ -138,8 +139,8 @@ class StringOracle(Oracle):
             )
 
 
-def listed(who: str, oracle: Oracle) -> FrequencyOracle:
-    """Return an oracle over listed values; raise ``ParameterError`` if it needs candidates.
+def listed(who: str, oracle: Oracle, candidates: Sequence[str] | None = None) -> FrequencyOracle:
+    """Return an oracle over listed values, one over strings among candidates; without any, raise ``ParameterError``.
 
     >>> import fldp
     >>> listed("card", fldp.CMS(epsilon=1.0))
@@ -148,6 +149,8 @@ def listed(who: str, oracle: Oracle) -> FrequencyOracle:
     """
     if isinstance(oracle, FrequencyOracle):
         return oracle
+    if isinstance(oracle, StringOracle) and candidates:
+        return oracle.among(candidates)
     rule = "name candidates: oracle.among([...]), or --candidates FILE"
     raise ParameterError(f"{who}: {oracle.title} is for strings, so {rule}")
 
@@ -216,32 +219,16 @@ class Listed(FrequencyOracle):
         return self.base.lasting_epsilon
 
     @property
-    def report_dtype(self) -> Any:
-        return self.base.report_dtype
+    def report_format(self) -> ReportFormat:
+        return self.base.report_format
 
     @property
-    def report_shape(self) -> tuple[int, ...]:
-        return self.base.report_shape
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return self.base.field_bits
-
-    @property
-    def report_bits(self) -> int:
-        return self.base.report_bits
+    def tally_format(self) -> TallyFormat:
+        return self.base.tally_format
 
     @property
     def words(self) -> int:
         return self.base.words
-
-    @property
-    def public_words(self) -> int:
-        return self.base.public_words
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return self.base.tally_shape
 
     @property
     def server_work(self) -> str:
@@ -260,12 +247,6 @@ class Listed(FrequencyOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         self.base.count(data, state)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return self.base.check(data)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return self.base.check_state(state, n)
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         return self.base.fit(tally, self.marks, **options).counts
@@ -286,12 +267,6 @@ class Listed(FrequencyOracle):
     def law(self, value: int, public: Any = None) -> Law:
         self.check_enumerable(value)
         return self.base.law(int(self.marks[value]), public)
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return self.base.outcome(report)
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        return self.base.report(outcome, public)
 
     def publics(self) -> Iterable[Any]:
         return self.base.publics()

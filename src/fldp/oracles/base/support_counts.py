@@ -1,7 +1,7 @@
 """Pure LDP protocols (Wang et al., 2017): support counts debiased with p and q.
 
 A report *supports* its own value with probability ``p`` and any other with ``q``. The tally counts supports.
-``PureOracle`` has one pair (p, q) for all values, ``UnevenOracle`` one for each kind of value.
+``Supports`` has one pair (p, q) for all values, ``SupportsByKind`` one for each kind of value.
 """
 
 from abc import abstractmethod
@@ -13,9 +13,109 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import TallyFormat
 from fldp.data.reports import Tally
 from fldp.numerics.types import Floats
+from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.symbol_reports import support_counts
+
+Chances = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, eq=False)
+class Supports(Estimator):
+    """Estimates from counts of supports.
+
+    ``independent``: a report supports each value independently of the others, so that a state can be drawn directly.
+
+    >>> import fldp
+    >>> supports = Supports(4, Fraction(3, 4), Fraction(1, 4))
+    >>> supports.variance(1, 0), supports.decode(fldp.Tally(fldp.GRR(1.0, 4), [7, 1, 1, 1], 10))
+    (0.75, array([ 9., -3., -3., -3.]))
+    """
+
+    p: Fraction
+    q: Fraction
+    independent: bool = False
+
+    @property
+    def chances(self) -> tuple[Floats, Floats, Floats]:
+        """``p``, ``q`` and their difference, as arrays with an entry for each value."""
+        every = np.ones(self.size)
+        return every * float(self.p), every * float(self.q), every * float(self.p - self.q)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        supports = tally.state.astype(np.float64) - tally.n * float(self.q)
+        return supports / float(self.p - self.q)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        del options
+        own, other = self._noise
+        return count * own + (n - count) * other
+
+    @cached_property
+    def _noise(self) -> tuple[float, float]:
+        """Variance that one report adds to the estimate of its own value, and of another. Rounded once, at the end."""
+        p, q = self.p, self.q
+        return float(p * (1 - p) / (p - q) ** 2), float(q * (1 - q) / (p - q) ** 2)
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        if not self.independent:
+            return None
+        others = int(counts.sum()) - counts
+        return np.asarray(generator.binomial(counts, float(self.p)) + generator.binomial(others, float(self.q)))
+
+
+@dataclass(frozen=True, eq=False)
+class SupportsByKind(Estimator):
+    """Estimates from counts of supports, with a pair (p, q) for each kind of value; ``kind_of`` has the kind of each.
+
+    Not merged with ``Supports``: on large domains, arrays of p and q take twice as long to decode.
+    """
+
+    kinds: tuple[Chances, ...]
+    kind_of: NDArray[np.intp]
+    independent: bool = False
+
+    @cached_property
+    def chances(self) -> tuple[Floats, Floats, Floats]:
+        """``p``, ``q`` and their difference, as arrays with an entry for each value; the difference is rounded last."""
+        p, q, gap = np.array([(float(p), float(q), float(p - q)) for p, q in self.kinds])[self.kind_of].T
+        return p, q, gap
+
+    @cached_property
+    def _spreads(self) -> tuple[Floats, Floats]:
+        """Variance that one report adds to the estimate of its own value, and of another, for every kind."""
+        own = [float(p * (1 - p) / (p - q) ** 2) for p, q in self.kinds]
+        return np.array(own), np.array([float(q * (1 - q) / (p - q) ** 2) for p, q in self.kinds])
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        _, q, gap = self.chances
+        return np.asarray((tally.state - tally.n * q) / gap)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        """Of a single count the kind is unknown: return the largest variance of any kind."""
+        del options
+        counts, (own, other) = np.asarray(count, np.float64), self._spreads
+        if counts.shape == (self.size,):
+            return counts * own[self.kind_of] + (n - counts) * other[self.kind_of]
+        return np.max([counts * a + (n - counts) * b for a, b in zip(own, other, strict=True)], axis=0)
+
+    def mean_variance(self, n: int, **options: Any) -> float:
+        del options
+        own, other = self._spreads
+        each = n / self.size
+        sizes = np.bincount(self.kind_of, minlength=len(own))
+        return float(sizes @ (each * own + (n - each) * other)) / self.size
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        if not self.independent:
+            return None
+        p, q, _ = self.chances
+        return np.asarray(generator.binomial(counts, p) + generator.binomial(int(counts.sum()) - counts, q))
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,39 +140,15 @@ class PureOracle(FrequencyOracle):
     @property
     def chances(self) -> tuple[Floats, Floats, Floats]:
         """``p``, ``q`` and their difference, as arrays with an entry for each value."""
-        every = np.ones(self.domain_size)
-        return every * float(self.p), every * float(self.q), every * float(self.p - self.q)
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.domain_size,)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return bool(((state >= 0) & (state <= n)).all())
-
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        del options
-        supports = tally.state.astype(np.float64) - tally.n * float(self.q)
-        return supports / float(self.p - self.q)
-
-    def draw_supports(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-        """Draw a state whose supports are independent: p for the own value, q for each other."""
-        others = int(counts.sum()) - counts
-        return np.asarray(generator.binomial(counts, float(self.p)) + generator.binomial(others, float(self.q)))
-
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
-        del options
-        own, other = self._noise
-        return count * own + (n - count) * other
+        return self.estimator.chances
 
     @cached_property
-    def _noise(self) -> tuple[float, float]:
-        """Variance that one report adds to the estimate of its own value, and of another. Rounded once, at the end."""
-        p, q = self.p, self.q
-        return float(p * (1 - p) / (p - q) ** 2), float(q * (1 - q) / (p - q) ** 2)
+    def tally_format(self) -> TallyFormat:
+        return support_counts(self.domain_size)
 
-
-Chances = tuple[Fraction, Fraction]
+    @cached_property
+    def estimator(self) -> Supports:
+        return Supports(self.domain_size, self.p, self.q)
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,49 +165,18 @@ class UnevenOracle(FrequencyOracle):
     def kind_of(self) -> NDArray[np.intp]:
         """The kind of every value."""
 
-    @cached_property
-    def chances(self) -> tuple[Floats, Floats, Floats]:
-        """``p``, ``q`` and their difference, as arrays with an entry for each value; the difference is rounded last."""
-        p, q, gap = np.array([(float(p), float(q), float(p - q)) for p, q in self.kinds])[self.kind_of].T
-        return p, q, gap
-
     @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.domain_size,)
+    def chances(self) -> tuple[Floats, Floats, Floats]:
+        """``p``, ``q`` and their difference, as arrays with an entry for each value."""
+        return self.estimator.chances
 
     @cached_property
-    def _spreads(self) -> tuple[Floats, Floats]:
-        """Variance that one report adds to the estimate of its own value, and of another, for every kind."""
-        own = [float(p * (1 - p) / (p - q) ** 2) for p, q in self.kinds]
-        return np.array(own), np.array([float(q * (1 - q) / (p - q) ** 2) for p, q in self.kinds])
+    def tally_format(self) -> TallyFormat:
+        return support_counts(self.domain_size)
 
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return bool(((state >= 0) & (state <= n)).all())
-
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        del options
-        _, q, gap = self.chances
-        return np.asarray((tally.state - tally.n * q) / gap)
-
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
-        """Of a single count the kind is unknown: return the largest variance of any kind."""
-        del options
-        counts, (own, other) = np.asarray(count, np.float64), self._spreads
-        if counts.shape == (self.domain_size,):
-            return counts * own[self.kind_of] + (n - counts) * other[self.kind_of]
-        return np.max([counts * a + (n - counts) * b for a, b in zip(own, other, strict=True)], axis=0)
-
-    def mean_variance(self, n: int, **options: Any) -> float:
-        del options
-        own, other = self._spreads
-        each = n / self.domain_size
-        sizes = np.bincount(self.kind_of, minlength=len(own))
-        return float(sizes @ (each * own + (n - each) * other)) / self.domain_size
-
-    def draw_supports(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-        """Draw a state whose supports are independent: p for the own value, q for each other."""
-        p, q, _ = self.chances
-        return np.asarray(generator.binomial(counts, p) + generator.binomial(int(counts.sum()) - counts, q))
+    @cached_property
+    def estimator(self) -> SupportsByKind:
+        return SupportsByKind(self.domain_size, self.kinds, self.kind_of)
 
     def sample_values(self, start: int, stop: int) -> list[int]:
         """Return the first two values of every kind."""

@@ -1,13 +1,13 @@
-"""Oracles whose report is one symbol, a value of the domain, and whose tally counts each symbol."""
+"""Reports that are one symbol or a set of symbols, and tallies that count symbols."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.numerics.kernels import Kernel
-from fldp.oracles.base.frequency_oracle import FrequencyOracle, symbol_dtype
 
 
 @Kernel
@@ -17,50 +17,62 @@ def add_symbols(symbols: Any, state: Any) -> None:
         state[symbols[i]] += 1
 
 
-class SymbolOracle(FrequencyOracle):
-    """Report and tally format of oracles that answer with one value, however they draw it.
+def symbol_dtype(count: int) -> np.dtype[Any]:
+    """Return the smallest unsigned type for the numbers below ``count``.
 
-    >>> from fldp import GRR
-    >>> GRR(epsilon=1.0, domain_size=5).report_bits, issubclass(GRR, SymbolOracle)
-    (3, True)
+    >>> symbol_dtype(256), symbol_dtype(257)
+    (dtype('uint8'), dtype('uint16'))
     """
+    return np.min_scalar_type(count - 1)
 
-    @property
-    def words(self) -> int:
-        return 1
 
-    @property
-    def report_dtype(self) -> Any:
-        return symbol_dtype(self.domain_size)
+def symbols(count: int) -> ReportFormat:
+    """Return the format of reports that are one symbol below ``count``.
 
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return ((self.domain_size - 1).bit_length(),)
+    >>> symbols(5).bits, symbols(5).check(np.array([4, 5]))
+    (3, array([ True, False]))
+    """
+    dtype, bits = symbol_dtype(count), (count - 1).bit_length()
 
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.domain_size,)
-
-    @property
-    def server_work(self) -> str:
-        return "O(n + d)"
-
-    @property
-    def outcomes(self) -> int:
-        return self.domain_size
-
-    def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return np.asarray(data < self.domain_size)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return bool(((state >= 0) & (state <= n)).all()) and int(state.sum()) == n
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, int(report)
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
+    def report(outcome: int, public: None = None) -> Array:
         del public
-        return np.array(outcome, self.report_dtype)
+        return np.array(outcome, dtype)
+
+    return ReportFormat(dtype, ((bits, 1),), lambda data: data < count, lambda row: (None, int(row)), report)
+
+
+def symbol_sets(count: int, size: int) -> ReportFormat:
+    """Return the format of reports that are a set of ``size`` symbols below ``count``, sorted.
+
+    >>> symbol_sets(5, 2).bits, symbol_sets(5, 2).check(np.array([[1, 4], [4, 1]]))
+    (6, array([ True, False]))
+    """
+    dtype, bits = symbol_dtype(count), (count - 1).bit_length()
+
+    def check(data: Array) -> NDArray[np.bool_]:
+        return np.asarray((data[:, 1:] > data[:, :-1]).all(axis=1) & (data[:, -1] < count))
+
+    def report(outcome: tuple[int, ...], public: None = None) -> Array:
+        del public
+        return np.array(outcome, dtype)
+
+    return ReportFormat(dtype, ((bits, size),), check, lambda row: (None, tuple(map(int, row))), report, (size,))
+
+
+def symbol_counts(count: int, each: int = 1) -> TallyFormat:
+    """Return the format of tallies that count symbols, of which every report has ``each``.
+
+    >>> symbol_counts(3).check(np.array([2, 0, 1]), 3), symbol_counts(3).check(np.array([2, 0, 1]), 4)
+    (True, False)
+    """
+    return TallyFormat((count,), lambda state, n: within(state, n) and int(state.sum()) == n * each)
+
+
+def support_counts(count: int) -> TallyFormat:
+    """Return the format of tallies that count for each value the reports that support it."""
+    return TallyFormat((count,), within)
+
+
+def within(state: NDArray[np.int64], n: int) -> bool:
+    """Whether every count is one that ``n`` reports can have."""
+    return bool(((state >= 0) & (state <= n)).all())

@@ -34,7 +34,7 @@ def can_derive(oracle: Oracle) -> bool:
     >>> [can_derive(oracle) for oracle in (fldp.OLH(1.0, 9), fldp.FWR(1.0, 9), fldp.FWR(1.0, 9, 0.5), fldp.OUE(1.0, 9))]
     [True, True, False, False]
     """
-    return oracle.public_words > 0 and oracle.eta == 1
+    return oracle.report_format.public_words > 0 and oracle.eta == 1
 
 
 def public_words(ticket: str, version: str, count: int) -> Words:
@@ -65,12 +65,14 @@ def fits(oracle: Oracle, report: Array, ticket: str, version: str) -> bool:
     """Whether the public part of a report is the one that its ticket decides."""
     words, any_number = np.zeros(oracle.words, np.uint64), np.zeros(1, np.int64)
     like = _perturbed(_derivable(oracle), any_number, words, ticket, version)[0]
-    return bool(oracle.outcome(like)[0] == oracle.outcome(report)[0])
+    split = oracle.report_format.outcome
+    return bool(split(like)[0] == split(report)[0])
 
 
 def _perturbed(oracle: Oracle, number: Values, words: Words, ticket: str, version: str) -> Array:
-    words[: oracle.public_words] = public_words(ticket, version, oracle.public_words)
-    data = np.empty((1, *oracle.report_shape), oracle.report_dtype)
+    layout = oracle.report_format
+    words[: layout.public_words] = public_words(ticket, version, layout.public_words)
+    data = layout.empty(1)
     oracle.perturb(number, words[None], data)
     return data
 

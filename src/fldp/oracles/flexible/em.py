@@ -109,7 +109,7 @@ def estimate_by(
     linear = oracle.estimate(source, **options)
     if method == "adaptive":
         tally = oracle.tally(source) if isinstance(source, Reports) else source
-        return replace(linear, counts=oracle.decode_adaptively(tally), method=method, original=linear)
+        return replace(linear, counts=oracle.estimator.decode_adaptively(tally), method=method, original=linear)
     if not isinstance(source, Reports):
         raise ParameterError(f"{oracle.title}: method 'em' needs the reports; a tally does not have them")
     start = postprocess(linear, "norm-sub").counts

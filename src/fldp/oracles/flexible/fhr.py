@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
 from fldp.numerics.word_kernels import parity
-from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
+from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible.fhr_items import Items
-from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
+from fldp.oracles.flexible.walsh_oracle import Noise, Walsh, WalshOracle
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
 from fldp.support.validation import flag, one_of
@@ -63,6 +65,26 @@ def check_pairs(pairs: Any, mask: Any, good: Any) -> None:
         good[k] = ((plus | minus) <= mask) & (plus != minus)
 
 
+@dataclass(frozen=True, eq=False)
+class PairSigns(Walsh):
+    """Estimates from the signs and the masks of pairs of positions."""
+
+    rows: Items
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
+
+        How many ordered pairs of members have each XOR is an autocorrelation: two transforms.
+        """
+        del n
+        weight = self.weight(**options)
+        if weight == 1:
+            return 0.0
+        marks, used = np.zeros(self.rows.rows, np.int64), slice(self.rows.first, self.rows.first + self.size)
+        marks[used] = members
+        return -((1 - weight) ** 2) * float(xor_pairs(marks)[used] @ counts)
+
+
 @dataclass(frozen=True, repr=False)
 class FHR(WalshOracle):
     """Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix.
@@ -98,6 +120,8 @@ class FHR(WalshOracle):
 
     name = "fhr"
     decoders = ("full", "paper")
+    words = 2
+    server_work = "O(n + d log d)"
     params = {  # noqa: RUF012
         **WalshOracle.params,
         "items": one_of("spread", "paper"),
@@ -125,26 +149,20 @@ class FHR(WalshOracle):
     def anonymity(self) -> int:
         return self.rows.anonymity
 
-    @property
-    def words(self) -> int:
-        return 2
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        position = symbol_dtype(self.rows.rows)
+        dtype = np.dtype([("plus", position), ("minus", position)])
+
+        def report(outcome: tuple[int, int], public: None = None) -> Array:
+            del public
+            return np.array(outcome, dtype)
+
+        return ReportFormat(dtype, ((self.rows.bits, 2),), self._check, lambda row: (None, row.item()), report)
 
     @cached_property
-    def report_dtype(self) -> Any:
-        position = symbol_dtype(self.rows.rows)
-        return np.dtype([("plus", position), ("minus", position)])
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return self.rows.bits, self.rows.bits
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (2, self.rows.rows)
-
-    @property
-    def server_work(self) -> str:
-        return "O(n + d log d)"
+    def tally_format(self) -> TallyFormat:
+        return TallyFormat((2, self.rows.rows), _adds_up)
 
     @property
     def outcomes(self) -> int:
@@ -157,17 +175,11 @@ class FHR(WalshOracle):
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_pairs.compiled(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), state[0], state[1])
 
-    def check(self, data: Array) -> NDArray[np.bool_]:
+    def _check(self, data: Array) -> NDArray[np.bool_]:
         """Every pair of different positions is possible: each mask but 0 is odd for some item."""
         good = np.empty(len(data), np.bool_)
         check_pairs.over(len(data))(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), good)
         return good
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        """Each report adds 1 and -1 to the signs and -1 to a mask other than 0."""
-        signs, masks = state
-        bounded = bool((np.abs(signs) <= n).all() and (masks <= 0).all())
-        return bounded and int(masks[0]) == 0 and int(signs.sum()) == 0 and int(masks.sum()) == -n
 
     @cached_property
     def noise(self) -> Noise:
@@ -179,20 +191,9 @@ class FHR(WalshOracle):
         signs, masks = walsh_hadamard(tally.state)[:, used]
         return masks.astype(np.float64), signs / float(2 * (2 * self.coin.p - 1))
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
-
-        How many ordered pairs of members have each XOR is an autocorrelation: two transforms.
-        """
-        del n
-        weight = self.weight(**options)
-        if weight == 1:
-            return 0.0
-        rows, first = self.rows.rows, self.rows.first
-        marks = np.zeros(rows, np.int64)
-        marks[first : first + self.domain_size] = members
-        held = xor_pairs(marks)[first : first + self.domain_size] @ counts
-        return -((1 - weight) ** 2) * float(held)
+    @cached_property
+    def estimator(self) -> PairSigns:
+        return PairSigns(self.domain_size, self.noise, self.parts, self.rows)
 
     @property
     def walsh_order(self) -> int:
@@ -236,12 +237,12 @@ class FHR(WalshOracle):
             if sign[plus] != sign[minus]
         }
 
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, (int(report["plus"]), int(report["minus"]))
 
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.array(outcome, self.report_dtype)
+def _adds_up(state: NDArray[np.int64], n: int) -> bool:
+    """Each report adds 1 and -1 to the signs and -1 to a mask other than 0."""
+    signs, masks = state
+    bounded = bool((np.abs(signs) <= n).all() and (masks <= 0).all())
+    return bounded and int(masks[0]) == 0 and int(signs.sum()) == 0 and int(masks.sum()) == -n
 
 
 def _positions(data: Array) -> Array:

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
-from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
+from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible import fwr_items
 from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gray_code
 from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
@@ -146,22 +148,24 @@ class FWR(WalshOracle):
     def words(self) -> int:
         return (self.masks + 1) // 2 + 1
 
-    @property
-    def public_words(self) -> int:
-        return self.words - 1
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        number = symbol_dtype(max(self.rows, 1 << self.masks))
+        dtype = np.dtype([*((f"mask{j}", number) for j in range(self.masks)), ("bits", number)])
+
+        def outcome(row: Any) -> tuple[tuple[int, ...], int]:
+            *masks, bits = row.item()
+            return tuple(masks), bits
+
+        def report(outcome: int, public: tuple[int, ...]) -> Array:
+            return np.array((*public, outcome), dtype)
+
+        fields = (fwr_items.bits_of(self.domain_size), self.masks), (self.masks, 1)
+        return ReportFormat(dtype, fields, self._check, outcome, report, public_words=self.words - 1)
 
     @cached_property
-    def report_dtype(self) -> Any:
-        number = symbol_dtype(max(self.rows, 1 << self.masks))
-        return np.dtype([*((f"mask{j}", number) for j in range(self.masks)), ("bits", number)])
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return (fwr_items.bits_of(self.domain_size),) * self.masks + (self.masks,)
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (2 if self.leaks else 1, self.rows)
+    def tally_format(self) -> TallyFormat:
+        return TallyFormat((2 if self.leaks else 1, self.rows), self._adds_up)
 
     @property
     def server_work(self) -> str:
@@ -186,7 +190,7 @@ class FWR(WalshOracle):
             rows, U64(self.masks), gray_code(self.masks), offsets, U64(self.rows - 1), state.reshape(-1)
         )
 
-    def check(self, data: Array) -> NDArray[np.bool_]:
+    def _check(self, data: Array) -> NDArray[np.bool_]:
         """Masks are below ``rows``, and wherever leaked masks cancel out, so do their parities."""
         good = np.asarray(data["bits"] < 1 << self.masks)
         masks = [data[f"mask{j}"] for j in range(self.masks)]
@@ -205,7 +209,7 @@ class FWR(WalshOracle):
                 good[part] = (self.likelihoods(data[part]) > 0).any(axis=1)
         return good
 
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+    def _adds_up(self, state: NDArray[np.int64], n: int) -> bool:
         """Each report adds +1 or -1 for every product of parities, which bounds entries and fixes sums modulo 2."""
         every = [(1 << self.leaks) - 1, (1 << self.masks) - (1 << self.leaks)][-len(state) :]
         return all(
@@ -287,13 +291,6 @@ class FWR(WalshOracle):
         leaks, p, q = self.leaks, self.coin.p, self.coin.q
         leak = true & ((1 << leaks) - 1)
         return {symbol << leaks | leak: p if symbol == true >> leaks else q for symbol in range(1 << self.bits)}
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        *masks, bits = map(int, report.item())
-        return tuple(masks), bits
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        return np.array((*public, outcome), self.report_dtype)
 
     def publics(self) -> Iterable[tuple[int, ...]]:
         """All masks if they are few; else all masks of the leak, which decide eta, with some of the response."""

@@ -1,7 +1,9 @@
 """WalshOracle: two uncorrelated estimates from one report, from its exact leak and from its noisy response."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from fldp.data.estimate import Estimate
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.flexible.em import estimate_by
 
@@ -31,6 +34,38 @@ class Noise:
     def weight(self) -> float:
         """The weight of the response, by inverse variance for rare values."""
         return 1.0 if np.isinf(self.leak) else self.leak / (self.leak + self.response)
+
+
+@dataclass(frozen=True, eq=False)
+class Walsh(Estimator):
+    """The weighted mean of the estimates from the leak and from the response, which ``parts`` finds, both unbiased."""
+
+    noise: Noise
+    parts: Callable[[Tally], tuple[Floats | float, Floats]]
+
+    def weight(self, **options: Any) -> float:
+        """Return the weight of the response."""
+        return 1.0 if options.get("decoder") == "paper" else self.noise.weight
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        leak, response = self.parts(tally)
+        weight = self.weight(**options)
+        return np.asarray(weight * response + (1 - weight) * leak)
+
+    def decode_adaptively(self, tally: Tally) -> Floats:
+        """Weight the two parts by the estimated count of each value: better for frequent values, slightly biased."""
+        leak, response = self.parts(tally)
+        noise, count = self.noise, np.clip(self.decode(tally), 0, tally.n)
+        if noise.weight == 1:
+            return response
+        others = tally.n - count
+        weight = noise.leak * others / np.maximum((noise.leak + noise.response) * others + noise.own * count, 1e-300)
+        return np.asarray(weight * response + (1 - weight) * leak)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        weight, noise = self.weight(**options), self.noise
+        leak = 0.0 if weight == 1 else (1 - weight) ** 2 * noise.leak
+        return count * weight**2 * noise.own + (n - count) * (weight**2 * noise.response + leak)
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,6 +105,10 @@ class WalshOracle(FrequencyOracle):
     def agreement(self, data: Array, items: Array) -> Floats:
         """Return the likelihood of the noisy part of each report under every item, up to a factor."""
 
+    @cached_property
+    def estimator(self) -> Walsh:
+        return Walsh(self.domain_size, self.noise, self.parts)
+
     def _estimate_by(self, method: str, source: Tally | Reports, options: dict[str, Any]) -> Estimate:
         return estimate_by(method, self, source, options)
 
@@ -94,27 +133,3 @@ class WalshOracle(FrequencyOracle):
                 f"{self.title}: with {parameters} a single report can reveal the value; "
                 "pass allow_exposure=True to accept that"
             )
-
-    def weight(self, **options: Any) -> float:
-        """Return the weight of the response."""
-        return 1.0 if options.get("decoder") == "paper" else self.noise.weight
-
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        leak, response = self.parts(tally)
-        weight = self.weight(**options)
-        return np.asarray(weight * response + (1 - weight) * leak)
-
-    def decode_adaptively(self, tally: Tally) -> Floats:
-        """Weight the two parts by the estimated count of each value: better for frequent values, slightly biased."""
-        leak, response = self.parts(tally)
-        noise, count = self.noise, np.clip(self.decode(tally), 0, tally.n)
-        if noise.weight == 1:
-            return response
-        others = tally.n - count
-        weight = noise.leak * others / np.maximum((noise.leak + noise.response) * others + noise.own * count, 1e-300)
-        return np.asarray(weight * response + (1 - weight) * leak)
-
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
-        weight, noise = self.weight(**options), self.noise
-        leak = 0.0 if weight == 1 else (1 - weight) ** 2 * noise.leak
-        return count * weight**2 * noise.own + (n - count) * (weight**2 * noise.response + leak)

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import PureOracle
-from fldp.oracles.base.symbol_reports import SymbolOracle
+from fldp.oracles.base.support_counts import PureOracle, Supports
+from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
 from fldp.support.validation import integer, positive
@@ -31,29 +32,9 @@ def respond(symbols: Any, coins: Any, keep: Any, other: Any, out: Any) -> None:
         out[i] = (ONE - changed) * symbol + changed * (another + U64(another >= symbol))
 
 
-@dataclass(frozen=True, repr=False)
-class GRR(SymbolOracle, PureOracle):
-    """Generalised randomized response: the true value with probability ``p``, each other one with ``q``.
-
-    ``p = e^eps/(e^eps+d-1)``, ``q = 1/(e^eps+d-1)``. It is eps-LDP because ``p/q = e^eps``. Best where the domain is
-    small against ``e^eps``.
-
-    Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy, ICML 2016.
-
-    >>> oracle = GRR(epsilon=1.0, domain_size=5)
-    >>> oracle.estimate(oracle.tally(oracle.privatize([0] * 900 + [3] * 100, rng=7))).counts.round()
-    array([...])
-    """
-
-    name = "grr"
-
-    @cached_property
-    def coin(self) -> SymbolCoin:
-        """The realised coin."""
-        return SymbolCoin.build(self.title, self.epsilon, self.domain_size)
-
-    def perturb(self, values: Values, words: Words, out: Array) -> None:
-        respond.over(len(values))(values, words[:, 0], U64(self.coin.keep), U64(self.coin.other), out)
+@dataclass(frozen=True, eq=False)
+class SymbolSupports(Supports):
+    """Supports of reports that support one value each."""
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Symbols exclude each other in a report, so two supports have covariance -pq or -q^2."""
@@ -68,7 +49,53 @@ class GRR(SymbolOracle, PureOracle):
         """With probability p - q a report is the value itself, else it is uniform over all values."""
         true = generator.binomial(counts, float(self.p - self.q))
         rest = int(counts.sum() - true.sum())
-        return np.asarray(true + generator.multinomial(rest, np.full(self.domain_size, 1 / self.domain_size)))
+        return np.asarray(true + generator.multinomial(rest, np.full(self.size, 1 / self.size)))
+
+
+@dataclass(frozen=True, repr=False)
+class GRR(PureOracle):
+    """Generalised randomized response: the true value with probability ``p``, each other one with ``q``.
+
+    ``p = e^eps/(e^eps+d-1)``, ``q = 1/(e^eps+d-1)``. It is eps-LDP because ``p/q = e^eps``. Best where the domain is
+    small against ``e^eps``.
+
+    Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy, ICML 2016.
+
+    >>> oracle = GRR(epsilon=1.0, domain_size=5)
+    >>> oracle.estimate(oracle.tally(oracle.privatize([0] * 900 + [3] * 100, rng=7))).counts.round()
+    array([...])
+    """
+
+    name = "grr"
+    words = 1
+    server_work = "O(n + d)"
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin."""
+        return SymbolCoin.build(self.title, self.epsilon, self.domain_size)
+
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return symbols(self.domain_size)
+
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return symbol_counts(self.domain_size)
+
+    @cached_property
+    def estimator(self) -> SymbolSupports:
+        return SymbolSupports(self.domain_size, self.p, self.q)
+
+    @property
+    def outcomes(self) -> int:
+        return self.domain_size
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        respond.over(len(values))(values, words[:, 0], U64(self.coin.keep), U64(self.coin.other), out)
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_symbols.compiled(np.ascontiguousarray(data), state)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         del value, other

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
 from fldp.numerics.word_kernels import parity
-from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law, symbol_dtype
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.symbol_reports import add_symbols
+from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.plain.grr import respond
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
@@ -82,6 +83,8 @@ class HR(FrequencyOracle):
     blocks: int = 1
 
     name = "hr"
+    words = 2
+    server_work = "O(n + d log d)"
     params = {**FrequencyOracle.params, "blocks": power_of_two}  # noqa: RUF012
 
     @cached_property
@@ -113,25 +116,13 @@ class HR(FrequencyOracle):
         """The number of symbols."""
         return self.blocks << self._bits
 
-    @property
-    def words(self) -> int:
-        return 2
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return symbols(self.symbols)
 
-    @property
-    def report_dtype(self) -> Any:
-        return symbol_dtype(self.symbols)
-
-    @property
-    def server_work(self) -> str:
-        return "O(n + d log d)"
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return (self._shift + self._bits,)
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.symbols,)
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return symbol_counts(self.symbols)
 
     @property
     def outcomes(self) -> int:
@@ -145,12 +136,6 @@ class HR(FrequencyOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return np.asarray(data < self.symbols)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return bool((state >= 0).all()) and int(state.sum()) == n
 
     def to_rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
         """Scatter a number for each value to its row, one line per block."""
@@ -170,6 +155,7 @@ class HR(FrequencyOracle):
         return np.asarray(self.from_rows(signs) / float(self.coin.p - self.coin.q), np.float64)
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Return the variances of all estimates; they depend on how many users the block of a value has."""
         del options
         blocks = np.arange(self.domain_size) & (self.blocks - 1)
         inside = np.bincount(blocks, counts) if self.blocks > 1 else np.array([totals[0]], np.float64)
@@ -228,10 +214,3 @@ class HR(FrequencyOracle):
             symbol: inside if symbol >> self._bits == block and not (symbol & row).bit_count() & 1 else outside
             for symbol in range(self.symbols)
         }
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, int(report)
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.array(outcome, self.report_dtype)

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
-from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
-from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.base.frequency_oracle import Law
+from fldp.oracles.base.support_counts import PureOracle, Supports
+from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.plain.grr import respond
 from fldp.randomness.coins import SymbolCoin, exp_lower
 from fldp.randomness.stream import Stream, Words
@@ -74,6 +76,8 @@ class OLH(PureOracle):
     """
 
     name = "olh"
+    words = 2
+    server_work = "O(n d)"
 
     @cached_property
     def symbols(self) -> int:
@@ -90,25 +94,22 @@ class OLH(PureOracle):
         """The share of seeds under which another value hashes to the reported symbol, within 2^-64."""
         return Fraction(1, self.symbols)
 
-    @property
-    def words(self) -> int:
-        return 2
-
-    @property
-    def public_words(self) -> int:
-        return 1
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        dtype = np.dtype([("seed", np.uint64), ("symbol", symbol_dtype(self.symbols))])
+        return ReportFormat(
+            dtype,
+            ((64, 1), ((self.symbols - 1).bit_length(), 1)),
+            check=lambda data: data["symbol"] < self.symbols,
+            outcome=lambda row: (int(row["seed"]), int(row["symbol"])),
+            report=lambda outcome, public: np.array((public, outcome), dtype),
+            public_words=1,
+        )
 
     @cached_property
-    def report_dtype(self) -> Any:
-        return np.dtype([("seed", np.uint64), ("symbol", symbol_dtype(self.symbols))])
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return 64, (self.symbols - 1).bit_length()
-
-    @property
-    def server_work(self) -> str:
-        return "O(n d)"
+    def estimator(self) -> Supports:
+        """Under ideal hashing a report supports other values independently of each other and of its own."""
+        return Supports(self.domain_size, self.p, self.q, independent=True)
 
     @property
     def outcomes(self) -> int:
@@ -133,13 +134,6 @@ class OLH(PureOracle):
         whole, rest = divmod(2**64, self.symbols)
         return symbol * U64(whole) + (symbol * U64(rest) + U64(self.symbols - 1)) // U64(self.symbols)
 
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return np.asarray(data["symbol"] < self.symbols)
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        """Under ideal hashing a report supports other values independently of each other and of its own."""
-        return self.draw_supports(counts, generator)
-
     def likelihoods(self, data: Array) -> Floats:
         hashes = keyed_hash(data["seed"][:, None], np.arange(self.domain_size, dtype=np.uint64))
         symbols = multiply_high(hashes, U64(self.symbols))
@@ -151,12 +145,6 @@ class OLH(PureOracle):
             raise fail(self.title, "public", "the seed that the law is conditional on", public)
         hashed = int(multiply_high(keyed_hash(U64(public), U64(value)), U64(self.symbols)))
         return {symbol: self.coin.p if symbol == hashed else self.coin.q for symbol in range(self.symbols)}
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return int(report["seed"]), int(report["symbol"])
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        return np.array((public, outcome), self.report_dtype)
 
     def publics(self) -> Iterable[int]:
         return map(int, Stream(0).words(16))

@@ -1,6 +1,6 @@
 """Projective geometry response (PGR): a point of a finite geometry, probably opposite to the value's own point."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.projective_geometry import Space, best_space, hyperplane_sums, opposite
 from fldp.numerics.types import Floats
-from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
+from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import PureOracle
-from fldp.oracles.base.symbol_reports import add_symbols
+from fldp.oracles.base.support_counts import PureOracle, Supports
+from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.randomness.coins import SetCoin
 from fldp.randomness.stream import Words
 
@@ -89,6 +90,46 @@ def draw_points(
         out[i] = kept * inside + (ONE - kept) * outside
 
 
+@dataclass(frozen=True, eq=False)
+class PointSupports(Supports):
+    """Supports of points, found by a transform of their counts."""
+
+    space: Space = field(kw_only=True)
+    coin: SetCoin = field(kw_only=True)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        supports = hyperplane_sums(tally.state, self.space)[: self.size]
+        return np.asarray((supports - tally.n * float(self.q)) / float(self.p - self.q))
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Variance of the sum minus the variances of its terms. Users beyond the counts count as average outsiders."""
+        del options
+        p, q = self.p, self.q
+        each = float(members.sum() * q * (1 - q)) + members * float(p * (1 - p) - q * (1 - q))
+        extra = self._variance_of_supports(members) - each
+        usual = float(extra[~members].mean() if not members.all() else extra.mean())
+        return float(n * usual + counts @ (extra - usual)) / float((p - q) ** 2)
+
+    def _variance_of_supports(self, members: NDArray[np.bool_]) -> Floats:
+        """Return for every value the variance of the number of members that a report of it supports.
+
+        That number depends on the point alone: one transform. The sum of its square over the points opposite to a value
+        is another. In how many points three sets meet depends on whether the values lie on a line, so there is no
+        shorter formula. Centring before squaring avoids cancellation.
+        """
+        marks = np.zeros(self.space.size)
+        marks[: self.size] = members
+        supported = hyperplane_sums(marks, self.space)
+        centre = supported.mean()
+        squares = (supported - centre) ** 2
+        inside = hyperplane_sums(squares, self.space)[: self.size]
+        mean = members.sum() * float(self.q) + members * float(self.p - self.q) - centre
+        return np.asarray(
+            inside * float(self.coin.p - self.coin.q) + squares.sum() * float(self.coin.q) - mean**2, np.float64
+        )
+
+
 @dataclass(frozen=True, repr=False)
 class PGR(PureOracle):
     """Projective geometry response: a point, with ``e^eps`` to 1 for those opposite to the point of the value.
@@ -112,6 +153,8 @@ class PGR(PureOracle):
     """
 
     name = "pgr"
+    words = 1
+    server_work = "O(n + d e^eps log d)"
 
     @cached_property
     def space(self) -> Space:
@@ -132,25 +175,17 @@ class PGR(PureOracle):
         shared = self.space.meet_size
         return self.coin.p * shared + self.coin.q * (self.space.set_size - shared)
 
-    @property
-    def words(self) -> int:
-        return 1
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return symbols(self.space.size)
 
-    @property
-    def report_dtype(self) -> Any:
-        return symbol_dtype(self.space.size)
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return symbol_counts(self.space.size)
 
-    @property
-    def server_work(self) -> str:
-        return "O(n + d e^eps log d)"
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return ((self.space.size - 1).bit_length(),)
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return (self.space.size,)
+    @cached_property
+    def estimator(self) -> PointSupports:
+        return PointSupports(self.domain_size, self.p, self.q, space=self.space, coin=self.coin)
 
     @property
     def outcomes(self) -> int:
@@ -163,44 +198,6 @@ class PGR(PureOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return np.asarray(data < self.space.size)
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return super().check_state(state, n) and int(state.sum()) == n
-
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        del options
-        supports = hyperplane_sums(tally.state, self.space)[: self.domain_size]
-        return np.asarray((supports - tally.n * float(self.q)) / float(self.p - self.q))
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Variance of the sum minus the variances of its terms. Users beyond the counts count as average outsiders."""
-        del options
-        p, q = self.p, self.q
-        each = float(members.sum() * q * (1 - q)) + members * float(p * (1 - p) - q * (1 - q))
-        extra = self._variance_of_supports(members) - each
-        usual = float(extra[~members].mean() if not members.all() else extra.mean())
-        return float(n * usual + counts @ (extra - usual)) / float((p - q) ** 2)
-
-    def _variance_of_supports(self, members: NDArray[np.bool_]) -> Floats:
-        """Return for every value the variance of the number of members that a report of it supports.
-
-        That number depends on the point alone: one transform. The sum of its square over the points opposite to a value
-        is another. In how many points three sets meet depends on whether the values lie on a line, so there is no
-        shorter formula. Centring before squaring avoids cancellation.
-        """
-        marks = np.zeros(self.space.size)
-        marks[: self.domain_size] = members
-        supported = hyperplane_sums(marks, self.space)
-        centre = supported.mean()
-        squares = (supported - centre) ** 2
-        inside = hyperplane_sums(squares, self.space)[: self.domain_size]
-        mean = members.sum() * float(self.q) + members * float(self.p - self.q) - centre
-        return np.asarray(
-            inside * float(self.coin.p - self.coin.q) + squares.sum() * float(self.coin.q) - mean**2, np.float64
-        )
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Any two sets meet in the same number of points."""
@@ -222,10 +219,3 @@ class PGR(PureOracle):
         marks[value] = 1
         opposite = hyperplane_sums(marks, self.space).tolist()
         return {point: self.coin.p if inside else self.coin.q for point, inside in enumerate(opposite)}
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, int(report)
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.array(outcome, self.report_dtype)

@@ -1,5 +1,5 @@
 """Single: the trivial oracle on a domain of one value, for groups of one value in Grouped."""
-# ruff: noqa: ARG002 (with one value, no argument matters)
+# ruff: noqa: ARG002, ARG005 (with one value, no argument matters)
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.types import Floats
@@ -23,10 +24,15 @@ class Single(FrequencyOracle):
 
     name = "single"
     params = {"epsilon": positive, "domain_size": integer(1, 1)}  # noqa: RUF012
-    report_dtype = np.dtype(np.uint8)
-    report_shape = (0,)
-    field_bits = ()
-    tally_shape = (0,)
+    report_format = ReportFormat(
+        np.dtype(np.uint8),
+        (),
+        check=lambda data: np.ones(len(data), np.bool_),
+        outcome=lambda row: (None, 0),
+        report=lambda outcome, public=None: np.empty(0, np.uint8),
+        shape=(0,),
+    )
+    tally_format = TallyFormat((0,))
     words = 0
     outcomes = 1
     server_work = "O(n)"
@@ -34,9 +40,6 @@ class Single(FrequencyOracle):
     def perturb(self, values: Values, words: Words, out: Array) -> None: ...
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None: ...
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return np.ones(len(data), np.bool_)
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         return np.array([tally.n], np.float64)
@@ -55,9 +58,3 @@ class Single(FrequencyOracle):
 
     def law(self, value: int, public: Any = None) -> Law:
         return {0: Fraction(1)}
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, 0
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        return np.empty(0, np.uint8)

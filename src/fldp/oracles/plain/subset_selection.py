@@ -1,6 +1,6 @@
 """Subset selection (SS): report a set of values that contains the true one with probability p."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import multiply_high
-from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
-from fldp.oracles.base.support_counts import PureOracle
-from fldp.oracles.base.symbol_reports import add_symbols
+from fldp.oracles.base.frequency_oracle import Law
+from fldp.oracles.base.support_counts import PureOracle, Supports
+from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbol_sets
 from fldp.randomness.coins import BITS, SubsetCoin, exp_lower
 from fldp.randomness.stream import Words
 
@@ -122,6 +123,27 @@ def _words_of_each(bound: int) -> list[int]:
     return [stop - start for start, stop in pairwise(starts)]
 
 
+@dataclass(frozen=True, eq=False)
+class SetSupports(Supports):
+    """Supports of sets of one size; ``both_own`` and ``both_others`` say how likely a set holds two given values."""
+
+    both_own: Fraction = field(kw_only=True)
+    both_others: Fraction = field(kw_only=True)
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """A set has a fixed size, so its members push each other out: once for the true value, once among the others.
+
+        Ordered pairs of members: a holder of one has ``2 (m - 1)`` with the true value and ``(m - 1) (m - 2)`` without.
+        """
+        del options
+        p, q, m = self.p, self.q, int(members.sum())
+        true, others = self.both_own - p * q, self.both_others - q * q
+        inside = float(counts[members].sum())
+        held = inside * float(2 * (m - 1) * true + (m - 1) * (m - 2) * others)
+        unheld = (n - inside) * float(m * (m - 1) * others)
+        return (held + unheld) / float((p - q) ** 2)
+
+
 @dataclass(frozen=True, repr=False)
 class SS(PureOracle):
     """Subset selection: a set of ``w`` values, sorted, that holds the true one with probability ``p``.
@@ -166,25 +188,22 @@ class SS(PureOracle):
     def words(self) -> int:
         return 1 + self.size
 
-    @property
-    def report_dtype(self) -> Any:
-        return symbol_dtype(self.domain_size)
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return symbol_sets(self.domain_size, self.size)
 
-    @property
-    def report_shape(self) -> tuple[int, ...]:
-        return (self.size,)
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return symbol_counts(self.domain_size, self.size)
+
+    @cached_property
+    def estimator(self) -> SetSupports:
+        own = self.p * Fraction(self.size - 1, self.domain_size - 1)
+        return SetSupports(self.domain_size, self.p, self.q, both_own=own, both_others=self.both_others())
 
     @property
     def server_work(self) -> str:
         return f"O({self.size} n + d)"
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return ((self.domain_size - 1).bit_length(),) * self.size
-
-    @property
-    def report_bits(self) -> int:
-        return (self.domain_size - 1).bit_length() * self.size
 
     @property
     def outcomes(self) -> int:
@@ -195,27 +214,6 @@ class SS(PureOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data).reshape(-1), state)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        rising = (data[:, 1:] > data[:, :-1]).all(axis=1)
-        return np.asarray(rising & (data[:, -1] < self.domain_size))
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return super().check_state(state, n) and int(state.sum()) == n * self.size
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """A set has a fixed size, so its members push each other out: once for the true value, once among the others.
-
-        Ordered pairs of members: a holder of one has ``2 (m - 1)`` with the true value and ``(m - 1) (m - 2)`` without.
-        """
-        del options
-        p, q, m = self.p, self.q, int(members.sum())
-        true = p * Fraction(self.size - 1, self.domain_size - 1) - p * q
-        others = self.both_others() - q * q
-        inside = float(counts[members].sum())
-        held = inside * float(2 * (m - 1) * true + (m - 1) * (m - 2) * others)
-        unheld = (n - inside) * float(m * (m - 1) * others)
-        return (held + unheld) / float((p - q) ** 2)
 
     def both_others(self) -> Fraction:
         """Return the probability that a set holds two given values, neither of them the true one."""
@@ -237,13 +235,6 @@ class SS(PureOracle):
                 below = chosen & ((1 << value) - 1)
                 named[_members(below | (chosen ^ below) << 1 | own << value)] = share * probability
         return named
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, tuple(map(int, report))
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.array(outcome, self.report_dtype)
 
 
 def _members(chosen: int) -> tuple[int, ...]:

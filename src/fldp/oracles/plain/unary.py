@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
-from fldp.oracles.base.bit_reports import LANES, add_bits, padding_mask, widths
-from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
+from fldp.oracles.base.bit_reports import LANES, add_bits, bit_rows
+from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import PureOracle
+from fldp.oracles.base.support_counts import PureOracle, Supports
 from fldp.randomness.coins import UnaryCoins
 from fldp.randomness.stream import Words
 
@@ -88,50 +89,10 @@ def throw_each(values: Any, words: Any, masks: Any, true: Any, out: Any) -> None
 
 
 @dataclass(frozen=True, repr=False)
-class BitRows(FrequencyOracle):
-    """Report format of unary encodings: packed bits, value ``v`` in bit ``v % 8`` of byte ``v // 8``."""
-
-    @property
-    def report_dtype(self) -> Any:
-        return np.dtype(np.uint8)
-
-    @property
-    def report_shape(self) -> tuple[int, ...]:
-        return (-(-self.domain_size // 8),)
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return widths(self.domain_size)
-
-    @property
-    def report_bits(self) -> int:
-        return self.domain_size
-
-    @property
-    def server_work(self) -> str:
-        return "O(n d)"
-
-    @property
-    def outcomes(self) -> int:
-        return 1 << self.domain_size
-
-    def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_bits.compiled(np.ascontiguousarray(data), LANES, state)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        return np.asarray(data[:, -1] & padding_mask(self.domain_size) == 0)
-
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        return None, int.from_bytes(report.tobytes(), "little")
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        del public
-        return np.frombuffer(outcome.to_bytes(*self.report_shape, "little"), np.uint8)
-
-
-@dataclass(frozen=True, repr=False)
-class UnaryOracle(BitRows, PureOracle):
+class UnaryOracle(PureOracle):
     """A unary encoding with one coin for the true bit and one for every other bit."""
+
+    server_work = "O(n d)"
 
     @property
     @abstractmethod
@@ -150,6 +111,18 @@ class UnaryOracle(BitRows, PureOracle):
     def words(self) -> int:
         return 1 + self.coins.planes * -(-self.domain_size // 64)
 
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return bit_rows(self.domain_size)
+
+    @cached_property
+    def estimator(self) -> Supports:
+        return Supports(self.domain_size, self.p, self.q, independent=True)
+
+    @property
+    def outcomes(self) -> int:
+        return 1 << self.domain_size
+
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         coins = self.coins
         last = _ALL >> U64(-self.domain_size % 64)
@@ -157,8 +130,8 @@ class UnaryOracle(BitRows, PureOracle):
             values, words, coins.planes, U64(coins.true_threshold), U64(coins.other_threshold), last, out
         )
 
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        return self.draw_supports(counts, generator)
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_bits.compiled(np.ascontiguousarray(data), LANES, state)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Bands by the bits of the two values; all other bits have the same law under both."""

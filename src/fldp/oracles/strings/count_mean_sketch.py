@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.fingerprints import Fingerprints
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
@@ -31,9 +32,10 @@ from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Law, symbol_dtype
+from fldp.oracles.base.oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.string_oracle import Fit, StringOracle
+from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible.fwr import HRR
 from fldp.oracles.plain.hadamard_response import power_of_two
 from fldp.oracles.plain.olh import hash_symbols
@@ -44,6 +46,8 @@ from fldp.support.validation import fail, integer, positive
 MAX_SEED = 2**53 - 1  # what JSON and JavaScript hold exactly
 MAX_CELLS = 1 << 24
 _MAX_PUBLICS = 64
+
+Fields = tuple[tuple[int, int], ...]
 
 
 @Kernel
@@ -129,13 +133,14 @@ class SketchOracle(StringOracle):
     def _hash_bits(self) -> int:
         return self.hashes.bit_length() - 1
 
-    @property
-    def report_bits(self) -> int:
-        return self._hash_bits + self.response.report_bits
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return TallyFormat((self.hashes, 1 + self.response.tally_format.cells), self._adds_up)
 
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return self.hashes, 1 + int(np.prod(self.response.tally_shape))
+    def _format(self, dtype: np.dtype[Any], fields: Fields, **others: Any) -> ReportFormat:
+        """Return the format of reports that name a hash function and have these fields for their response."""
+        fields += self.response.report_format.fields
+        return ReportFormat(dtype, fields, self._check, self._outcome, self._report, **others)
 
     @property
     def outcomes(self) -> int:
@@ -145,21 +150,21 @@ class SketchOracle(StringOracle):
         rows = (words[:, 0] & U64(self.hashes - 1)).astype(np.int64)
         hashed = np.empty(len(values), np.int64)
         hash_symbols.over(len(values))(values, self.seeds[rows], U64(self.width), hashed)
-        data = np.empty((len(values), *self.response.report_shape), self.response.report_dtype)
+        data = self.response.report_format.empty(len(values))
         self.response.perturb(hashed, np.ascontiguousarray(words[:, 1:]), data)
         self.join(rows, data, out)
 
-    def check(self, data: Array) -> NDArray[np.bool_]:
+    def _check(self, data: Array) -> NDArray[np.bool_]:
         rows, responses = self.split(data)
-        return np.asarray((rows < self.hashes) & self.response.check(responses))
+        return np.asarray((rows < self.hashes) & self.response.report_format.check(responses))
 
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
+    def _adds_up(self, state: NDArray[np.int64], n: int) -> bool:
         counts = state[:, 0]
         return bool(counts.min() >= 0 and int(counts.sum()) == n and self.possible(counts, state[:, 1:]).all())
 
     def fit(self, tally: Tally, marks: Fingerprints, **options: Any) -> Fit:
         del options
-        rows = ((row[0], row[1:].reshape(self.response.tally_shape)) for row in tally.state)
+        rows = ((row[0], row[1:].reshape(self.response.tally_format.shape)) for row in tally.state)
         table = np.array([self.response.decode(Tally(self.response, part, count)) for count, part in rows])
         sums, m = np.empty(len(marks)), self.width
         gather.over(len(marks))(table, self.seeds, marks, U64(m), sums)
@@ -230,15 +235,15 @@ class SketchOracle(StringOracle):
         row, drawn = public
         return self.response.law(int(self.buckets(value)[row]), drawn)
 
-    def outcome(self, report: Any) -> tuple[Any, Any]:
+    def _outcome(self, report: Any) -> tuple[Any, Any]:
         rows, responses = self.split(report[None])
-        drawn, outcome = self.response.outcome(responses[0])
+        drawn, outcome = self.response.report_format.outcome(responses[0])
         return (int(rows[0]), drawn), outcome
 
-    def report(self, outcome: Any, public: Any = None) -> Array:
+    def _report(self, outcome: Any, public: Any = None) -> Array:
         row, drawn = public
-        out = np.empty((1, *self.report_shape), self.report_dtype)
-        self.join(np.array([row]), self.response.report(outcome, drawn)[None], out)
+        out = self.report_format.empty(1)
+        self.join(np.array([row]), self.response.report_format.report(outcome, drawn)[None], out)
         return out[0]  # type: ignore[no-any-return]
 
     def publics(self) -> Iterable[Any]:
@@ -265,7 +270,7 @@ class CMS(SketchOracle):
     Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
 
     >>> oracle = CMS(epsilon=4.0)
-    >>> oracle.report_bits, oracle.tally_shape
+    >>> oracle.report_bits, oracle.tally_format.shape
     (1034, (1024, 1025))
     >>> reports = oracle.privatize(["chrome"] * 9000 + ["firefox"] * 1000, rng=7)
     >>> oracle.estimate(reports, candidates=["chrome", "firefox"]).counts.round(-3)
@@ -273,6 +278,7 @@ class CMS(SketchOracle):
     """
 
     name = "cms"
+    server_work = "O(n width), then O(hashes) for each candidate"
 
     @cached_property
     def response(self) -> FrequencyOracle:
@@ -283,21 +289,12 @@ class CMS(SketchOracle):
         """The number of bytes that name the hash function."""
         return bit_reports.header(self.hashes)
 
-    @property
-    def report_dtype(self) -> Any:
-        return np.dtype(np.uint8)
-
-    @property
-    def report_shape(self) -> tuple[int, ...]:
-        return (self._header + self.response.report_shape[0],)
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return bit_reports.widths(self._hash_bits) + self.response.field_bits
-
-    @property
-    def server_work(self) -> str:
-        return "O(n width), then O(hashes) for each candidate"
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        """No words are public: the best fake is worth the same under every hash function."""
+        response = self.response.report_format
+        shape = (self._header + response.shape[0],)
+        return self._format(response.dtype, bit_reports.byte_fields(self._hash_bits), shape=shape)
 
     def join(self, rows: NDArray[np.int64], data: Array, out: Array) -> None:
         bit_reports.join(rows, data, out)
@@ -323,7 +320,7 @@ class HCMS(SketchOracle):
     Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
 
     >>> oracle = HCMS(epsilon=4.0)
-    >>> oracle.report_bits, oracle.tally_shape
+    >>> oracle.report_bits, oracle.tally_format.shape
     (21, (1024, 1025))
     >>> reports = oracle.privatize(["chrome"] * 9000 + ["firefox"] * 1000, rng=7)
     >>> oracle.estimate(reports, candidates=["chrome", "firefox"]).counts.round(-3)
@@ -331,34 +328,24 @@ class HCMS(SketchOracle):
     """
 
     name = "hcms"
+    server_work = "O(n + hashes width log width), then O(hashes) for each candidate"
 
     @cached_property
     def response(self) -> FrequencyOracle:
         return HRR(self.epsilon, self.width)
 
-    @property
-    def public_words(self) -> int:
-        """CMS has none: the best fake is worth the same under every hash function, so to give one gains nothing."""
-        return 1 + self.response.public_words
-
     @cached_property
-    def report_dtype(self) -> Any:
-        number = np.dtype(self.response.report_dtype)["bits"]
-        return np.dtype([("hash", symbol_dtype(self.hashes)), ("position", number), ("bit", np.uint8)])
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return (self._hash_bits, *self.response.field_bits)
-
-    @property
-    def server_work(self) -> str:
-        return "O(n + hashes width log width), then O(hashes) for each candidate"
+    def report_format(self) -> ReportFormat:
+        response = self.response.report_format
+        fields = ("hash", symbol_dtype(self.hashes)), ("position", response.dtype["bits"]), ("bit", np.uint8)
+        words = 1 + response.public_words
+        return self._format(np.dtype([*fields]), ((self._hash_bits, 1),), public_words=words)
 
     def join(self, rows: NDArray[np.int64], data: Array, out: Array) -> None:
         out["hash"], out["position"], out["bit"] = rows, data["mask0"], data["bits"]
 
     def split(self, data: Array) -> tuple[NDArray[np.int64], Array]:
-        responses = np.empty(len(data), self.response.report_dtype)
+        responses = self.response.report_format.empty(len(data))
         responses["mask0"], responses["bits"] = data["position"], data["bit"]
         return data["hash"].astype(np.int64), responses
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.fingerprints import Fingerprints
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import MergeError
@@ -79,6 +80,7 @@ class RAPPOR(FittedOracle):
         "hash_seed": integer(0, MAX_SEED),
     }
     refreshes = True
+    server_work = "O(n bits), then O(cohorts bits c^2) for c candidates"
 
     @classmethod
     def published(cls, f: float = 0.5, p: float = 0.5, q: float = 0.75, *, hashes: int = 2, **others: Any) -> "RAPPOR":
@@ -141,29 +143,17 @@ class RAPPOR(FittedOracle):
     def words(self) -> int:
         return self.keep_words + self.coins.planes * self._blocks
 
-    @property
-    def report_dtype(self) -> Any:
-        return np.dtype(np.uint8)
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return bit_reports.numbered_bits(self.cohorts, self.bits)
 
-    @property
-    def report_shape(self) -> tuple[int, ...]:
-        return (self._header + -(-self.bits // 8),)
-
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return bit_reports.widths((self.cohorts - 1).bit_length()) + bit_reports.widths(self.bits)
-
-    @property
-    def server_work(self) -> str:
-        return "O(n bits), then O(cohorts bits c^2) for c candidates"
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return TallyFormat((self.cohorts, 1 + self.bits), _adds_up)
 
     @property
     def outcomes(self) -> int:
         return 1 << self.bits
-
-    @property
-    def tally_shape(self) -> tuple[int, ...]:
-        return self.cohorts, 1 + self.bits
 
     def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
         """Draw the permanent responses, in the format of reports. They are to be stored, never sent.
@@ -173,7 +163,7 @@ class RAPPOR(FittedOracle):
         >>> monday, tuesday = oracle.respond(kept), oracle.respond(kept)
         """
         marks = self.as_values(values)
-        data = np.empty((len(marks), *self.report_shape), self.report_dtype)
+        data = self.report_format.empty(len(marks))
         for part, words in Stream.of(rng).chunks(len(marks), self.keep_words):
             self._keep(marks[part], words, data[part])
         return Reports.trusted(self, data)
@@ -213,14 +203,6 @@ class RAPPOR(FittedOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         bit_reports.add(*bit_reports.split(data, self._header), state)
-
-    def check(self, data: Array) -> NDArray[np.bool_]:
-        rows, bits = bit_reports.split(data, self._header)
-        return np.asarray((rows < self.cohorts) & (bits[:, -1] & bit_reports.padding_mask(self.bits) == 0))
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        people = state[:, :1]
-        return bool(int(people.sum()) == n and ((state >= 0) & (state <= people)).all())
 
     def evidence(self, tally: Tally) -> CohortCounts:
         p, q = self.coins.p_star, self.coins.q_star
@@ -289,22 +271,17 @@ class RAPPOR(FittedOracle):
             law[bits] = _binomial(one, size, inside) * _binomial(zero, self.bits - size, outside)
         return law
 
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        rows, bits = bit_reports.split(report[None], self._header)
-        return int(rows[0]), int.from_bytes(bits.tobytes(), "little")
-
-    def report(self, outcome: Any, public: Any = None) -> Array:
-        out = np.empty((1, *self.report_shape), np.uint8)
-        packed = np.frombuffer(outcome.to_bytes(-(-self.bits // 8), "little"), np.uint8)
-        bit_reports.join(np.array([public]), packed[None], out)
-        return out[0]  # type: ignore[no-any-return]
-
     def publics(self) -> Iterable[int]:
         return range(min(self.cohorts, _MAX_PUBLICS))
 
     @property
     def publics_are_all(self) -> bool:
         return self.cohorts <= _MAX_PUBLICS
+
+
+def _adds_up(state: NDArray[np.int64], n: int) -> bool:
+    people = state[:, :1]
+    return bool(int(people.sum()) == n and ((state >= 0) & (state <= people)).all())
 
 
 def _binomial(share: Fraction, size: int, ones: int) -> Fraction:

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import Kernel
 from fldp.numerics.types import Floats
-from fldp.oracles.base.frequency_oracle import Law
+from fldp.oracles.base.estimator import Estimator
+from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.symbol_reports import SymbolOracle
+from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.base.treatment import DISTANCES, distance_name
 from fldp.randomness.coins import BITS, LOSS, degenerate, exp_lower
 from fldp.randomness.stream import Words
@@ -41,8 +43,65 @@ def choose(values: Any, coins: Any, ends: Any, out: Any) -> None:
         out[i] = place
 
 
+@dataclass(frozen=True, eq=False)
+class Channel(Estimator):
+    """Estimates by the inverse of a channel, which has the probability of every symbol, a row for each value."""
+
+    channel: Floats
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """The inverse of the channel: row ``s`` is what a report of symbol ``s`` adds to the estimates."""
+        return np.asarray(np.linalg.inv(self.channel), np.float64)
+
+    @property
+    def condition(self) -> float:
+        """The condition number of the channel in the 1-norm: how much decoding can amplify rounding errors."""
+        try:
+            return float(np.linalg.norm(self.channel, 1) * np.linalg.norm(self.inverse, 1))
+        except np.linalg.LinAlgError:
+            return float("inf")
+
+    @cached_property
+    def spreads(self) -> Floats:
+        """The variance that a report of each value (row) adds to the estimate of each value (column)."""
+        return self.channel @ self.inverse**2 - np.eye(self.size)
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        return np.asarray(tally.state @ self.inverse)
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        del options
+        counts = np.asarray(count, np.float64)
+        if counts.shape == (self.size,):
+            return counts @ self.spreads
+        own = np.diag(self.spreads)
+        other = np.where(np.eye(self.size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
+        return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Linear in the counts: unbiased counts give unbiased variances, clipped ones would sum to far more than n."""
+        del totals, options
+        return np.maximum(counts @ self.spreads, 0.0)
+
+    def mean_variance(self, n: int, **options: Any) -> float:
+        del options
+        return float(n * self.spreads.mean())
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Variance of the sum minus the variances of its terms."""
+        del n, options
+        added = self.inverse[:, members].sum(axis=1)
+        whole = counts @ (self.channel @ added**2 - members)
+        return float(whole - (counts @ self.spreads)[members].sum())
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        return np.asarray(generator.multinomial(counts, self.channel).sum(axis=0))
+
+
 @dataclass(frozen=True, repr=False)
-class Exponential(SymbolOracle):
+class Exponential(FrequencyOracle):
     """The exponential mechanism on a line or a ring of values: the nearer to the true value, the more likely.
 
     A report is the value at distance ``k`` with a probability proportional to ``e^(-alpha k/2)``. The weights of two
@@ -66,10 +125,12 @@ class Exponential(SymbolOracle):
     distance: str = field(kw_only=True)
 
     name = "exponential"
+    words = 1
+    server_work = "O(n + d^2)"
     params = {"epsilon": positive, "domain_size": integer(2, MAX_NEAR), "distance": distance_name}  # noqa: RUF012
 
     def _settle_parameters(self) -> None:
-        if not self.epsilon < BITS or not self.condition <= _MAX_CONDITION:
+        if not self.epsilon < BITS or not self.estimator.condition <= _MAX_CONDITION:
             raise degenerate(self.title, self.epsilon)
 
     @property
@@ -137,67 +198,37 @@ class Exponential(SymbolOracle):
         return np.array([[share / _SCALE for share in row] for row in self.shares])
 
     @cached_property
-    def inverse(self) -> Floats:
-        """The inverse of the channel: row ``s`` is what a report of symbol ``s`` adds to the estimates."""
-        return np.asarray(np.linalg.inv(self.channel), np.float64)
-
-    @property
-    def condition(self) -> float:
-        """The condition number of the channel in the 1-norm: how much decoding can amplify rounding errors."""
-        try:
-            return float(np.linalg.norm(self.channel, 1) * np.linalg.norm(self.inverse, 1))
-        except np.linalg.LinAlgError:
-            return float("inf")
-
-    @cached_property
-    def spreads(self) -> Floats:
-        """The variance that a report of each value (row) adds to the estimate of each value (column)."""
-        return self.channel @ self.inverse**2 - np.eye(self.domain_size)
-
-    @property
-    def server_work(self) -> str:
-        return "O(n + d^2)"
-
-    @cached_property
     def _ends(self) -> NDArray[np.uint64]:
         """Where in ``[0, 2^64)`` the words of each symbol end, except the last."""
         sums = [np.cumsum(np.array(row[:-1], np.uint64), dtype=np.uint64) for row in self.shares]
         return np.array(sums, np.uint64)
 
+    @cached_property
+    def estimator(self) -> Channel:
+        return Channel(self.domain_size, self.channel)
+
+    @property
+    def inverse(self) -> Floats:
+        """The inverse of the channel: row ``s`` is what a report of symbol ``s`` adds to the estimates."""
+        return self.estimator.inverse
+
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return symbols(self.domain_size)
+
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return symbol_counts(self.domain_size)
+
+    @property
+    def outcomes(self) -> int:
+        return self.domain_size
+
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         choose.over(len(values))(values, words[:, 0], self._ends, out)
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        del options
-        return np.asarray(tally.state @ self.inverse)
-
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
-        del options
-        counts = np.asarray(count, np.float64)
-        if counts.shape == (self.domain_size,):
-            return counts @ self.spreads
-        own, size = np.diag(self.spreads), self.domain_size
-        other = np.where(np.eye(size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
-        return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
-
-    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
-        """Linear in the counts: unbiased counts give unbiased variances, clipped ones would sum to far more than n."""
-        del totals, options
-        return np.maximum(counts @ self.spreads, 0.0)
-
-    def mean_variance(self, n: int, **options: Any) -> float:
-        del options
-        return float(n * self.spreads.mean())
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Variance of the sum minus the variances of its terms."""
-        del n, options
-        added = self.inverse[:, members].sum(axis=1)
-        whole = counts @ (self.channel @ added**2 - members)
-        return float(whole - (counts @ self.spreads)[members].sum())
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        return np.asarray(generator.multinomial(counts, self.channel).sum(axis=0))
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_symbols.compiled(np.ascontiguousarray(data), state)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         pairs = zip(self.shares[value], self.shares[other], strict=True)

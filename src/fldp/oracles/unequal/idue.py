@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
+from fldp.oracles.base.bit_reports import LANES, add_bits, bit_rows
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import Chances, UnevenOracle
+from fldp.oracles.base.support_counts import Chances, SupportsByKind, UnevenOracle
 from fldp.oracles.base.treatment import Budgets, own_budgets
-from fldp.oracles.plain.unary import BitRows, throw_each
+from fldp.oracles.plain.unary import throw_each
 from fldp.randomness.budget_coins import STEPS, LevelCoins, best_balance
 from fldp.randomness.coins import BITS, degenerate, exp_lower
 from fldp.randomness.stream import Words
@@ -28,7 +30,7 @@ _MIN_POWER = 1 + Fraction(1, 1 << 60)
 
 
 @dataclass(frozen=True, repr=False)
-class IDUE(BitRows, UnevenOracle):
+class IDUE(UnevenOracle):
     """Unary encoding for values with different budgets: a bit for each value, randomized by the budget of that value.
 
     ``budgets`` maps the values that need more protection to budgets below ``epsilon``. Two values are protected by the
@@ -53,6 +55,7 @@ class IDUE(BitRows, UnevenOracle):
     balance: int | None = field(default=None, kw_only=True)
 
     name = "idue"
+    server_work = "O(n d)"
     params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": optional(integer(STEPS // 2, STEPS - 1))}  # noqa: RUF012
 
     def _settle_parameters(self) -> None:
@@ -108,6 +111,18 @@ class IDUE(BitRows, UnevenOracle):
         return 1 + self.coins.planes * -(-self.domain_size // 64)
 
     @cached_property
+    def report_format(self) -> ReportFormat:
+        return bit_rows(self.domain_size)
+
+    @cached_property
+    def estimator(self) -> SupportsByKind:
+        return SupportsByKind(self.domain_size, self.kinds, self.kind_of, independent=True)
+
+    @property
+    def outcomes(self) -> int:
+        return 1 << self.domain_size
+
+    @cached_property
     def _masks(self) -> NDArray[np.uint64]:
         """The thresholds of all values as bit planes, 64 values to a word; 0 for the padding of the last word."""
         limits = np.zeros(-(-self.domain_size // 64) * 64, np.uint64)
@@ -120,8 +135,8 @@ class IDUE(BitRows, UnevenOracle):
         true = np.array(self.coins.true, np.uint64)[self.kind_of]
         throw_each.over(len(values))(values, words, self._masks, true, out)
 
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        return self.draw_supports(counts, generator)
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_bits.compiled(np.ascontiguousarray(data), LANES, state)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Bands by the bits of the two values; all other bits have the same law under both."""

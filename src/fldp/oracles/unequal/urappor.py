@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
-from fldp.oracles.base.bit_reports import LANES, add_bits, padding_mask, widths
+from fldp.oracles.base.bit_reports import LANES, add_bits, byte_fields, number_of, padding_mask
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
+from fldp.oracles.base.symbol_reports import within
 from fldp.oracles.plain.unary import throw
-from fldp.oracles.unequal.utility import OTHER, SENSITIVE, UtilityOracle
+from fldp.oracles.unequal.utility import OTHER, SENSITIVE, NamingSupports, UtilityOracle
 from fldp.randomness.coins import BITS, UnaryCoins, exp_lower
 from fldp.randomness.stream import Words
 
@@ -49,6 +51,7 @@ class URAPPOR(UtilityOracle):
     """
 
     name = "urappor"
+    server_work = "O(n s + d), s sensitive"
 
     @cached_property
     def coins(self) -> UnaryCoins:
@@ -90,21 +93,21 @@ class URAPPOR(UtilityOracle):
         """The number of bytes of the bits in memory, and of the number after them."""
         return -(-len(self.sensitive) // 8), -(-self._others.bit_length() // 8)
 
-    @property
-    def report_dtype(self) -> Any:
-        return np.dtype(np.uint8)
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        fields = byte_fields(len(self.sensitive)) + byte_fields(self._others.bit_length())
+        return ReportFormat(
+            np.dtype(np.uint8), fields, self._check, self._outcome, self._report, shape=(sum(self._bytes),)
+        )
 
-    @property
-    def report_shape(self) -> tuple[int, ...]:
-        return (sum(self._bytes),)
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        others = self.kind_of == OTHER
+        return TallyFormat((self.domain_size,), lambda state, n: within(state, n) and int(state[others].sum()) <= n)
 
-    @property
-    def field_bits(self) -> tuple[int, ...]:
-        return widths(len(self.sensitive)) + widths(self._others.bit_length())
-
-    @property
-    def server_work(self) -> str:
-        return "O(n s + d), s sensitive"
+    @cached_property
+    def estimator(self) -> NamingSupports:
+        return NamingSupports(self.domain_size, self.kinds, self.kind_of, independent=True, revealed=self.revealed)
 
     @property
     def outcomes(self) -> int:
@@ -152,15 +155,9 @@ class URAPPOR(UtilityOracle):
         named = self._named(data)
         np.add.at(state, self._other_values[named[named > 0] - 1], 1)
 
-    def check(self, data: Array) -> NDArray[np.bool_]:
+    def _check(self, data: Array) -> NDArray[np.bool_]:
         unused = data[:, self._bytes[0] - 1] & padding_mask(len(self.sensitive))
         return np.asarray((unused == 0) & (self._named(data) <= self._others))
-
-    def check_state(self, state: NDArray[np.int64], n: int) -> bool:
-        return super().check_state(state, n) and int(state[self.kind_of == OTHER].sum()) <= n
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        return self.draw_supports(counts, generator)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         """Bands by the true bits of the sensitive ones of the two values, and by whether a value is named."""
@@ -210,11 +207,10 @@ class URAPPOR(UtilityOracle):
                 law[bits, 0], law[bits, place + 1] = share * (1 - self.revealed), share * self.revealed
         return law
 
-    def outcome(self, report: Any) -> tuple[Any, Any]:
-        bits = int.from_bytes(report[: self._bytes[0]].tobytes(), "little")
-        return None, (bits, int(self._named(report[None])[0]))
+    def _outcome(self, report: Any) -> tuple[Any, Any]:
+        return None, (number_of(report[: self._bytes[0]]), int(self._named(report[None])[0]))
 
-    def report(self, outcome: Any, public: Any = None) -> Array:
+    def _report(self, outcome: Any, public: Any = None) -> Array:
         del public
         data = b"".join(number.to_bytes(size, "little") for number, size in zip(outcome, self._bytes, strict=True))
         return np.frombuffer(data, np.uint8)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
@@ -15,17 +16,40 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances
-from fldp.oracles.base.symbol_reports import SymbolOracle
+from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.plain.grr import respond
-from fldp.oracles.unequal.utility import SENSITIVE, UtilityOracle
+from fldp.oracles.unequal.utility import SENSITIVE, NamingSupports, UtilityOracle
 from fldp.randomness.coins import BITS, SymbolCoin
 from fldp.randomness.stream import Words
 
 _SCALE = 1 << BITS
 
 
+@dataclass(frozen=True, eq=False)
+class SymbolSupportsByKind(NamingSupports):
+    """Supports of reports that support one value each."""
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Symbols exclude each other in a report: the covariance of two is minus the product of their probabilities."""
+        del options
+        gap, q = float(self.revealed), float(self.kinds[SENSITIVE][1])
+        hidden = members & (self.kind_of == SENSITIVE)
+        size = int(hidden.sum())
+        pairs = size * (size - 1) * q * q  # of a user who holds none of the members
+        own = 2 * gap * q
+        inside, special = float(counts[members].sum()), float(counts[hidden].sum())
+        return -(n * pairs + inside * own * size - special * own) / gap**2
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """With the same probability for all values a report is the value itself; else it is a uniform sensitive one."""
+        state, hidden = generator.binomial(counts, float(self.revealed)), np.flatnonzero(self.kind_of == SENSITIVE)
+        rest = int(counts.sum() - state.sum())
+        state[hidden] += generator.multinomial(rest, np.full(len(hidden), 1 / len(hidden)))
+        return np.asarray(state)
+
+
 @dataclass(frozen=True, repr=False)
-class URR(SymbolOracle, UtilityOracle):
+class URR(UtilityOracle):
     """Utility-optimised randomized response: sensitive values are mixed, others are often reported unchanged.
 
     With ``s`` sensitive values, a report of one of them is itself with probability ``e^eps/(e^eps+s-1)`` and each other
@@ -44,6 +68,8 @@ class URR(SymbolOracle, UtilityOracle):
     """
 
     name = "urr"
+    words = 1
+    server_work = "O(n + d)"
 
     @cached_property
     def coin(self) -> SymbolCoin:
@@ -67,36 +93,37 @@ class URR(SymbolOracle, UtilityOracle):
     def kinds(self) -> tuple[Chances, ...]:
         return (self.coin.p, self.coin.q), (self.revealed, Fraction(0))
 
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        return symbols(self.domain_size)
+
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return symbol_counts(self.domain_size)
+
+    @cached_property
+    def estimator(self) -> SymbolSupportsByKind:
+        return SymbolSupportsByKind(self.domain_size, self.kinds, self.kind_of, revealed=self.revealed)
+
+    @property
+    def outcomes(self) -> int:
+        return self.domain_size
+
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         """A coin below ``keep`` (``shown`` if not sensitive) gives the value itself, any other a sensitive one."""
         # Constant time: both cases are computed for every value, and one is selected.
         coins, sensitive = np.ascontiguousarray(words[:, 0]), np.array(self.sensitive)
         hidden, places = self.places(values)
         last, shown, other = len(sensitive) - 1, U64(self.shown), U64(self.coin.other)
-        symbols = np.zeros(len(values), np.int64)
+        drawn = np.zeros(len(values), np.int64)
         if last:  # a single sensitive value is always kept
-            respond.over(len(values))(np.minimum(places, last), coins, U64(self.coin.keep), other, symbols)
-        drawn = (np.maximum(coins, shown) - shown) // other
-        named = np.where(coins < shown, values, sensitive[np.minimum(drawn, U64(last)).astype(np.int64)])
-        out[:] = np.where(hidden, sensitive[symbols], named)
+            respond.over(len(values))(np.minimum(places, last), coins, U64(self.coin.keep), other, drawn)
+        rank = (np.maximum(coins, shown) - shown) // other
+        named = np.where(coins < shown, values, sensitive[np.minimum(rank, U64(last)).astype(np.int64)])
+        out[:] = np.where(hidden, sensitive[drawn], named)
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Symbols exclude each other in a report: the covariance of two is minus the product of their probabilities."""
-        del options
-        gap, q = float(self.revealed), float(self.coin.q)
-        hidden = members & (self.kind_of == SENSITIVE)
-        size = int(hidden.sum())
-        pairs = size * (size - 1) * q * q  # of a user who holds none of the members
-        own = 2 * gap * q
-        inside, special = float(counts[members].sum()), float(counts[hidden].sum())
-        return -(n * pairs + inside * own * size - special * own) / gap**2
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        """With the same probability for all values a report is the value itself; else it is a uniform sensitive one."""
-        state = generator.binomial(counts, float(self.revealed))
-        rest, few = int(counts.sum() - state.sum()), len(self.sensitive)
-        state[list(self.sensitive)] += generator.multinomial(rest, np.full(few, 1 / few))
-        return np.asarray(state)
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        add_symbols.compiled(np.ascontiguousarray(data), state)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile:
         law, other_law = self.law_of(value), self.law_of(other)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fldp.data.values import Values
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.support_counts import UnevenOracle
+from fldp.oracles.base.support_counts import SupportsByKind, UnevenOracle
 from fldp.oracles.base.treatment import sensitive_values
 from fldp.support.validation import fail
 
@@ -32,6 +32,18 @@ def three_digits(share: Fraction) -> Fraction:
     """
     exact = _MANY.divide(Decimal(share.numerator), Decimal(share.denominator))
     return Fraction(_THREE_DIGITS.plus(exact))
+
+
+@dataclass(frozen=True, eq=False)
+class NamingSupports(SupportsByKind):
+    """Supports of reports that reveal a non-sensitive value with probability ``revealed``."""
+
+    revealed: Fraction = field(kw_only=True)
+
+    @cached_property
+    def least_variances(self) -> Floats:
+        """The variance at four naming reports: a non-sensitive value that nobody names would seem to have none."""
+        return np.where(self.kind_of == OTHER, float(_MIN_NAMED * (1 - self.revealed) / self.revealed**2), 0.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,11 +97,6 @@ class UtilityOracle(UnevenOracle):
     @property
     def anonymity(self) -> int:
         return 1
-
-    @property
-    def least_variances(self) -> Floats:
-        """The variance at four naming reports: a non-sensitive value that nobody names would seem to have none."""
-        return np.where(self.kind_of == OTHER, float(_MIN_NAMED * (1 - self.revealed) / self.revealed**2), 0.0)
 
     def leaves(self) -> Iterable[Collection[int]]:
         """Yield all values, then each non-sensitive value alone."""

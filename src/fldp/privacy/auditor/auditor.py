@@ -14,6 +14,7 @@ import numpy as np
 
 from fldp.errors import ParameterError
 from fldp.numerics.binomial_bounds import MAX_TRIALS
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
@@ -112,7 +113,7 @@ def audit(
     audited = _audited(values, domain_size, stream)
     size = -(-integer(100, MAX_TRIALS)("audit", "samples", samples) // CALLS)
     if oracle:
-        each = np.dtype(oracle.report_dtype).itemsize * int(np.prod(oracle.report_shape))
+        each = oracle.report_format.nbytes
         _check_memory(each, size * CALLS * len(audited))
         supports = supports or (declared(oracle) if _are_values(audited, oracle) else None)
     evidence = _collect(_source(privatize, stream), audited, size, supports, progress or ignore)
@@ -147,7 +148,7 @@ def values_of(oracle: FrequencyOracle, rng: int | Stream | None = None) -> tuple
     >>> values_of(fldp.Grouped(epsilon=1.0, base="grr", groups=[2, 3]))
     (2, 3, 4)
     """
-    plain = oracle.plain_values
+    plain = analysis(oracle).plain_values
     if plain is None:
         return choose_values(oracle.domain_size, rng)
     return tuple(plain[value] for value in choose_values(len(plain), rng))
@@ -198,7 +199,7 @@ def _claim(
 
 def _are_plain(oracle: FrequencyOracle, values: Sequence[Any] | None) -> bool:
     """Whether plain LDP is promised between these values; if eta is 0, nothing else can be audited."""
-    plain = oracle.plain_values or ()
+    plain = analysis(oracle).plain_values or ()
     return oracle.eta == 0 or (values is not None and all(value in plain for value in values))
 
 
@@ -219,9 +220,9 @@ def _are_values(audited: tuple[Any, ...], oracle: FrequencyOracle) -> bool:
     return all(isinstance(value, int) and 0 <= value < oracle.domain_size for value in audited)
 
 
-def _source(privatize: FrequencyOracle | Callable[[Any], Any], stream: Stream) -> Source:
+def _source(privatize: Oracle | Callable[[Any], Any], stream: Stream) -> Source:
     """Return a function that draws outputs of a value."""
-    if isinstance(privatize, FrequencyOracle):
+    if isinstance(privatize, Oracle):
         oracle = privatize
         return lambda value, count: oracle.privatize(np.full(count, value), rng=stream)
     call = privatize

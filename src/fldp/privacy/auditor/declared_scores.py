@@ -14,6 +14,7 @@ import numpy as np
 from fldp.data.reports import Reports
 from fldp.errors import DomainError, ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 
 _CELLS = 1 << 18  # likelihoods in memory at a time
@@ -34,14 +35,13 @@ def declared(oracle: FrequencyOracle) -> Supports | None:
            [-1.,  0.],
            [-1.,  0.]])
     """
-    own = type(oracle).likelihoods is not FrequencyOracle.likelihoods
-    quick = oracle.domain_size <= _MAX_VALUES and (own or _enumerable(oracle))
+    quick = oracle.domain_size <= _MAX_VALUES and (not analysis(oracle).enumerates or _enumerable(oracle))
     return partial(_logarithms, oracle) if quick else None
 
 
 def _enumerable(oracle: FrequencyOracle) -> bool:
     try:
-        oracle.check_enumerable()
+        analysis(oracle).check_enumerable()
     except ParameterError:
         return False
     return True
@@ -49,10 +49,11 @@ def _enumerable(oracle: FrequencyOracle) -> bool:
 
 def _logarithms(oracle: FrequencyOracle, outputs: Any, values: Sequence[int]) -> Floats:
     data = outputs.data if isinstance(outputs, Reports) else np.asarray(outputs)
-    if data.dtype != oracle.report_dtype or data.shape[1:] != oracle.report_shape:
+    if data.dtype != oracle.report_format.dtype or data.shape[1:] != oracle.report_format.shape:
         raise DomainError(f"audit: outputs must be reports of {oracle!r}, got {data.dtype} of shape {data.shape}")
-    likelihoods, rows = np.empty((len(data), len(values))), max(1, _CELLS // oracle.domain_size)
+    about, likelihoods = analysis(oracle), np.empty((len(data), len(values)))
+    rows = max(1, _CELLS // oracle.domain_size)
     for start in range(0, len(data), rows):
-        likelihoods[start : start + rows] = oracle.likelihoods(data[start : start + rows])[:, list(values)]
+        likelihoods[start : start + rows] = about.likelihoods(data[start : start + rows])[:, list(values)]
     with np.errstate(divide="ignore"):
         return np.log(likelihoods)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fldp.numerics.binomial_bounds import incomplete_beta
 from fldp.numerics.types import Floats
+from fldp.oracles.base.claims import CellClaim, ChanceClaim, Claim, SumClaim, TotalClaim
 
 _STEPS = 200  # steps of a bisection
 
@@ -37,6 +38,11 @@ class IntegrityFinding:
     worst: str
     p_value: float
     values: tuple[int, ...] = ()
+
+
+def judged(claim: Claim) -> IntegrityFinding:
+    """Return the finding of a claim about honest reports."""
+    return _JUDGES[type(claim)](*claim)
 
 
 def judge(
@@ -150,3 +156,11 @@ def bennett(excess: Any, trials: int, variance: Any, most: float) -> Floats:
     spread = trials * variance
     ratio = np.maximum(np.asarray(excess, np.float64), 0.0) * most / spread
     return np.asarray(-(spread / most**2) * ((1 + ratio) * np.log1p(ratio) - ratio))
+
+
+_JUDGES: dict[type[Claim], Callable[..., IntegrityFinding]] = {
+    CellClaim: judge,
+    TotalClaim: judge_total,
+    SumClaim: judge_sum,
+    ChanceClaim: IntegrityFinding,
+}

@@ -5,13 +5,10 @@ from dataclasses import dataclass, replace
 
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import DomainError, MergeError
-from fldp.oracles import GRR, Grouped
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import Listed
-from fldp.oracles.strings.count_mean_sketch import SketchOracle
-from fldp.oracles.unequal.utility import UtilityOracle
-from fldp.privacy.honesty.binomial_tests import IntegrityFinding
-from fldp.privacy.honesty.honest_reports import judge_hashes, of_reports, of_tally, parts_of, pooled
+from fldp.oracles.base.revelations import ReportPart
+from fldp.privacy.honesty.binomial_tests import IntegrityFinding, judged
 from fldp.privacy.honesty.pair_tests import judge_pairs
 from fldp.support.validation import fraction
 
@@ -57,7 +54,7 @@ class Findings:
     @property
     def blind(self) -> tuple[str, ...]:
         """What these tests cannot see, in plain language."""
-        return (*_BLIND, *_blind(self.oracle), *(() if self.source == "reports" else (_TALLY,)))
+        return (*_BLIND, *analysis(self.oracle).blind(), *(() if self.source == "reports" else (_TALLY,)))
 
 
 def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alarm: float = FALSE_ALARM) -> Findings:
@@ -90,52 +87,33 @@ def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alar
 
 def _as_sent(source: Reports | Tally) -> Reports | Tally:
     """Return the reports of an oracle among candidates as reports of its string oracle, which are the same."""
-    if not isinstance(source.oracle, Listed):
+    sent = analysis(source.oracle).sent
+    if sent is source.oracle:
         return source
-    base = source.oracle.base
-    return Reports(base, source.data) if isinstance(source, Reports) else Tally(base, source.state, source.n)
+    return Reports(sent, source.data) if isinstance(source, Reports) else Tally(sent, source.state, source.n)
 
 
 def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[IntegrityFinding]:
     if tally.n == 0:
         return
-    if isinstance(oracle, Grouped):
-        for group, inside, reports in parts_of(oracle, tally, data):
-            start = oracle.runs[group].start
-            for finding in _tested(inside.oracle, inside, reports):
-                values = tuple(start + value for value in finding.values)
-                yield replace(finding, test=f"{finding.test}, group {group}", values=values)
-        return
-    if isinstance(oracle, SketchOracle):
-        yield judge_hashes(oracle, tally)
-        for finding in _tested(oracle.response, *pooled(oracle, tally, data)):
-            yield replace(finding, test=f"{finding.test}, buckets", values=())
-        return
-    yield from of_tally(oracle, tally)
+    about = analysis(oracle)
+    yield from map(judged, about.honest_tally(tally))
     if data is not None:
-        yield from of_reports(oracle, data)
+        yield from map(judged, about.honest_reports(data))
     yield from judge_pairs(oracle, tally, data)
+    for part in about.parts(tally, data):
+        yield from _within(part)
 
 
-def _blind(oracle: Oracle) -> tuple[str, ...]:
-    if isinstance(oracle, Grouped):
-        return (_GROUPS, *_blind(max(oracle.members, key=lambda member: member.domain_size)))
-    if isinstance(oracle, GRR | UtilityOracle):
-        return (_SYMBOLS,)
-    if isinstance(oracle, SketchOracle):
-        return _blind(oracle.response)
-    if of_tally.dispatch(type(oracle)) is of_tally.dispatch(Oracle):
-        return (f"anything at all: nothing is known here about honest reports of {oracle.title}",)
-    return ()
+def _within(part: ReportPart) -> Iterator[IntegrityFinding]:
+    """Yield the findings of a part of the reports, about values of the whole if it has any."""
+    for finding in _tested(part.tally.oracle, part.tally, part.data):
+        values = () if part.start is None else tuple(part.start + value for value in finding.values)
+        yield replace(finding, test=f"{finding.test}, {part.name}", values=values)
 
 
 _BLIND = (
     "fake users who follow the rules with a value of their choice: their reports are honest ones",
     "fakes that are too few among so many reports",
 )
-_SYMBOLS = (
-    "fakes that name their targets outright: a report names a value, and any frequencies that noise allows can be the "
-    "data; only a value that nobody holds any more can show them"
-)
-_GROUPS = "fakes that choose a group: the sizes of the groups are data"
 _TALLY = "what only the reports themselves show: this is their tally"

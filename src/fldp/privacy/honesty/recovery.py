@@ -8,7 +8,6 @@ to every estimate follows from how such fakes are crafted, and is subtracted onc
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,15 @@ from fldp.data.reports import Reports, Tally
 from fldp.data.values import as_values
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import analysis
+from fldp.oracles.base.claims import Scores
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.plain.unary import UnaryOracle
+from fldp.oracles.base.strategy import Targets
+from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.honesty.binomial_tests import bennett
 from fldp.privacy.honesty.integrity_tests import FALSE_ALARM, Findings
-from fldp.privacy.honesty.pair_tests import Scores, log_chances, most_supported, pair_scores
+from fldp.privacy.honesty.pair_tests import log_chances, most_supported
 from fldp.privacy.poisoning import leverage, poison
-from fldp.privacy.poisoning.strategy import Targets
 
 _SAMPLE = 1 << 14  # fakes that are crafted to measure what one adds
 _SLACK = 5.0  # standard errors by which an estimate may fall below what the fakes added
@@ -88,13 +89,13 @@ def recover(
     >>> [bool(low < count < high) for (low, high), count in zip(recovered.interval(0.99)[[1, 9]], [0, 20_000])]
     [True, True]
     """
-    oracle, data = source.oracle, source.data if isinstance(source, Reports) else None
-    if not isinstance(oracle, FrequencyOracle):
-        raise ParameterError(f"recover: the oracle must be one of values that can be listed, got {oracle!r}")
+    if analysis(source.oracle).domain_size is None:
+        raise ParameterError(f"recover: the oracle must be one of values that can be listed, got {source.oracle!r}")
+    oracle, data = listed("recover", source.oracle), source.data if isinstance(source, Reports) else None
     oracle.check_options(options)
     tally = oracle.tally(source) if isinstance(source, Reports) else source
     values = most_supported(oracle, tally) if targets is None else _given(oracle, targets)
-    scores = pair_scores(oracle, tally, data, values)
+    scores = analysis(oracle).pairs(tally, data, values)
     if scores is None:
         kind = "reports" if data is not None else "a tally"
         raise ParameterError(
@@ -169,22 +170,11 @@ def _without(plain: Estimate, tally: Tally, scores: Scores, chosen: Targets) -> 
     )
 
 
-@singledispatch
 def fake_mean(
     oracle: FrequencyOracle, targets: Targets, tally: Tally, fakes: float, options: Mapping[str, Any]
 ) -> Floats:
-    """Return the mean contribution of one fake to every estimate."""
-    del tally, fakes
+    """Return the mean contribution of one fake to every estimate: as the tally shows, or from many that are crafted."""
+    shown = analysis(oracle).fake_mean(targets, tally, fakes)
+    if shown is not None:
+        return shown
     return oracle.decode(oracle.tally(poison(oracle, targets, _SAMPLE, rng=0)), **options) / _SAMPLE
-
-
-@fake_mean.register(UnaryOracle)
-def _(oracle: UnaryOracle, targets: Targets, tally: Tally, fakes: float, options: Mapping[str, Any]) -> Floats:
-    """Fakes choose how many other bits they set; the total shows it, as honest reports have a known number of bits."""
-    del options
-    p, q, rest = float(oracle.p), float(oracle.q), max(1, oracle.domain_size - len(targets))
-    honest = (tally.n - fakes) * (p + (oracle.domain_size - 1) * q)
-    filled = ((int(tally.state.sum()) - honest) / max(fakes, 1.0) - len(targets)) / rest
-    shares = np.full(oracle.domain_size, np.clip(filled, 0.0, 1.0))
-    shares[targets] = 1.0
-    return np.asarray((shares - q) / (p - q))

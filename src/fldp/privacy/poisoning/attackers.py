@@ -1,18 +1,18 @@
 """poison: reports of fake users who promote values of their choice, and what they gain."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fldp.data.reports import Reports
 from fldp.data.values import as_values, shown
-from fldp.errors import DomainError
+from fldp.errors import DomainError, ParameterError
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import Listed, listed
-from fldp.privacy.poisoning import bit_reports, composite_reports, hash_reports, parity_reports, symbol_reports  # noqa: F401 (each joins ``strategy``)
-from fldp.privacy.poisoning.strategy import Targets, strategy
+from fldp.oracles.base.strategy import Strategy, Targets
+from fldp.oracles.base.string_oracle import listed
 from fldp.randomness.stream import Stream
 from fldp.support.validation import fail, integer, one_of
 
@@ -52,10 +52,10 @@ def poison(
     generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
     if attack == "random-item":
         return known.privatize(generator.choice(chosen, count), rng=stream)
-    plan = strategy(known, chosen)
+    plan = _strategy(known, chosen)
     if attack == "random-report":
         return Reports(known, plan.blind(count, generator))
-    if tickets and known.public_words:
+    if tickets and known.report_format.public_words:
         honest = known.privatize(np.zeros(count, np.int64), rng=stream)
         return Reports(known, plan.best_given(honest.data))
     return Reports(known, plan.craft(count, generator))
@@ -76,7 +76,7 @@ def leverage(oracle: Oracle, targets: Any, *, attack: str = "maximal-gain", tick
     1.0
     """
     known = listed("leverage", oracle)
-    plan = strategy(known, _checked(known, targets))
+    plan = _strategy(known, _checked(known, targets))
     one_of(*ATTACKS)("leverage", "attack", attack)
     if attack == "random-item":
         return plan.honest_mean()
@@ -98,16 +98,25 @@ def gain(share: float, leverage: float, held: float = 0.0) -> float:
     return float(share) * (leverage - held)
 
 
+def _strategy(oracle: FrequencyOracle, targets: Targets) -> Strategy:
+    known = analysis(oracle).fakes(targets)
+    if known is None:
+        rule = f"no strategy is registered for {oracle.title}: its best fake reports are not known"
+        raise ParameterError(f"poison: {rule}")
+    return known
+
+
 def _checked(oracle: FrequencyOracle, targets: Any) -> Targets:
     asked = list(targets) if isinstance(targets, Iterable) and not isinstance(targets, str) else [targets]
     if not asked:
         raise DomainError("poison: name at least one target")
-    if isinstance(oracle, Listed) and any(isinstance(target, str) for target in asked):
-        asked = [_number(oracle, target) for target in asked]
+    candidates = analysis(oracle).candidates
+    if candidates is not None and any(isinstance(target, str) for target in asked):
+        asked = [_number(candidates, target) for target in asked]
     return np.unique(as_values("poison", asked, oracle.domain_size)).astype(np.int64)
 
 
-def _number(oracle: Listed, target: Any) -> int:
-    if target not in oracle.candidates:
+def _number(candidates: Sequence[str], target: Any) -> int:
+    if target not in candidates:
         raise DomainError(f"poison: targets must be some of the candidates, got {shown(target)}")
-    return oracle.candidates.index(target)
+    return candidates.index(target)

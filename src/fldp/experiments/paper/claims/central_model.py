@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.randomness.stream import Stream
 
@@ -18,23 +19,23 @@ def steps(oracle: FrequencyOracle) -> tuple[Floats, Floats]:
     >>> [row.round(3).tolist() for row in steps(fldp.FHR(epsilon=1.0, domain_size=7))]
     [[0.269, 0.0, 0.731], [0.25, 0.5, 0.25]]
     """
-    sums = {report: _sum(oracle, report) for value in (0, 1) for report in oracle.law(value)}
+    sums = {report: _sum(oracle, report) for value in (0, 1) for report in analysis(oracle).law(value)}
     shares = np.zeros((2, 3))
     for value in (0, 1):
-        for report, share in oracle.law(value).items():
+        for report, share in analysis(oracle).law(value).items():
             shares[value, sums[report] + 1] += float(share)
     return shares[0], shares[1]
 
 
 def _sum(oracle: FrequencyOracle, report: object) -> int:
-    estimate = oracle.estimate(oracle.tally(oracle.report(report)[None]), decoder="paper")
+    estimate = oracle.estimate(oracle.tally(oracle.report_format.report(report)[None]), decoder="paper")
     return round(float(estimate.counts[0]) * _scale(oracle))
 
 
 @cache
 def _scale(oracle: FrequencyOracle) -> float:
     """Return by what the decoder divides the sum: 2p - 1, from the law."""
-    law = oracle.law(0)
+    law = analysis(oracle).law(0)
     p = float(max(law.values()))
     q = float(min(law.values()))
     return (p - q) / (p + q)

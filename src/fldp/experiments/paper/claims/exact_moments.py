@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 
 EXACT = 1e-9  # what rounding alone explains
@@ -37,7 +38,7 @@ def moments(oracle: FrequencyOracle, **options: Any) -> Moments:
     >>> exact.bias < 1e-12, exact.variance[0, 1].round(3)
     (True, np.float64(2.341))
     """
-    laws = [oracle.law(value) for value in range(oracle.domain_size)]
+    laws = [analysis(oracle).law(value) for value in range(oracle.domain_size)]
     reports = list(dict.fromkeys(report for law in laws for report in law))
     decoded = np.array([_decoded(oracle, report, options) for report in reports])
     shares = np.array([[float(law.get(report, 0)) for report in reports] for law in laws])
@@ -46,7 +47,7 @@ def moments(oracle: FrequencyOracle, **options: Any) -> Moments:
 
 
 def _decoded(oracle: FrequencyOracle, report: Any, options: dict[str, Any]) -> Floats:
-    return oracle.estimate(oracle.tally(oracle.report(report)[None]), **options).counts
+    return oracle.estimate(oracle.tally(oracle.report_format.report(report)[None]), **options).counts
 
 
 def tiny(number: float) -> str:

@@ -9,6 +9,7 @@ from fldp.estimation.simulate import simulate
 from fldp.experiments.paper.claims.claim import ClaimFinding, claim, settle
 from fldp.experiments.paper.claims.exact_moments import EXACT, moments, tiny
 from fldp.experiments.paper.evidence import Evidence
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.privacy.notions import FLDP
 from fldp.privacy.verifier import verify
@@ -98,7 +99,7 @@ def true_position_first(value: int, rows: int, p: Fraction) -> Law:
 
 def _kept(oracle: FrequencyOracle) -> Fraction:
     """Return the probability that a report is not swapped, from its law."""
-    law = oracle.law(0)
+    law = analysis(oracle).law(0)
     return max(law.values()) / (max(law.values()) + min(law.values()))
 
 
@@ -149,7 +150,7 @@ def theorem_2(evidence: Evidence) -> ClaimFinding:
 def ranges(evidence: Evidence) -> ClaimFinding:
     """The two orders of a pair are different outputs."""
     oracle = evidence.oracle("fhr", SMALL, items="paper")
-    one, other = oracle.law(0), oracle.law(1)
+    one, other = analysis(oracle).law(0), analysis(oracle).law(1)
     own, shared = len(one), len(one.keys() & other.keys())
     return settle(
         (own, shared) == (16, 8),

@@ -6,6 +6,7 @@ from fldp.experiments.paper.claims.claim import ClaimFinding, claim, settle
 from fldp.experiments.paper.claims.exact_moments import EXACT, moments, tiny
 from fldp.experiments.paper.claims.measured_variances import agreement, measured
 from fldp.experiments.paper.evidence import Evidence
+from fldp.oracles.base.analysis import analysis
 from fldp.privacy.verifier import verify
 
 PART = "The known oracles"
@@ -41,7 +42,7 @@ def generalized_response(evidence: Evidence) -> ClaimFinding:
     oracle = evidence.oracle("grr", 7)
     proof, bias = verify(oracle), moments(oracle).bias
     p, q = exp(evidence.epsilon) / (exp(evidence.epsilon) + 6), 1 / (exp(evidence.epsilon) + 6)
-    law = oracle.law(0)
+    law = analysis(oracle).law(0)
     same = max(abs(float(law[s]) - (q if s else p)) for s in range(7))
     return settle(
         proof.epsilon <= evidence.epsilon and proof.eta == 1 and bias < EXACT and same < EXACT,

@@ -1,65 +1,26 @@
-"""Strategies for reports of parities of an item: under masks (FWR, HRR), or two positions of opposite sign (FHR)."""
+"""The analysis of FWR, and of HRR, which leaks nothing."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.reports import Array
+from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
-from fldp.oracles import FHR, FWR
-from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy, times
+from fldp.oracles.base.analysis import analyses, analysis
+from fldp.oracles.base.claims import CellClaim, Claim, Scores
+from fldp.oracles.base.strategy import Generator, Strategy, Targets
+from fldp.oracles.flexible.fwr import FWR
+from fldp.oracles.flexible.walsh_oracle_analysis import WalshAnalysis, items_claims, signs_of, spanned, whole
 from fldp.randomness.stream import Stream
 
 _DRAWS = 1 << 14  # draws of masks, where there are too many to enumerate
 
 
-def signs_of(order: int, items: NDArray[Any]) -> NDArray[np.int64]:
-    """Return for every position the sum of the signs of these rows of the matrix.
-
-    >>> signs_of(4, np.array([1, 3]))
-    array([ 2, -2,  0,  0])
-    """
-    return walsh_hadamard(times(items, order))
-
-
-@strategy.register(FHR)
-@dataclass(frozen=True, eq=False)
-class HadamardRowStrategy(Strategy):
-    """A first position with +1 for all targets, such as 0, and a mask that is odd for as many as possible."""
-
-    oracle: FHR
-    targets: Targets
-
-    @property
-    def _signs(self) -> NDArray[np.int64]:
-        return signs_of(self.oracle.walsh_order, self.oracle.value_items[self.targets])
-
-    def best(self) -> float:
-        """Where the mask is odd, the other position is one of -1."""
-        least, w = int(self._signs.min()), self.oracle.noise.weight
-        gap = float(2 * (2 * self.oracle.coin.p - 1))
-        return float(w * (len(self.targets) - least) / gap - (1 - w) * least)
-
-    def craft(self, count: int, generator: Generator) -> Array:
-        signs, data = self._signs, np.empty(count, self.oracle.report_dtype)
-        data["plus"] = generator.choice(np.flatnonzero(signs == len(self.targets)), count)
-        data["minus"] = data["plus"] ^ generator.choice(np.flatnonzero(signs == signs.min()), count)
-        return data
-
-    def blind_mean(self) -> float:
-        return float((1 - self.oracle.noise.weight) * len(self.targets) / (self.oracle.walsh_order - 1))
-
-    def blind(self, count: int, generator: Generator) -> Array:
-        data = np.empty(count, self.oracle.report_dtype)
-        data["plus"] = generator.integers(self.oracle.walsh_order, size=count)
-        data["minus"] = data["plus"] ^ generator.integers(1, self.oracle.walsh_order, size=count)
-        return data
-
-
-@strategy.register(FWR)
 @dataclass(frozen=True, eq=False)
 class ParityStrategy(Strategy):
     """Masks under which all targets have the same parity, such as 0, and these parities."""
@@ -104,8 +65,8 @@ class ParityStrategy(Strategy):
 
     def best_on_average(self) -> float:
         """Exact if all masks can be enumerated, else a mean over fixed draws."""
-        every = self.oracle.publics_are_all
-        masks = np.array(list(self.oracle.publics())) if every else _some_masks(self.oracle)
+        every = analysis(self.oracle).publics_are_all
+        masks = np.array(list(analysis(self.oracle).publics())) if every else _some_masks(self.oracle)
         return float(self._scores(masks).max(axis=1).mean())
 
     def _scores(self, masks: NDArray[np.int64]) -> Floats:
@@ -135,8 +96,60 @@ def _codes(masks: NDArray[np.int64], items: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _masked(oracle: FWR, masks: NDArray[np.int64], bits: NDArray[np.int64]) -> Array:
-    data = np.empty(len(masks), oracle.report_dtype)
+    data = np.empty(len(masks), oracle.report_format.dtype)
     for j in range(oracle.masks):
         data[f"mask{j}"] = masks[:, j]
     data["bits"] = bits
     return data
+
+
+@analyses(FWR)
+class FWRAnalysis(WalshAnalysis[FWR]):
+    """Parities under masks."""
+
+    def honest_tally(self, tally: Tally) -> Iterator[Claim]:
+        """Count the reports that every item, used or not, agrees with: in the leak, and also in the symbol."""
+        oracle = self.oracle
+        K, g, n = 1 << oracle.leaks, 1 << oracle.bits, tally.n
+        used = np.zeros(oracle.rows, np.bool_)
+        used[oracle.items] = True
+        leak = np.full(oracle.rows, n) if K == 1 else whole(walsh_hadamard(tally.state[0]) + n, K)
+        full = whole(walsh_hadamard(tally.state[-1]) + K * leak, K * g)
+        if K > 1:
+            yield from items_claims("leak", leak, np.full(oracle.rows, n), used, (1 / K, 1.0))
+        yield from items_claims("supports", full, leak, used, (1 / g, float(oracle.coin.p)))
+
+    def honest_reports(self, data: Array) -> Iterator[Claim]:
+        """Masks and XORs of two masks are uniform: each value, and each parity of its bits."""
+        oracle = self.oracle
+        columns = {f"mask {j}": data[f"mask{j}"] for j in range(oracle.masks)}
+        both = {f"{a} ^ {b}": columns[a] ^ columns[b] for a, b in combinations(columns, 2)}
+        names = list(columns | both)
+        tables = np.array([np.bincount(column, minlength=oracle.rows) for column in (columns | both).values()])
+        D, n = oracle.rows, len(data)
+        place = lambda cell: f"{names[cell // D]} is {cell % D}"  # noqa: E731
+        yield CellClaim("masks", "all masks are equally frequent", tables.ravel(), n, 1 / D, 1 / D, place)
+        even = (n + walsh_hadamard(tables)[:, 1:]) // 2
+        place = lambda cell: f"{names[cell // (D - 1)]} is even in the bits of {cell % (D - 1) + 1}"  # noqa: E731
+        yield CellClaim("parities", "every parity of a mask is a fair coin", even.ravel(), n, 0.5, 0.5, place)
+
+    def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+        """The sign of a mask at the XOR of two items, a fair coin for honest masks; the mean over the masks."""
+        del tally
+        oracle = self.oracle
+        if data is None:
+            return None
+        signs = sum(walsh_hadamard(np.bincount(data[f"mask{j}"], minlength=oracle.rows)) for j in range(oracle.masks))
+        items = oracle.items[values].astype(np.int64)
+        sums = np.asarray(signs)[items[:, None] ^ items] / oracle.masks
+        return Scores(values, sums, np.full(sums.shape, 1 / oracle.masks), 1.0)
+
+    def fakes(self, targets: Targets) -> ParityStrategy:
+        return ParityStrategy(self.oracle, targets)
+
+    def identified(self) -> list[float] | None:
+        """If all items are in use, the masks of the leak are uniform vectors."""
+        known, oracle = super().identified(), self.oracle
+        if known is not None or type(oracle) is not FWR or oracle.domain_size != oracle.rows:
+            return known
+        return spanned(oracle.rows.bit_length() - 1, oracle.leaks)

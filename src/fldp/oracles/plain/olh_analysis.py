@@ -1,20 +1,24 @@
-"""Strategy for reports of a hash seed and a symbol: OLH."""
+"""The analysis of OLH."""
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import factorial
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fldp.data.reports import Array
+from fldp.data.reports import Array, Tally
 from fldp.numerics.kernels import U64
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
-from fldp.oracles import OLH
-from fldp.privacy.poisoning.strategy import Generator, Strategy, Targets, strategy
+from fldp.oracles.base.analysis import analyses
+from fldp.oracles.base.claims import CellClaim, ChanceClaim, Claim, Scores
+from fldp.oracles.base.strategy import Generator, Strategy, Targets
+from fldp.oracles.base.support_counts_analysis import PureAnalysis, independent_pairs, total_of
+from fldp.oracles.plain.olh import OLH
 
 POOL, MAX_POOLS = 1 << 16, 64  # hash seeds that an attacker tries, and how often
 
 
-@strategy.register(OLH)
 @dataclass(frozen=True, eq=False)
 class Hashes(Strategy):
     """The best seeds hash all targets to one symbol: one seed in ``g^(r-1)``, found by search."""
@@ -31,7 +35,7 @@ class Hashes(Strategy):
 
     def craft(self, count: int, generator: Generator) -> Array:
         """Return the best of many seeds, by how many targets they hash to one symbol; few seeds repeat."""
-        crafted, best = np.empty(0, self.oracle.report_dtype), 0
+        crafted, best = np.empty(0, self.oracle.report_format.dtype), 0
         for _ in range(MAX_POOLS):
             pool = self.best_given(self.blind(POOL, generator))
             score = (self._symbols(pool) == pool["symbol"][:, None]).sum(axis=1)
@@ -48,7 +52,7 @@ class Hashes(Strategy):
         return 0.0
 
     def blind(self, count: int, generator: Generator) -> Array:
-        data = np.empty(count, self.oracle.report_dtype)
+        data = np.empty(count, self.oracle.report_format.dtype)
         data["seed"] = generator.integers(2**64, size=count, dtype=np.uint64)
         data["symbol"] = generator.integers(self.oracle.symbols, size=count)
         return data
@@ -82,8 +86,47 @@ def fullest(balls: int, urns: int) -> float:
 
 
 def _no_more_than(most: int, balls: int, urns: int) -> float:
-    urn = [1 / factorial(k) / urns**k if k <= most else 0.0 for k in range(balls + 1)]
+    urn = [1 / math.factorial(k) / urns**k if k <= most else 0.0 for k in range(balls + 1)]
     coefficients = np.array([1.0] + [0.0] * balls)
     for _ in range(urns):
         coefficients = np.convolve(coefficients, urn)[: balls + 1]
-    return float(coefficients[balls]) * factorial(balls)
+    return float(coefficients[balls]) * math.factorial(balls)
+
+
+@analyses(OLH)
+class OLHAnalysis(PureAnalysis[OLH]):
+    """A hash seed, and a symbol."""
+
+    def fakes(self, targets: Targets) -> Hashes:
+        return Hashes(self.oracle, targets)
+
+    def honest_tally(self, tally: Tally) -> Iterator[Claim]:
+        yield from super().honest_tally(tally)
+        yield total_of(self.oracle, tally)
+
+    def honest_reports(self, data: Array) -> Iterator[Claim]:
+        octets = np.ascontiguousarray(data["seed"]).astype("<u8").view(np.uint8).reshape(-1, 8)
+        counts = np.concatenate([np.bincount(column, minlength=256) for column in octets.T])
+        place = lambda cell: f"byte {cell // 256} is {cell % 256}"  # noqa: E731
+        yield CellClaim("seeds", "hash seeds are uniform", counts, len(data), 1 / 256, 1 / 256, place)
+        yield _repeated(data["seed"])
+        symbols, share = np.bincount(data["symbol"], minlength=self.oracle.symbols), 1 / self.oracle.symbols
+        claim = "all symbols are equally frequent"
+        yield CellClaim("symbols", claim, symbols, len(data), share, share, "symbol {}".format)
+
+    def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+        def supported(part: Array) -> NDArray[np.bool_]:
+            hashes = keyed_hash(part["seed"][:, None], values.astype(np.uint64))
+            return np.asarray(multiply_high(hashes, U64(self.oracle.symbols)) == part["symbol"][:, None])
+
+        return independent_pairs(self.oracle, tally, data, values, supported)
+
+
+def _repeated(seeds: Array) -> ChanceClaim:
+    """Claim the most frequent seed: ``k`` of ``n`` being the same has at most ``comb(n, k) 2^(-64 (k-1))`` chances."""
+    distinct, counts = np.unique(seeds, return_counts=True)
+    most, n = int(counts.max(initial=0)), len(seeds)
+    chance = math.lgamma(n + 1) - math.lgamma(most + 1) - math.lgamma(n - most + 1) - 64 * (most - 1) * math.log(2)
+    worst = f"seed {distinct[counts.argmax()]:#018x}: {most:,} of {n:,}" if most > 1 else f"none of {n:,}"
+    p_value = math.exp(min(0.0, chance)) if most > 1 else 1.0
+    return ChanceClaim("repeats", "no hash seed comes twice", worst, p_value)

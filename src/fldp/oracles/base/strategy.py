@@ -5,24 +5,19 @@ of the targets. An honest holder of a target adds 1 on average. The *leverage* o
 reports, and determines its effect: with a share b of fakes among all users, the targets gain
 ``b (leverage - held)`` of all users, where ``held`` is the share of honest users who hold a target.
 
-There is a strategy for each kind of report. An oracle registers a function with ``strategy`` that expresses its
-estimator as worths of the parts of a report; a string oracle registers with ``among``.
+There is a strategy for each kind of report. The companion of an oracle expresses its estimator as worths of the parts
+of a report, and hands them to the strategy for that kind.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import Listed, StringOracle
 from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 
 Targets = NDArray[np.int64]
@@ -67,29 +62,6 @@ class Strategy(ABC):
     def best_on_average(self) -> float:
         """Return the largest worth given the public part, averaged over the public part."""
         return self.best()
-
-
-@singledispatch
-def strategy(oracle: FrequencyOracle, targets: Targets) -> Strategy:
-    """Return the strategy that promotes these values."""
-    del targets
-    raise _unknown(oracle)
-
-
-@singledispatch
-def among(oracle: StringOracle, marks: Fingerprints, targets: Targets) -> Strategy:
-    """Return the strategy that promotes some of the candidates with these fingerprints, by their numbers."""
-    del marks, targets
-    raise _unknown(oracle)
-
-
-@strategy.register(Listed)
-def _(oracle: Listed, targets: Targets) -> Strategy:
-    return among(oracle.base, oracle.marks, targets)
-
-
-def _unknown(oracle: Oracle) -> ParameterError:
-    return ParameterError(f"poison: no strategy is registered for {oracle.title}: its best fake reports are not known")
 
 
 def times(targets: Targets, size: int) -> NDArray[np.int64]:

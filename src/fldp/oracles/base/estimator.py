@@ -1,0 +1,55 @@
+"""Estimator: how to estimate counts from a tally, and how much the estimates vary, as a value that an oracle holds."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Tally
+from fldp.numerics.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator:
+    """Unbiased estimates of the counts of ``size`` values, with their exact variances.
+
+    ``decode`` and ``variance`` are required; the rest suits estimates that are alike for all values and uncorrelated.
+    """
+
+    size: int
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        """Return unbiased counts of all values."""
+        raise NotImplementedError(f"{tally.oracle.title}: define estimator, or decode and variance")
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        """Return the exact variance of the estimated count of a value that ``count`` of ``n`` users hold.
+
+        Given an array of the counts of all values, return an array of their variances.
+        """
+        raise NotImplementedError("define estimator, or decode and variance")
+
+    def mean_variance(self, n: int, **options: Any) -> float:
+        """Return the mean variance over all values, if ``n`` users hold them equally often."""
+        return float(self.variance(n, n / self.size, **options))
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Return the variances of the estimates of all values, given true or estimated counts, and exact totals."""
+        return np.asarray(self.variance(totals[0], np.clip(counts, 0, totals[0]), **options))
+
+    @cached_property
+    def least_variances(self) -> Floats:
+        """Lower bounds for the reported variances, one per value."""
+        return np.zeros(self.size)
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Return the sum of the covariances of all ordered pairs of members: 0 if estimates are uncorrelated."""
+        del n, counts, members, options
+        return 0.0
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """Draw the state of a tally directly, given how many users hold each value; None if no sampler is known."""
+        del counts, generator
+        return None

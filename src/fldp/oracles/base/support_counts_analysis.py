@@ -1,0 +1,94 @@
+"""The analysis of oracles that count supports."""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array, Tally
+from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import Analysis, analyses
+from fldp.oracles.base.claims import Claim, Scores, SumClaim, TotalClaim, supports
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
+
+P_co = TypeVar("P_co", bound=PureOracle, covariant=True)
+U_co = TypeVar("U_co", bound=UnevenOracle, covariant=True)
+Supported = Callable[[Array], NDArray[Any]]
+
+_CELLS = 1 << 22
+_NO_NOISE = 1e-9  # variance where two values cannot be supported together
+
+
+@analyses(PureOracle)
+class PureAnalysis(Analysis[P_co]):
+    """Supports with one p and one q: every count has bounds."""
+
+    def chances(self) -> tuple[Fraction, Fraction]:
+        return self.oracle.p, self.oracle.q
+
+    def honest_tally(self, tally: Tally) -> Iterator[Claim]:
+        if tally.state.shape == (self.oracle.domain_size,):
+            yield supports(tally.state, tally.n, float(self.oracle.q), float(self.oracle.p))
+
+
+@analyses(UnevenOracle)
+class UnevenAnalysis(Analysis[U_co]):
+    """Supports with a p and q for each kind of value: every count has bounds of its own."""
+
+    def honest_tally(self, tally: Tally) -> Iterator[Claim]:
+        high, low, _ = self.oracle.chances
+        yield supports(tally.state, tally.n, low, high)
+
+
+def total_of(oracle: PureOracle, tally: Tally) -> TotalClaim:
+    """Claim how many supports there are in all: those of one report are independent (OLH: with an ideal hash)."""
+    p, q = float(oracle.p), float(oracle.q)
+    claim = "all values together are supported as often as one true and many others are"
+    parts = [(tally.n, p), (tally.n * (oracle.domain_size - 1), q)]
+    return TotalClaim("total", claim, int(tally.state.sum()), parts)
+
+
+def sum_of(oracle: UnevenOracle, tally: Tally) -> SumClaim:
+    """Claim the sum of all estimates: a report adds 1 on average. Given the value, supports are independent."""
+    p, q, gap = oracle.chances
+    noise, held = q * (1 - q) / gap**2, p * (1 - p) / gap**2
+    variance = float(noise.sum() + (held - noise).max())
+    most = float(((1 - q) / gap).sum()) - 1, float((q / gap).sum()) + 1
+    claim = "the estimates of all values add up to the number of reports"
+    return SumClaim("total", claim, float(oracle.decode(tally).sum()), tally.n, variance, most)
+
+
+def independent_pairs(
+    oracle: PureOracle | UnevenOracle,
+    tally: Tally,
+    data: Array | None,
+    values: NDArray[np.int64],
+    supported: Supported,
+) -> Scores | None:
+    """Score supports that are independent given the value, by the product of their excesses over the noise.
+
+    Each factor is divided by the most that it can be. Its mean is 0 unless the value is held, and nobody holds both.
+    ``supported`` tells which of the values each report supports.
+    """
+    if data is None:
+        return None
+    p, q = (each[values] for each in oracle.chances[:2])
+    both = supported_together(oracle, data, values, supported)
+    alone, scale = np.outer(np.diag(both), q), np.outer(1 - q, 1 - q)
+    sums = (both - alone - alone.T + tally.n * np.outer(q, q)) / scale
+    noise, held = q * (1 - q), p * (1 - p) + (p - q) ** 2
+    most = np.maximum(np.outer(noise, noise), np.maximum(np.outer(held, noise), np.outer(noise, held)))
+    return Scores(values, sums, np.maximum(most / scale**2, _NO_NOISE), max(1.0, float((np.outer(q, q) / scale).max())))
+
+
+def supported_together(oracle: FrequencyOracle, data: Array, values: NDArray[np.int64], supported: Supported) -> Floats:
+    """Count for every two values the reports that support both; on the diagonal, the supports of each."""
+    both = np.zeros((len(values), len(values)))
+    step = max(1, _CELLS // oracle.domain_size)
+    for start in range(0, len(data), step):
+        marks = supported(data[start : start + step]).astype(np.float32)
+        both += marks.T @ marks
+    return both

@@ -1,0 +1,172 @@
+"""One mechanism: whoever analyses an oracle asks its analysis, and no class by its name."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fldp
+from fldp.oracles import names
+from fldp.oracles.base import analysis as core
+from fldp.oracles.kit import Analysis, CellClaim, Oracle, Symbols, analyses, analysis, supports_worth
+from support.defects import Subset
+from support.small_oracles import SMALL
+
+SOURCE = Path(inspect.getfile(fldp)).parent
+
+
+def classes(cls=Oracle):
+    """Return the names of all oracle classes of this package but the first, whose instances any oracle is."""
+    below = [each for each in cls.__subclasses__() if each.__module__.startswith("fldp.")]
+    return {each.__name__ for each in below}.union(*map(classes, below))
+
+
+def tells_apart(node, known):
+    """Whether a node of code asks for the class of an oracle."""
+    if isinstance(node, ast.MatchClass):
+        return getattr(node.cls, "id", "") in known
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"isinstance", "issubclass"}:
+        return bool({getattr(part, "id", "") for part in ast.walk(node.args[1])} & known)
+    if not isinstance(node, ast.Compare) or getattr(getattr(node.left, "func", None), "id", "") != "type":
+        return False
+    return bool({getattr(part, "id", "") for part in node.comparators} & known)
+
+
+def dispatches(text, known):
+    named = known & set(re.findall(r"\w+", text))
+    return bool(named) and any(tells_apart(node, named) for node in ast.walk(ast.parse(text)))
+
+
+def test_nobody_outside_of_the_room_tells_oracles_apart_by_class():
+    names()  # loads all of them
+    known = classes()
+    assert {"FrequencyOracle", "StringOracle", "Listed", "Grouped", "WalshOracle", "HRR"} <= known
+    found = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        if path.relative_to(SOURCE).parts[0] != "oracles" and dispatches(path.read_text(), known)
+    }
+    assert found == set()
+
+
+ASKED = (
+    "law|outcomes|publics|publics_are_all|check_enumerable|profile|sample_values|overlaps|leaves|resized|likelihoods"
+)
+DIRECTLY = re.compile(rf"oracle\.({ASKED}|outcomes|plain_values|unprotected|server_work|leak|value_items)\b(?! import)")
+
+
+def test_nobody_outside_of_the_room_goes_around_the_analysis():
+    outside = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] != "oracles"]
+    assert [path for path in outside if DIRECTLY.search(path.read_text())] == []
+    assert DIRECTLY.search("self.oracle.law(3)")
+
+
+def test_there_is_no_second_mechanism():
+    assert [path for path in SOURCE.rglob("*.py") if "singledispatch" in path.read_text()] == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    ["isinstance(x, fldp.GRR | GRR)", "issubclass(cls, (int, GRR))", "type(x) is GRR", "match x:\n case GRR(): pass"],
+)
+def test_a_question_for_a_class_is_found(planted):
+    assert dispatches(planted, {"GRR"})
+    assert not dispatches(planted.replace("GRR", "int"), {"GRR"})
+
+
+# ------------------------------------------------------------------------------------------------------- companions
+
+
+class Loud(Subset):
+    """An oracle of one's own, with a companion; ``Louder`` shares it."""
+
+
+class Louder(Loud):
+    pass
+
+
+@pytest.fixture
+def companion():
+    before = analysis(Louder(1.0, 4))
+
+    @analyses(Loud)
+    class LoudAnalysis(Analysis[Loud]):
+        server_work = "O(noise)"
+
+        def likelihoods(self, data):
+            return super().likelihoods(data) * 2
+
+    yield before
+    del core._COMPANIONS[Loud]
+    core._companion.cache_clear()
+
+
+def test_a_companion_answers_for_a_class_and_its_subclasses(companion):
+    for oracle in (Loud(1.0, 4), Louder(1.0, 4)):
+        data = oracle.privatize([0, 1, 2], rng=7).data
+        assert analysis(oracle).server_work == "O(noise)" != companion.server_work
+        assert (analysis(oracle).likelihoods(data) == 2 * oracle.likelihoods(data)).all()
+        assert not analysis(oracle).enumerates and companion.enumerates  # noqa: PT018
+        fldp.check_oracle(oracle)
+    assert analysis(Subset(1.0, 4)).server_work == companion.server_work
+
+
+def test_a_companion_of_ones_own_serves_poisoning_and_integrity():
+    class Named(fldp.GRR):
+        """An oracle of one's own that reports symbols, and a companion that knows what these are worth."""
+
+    @analyses(Named)
+    class NamedAnalysis(Analysis[Named]):
+        def fakes(self, targets):
+            weights, constant = supports_worth(self.oracle, targets)
+            return Symbols(weights + constant, self.oracle.report_format.dtype)
+
+        def honest_tally(self, tally):
+            p, q = map(float, (self.oracle.p, self.oracle.q))
+            yield CellClaim("mine", "as often as by noise", tally.state, tally.n, q, p)
+
+    mine, plain = Named(1.0, 4), fldp.GRR(1.0, 4)
+    try:
+        fake = fldp.privacy.poison(mine, [1], 300, rng=7)
+        assert (fake.data == fldp.privacy.poison(plain, [1], 300, rng=7).data).all()
+        assert fldp.privacy.leverage(mine, [1]) == fldp.privacy.leverage(plain, [1])
+        assert [finding.test for finding in fldp.integrity(fake).flagged] == ["mine"]
+    finally:
+        del core._COMPANIONS[Named]
+        core._companion.cache_clear()
+
+
+def test_without_a_companion_the_methods_of_the_oracle_answer(companion):
+    oracle = Louder(1.0, 4)
+    assert companion.law(2) == oracle.law(2)
+    assert (companion.outcomes, companion.domain_size, companion.candidates) == (oracle.outcomes, 4, None)
+    assert companion.sent == oracle
+    assert companion.parities() is None
+    with pytest.raises(fldp.ParameterError, match="analysis: CMS is for strings, so name candidates"):
+        analysis(fldp.CMS(1.0)).profile()
+
+
+@pytest.mark.parametrize("oracle", SMALL, ids=repr)
+def test_the_companions_of_this_package_answer_as_the_oracles_do(oracle):
+    about, data = analysis(oracle), oracle.privatize([0, 1, 1], rng=7).data
+    assert about.domain_size == oracle.domain_size
+    assert (about.likelihoods(data) == oracle.likelihoods(data)).all()
+    assert about.server_work == oracle.server_work
+    assert about.sample_values(0, oracle.domain_size) == oracle.sample_values(0, oracle.domain_size)
+
+
+def test_a_client_loads_no_companion():
+    code = (
+        "import sys, fldp\n"
+        "fldp.GRR(1.0, 5).privatize([1]), fldp.FHR(1.0, 7).privatize(1)\n"
+        "table = dict(name='q', question='?', labels=['a', 'b', 'c'], oracle=dict(name='fhr', epsilon=1.0))\n"
+        "fldp.Survey.from_dict(table).privatize(['b'])\n"
+        "assert not [name for name in sys.modules if name.endswith('_analysis')]\n"
+        "fldp.verify(fldp.FHR(1.0, 7))\n"
+        "assert 'fldp.oracles.flexible.fhr_analysis' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

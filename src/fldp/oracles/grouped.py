@@ -19,6 +19,7 @@ from fldp.oracles.base.bit_reports import widths
 from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fwr import HRR
+from fldp.oracles.flexible.walsh_oracle import ALLOW_EXPOSURE
 from fldp.oracles.plain.grr import GRR, RR
 from fldp.oracles.plain.hadamard_response import HR
 from fldp.oracles.plain.pgr import PGR
@@ -26,7 +27,7 @@ from fldp.oracles.plain.single_value import Single
 from fldp.oracles.plain.subset_selection import SS
 from fldp.oracles.plain.unary import OUE, SUE
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, flag, integer, positive
+from fldp.support.validation import Described, fail, integer, positive, whole_numbers
 
 BASES: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (GRR, HR, HRR, OUE, PGR, RR, SS, SUE)}
 MAX_GROUPS = 256  # so that a group is one byte, and the list of them fits into the header of a batch
@@ -86,9 +87,9 @@ class Grouped(FrequencyOracle):
     params = {  # noqa: RUF012
         "epsilon": positive,
         "domain_size": integer(0, MAX_VALUES),
-        "base": _base,
-        "groups": sizes,
-        "allow_exposure": flag,
+        "base": Described(_base, "the oracle inside a group"),
+        "groups": Described(sizes, "sizes such as 3,2,4", read=whole_numbers),
+        "allow_exposure": ALLOW_EXPOSURE,
     }
 
     def _settle_parameters(self) -> None:

@@ -26,7 +26,7 @@ from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
 from fldp.oracles.base.symbol_reports import SymbolOracle, add_symbols
 from fldp.randomness.coins import SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, degenerate, exp_lower
 from fldp.randomness.stream import Stream, Words
-from fldp.support.validation import fail, flag, fraction, integer, one_of, optional, positive
+from fldp.support.validation import Described, fail, flag, fraction, integer, one_of, optional, positive, whole_numbers
 
 __all__ = [
     "ONE",
@@ -34,6 +34,7 @@ __all__ = [
     "ZERO",
     "Array",
     "Band",
+    "Described",
     "Fit",
     "Floats",
     "FrequencyOracle",
@@ -69,4 +70,5 @@ __all__ = [
     "positive",
     "symbol_dtype",
     "walsh_hadamard",
+    "whole_numbers",
 ]

@@ -17,10 +17,10 @@ from fldp.numerics.word_kernels import parity
 from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fhr_items import Items
-from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
+from fldp.oracles.flexible.walsh_oracle import ALLOW_EXPOSURE, Noise, WalshOracle
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
-from fldp.support.validation import flag, one_of
+from fldp.support.validation import Described, one_of
 
 _HALF_WORD = U64(32)
 
@@ -100,8 +100,8 @@ class FHR(WalshOracle):
     decoders = ("full", "paper")
     params = {  # noqa: RUF012
         **WalshOracle.params,
-        "items": one_of("spread", "paper"),
-        "allow_exposure": flag,
+        "items": Described(one_of("spread", "paper"), "spread (default) or paper"),
+        "allow_exposure": ALLOW_EXPOSURE,
     }
 
     @cached_property

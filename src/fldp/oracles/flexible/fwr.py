@@ -19,11 +19,11 @@ from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible import fwr_items
 from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gray_code
-from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
+from fldp.oracles.flexible.walsh_oracle import ALLOW_EXPOSURE, Noise, WalshOracle
 from fldp.randomness.coins import SymbolCoin, exp_lower
 from fldp.randomness.stream import Stream, Words
 from fldp.support.exact_numbers import exact
-from fldp.support.validation import fail, flag, integer, optional
+from fldp.support.validation import Described, fail, integer, optional
 
 MAX_HASH_BITS, MAX_MASKS = 8, 12
 MAX_SCATTERED = 1 << 22  # values: anonymity is computed by a transform over all of them
@@ -91,9 +91,9 @@ class FWR(WalshOracle):
     name = "fwr"
     params = {  # noqa: RUF012
         **WalshOracle.params,
-        "eta": halving,
-        "hash_bits": optional(integer(1, MAX_HASH_BITS)),
-        "allow_exposure": flag,
+        "eta": Described(halving, "1 (plain LDP, the default), 0.5, 0.25, ...", read=float),
+        "hash_bits": Described(optional(integer(1, MAX_HASH_BITS)), f"parities under the coin, 1 to {MAX_HASH_BITS}"),
+        "allow_exposure": ALLOW_EXPOSURE,
     }
 
     def _settle_parameters(self) -> None:

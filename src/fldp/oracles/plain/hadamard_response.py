@@ -20,7 +20,7 @@ from fldp.oracles.base.symbol_reports import add_symbols
 from fldp.oracles.plain.grr import respond
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer
+from fldp.support.validation import Described, fail, integer
 
 MAX_BLOCKS = 1 << 16
 
@@ -82,7 +82,10 @@ class HR(FrequencyOracle):
     blocks: int = 1
 
     name = "hr"
-    params = {**FrequencyOracle.params, "blocks": power_of_two}  # noqa: RUF012
+    params = {  # noqa: RUF012
+        **FrequencyOracle.params,
+        "blocks": Described(power_of_two, "1 (the default), 2, 4, ... near e^epsilon"),
+    }
 
     @cached_property
     def coin(self) -> SymbolCoin:

@@ -39,9 +39,11 @@ from fldp.oracles.plain.hadamard_response import power_of_two
 from fldp.oracles.plain.olh import hash_symbols
 from fldp.oracles.plain.unary import SUE
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer, positive
+from fldp.support.validation import Described, fail, integer, positive
 
 MAX_SEED = 2**53 - 1  # what JSON and JavaScript hold exactly
+HASHES_HELP = "the number of hash functions"
+HASH_SEED = Described(integer(0, MAX_SEED), "which hash functions")
 MAX_CELLS = 1 << 24
 _MAX_PUBLICS = 64
 
@@ -73,9 +75,9 @@ class SketchOracle(StringOracle):
 
     params = {  # noqa: RUF012
         "epsilon": positive,
-        "hashes": power_of_two,
-        "width": power_of_two,
-        "hash_seed": integer(0, MAX_SEED),
+        "hashes": Described(power_of_two, HASHES_HELP),
+        "width": Described(power_of_two, "buckets of each, 2, 4, 8, ..."),
+        "hash_seed": HASH_SEED,
     }
 
     def _settle_parameters(self) -> None:

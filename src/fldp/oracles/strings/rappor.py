@@ -25,12 +25,12 @@ from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.plain.hadamard_response import power_of_two
 from fldp.oracles.strings.bloom_fit import FittedOracle
 from fldp.oracles.strings.bloom_model import CohortCounts, Design
-from fldp.oracles.strings.count_mean_sketch import MAX_SEED
+from fldp.oracles.strings.count_mean_sketch import HASH_SEED, HASHES_HELP
 from fldp.oracles.strings.rappor_kernels import choose_bits, flip_filters
 from fldp.randomness.coins import log_upper
 from fldp.randomness.stream import Stream, Words
 from fldp.randomness.two_stage_coins import StageCoins
-from fldp.support.validation import fail, fraction, integer, optional, positive
+from fldp.support.validation import Described, fail, fraction, integer, optional, positive
 
 _ALL = U64(2**64 - 1)
 _MAX_PUBLICS = 64
@@ -71,12 +71,12 @@ class RAPPOR(FittedOracle):
     name = "rappor"
     params = {  # noqa: RUF012
         "epsilon": positive,
-        "epsilon_permanent": positive,
-        "bits": integer(2, 4096),
-        "hashes": integer(1, 16),
-        "cohorts": power_of_two,
-        "p": optional(fraction),
-        "hash_seed": integer(0, MAX_SEED),
+        "epsilon_permanent": Described(positive, "the epsilon of all reports of a person"),
+        "bits": Described(integer(2, 4096), "bits of a filter"),
+        "hashes": Described(integer(1, 16), HASHES_HELP),
+        "cohorts": Described(power_of_two, "1, 2, 4, ..."),
+        "p": Described(optional(fraction), "how often a kept 0 is reported as 1"),
+        "hash_seed": HASH_SEED,
     }
     refreshes = True
 

@@ -18,7 +18,7 @@ from fldp.oracles.base.symbol_reports import SymbolOracle
 from fldp.oracles.base.treatment import DISTANCES, distance_name
 from fldp.randomness.coins import BITS, LOSS, degenerate, exp_lower
 from fldp.randomness.stream import Words
-from fldp.support.validation import integer, positive
+from fldp.support.validation import Described, integer, positive
 
 _SCALE, _FINE = 1 << BITS, 1 << 128
 _MAX_CONDITION = 1e9  # beyond it, rounding shows in the estimates
@@ -66,7 +66,11 @@ class Exponential(SymbolOracle):
     distance: str = field(kw_only=True)
 
     name = "exponential"
-    params = {"epsilon": positive, "domain_size": integer(2, MAX_NEAR), "distance": distance_name}  # noqa: RUF012
+    params = {  # noqa: RUF012
+        "epsilon": positive,
+        "domain_size": integer(2, MAX_NEAR),
+        "distance": Described(distance_name, "line or ring"),
+    }
 
     def _settle_parameters(self) -> None:
         if not self.epsilon < BITS or not self.condition <= _MAX_CONDITION:

@@ -17,12 +17,12 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances, UnevenOracle
-from fldp.oracles.base.treatment import Budgets, own_budgets
+from fldp.oracles.base.treatment import Budgets, own_budgets, read_budgets
 from fldp.oracles.plain.unary import BitRows, throw_each
 from fldp.randomness.budget_coins import STEPS, LevelCoins, best_balance
 from fldp.randomness.coins import BITS, degenerate, exp_lower
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer, optional
+from fldp.support.validation import Described, fail, integer, optional
 
 _MIN_POWER = 1 + Fraction(1, 1 << 60)
 
@@ -53,7 +53,14 @@ class IDUE(BitRows, UnevenOracle):
     balance: int | None = field(default=None, kw_only=True)
 
     name = "idue"
-    params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": optional(integer(STEPS // 2, STEPS - 1))}  # noqa: RUF012
+    params = {  # noqa: RUF012
+        **FrequencyOracle.params,
+        "budgets": Described(own_budgets, "values with budgets such as 0:0.5,3:1", read=read_budgets),
+        "balance": Described(
+            optional(integer(STEPS // 2, STEPS - 1)),
+            f"from {STEPS // 2} to {STEPS - 1}, the best for these budgets by default",
+        ),
+    }
 
     def _settle_parameters(self) -> None:
         for value, budget in self.budgets:

@@ -84,6 +84,14 @@ class Grouped(FrequencyOracle):
     allow_exposure: bool = field(default=False, kw_only=True)
 
     name = "grouped"
+    examples = (
+        {"epsilon": 1.0, "base": "grr", "groups": (3, 5)},
+        {"epsilon": 2.0, "base": "oue", "groups": (2, 17, 4)},
+        {"epsilon": 0.5, "base": "hrr", "groups": (100, 1, 7), "allow_exposure": True},
+        {"epsilon": 1.0, "base": "ss", "groups": (12, 3)},
+        {"epsilon": 1.0, "base": "pgr", "groups": (40, 2)},
+        {"epsilon": 1.0, "base": "hr", "groups": (9, 9)},
+    )
     params = {  # noqa: RUF012
         "epsilon": positive,
         "domain_size": integer(0, MAX_VALUES),

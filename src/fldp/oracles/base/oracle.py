@@ -19,6 +19,7 @@ from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import Constraint, one_of
 
 Law = dict[Any, Fraction]
+Examples = Sequence[Sequence[Any] | Mapping[str, Any]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +39,7 @@ class Oracle(ABC):
 
     name: ClassVar[str]
     params: ClassVar[Mapping[str, Constraint]]
+    examples: ClassVar[Examples]  # arguments of the oracles in the test vectors
 
     decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
     methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased
@@ -296,7 +298,7 @@ class Oracle(ABC):
         if not good.all():
             position = int(np.flatnonzero(~good)[0])
             error = DomainError(
-                f"{self.title}: reports must be ones that {self!r} can produce, "
+                f"{self.title}: reports must be ones that {_one_line(repr(self), 240)} can produce, "
                 f"got {_one_line(array[position])} at position {position}"
             )
             error.index = position
@@ -311,10 +313,10 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Fraction) else value
 
 
-def _one_line(report: Any) -> str:
-    """Return the beginning of a report as one line; NumPy would break a wide one into several."""
-    text = " ".join(str(report).split())
-    return text if len(text) <= 80 else f"{text[:76]} ..."
+def _one_line(value: object, size: int = 80) -> str:
+    """Return the beginning of a value as one line; NumPy would break a wide report into several."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= size else f"{text[: size - 4]} ..."
 
 
 def _rebuild(cls: type[Oracle], fields: dict[str, Any]) -> Oracle:

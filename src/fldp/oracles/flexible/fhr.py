@@ -97,6 +97,7 @@ class FHR(WalshOracle):
     allow_exposure: bool = False
 
     name = "fhr"
+    examples = ((1.0, 5), (1.0, 1023), (0.4, 1024), (2.0, 7, "paper"), (1.0, 2, "spread", True))
     decoders = ("full", "paper")
     params = {  # noqa: RUF012
         **WalshOracle.params,

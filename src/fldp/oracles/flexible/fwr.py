@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.frequency_oracle import Law, symbol_dtype
+from fldp.oracles.base.oracle import Examples
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible import fwr_items
 from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gray_code
@@ -89,6 +90,7 @@ class FWR(WalshOracle):
     allow_exposure: bool = False
 
     name = "fwr"
+    examples: ClassVar[Examples] = ((1.0, 8, 0.5), (1.0, 1023), (2.0, 100, 0.25), (0.4, 600, 0.5, 3))
     params = {  # noqa: RUF012
         **WalshOracle.params,
         "eta": Described(halving, "1 (plain LDP, the default), 0.5, 0.25, ...", read=float),
@@ -323,6 +325,7 @@ class HRR(FWR):
     hash_bits: int | None = 1
 
     name = "hrr"
+    examples = ((1.0, 8), (0.5, 1000))
     params = {  # noqa: RUF012
         **FWR.params,
         "eta": lambda owner, name, value: halving(owner, name, value) if value == 1 else _only(owner, name, value),

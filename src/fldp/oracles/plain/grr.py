@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
+from fldp.oracles.base.oracle import Examples
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import PureOracle
 from fldp.oracles.base.symbol_reports import SymbolOracle
@@ -46,6 +47,7 @@ class GRR(SymbolOracle, PureOracle):
     """
 
     name = "grr"
+    examples: ClassVar[Examples] = ((1.0, 5), (3.0, 256), (0.5, 1000))
 
     @cached_property
     def coin(self) -> SymbolCoin:
@@ -97,4 +99,5 @@ class RR(GRR):
     domain_size: int = 2
 
     name = "rr"
+    examples = ((1.0,), (0.1,))
     params = {"epsilon": positive, "domain_size": integer(2, 2)}  # noqa: RUF012

@@ -74,6 +74,7 @@ class OLH(PureOracle):
     """
 
     name = "olh"
+    examples = ((1.0, 100), (4.0, 7))
 
     @cached_property
     def symbols(self) -> int:

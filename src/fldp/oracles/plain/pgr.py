@@ -112,6 +112,7 @@ class PGR(PureOracle):
     """
 
     name = "pgr"
+    examples = ((1.0, 5), (1.0, 1024), (0.1, 40), (2.0, 300), (8.0, 257))
 
     @cached_property
     def space(self) -> Space:

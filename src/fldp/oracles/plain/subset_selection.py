@@ -146,6 +146,7 @@ class SS(PureOracle):
     """
 
     name = "ss"
+    examples = ((1.0, 10), (0.1, 2), (4.0, 7), (0.5, 65), (3.0, 1000))
 
     @cached_property
     def size(self) -> int:

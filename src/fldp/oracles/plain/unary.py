@@ -200,6 +200,7 @@ class SUE(UnaryOracle):
     """
 
     name = "sue"
+    examples = ((1.0, 5), (2.0, 65))
 
     @cached_property
     def coins(self) -> UnaryCoins:
@@ -220,6 +221,7 @@ class OUE(UnaryOracle):
     """
 
     name = "oue"
+    examples = ((1.0, 5), (1.0, 64), (8.0, 9))
 
     @cached_property
     def coins(self) -> UnaryCoins:

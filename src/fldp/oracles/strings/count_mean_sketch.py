@@ -275,6 +275,7 @@ class CMS(SketchOracle):
     """
 
     name = "cms"
+    examples = ((4.0, 4, 16), (1.0, 512, 2), (2.0, 1, 64), (0.5, 2, 128, 2**53 - 1))
 
     @cached_property
     def response(self) -> FrequencyOracle:
@@ -333,6 +334,7 @@ class HCMS(SketchOracle):
     """
 
     name = "hcms"
+    examples = ((4.0, 4, 16), (1.0, 512, 2), (2.0, 1, 64), (0.5, 2, 512, 2**53 - 1))
 
     @cached_property
     def response(self) -> FrequencyOracle:

@@ -49,6 +49,11 @@ class URAPPOR(UtilityOracle):
     """
 
     name = "urappor"
+    examples = (
+        {"epsilon": 1.0, "domain_size": 9, "sensitive": (1, 4, 8)},
+        {"epsilon": 4.0, "domain_size": 600, "sensitive": (*range(7), 599)},
+        {"epsilon": 0.5, "domain_size": 80, "sensitive": range(64)},
+    )
 
     @cached_property
     def coins(self) -> UnaryCoins:

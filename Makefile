@@ -10,7 +10,7 @@ export UV_COMPILE_BYTECODE := 1
 # Without bytecode on disk every worker and every process of the tests would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test tests lint bench figures soak javascript screenshots vectors constraints clean needs
+.PHONY: help demo check test tests lint bench figures soak javascript screenshots vectors tables constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -71,6 +71,9 @@ screenshots: $(READY) needs  ## the pictures of the pages in the documents
 
 vectors: $(READY)  ## write the test vectors anew
 	$(BIN)/python -m fldp.conformance.vectors vectors
+
+tables: $(READY)  ## write the tables of oracles in the documents anew
+	$(BIN)/python tools/oracle_tables.py
 
 constraints: $(READY)  ## pin the newest versions of everything
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \

@@ -70,6 +70,13 @@ class Grouped(FrequencyOracle):
     ``variance(n, count)`` of a single count does not know the group: it is the largest that it can be, with all ``n``
     users in one group.
 
+    Report: the group in clear, and a report of another oracle inside it | depends | *weak*: eps-LDP inside a group,
+      eta 0 between groups
+    Fields: the number of the group: the bits of the number of groups minus 1; the numbers of the base's report;
+      zeros up to the width of the longest base's report
+    Words: the most of any group's base | the base's inside the group
+    Best fake: that of the best group | its leverage
+
     >>> oracle = Grouped(epsilon=1.0, base="oue", groups=[3, 2])
     >>> oracle.domain_size, oracle.eta, oracle.anonymity
     (5, Fraction(0, 1), 2)

@@ -84,6 +84,12 @@ class FHR(WalshOracle):
 
     Zhao et al.: FLDP: Flexible strategy for local differential privacy, arXiv 2203.14875.
 
+    Report: two positions | | (eps, 1/2)-FLDP
+    Fields: the position of +1, then the position of -1, *after* the coin: ``r`` each, ``r`` = the bits of ``d``
+    Words: 2 | position in bits 0.., mask in bits 32..; a coin as for RR
+    Best fake: a first position of +1 for all targets (0 always is one), and a mask that is odd for as many as can
+      be | by one transform; ``r (w c + 1 - w)`` if it can be odd for all
+
     >>> oracle = FHR(epsilon=1.0, domain_size=1023)
     >>> oracle.eta, oracle.anonymity, oracle.report_bits
     (Fraction(1, 2), 512, 20)

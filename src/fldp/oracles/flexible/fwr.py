@@ -78,6 +78,13 @@ class FWR(WalshOracle):
     weaker than LDP**: each report rules out all but about a share eta of the domain with certainty; ``anonymity``
     bounds what remains. ``hash_bits`` is ``m``, the best for eps unless given.
 
+    Report: masks and parities | 33 (eta = 1/2) | (eps, eta)-FLDP, eta = 1, 1/2, 1/4, ...; eps-LDP at eta = 1
+    Fields: the masks, ``r`` = the bits of ``d - 1`` each, then the parities under them as one number, the first
+      mask's lowest
+    Words: ceil((k+m)/2) + 1 | two masks from each word; then a coin as for GRR on the symbol of the parities
+    Best fake: masks under which all targets have one parity (0 always is one), and those parities | ``r`` times
+      what a full agreement adds
+
     >>> oracle = FWR(epsilon=1.0, domain_size=1023, eta=0.5)
     >>> oracle.leaks, oracle.bits, oracle.anonymity, oracle.report_bits
     (1, 2, 511, 33)
@@ -317,6 +324,12 @@ class HRR(FWR):
     """Hadamard randomized response: one parity under a public mask, through a coin. FWR with eta 1 and one hash bit.
 
     Cormode, Kulkarni, Srivastava: Answering range queries under local differential privacy, VLDB 2019, describe it so.
+
+    Report: a mask and a parity
+    Fields: the mask, ``r`` = the bits of ``d - 1``; the parity under it: 1
+    Words: 2 | the mask; then a coin as for GRR on the parity
+    Best fake: a mask under which all targets have one parity (0 always is one), and that parity | ``r`` times what
+      a full agreement adds
 
     >>> HRR(epsilon=1.0, domain_size=1000).report_bits
     11

@@ -41,6 +41,11 @@ class GRR(SymbolOracle, PureOracle):
 
     Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy, ICML 2016.
 
+    Report: one value
+    Fields: the symbol: the bits of ``d - 1``
+    Words: 1 | the coin among ``d`` symbols, applied to the value
+    Best fake: a target | ``(1 - r q) / (p - q)``
+
     >>> oracle = GRR(epsilon=1.0, domain_size=5)
     >>> oracle.estimate(oracle.tally(oracle.privatize([0] * 900 + [3] * 100, rng=7))).counts.round()
     array([...])
@@ -91,6 +96,11 @@ class RR(GRR):
     """Randomized response on two values: the true one with ``p = e^eps/(e^eps+1)``, else the *opposite* one.
 
     Warner: Randomized response, JASA 1965.
+
+    Report: one of two values | 1 (d = 2)
+    Fields: the symbol: 1
+    Words: 1 | the coin among ``d`` symbols, applied to the value
+    Best fake: a target | ``(1 - r q) / (p - q)``
 
     >>> RR(epsilon=1.0).privatize([0, 1, 1])
     <3 reports of RR(epsilon=1.0)>

@@ -69,6 +69,12 @@ class HR(FrequencyOracle):
     Acharya, Sun, Zhang: Hadamard response: estimating distributions privately, efficiently, and with little
     communication, AISTATS 2019.
 
+    Report: one position
+    Fields: the symbol: the bits of ``ceil(d / blocks)``, and as many more as ``blocks`` is a power of two
+    Words: 2 | position in bits 0..; a coin as for GRR that chooses the half of a block
+    Best fake: the symbol that agrees with most targets of its block, by one transform | ``(most agreeing less
+      disagreeing) / (p - q)``
+
     >>> oracle = HR(epsilon=1.0, domain_size=1023)
     >>> oracle.symbols, oracle.report_bits
     (1024, 10)

@@ -266,6 +266,12 @@ class CMS(SketchOracle):
 
     Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
 
+    Report: *strings:* a hash function and bits | 1,034 (its defaults)
+    Fields: the number of the hash function: ``log2 hashes``; ``width`` bits, bucket 0 first
+    Words: 1 + those of SUE on ``width`` values | the hash function from word 0; then SUE on its buckets
+    Best fake: any hash function, and the bits of all buckets of targets, filled up | ``r ((1 - q)/(p - q) - 1/m)
+      m/(m-1)``, of ``m`` buckets
+
     >>> oracle = CMS(epsilon=4.0)
     >>> oracle.report_bits, oracle.tally_shape
     (1034, (1024, 1025))
@@ -324,6 +330,12 @@ class HCMS(SketchOracle):
     exceeds CMS's, slightly for small eps; for large eps it stays at the error of one exact bit.
 
     Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
+
+    Report: *strings:* a hash function, a position and one bit | 21 (its defaults)
+    Fields: the number of the hash function: ``log2 hashes``; the position: ``log2 width``; the bit: 1
+    Words: 3 | the hash function from word 0; then HRR on its buckets
+    Best fake: any hash function, a position under which all buckets of targets have one parity (0 always is one),
+      and that parity | ``r (c - 1/m) m/(m-1)``, ``c = 1/(2p - 1)``
 
     >>> oracle = HCMS(epsilon=4.0)
     >>> oracle.report_bits, oracle.tally_shape

@@ -54,6 +54,14 @@ class RAPPOR(FittedOracle):
 
     Erlingsson, Pihur, Korolova: RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014.
 
+    Report: *strings:* a cohort and a noisy Bloom filter | 134 (its defaults) | eps-LDP for one report, another eps
+      for all reports of a person
+    Fields: the cohort: ``log2 cohorts``; ``bits`` bits, the first one first
+    Words: 1 + 2 x planes x ceil(bits/64) | the cohort from word 0; then planes as for OUE, for what is kept and
+      again for what is reported
+    Best fake: a cohort, and every bit that has a positive weight there in the fit of the candidates; neither stage
+      of noise | the largest sum of these weights, over the cohorts
+
     >>> oracle = RAPPOR(epsilon=1.0, epsilon_permanent=2.0)
     >>> reports = oracle.privatize(["firefox"] * 7000 + ["chrome"] * 3000, rng=7)
     >>> estimate = oracle.estimate(reports, candidates=["firefox", "chrome", "safari"])

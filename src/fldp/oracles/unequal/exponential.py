@@ -56,6 +56,11 @@ class Exponential(SymbolOracle):
     Gursoy, Tamersoy, Truex, Wei, Liu: Secure and utility-aware data collection with condensed local differential
     privacy, TDSC 2019.
 
+    Report: one value | 10 | CLDP: near values are protected more than far ones
+    Fields: the symbol: the bits of ``d - 1``
+    Words: 1 | the symbols follow each other in ``[0, 2^64)``, each with its words in the row of the value
+    Best fake: the symbol whose row of the inverse channel has the largest sum over the targets | that sum
+
     >>> oracle = Exponential(epsilon=4.0, domain_size=9, distance="line")
     >>> oracle.alpha, oracle.channel[4].round(2).tolist()
     (0.5, [0.07, 0.09, 0.11, 0.14, 0.18, 0.14, 0.11, 0.09, 0.07])

@@ -41,6 +41,11 @@ class IDUE(BitRows, UnevenOracle):
 
     Gu, Li, Xiong, Cao: Providing input-discriminative protection for local differential privacy, ICDE 2020.
 
+    Report: a bit per value | 1,023 | ID-LDP: a budget for each value
+    Fields: ``d`` bits, value 0 first
+    Words: 1 + planes x ceil(d/64) | as SUE, with thresholds by the budget of each value
+    Best fake: the bits of all targets, filled up as for OUE | the sum of ``(1 - q_t) / (p_t - q_t)``
+
     >>> oracle = IDUE(epsilon=4.0, domain_size=100, budgets={3: 1.0, 7: 1.0})
     >>> oracle
     IDUE(epsilon=4.0, domain_size=100, budgets=[[3, 1.0], [7, 1.0]], balance=804)

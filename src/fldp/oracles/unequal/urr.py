@@ -36,6 +36,12 @@ class URR(SymbolOracle, UtilityOracle):
     Murakami, Kawamoto: Utility-optimized local differential privacy mechanisms for distribution estimation, USENIX
     Security 2019.
 
+    Report: one value | 10 | eps-ULDP: only the values named sensitive are protected
+    Fields: the symbol: the bits of ``d - 1``
+    Words: 1 | a coin as for GRR among the sensitive values; for another value, below ``keep - other`` itself, else
+      a sensitive one
+    Best fake: a target; ``s`` of them are sensitive | ``(1 - s q) / (p - q)``
+
     >>> oracle = URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])
     >>> round(float(oracle.revealed), 3), oracle.eta
     (0.462, Fraction(537, 1000))

@@ -42,6 +42,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_first_hour(folder):
     run("privatize", "values.csv", "--column", "browser", "--survey", "survey.toml", "-o", "r.fldp", code=2, cwd=folder)
     assert not (folder / "r.fldp").exists()
@@ -260,6 +261,7 @@ def test_a_seed_warns_and_repeats(folder):
     assert b"experiments only" in one.stderr
 
 
+@pytest.mark.long
 def test_the_demo_without_the_plotting_extra(tmp_path):
     """A module of the same name that cannot be imported stands in for one that is not installed."""
     (tmp_path / "matplotlib").mkdir()

@@ -207,7 +207,7 @@ def test_wrong_files(tmp_path, content, message):
 def test_an_oracle_that_cannot_work_is_named_before_any_work(monkeypatch):
     monkeypatch.setattr(RunPlan, "measure", None)
     wrong = Specification([{"name": "uniform", "values": 2}], ["oue", "fhr"], [1.0])
-    assert complaint(lambda: run(wrong)).startswith("FHR: domain_size with items='spread' must be one where no single")
+    assert complaint(lambda: run(wrong)).startswith("FHR: with domain_size=2 a single report can reveal")
 
 
 # The table

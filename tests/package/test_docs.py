@@ -33,6 +33,7 @@ def run_line(line, folder):
     return done.stdout
 
 
+@pytest.mark.long
 def test_the_shell_examples_run(tmp_path):
     examples = "\n".join(block for block in blocks("sh") if not block.startswith("make"))
     assert "fldp privatize" in examples

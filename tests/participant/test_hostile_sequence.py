@@ -4,6 +4,7 @@ import json
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,6 +80,7 @@ def own_limits(limits):
     return Limits(*(Limit(most, Fraction(1, 2**halvings), count) for most, halvings, count in limits))
 
 
+@pytest.mark.long
 @settings(max_examples=150)
 @given(st.lists(QUESTIONS, max_size=25), st.tuples(OWN_LIMITS, OWN_LIMITS, OWN_LIMITS))
 def test_whatever_is_asked_stays_within_every_limit(questions, limits):

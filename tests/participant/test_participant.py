@@ -32,6 +32,7 @@ def test_an_answer_is_one_report_of_the_survey(participant):
     assert survey.oracle.tally(reports).n == 1
 
 
+@pytest.mark.long
 def test_it_is_drawn_as_the_oracle_says():
     """Of 2,000 people who say yes, e/(e+1) reports must; a false alarm has probability 1e-9."""
     fields = specification(labels=["no", "yes"], oracle=oracle("rr", 1.0))

@@ -40,6 +40,7 @@ def test_the_answer_or_what_the_program_names_for_others(label, program, expecte
     assert drawn(specification(), label, **program) == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", [{}, {"otherwise": "none of these"}])
 @pytest.mark.parametrize(
     "fields", [specification(), {**specification(labels=None), "domain_size": 5}], ids=["labels", "numbers"]
@@ -71,7 +72,7 @@ def test_labels_that_the_survey_does_not_have_in_exactly_that_set():
         for label in ("edge", "lynx"):
             person = Participant(MemoryStore())
             program = {"labels": labels, "otherwise": labels[0]}
-            with pytest.raises(BudgetError, match=r"must have the [0-9]+ labels that the program expects, got others$"):
+            with pytest.raises(BudgetError, match=r"must have the [0-9]+ labels that the program expects$"):
                 asked(person, specification(), label, **program)
             assert person.history() == ()
             assert person.refusals()[0].count == 1
@@ -87,7 +88,7 @@ def test_labels_that_the_survey_does_not_have_in_exactly_that_set():
 )
 def test_a_survey_without_labels_is_not_what_a_program_with_labels_expects(changes):
     fields = {key: value for key, value in specification(**changes).items() if value is not None}
-    with pytest.raises(BudgetError, match="must have the 5 labels that the program expects, got others"):
+    with pytest.raises(BudgetError, match="must have the 5 labels that the program expects"):
         asked(Participant(MemoryStore()), fields, "edge", labels=LABELS)
 
 

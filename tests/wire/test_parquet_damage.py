@@ -51,6 +51,7 @@ def outcome(read, *given):
         return None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_no_flipped_bit_changes_a_tally(tmp_path, name):
     """Every bit, one at a time, through both ways to read: an error of ours, or the same tally, oracle and survey."""

@@ -176,6 +176,7 @@ def test_messages(data, message):
     assert str(error.value) == message
 
 
+@pytest.mark.long
 def test_twenty_thousand_mutated_batches():
     refused, accepted = fuzz_wire.fuzz(20_000, seed=7)
     assert refused > 15_000

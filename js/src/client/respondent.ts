@@ -55,7 +55,7 @@ export class Respondent extends Participant {
     } = this.survey;
     checkSecret(ticket, origin);
     if ((submit === "ticket" && !ticket) || (submit === "token" && !this.#token)) {
-      throw new ParameterError(`participant: survey ${name} must be answered with a ${submit}, got none`);
+      throw new ParameterError(`participant: survey ${name} takes answers with a ${submit}; give one`);
     }
   }
 }

@@ -99,7 +99,7 @@ export class Participant {
     this.#own = labels && new Set(labels);
     this.#otherwise = otherwise;
     const texts = [labels ?? [], otherwise ?? []].flat();
-    if (!texts.every(this.#allows, this)) throw fail("participant", "otherwise", "one of labels, all texts", texts);
+    if (!texts.every(this.#allows, this)) throw fail("participant", "otherwise", "a text of labels", texts);
   }
 
   /** Whether the program itself lets a text be an answer. No survey has a part in that. */
@@ -224,7 +224,7 @@ export class Participant {
     const own = this.#own;
     const all = new Set<unknown>([...(own ?? []), ...(labels ?? [])]).size;
     if (!own || (all === own.size && all === labels?.length)) return [];
-    return [`survey ${name} must have the ${own.size} labels that the program expects, got others`];
+    return [`survey ${name} must have the ${own.size} labels that the program expects`];
   }
 
   /** Refuse what the limits do not cover, and return what the person has to confirm. Never by the answer. */

@@ -58,7 +58,7 @@ export function search({ name, search: table, domain }: Fields): Round {
     /** A search asks everybody once, in one of its rounds, whatever the limits. */
     before(rows, row) {
       const earlier = rows.find((other) => related(row)(other) && other.labels === row.labels);
-      return earlier ? [`search ${name} must be answered in one round only, got one answered on ${earlier.day}`] : [];
+      return earlier ? [`search ${name} was answered on ${earlier.day}: one round only`] : [];
     },
   };
 }

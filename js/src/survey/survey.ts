@@ -70,7 +70,7 @@ function checkTexts(fields: Fields): void {
 function sizeOf(fields: Fields): unknown {
   const given = KEYS.slice(5, 8).filter((key) => key in fields);
   const { labels, domain_size, domain = "strings" } = fields;
-  require(given.length === 1 && domain === "strings", "domain", "one of labels, domain_size and strings", given);
+  require(given.length === 1 && domain === "strings", "domain", "labels, domain_size or strings", given);
   if (labels === undefined) return domain_size;
   const isLabel = (label: unknown): boolean => isText(label, 200) && !label.includes("\n");
   const texts = Array.isArray(labels) && labels.every(isLabel) ? labels : [];

@@ -58,7 +58,7 @@ class Choice:
         """Return why the labels are not what the program expects, if so; the answer has no part in it."""
         if self.labels is None or (survey.labels is not None and self.labels == set(survey.labels)):
             return ()
-        return (f"survey {survey.name} must have the {len(self.labels)} labels that the program expects, got others",)
+        return (f"survey {survey.name} must have the {len(self.labels)} labels that the program expects",)
 
     def value(self, survey: Survey) -> int | str:
         """Return the value that is perturbed: the same steps for every answer, so that all take the same time."""

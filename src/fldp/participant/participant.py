@@ -252,7 +252,7 @@ def _asked_before(survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, 
     if survey.search is None:
         return ()
     days = [earlier.day for earlier in ledger.related(charge) if earlier.labels == charge.labels]
-    return (f"search {survey.name} must be answered in one round only, got one answered on {days[0]}",) if days else ()
+    return (f"search {survey.name} was answered on {days[0]}: one round only",) if days else ()
 
 
 def _closed(survey: Survey) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def test_the_same_key_with_another_body_is_a_conflict(server):
     survey = server.publish(name="conflict")
     name = key()
     assert server.send(survey, batch(survey, 2), name).json() == {"accepted": 2}
-    answer = server.send(survey, batch(survey, 2), name)
+    answer = server.send(survey, batch(survey, 3), name)
     assert (answer.status_code, answer.json()["type"]) == (409, "urn:fldp:conflict")
     assert server.counts()[survey.version] == 2
 

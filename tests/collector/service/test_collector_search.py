@@ -228,7 +228,7 @@ def test_a_person_answers_a_search_once():
     yes = {"origin": "https://collector.example", "confirm": lambda notices: True}
     mine = person.answer(first, "the", **yes)
     assert person.answer(first, "of", **yes).report == mine.report
-    with pytest.raises(BudgetError, match="search words must be answered in one round only, got one answered on 2"):
+    with pytest.raises(BudgetError, match="search words was answered on 2"):
         person.answer(second, "the", **yes)
     assert len(person.history()) == 1
 

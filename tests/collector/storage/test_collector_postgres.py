@@ -188,8 +188,8 @@ def test_two_steps_of_folding_at_once_both_count(stores, monkeypatch):
         stores[0].commit([submission(survey, number, bytes([k]), [k])], DAY)
     expected = whole(stores[0], survey, number)
     steps = [fold_step(stores[0], number, DAY, survey, [part]) for part in stores[0].tail(number, DAY, 1 << 20)]
-    replaced = writes.gained
-    monkeypatch.setattr(writes, "gained", lambda *given: time.sleep(0.4) or replaced(*given))
+    replaced = writes.stored_sum
+    monkeypatch.setattr(writes, "stored_sum", lambda *given: time.sleep(0.4) or replaced(*given))
     assert (
         at_once(*[partial(insisting, store.fold, step) for store, step in zip(stores, steps, strict=True)])
         == [True] * 2

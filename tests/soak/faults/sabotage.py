@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fldp import Tally
 from fldp.collector.service import lake_writer
-from fldp.collector.storage.admission import gained
+from fldp.collector.storage.admission import stored_sum
 from fldp.collector.storage.protocol import Admitted, SubmissionResult
 from fldp.collector.storage.sqlite.snapshot import SqliteSnapshot
 
@@ -130,7 +130,7 @@ class FoldsTheDeleted(Sabotage):
         done = self._store.fold(step)
         if not done:
             with self._store._writing() as connection:
-                values = (step.survey, step.day, *gained(None, step.gained))
+                values = (step.survey, step.day, *stored_sum(None, step.gained))
                 connection.execute("INSERT OR REPLACE INTO tallies (survey, day, n, state) VALUES (?, ?, ?, ?)", values)
         return done
 

@@ -12,7 +12,7 @@ export type Derive = (value: Value, version: string, ticket?: string) => Promise
 export function deriving(oracle: Oracle, count: number): Derive {
   oracle.collects = { derive: true };
   return async (value, version, ticket) => {
-    if (!ticket) throw fail(oracle.name, "ticket", "a text", ticket);
+    if (!ticket) throw fail(oracle.name, "a ticket", "given", ticket);
     const words = randomWords(oracle.words);
     const bytes = new Uint8Array(words.buffer, 0, 8 * count);
     for (let at = 0; at < bytes.length; at += 32) {

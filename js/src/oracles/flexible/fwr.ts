@@ -47,7 +47,7 @@ export class FWR extends Oracle {
   static override readonly rules: typeof Oracle.rules = {
     ...Oracle.rules,
     eta: {
-      rule: `1, 1/2, 1/4, ... 1/${1 << MAX_MASKS}`,
+      rule: `1, 1/2, ... 1/${1 << MAX_MASKS}`,
       initial: 1,
       check: (value) => HALVINGS.includes(value),
     },

@@ -63,7 +63,8 @@ figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures
 soak: $(READY) needs  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults, hostile, engines, model or timing for one
 	PYTHONPATH=tests $(BIN)/python -m soak.soak $(PART)
 
-javascript: $(JS)  ## build the JavaScript client, and put it where the collector serves it from
+javascript: $(READY) $(JS)  ## build the JavaScript client, and put it where the collector serves it from
+	@$(BIN)/python tools/shared_constants.py
 	@cd js && npm run --silent vendor
 
 screenshots: $(READY) needs  ## the pictures of the pages in the documents

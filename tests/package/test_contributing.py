@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fldp.oracles.registry import built_in
-from support.completeness import ROOT, missing, tables
+from support.completeness import ROOT, missing, tables, tool
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 SHELL = "import sys; from fldp.cli import main; sys.argv = ['fldp', *sys.argv[1:]]; main()"
@@ -91,3 +91,8 @@ def test_the_documents_have_tables_of_oracles():
 @pytest.mark.parametrize("path", tables.documents(), ids=lambda path: path.name)
 def test_tables_of_oracles_follow_from_the_classes(path: Path):
     assert path.read_text() == tables.document(path.read_text()), "make tables"
+
+
+def test_the_constants_of_javascript_are_those_of_python():
+    constants = tool("shared_constants")
+    assert constants.FILE.read_text() == constants.text(), "make javascript"

@@ -8,9 +8,17 @@ from fldp.oracles.registry import built_in
 from support import cases, naive
 
 ROOT = Path(__file__).parents[2]
-_SPEC = importlib.util.spec_from_file_location("oracle_tables", ROOT / "tools" / "oracle_tables.py")
-tables = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(tables)
+
+
+def tool(name):
+    """Return a program of the folder ``tools`` as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+tables = tool("oracle_tables")
 
 
 def missing(cls):

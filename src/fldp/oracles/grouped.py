@@ -90,7 +90,6 @@ class Grouped(FrequencyOracle):
     groups: tuple[int, ...] = field(kw_only=True)
     allow_exposure: bool = field(default=False, kw_only=True)
 
-    name = "grouped"
     examples = (
         {"epsilon": 1.0, "base": "grr", "groups": (3, 5)},
         {"epsilon": 2.0, "base": "oue", "groups": (2, 17, 4)},
@@ -99,6 +98,7 @@ class Grouped(FrequencyOracle):
         {"epsilon": 1.0, "base": "pgr", "groups": (40, 2)},
         {"epsilon": 1.0, "base": "hr", "groups": (9, 9)},
     )
+    name = "grouped"
     params = {  # noqa: RUF012
         "epsilon": positive,
         "domain_size": integer(0, MAX_VALUES),

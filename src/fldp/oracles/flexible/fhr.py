@@ -102,8 +102,8 @@ class FHR(WalshOracle):
     items: str = "spread"
     allow_exposure: bool = False
 
-    name = "fhr"
     examples = ((1.0, 5), (1.0, 1023), (0.4, 1024), (2.0, 7, "paper"), (1.0, 2, "spread", True))
+    name = "fhr"
     decoders = ("full", "paper")
     params = {  # noqa: RUF012
         **WalshOracle.params,

@@ -96,8 +96,8 @@ class FWR(WalshOracle):
     hash_bits: int | None = None
     allow_exposure: bool = False
 
-    name = "fwr"
     examples: ClassVar[Examples] = ((1.0, 8, 0.5), (1.0, 1023), (2.0, 100, 0.25), (0.4, 600, 0.5, 3))
+    name = "fwr"
     params = {  # noqa: RUF012
         **WalshOracle.params,
         "eta": Described(halving, "1 (plain LDP, the default), 0.5, 0.25, ...", read=float),
@@ -337,8 +337,8 @@ class HRR(FWR):
 
     hash_bits: int | None = 1
 
-    name = "hrr"
     examples = ((1.0, 8), (0.5, 1000))
+    name = "hrr"
     params = {  # noqa: RUF012
         **FWR.params,
         "eta": lambda owner, name, value: halving(owner, name, value) if value == 1 else _only(owner, name, value),

@@ -51,8 +51,8 @@ class GRR(SymbolOracle, PureOracle):
     array([...])
     """
 
-    name = "grr"
     examples: ClassVar[Examples] = ((1.0, 5), (3.0, 256), (0.5, 1000))
+    name = "grr"
 
     @cached_property
     def coin(self) -> SymbolCoin:
@@ -108,6 +108,6 @@ class RR(GRR):
 
     domain_size: int = 2
 
-    name = "rr"
     examples = ((1.0,), (0.1,))
+    name = "rr"
     params = {"epsilon": positive, "domain_size": integer(2, 2)}  # noqa: RUF012

@@ -87,8 +87,8 @@ class HR(FrequencyOracle):
 
     blocks: int = 1
 
-    name = "hr"
     examples = ((1.0, 5), (0.1, 2), (3.0, 255), (0.5, 1024), (3.0, 300, 16))
+    name = "hr"
     params = {  # noqa: RUF012
         **FrequencyOracle.params,
         "blocks": Described(power_of_two, "1 (the default), 2, 4, ... near e^epsilon"),

@@ -80,8 +80,8 @@ class OLH(PureOracle):
     <3 reports of OLH(epsilon=1.0, domain_size=1000)>
     """
 
-    name = "olh"
     examples = ((1.0, 100), (4.0, 7))
+    name = "olh"
 
     @cached_property
     def symbols(self) -> int:

@@ -117,8 +117,8 @@ class PGR(PureOracle):
     <3 reports of PGR(epsilon=1.0, domain_size=1023)>
     """
 
-    name = "pgr"
     examples = ((1.0, 5), (1.0, 1024), (0.1, 40), (2.0, 300), (8.0, 257))
+    name = "pgr"
 
     @cached_property
     def space(self) -> Space:

@@ -151,8 +151,8 @@ class SS(PureOracle):
     <3 reports of SS(epsilon=1.0, domain_size=12)>
     """
 
-    name = "ss"
     examples = ((1.0, 10), (0.1, 2), (4.0, 7), (0.5, 65), (3.0, 1000))
+    name = "ss"
 
     @cached_property
     def size(self) -> int:

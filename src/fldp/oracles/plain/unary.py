@@ -205,8 +205,8 @@ class SUE(UnaryOracle):
     256
     """
 
-    name = "sue"
     examples = ((1.0, 5), (2.0, 65))
+    name = "sue"
 
     @cached_property
     def coins(self) -> UnaryCoins:
@@ -232,8 +232,8 @@ class OUE(UnaryOracle):
     256
     """
 
-    name = "oue"
     examples = ((1.0, 5), (1.0, 64), (8.0, 9))
+    name = "oue"
 
     @cached_property
     def coins(self) -> UnaryCoins:

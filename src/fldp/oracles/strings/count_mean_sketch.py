@@ -280,8 +280,8 @@ class CMS(SketchOracle):
     array([9000., 1000.])
     """
 
-    name = "cms"
     examples = ((4.0, 4, 16), (1.0, 512, 2), (2.0, 1, 64), (0.5, 2, 128, 2**53 - 1))
+    name = "cms"
 
     @cached_property
     def response(self) -> FrequencyOracle:
@@ -345,8 +345,8 @@ class HCMS(SketchOracle):
     array([9000., 1000.])
     """
 
-    name = "hcms"
     examples = ((4.0, 4, 16), (1.0, 512, 2), (2.0, 1, 64), (0.5, 2, 512, 2**53 - 1))
+    name = "hcms"
 
     @cached_property
     def response(self) -> FrequencyOracle:

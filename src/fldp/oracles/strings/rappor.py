@@ -76,13 +76,13 @@ class RAPPOR(FittedOracle):
     p: float | None = None
     hash_seed: int = 0
 
-    name = "rappor"
     examples = (
         (1.0, 2.0, 8, 2, 4),
         (4.0, 4.0, 70, 1, 512),
         (0.5, 8.0, 17, 3, 1, 0.25),
         (1.0742858641667283, 4.394449154672439, 128, 2, 64, 0.5, 2**53 - 1),  # ``published()``
     )
+    name = "rappor"
     params = {  # noqa: RUF012
         "epsilon": positive,
         "epsilon_permanent": Described(positive, "the epsilon of all reports of a person"),

@@ -70,12 +70,12 @@ class Exponential(SymbolOracle):
 
     distance: str = field(kw_only=True)
 
-    name = "exponential"
     examples = (
         {"epsilon": 1.0, "domain_size": 5, "distance": "line"},
         {"epsilon": 4.0, "domain_size": 12, "distance": "ring"},
         {"epsilon": 8.0, "domain_size": 100, "distance": "line"},
     )
+    name = "exponential"
     params = {  # noqa: RUF012
         "epsilon": positive,
         "domain_size": integer(2, MAX_NEAR),

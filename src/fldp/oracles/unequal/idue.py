@@ -57,12 +57,12 @@ class IDUE(BitRows, UnevenOracle):
     budgets: Budgets = field(kw_only=True)
     balance: int | None = field(default=None, kw_only=True)
 
-    name = "idue"
     examples = (
         {"epsilon": 2.0, "domain_size": 5, "budgets": {0: 0.5}},
         {"epsilon": 4.0, "domain_size": 70, "budgets": {3: 1.0, 64: 2.5, 69: 1.0}},
         {"epsilon": 1.5, "domain_size": 9, "budgets": {8: 1.25}, "balance": 900},
     )
+    name = "idue"
     params = {  # noqa: RUF012
         **FrequencyOracle.params,
         "budgets": Described(own_budgets, "values with budgets such as 0:0.5,3:1", read=read_budgets),

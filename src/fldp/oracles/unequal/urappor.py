@@ -57,12 +57,12 @@ class URAPPOR(UtilityOracle):
     <3 reports of URAPPOR(epsilon=1.0, domain_size=1000, sensitive=[3, 7, 9])>
     """
 
-    name = "urappor"
     examples = (
         {"epsilon": 1.0, "domain_size": 9, "sensitive": (1, 4, 8)},
         {"epsilon": 4.0, "domain_size": 600, "sensitive": (*range(7), 599)},
         {"epsilon": 0.5, "domain_size": 80, "sensitive": range(64)},
     )
+    name = "urappor"
 
     @cached_property
     def coins(self) -> UnaryCoins:

@@ -49,12 +49,12 @@ class URR(SymbolOracle, UtilityOracle):
     <3 reports of URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])>
     """
 
-    name = "urr"
     examples = (
         {"epsilon": 1.0, "domain_size": 5, "sensitive": (1, 4)},
         {"epsilon": 0.5, "domain_size": 300, "sensitive": (7,)},
         {"epsilon": 3.0, "domain_size": 1000, "sensitive": range(0, 1000, 9)},
     )
+    name = "urr"
 
     @cached_property
     def coin(self) -> SymbolCoin:

@@ -439,7 +439,6 @@ def test_fetching_that_fails_leaves_nothing(folders, server, path, changes, why)
     assert os.listdir(folders / "cache") == []
 
 
-@pytest.mark.serving
 def test_no_network(folders):
     unreachable = Original("x.zip", "http://127.0.0.1:9/x.zip", timeout=3)
     assert complaint(lambda: fetch(unreachable)) == (

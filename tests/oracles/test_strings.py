@@ -133,7 +133,7 @@ def test_repairs_keep_within_all_users(found):
 def test_estimates_of_other_candidates_are_not_compared(found):
     assert np.all(found.compare(found).z == 0)
     other = ORACLE.estimate(ORACLE.privatize(PAGES, rng=3), candidates=["a", "b", "c", "d"])
-    with pytest.raises(MergeError, match="compare needs an estimate of the same candidates"):
+    with pytest.raises(MergeError, match="compare needs two estimates of the same candidates"):
         found.compare(other)
 
 

@@ -167,7 +167,7 @@ def test_the_rule_of_a_survey():
     for changes, message in (
         ({"collect": {"repeat": "hourly"}}, "collect.repeat must be 'once' or 'daily', got 'hourly'"),
         ({"collect": {"repeat": ["daily"]}}, "collect.repeat must be 'once' or 'daily'"),
-        ({"oracle": {"name": "cms", "epsilon": 1}}, "'once', since a report of CMS is repeated as it is, got 'daily'"),
+        ({"oracle": {"name": "cms", "epsilon": 1}}, "'once', since a report of CMS is repeated unchanged, got 'daily'"),
     ):
         with pytest.raises(SurveyError) as caught:
             Survey.from_dict(strings(**changes))

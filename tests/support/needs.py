@@ -47,7 +47,8 @@ def _any_serves(things):
 
 @cache
 def _module_serves(module):
-    return _any_serves(vars(module).values())
+    # "import http.server" binds the name http alone, so the libraries are looked for in the source.
+    return _any_serves(vars(module).values()) or not LIBRARIES.isdisjoint(_imports(Path(module.__file__)))
 
 
 def is_serving(item):

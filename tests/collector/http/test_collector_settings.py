@@ -77,7 +77,7 @@ def test_check_prints_the_settings_or_what_is_wrong_with_them(tmp_path):
 
 
 def test_the_folders_are_made_for_nobody_else(tmp_path):
-    with patch("fldp.collector.server.run", return_value=[]) as run:
+    with patch("fldp.collector.server.run") as run, patch("fldp.collector.server.exit_now"):
         fldp("serve", "--data", tmp_path / "kept", "--lake", tmp_path / "lake")
     assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("kept", "lake")] == [0o700, 0o700]
     run.assert_called_once()

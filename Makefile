@@ -10,7 +10,7 @@ export UV_COMPILE_BYTECODE := 1
 # Without bytecode on disk every worker and every process of the tests would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test tests lint bench figures soak javascript screenshots vectors constraints clean needs
+.PHONY: help demo check test tests lint bench figures soak javascript screenshots vectors tables constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -63,7 +63,8 @@ figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures
 soak: $(READY) needs  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults, hostile, engines, model or timing for one
 	PYTHONPATH=tests $(BIN)/python -m soak.soak $(PART)
 
-javascript: $(JS)  ## build the JavaScript client, and put it where the collector serves it from
+javascript: $(READY) $(JS)  ## build the JavaScript client, and put it where the collector serves it from
+	@$(BIN)/python tools/shared_constants.py
 	@cd js && npm run --silent vendor
 
 screenshots: $(READY) needs  ## the pictures of the pages in the documents
@@ -71,6 +72,9 @@ screenshots: $(READY) needs  ## the pictures of the pages in the documents
 
 vectors: $(READY)  ## write the test vectors anew
 	$(BIN)/python -m fldp.conformance.vectors vectors
+
+tables: $(READY)  ## write the tables of oracles in the documents anew
+	$(BIN)/python tools/oracle_tables.py
 
 constraints: $(READY)  ## pin the newest versions of everything
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \

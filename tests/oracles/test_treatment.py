@@ -175,9 +175,11 @@ def test_the_shell(tmp_path):
     assert made["sensitive"] == [1]
     given = ("--oracle", "idue", "--epsilon", "2", "--domain", "5", "--budgets", "0:0.5, 3:1")
     assert "holds" in invoked("verify", *given, "--claim", "IDLDP(2, {0: 0.5, 3: 1})")
-    for name, text in (("sensitive", "0,x"), ("budgets", "0:x"), ("budgets", "1")):
+    for oracle, name, text in (("urr", "sensitive", "0,x"), ("idue", "budgets", "0:x"), ("idue", "budgets", "1")):
         with pytest.raises(fldp.ParameterError, match=f"fldp: --{name} must be values"):
-            invoked("verify", "--oracle", "urr", "--epsilon", "1", "--domain", "5", f"--{name}", text)
+            invoked("verify", "--oracle", oracle, "--epsilon", "1", "--domain", "5", f"--{name}", text)
+    with pytest.raises(fldp.ParameterError, match="fldp: the oracle urr has no --budgets"):
+        invoked("verify", "--oracle", "urr", "--epsilon", "1", "--domain", "5", "--budgets", "0:1")
 
 
 def invoked(*arguments):

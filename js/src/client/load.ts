@@ -1,8 +1,10 @@
 /** Loading: a survey from its collector, by its name. */
+
 import type { Fields, OracleClass } from "../oracles/base/oracle.js";
+import { SURVEY_NAME } from "../support/constants.js";
 import { CollectorError } from "../support/errors.js";
 import { addressOf } from "../support/web_origin.js";
-import { NAME, requireForm, type Searching, Survey } from "../survey/survey.js";
+import { requireForm, type Searching, Survey } from "../survey/survey.js";
 import { exchange } from "./retry.js";
 
 /** Oracles that a survey may use, or what finds them for a specification, of which nothing was checked yet. */
@@ -21,7 +23,7 @@ export async function load(
   { version, search }: { version?: string; search?: Searching } = {},
 ): Promise<Survey> {
   const address = addressOf(url);
-  requireForm(NAME, "name", name);
+  requireForm(SURVEY_NAME, "name", name);
   const query = version === undefined ? "" : `?version=${encodeURIComponent(version)}`;
   const { survey, version: claimed, state } = Object(await exchange(address, `/v1/surveys/${name}${query}`));
   if (survey?.name !== name || (version ?? claimed) !== claimed) {

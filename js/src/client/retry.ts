@@ -1,14 +1,11 @@
 /** Requests to a collector, repeated where that may help. */
 
 import { randomWords } from "../randomness/random.js";
+import { FIRST_DELAY, MAX_DELAY, MAX_JSON, MAX_RETRIES, RETRY_STATUSES } from "../support/constants.js";
 import { CollectorError, shown } from "../support/errors.js";
 import type { Address } from "../support/web_origin.js";
 
-const MAX_RETRIES = 5;
-const FIRST_DELAY = 500; // milliseconds, as are the others
-const MAX_DELAY = 60_000;
-const MAX_BYTES = 1 << 25;
-const AGAIN: readonly (number | null)[] = [null, 408, 429, 502, 503, 504]; // null: there was no answer
+const AGAIN: readonly (number | null)[] = [null, ...RETRY_STATUSES]; // null: there was no answer
 
 /** Return how long an answer asks to wait, which it may say as a number of seconds or as a time. */
 function retryAfter(text: string | null): number {
@@ -26,7 +23,7 @@ async function readJson(response: Response): Promise<unknown> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   let text = "";
-  while (reader && text.length < MAX_BYTES) {
+  while (reader && text.length < MAX_JSON) {
     const { done, value } = await reader.read();
     if (done) break;
     text += decoder.decode(value, { stream: true });

@@ -1,13 +1,13 @@
 /** Grouped: the group of a value in clear, the value inside its group by another oracle. */
 
 import { pack, unpack } from "../data/packing.js";
+import { MAX_GROUPS, MAX_VALUES } from "../support/constants.js";
 import { fail } from "../support/errors.js";
 import {
   bitLength,
   type Fields,
   flag,
   integer,
-  MAX_VALUES,
   Oracle,
   type OracleClass,
   positive,
@@ -22,7 +22,6 @@ import { SS } from "./plain/subset_selection.js";
 import { byteWidths, OUE, SUE } from "./plain/unary.js";
 
 const BASES: readonly OracleClass[] = [GRR, HR, HRR, OUE, PGR, RR, SS, SUE];
-const MAX_GROUPS = 256;
 const size = integer(1, MAX_VALUES);
 const isSizes = (value: unknown): boolean =>
   Array.isArray(value) && value.length >= 2 && value.length <= MAX_GROUPS && value.every(size.check);

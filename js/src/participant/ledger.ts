@@ -1,7 +1,8 @@
 /** Ledger: all answers of a person as one text, and whether one more is within the person's limits. */
 
-import { MAX_LISTED, type Report } from "../oracles/base/oracle.js";
+import type { Report } from "../oracles/base/oracle.js";
 import { identifier } from "../support/canonical_json.js";
+import { MAX_LISTED } from "../support/constants.js";
 import { FldpError } from "../support/errors.js";
 import { breaches, type FullLimits } from "./limits.js";
 import type { Store } from "./store.js";

@@ -3,6 +3,7 @@
  *
  * An epsilon counts as the decimal number that its survey writes: ten times 0.1 is 1. Sums are exact.
  */
+import { LIMITS } from "../support/constants.js";
 import { fail } from "../support/errors.js";
 
 /** What independent answers give away together: `epsilon` is the exact sum, as decimal text. */
@@ -37,23 +38,18 @@ export interface FullLimits {
 /** The person's limits; those that are not given are the defaults. */
 export type Limits = Partial<FullLimits>;
 
-const limit = (maxEpsilon: number, minEta: number, maxAnswers: number): Limit => ({ maxEpsilon, minEta, maxAnswers });
-
 /** Check a person's limits and add the defaults: each covers two of the one before. */
 export function fullLimits(given: Limits = {}): FullLimits {
-  const limits = {
-    topic: limit(2, 1 / 2, 100),
-    origin: limit(4, 1 / 4, 100),
-    total: limit(8, 1 / 16, 1000),
-    minAnonymity: 2,
-    minLabels: 3,
-    ...given,
-  };
+  const limits: FullLimits = { ...LIMITS, ...given };
   const { topic, origin, total, minAnonymity, minLabels } = limits;
   for (const { maxEpsilon, minEta, maxAnswers = 1 } of [topic, origin, total]) {
-    const numbers = [maxEpsilon, minEta, maxAnswers, minAnonymity, minLabels].every(Number.isFinite);
-    const good = maxEpsilon > 0 && minEta >= 0 && minEta <= 1 && Math.min(maxAnswers, minAnonymity, minLabels) >= 1;
-    if (!numbers || !good) throw fail("participant", "limits", "positive, minEta at most 1", given);
+    const good =
+      [maxEpsilon, minEta, maxAnswers, minAnonymity, minLabels].every(Number.isFinite) &&
+      maxEpsilon > 0 &&
+      minEta >= 0 &&
+      minEta <= 1 &&
+      Math.min(maxAnswers, minAnonymity, minLabels) >= 1;
+    if (!good) throw fail("participant", "limits", "positive, minEta at most 1", given);
   }
   return limits;
 }

@@ -3,9 +3,9 @@
  *
  * All is done in integers: `powers` are `floor(2^128 e^budget)` of the levels, the least first.
  */
-import { degenerate, ONE, SCALE, upwards } from "../bundle_shared.js";
 
-const STEPS = 1024n; // a balance is a number of these
+import { degenerate, ONE, SCALE, upwards } from "../bundle_shared.js";
+import { BALANCE_STEPS } from "../support/constants.js";
 
 /** For each level the words of `2^64` that make a true bit 1, and the numbers of `2^planes` for any other bit. */
 export interface LevelCoins {
@@ -50,9 +50,9 @@ export function levelCoins(owner: string, epsilon: number, powers: readonly bigi
 function ratiosOf(powers: readonly bigint[], balance: bigint): Ratios[] {
   const [first] = powers;
   const extra = (first - ONE) * balance;
-  const [high, low] = [STEPS * ONE + extra, STEPS * first - extra]; // over STEPS * ONE, and over STEPS * first
+  const [high, low] = [BALANCE_STEPS * ONE + extra, BALANCE_STEPS * first - extra]; // over BALANCE_STEPS * ONE, and over BALANCE_STEPS * first
   return powers.map((power) => ({
-    unit: STEPS * ONE * first * power,
+    unit: BALANCE_STEPS * ONE * first * power,
     up: least(high * first * power, low * power * power),
     down: most(low * ONE * power, high * ONE * first),
   }));
@@ -81,8 +81,8 @@ export function bestBalance(powers: readonly bigint[], sizes: readonly number[])
 /** Return the sum of the variances in units of `2^-128`. */
 function total(powers: readonly bigint[], sizes: readonly number[], balance: bigint): bigint {
   const [first] = powers;
-  const high = ONE + ((first - ONE) * balance) / STEPS;
-  const low = ONE - ((ONE - (ONE * ONE) / first) * balance) / STEPS;
+  const high = ONE + ((first - ONE) * balance) / BALANCE_STEPS;
+  const low = ONE - ((ONE - (ONE * ONE) / first) * balance) / BALANCE_STEPS;
   return powers.reduce((sum, power, k) => {
     const [up, down] = [least(high, (power * low) / ONE), most(low, (high * ONE) / power)];
     return sum + (BigInt(sizes[k]) * ONE ** 3n) / ((ONE - down) * (up - ONE));

@@ -1,4 +1,5 @@
 /** Canonical JSON (RFC 8785): one text for one meaning, so that its hash can be an identifier. */
+import { MAX_STRING_BYTES } from "./constants.js";
 import { webCrypto } from "./web_crypto.js";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -26,12 +27,12 @@ export function utf8(text: string): Bytes {
   return new TextEncoder().encode(text);
 }
 
-const MAX_BYTES = 1024;
-
 /** Return the bytes of a string that may be an answer, or null: the rule is the same for every survey. */
 export function bytesOf(text: unknown): Bytes | null {
   const bytes = utf8(String(text));
-  return typeof text === "string" && bytes.length && bytes.length <= MAX_BYTES && !/\p{Cs}/u.test(text) ? bytes : null;
+  return typeof text === "string" && bytes.length && bytes.length <= MAX_STRING_BYTES && !/\p{Cs}/u.test(text)
+    ? bytes
+    : null;
 }
 
 /** Return the SHA-256 of bytes. */

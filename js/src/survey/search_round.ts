@@ -1,11 +1,11 @@
 /** Search: the round of a search for frequent strings that a survey asks, as in `fldp/search/rounds.py`. */
+
 import type { Value } from "../data/reports.js";
 import { bitLength, type Fields, integer } from "../oracles/base/oracle.js";
 import { type Charge, type Row, related } from "../participant/ledger.js";
 import { bytesOf, utf8 } from "../support/canonical_json.js";
+import { MAX_STEP } from "../support/constants.js";
 import { fail } from "../support/errors.js";
-
-const MAX_STEP = 18;
 
 /** A round of a search: how many values it has, what a string is among them, who was asked. */
 export interface Round {

@@ -1,14 +1,14 @@
 /** Survey: a question, its labels, an oracle, the rules of collecting, and the version that is the hash of it all. */
+
 import type { Value } from "../data/reports.js";
-import { type Fields, MAX_VALUES, type Oracle, type OracleClass } from "../oracles/base/oracle.js";
+import type { Fields, Oracle, OracleClass } from "../oracles/base/oracle.js";
 import { identifier } from "../support/canonical_json.js";
+import { MAX_VALUES, SURVEY_FORMAT, SURVEY_NAME } from "../support/constants.js";
 import { DomainError, fail, shown, WireError } from "../support/errors.js";
 import { type Address, addressOf } from "../support/web_origin.js";
 import { build } from "../wire/encode.js";
 import type { Round } from "./search_round.js";
 
-const FORMAT = "fldp-survey-1";
-export const NAME = /^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$/;
 const SUBMIT = /^(open|token|ticket)$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/; // times are compared as text
 const ODD = /(?!\n)[\p{Cc}\p{Cs}]|^[^\S\uFEFF]|[^\S\uFEFF]$/u; // controls, halves of characters, blanks at an end
@@ -57,12 +57,12 @@ function isText(value: unknown, most: number): value is string {
 
 /** Check the texts of a survey; only a name and a question are needed. */
 function checkTexts(fields: Fields): void {
-  requireForm(NAME, "name", fields.name);
+  requireForm(SURVEY_NAME, "name", fields.name);
   for (const key of KEYS.slice(1, 5)) {
     const value = fields[key];
     if (value === undefined && key !== "question") continue;
     require(isText(value, 2000), key, "a text of 1 to 2000 characters", value);
-    if (key === "topic") requireForm(NAME, key, value);
+    if (key === "topic") requireForm(SURVEY_NAME, key, value);
   }
 }
 
@@ -108,8 +108,8 @@ interface Checked {
  */
 function checked(thing: unknown, oracles: readonly OracleClass[], search?: Searching): Checked {
   const fields = table(thing, "survey", search ? [...KEYS, "search"] : KEYS);
-  const { format = FORMAT, collect = {} } = fields;
-  require(format === FORMAT, "format", FORMAT, format);
+  const { format = SURVEY_FORMAT, collect = {} } = fields;
+  require(format === SURVEY_FORMAT, "format", SURVEY_FORMAT, format);
   checkTexts(fields);
   const size = sizeOf(fields);
   const round = fields.search === undefined ? undefined : search?.(fields);

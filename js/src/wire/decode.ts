@@ -3,10 +3,9 @@
 import { unpack } from "../data/packing.js";
 import type { Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
 import { type Bytes, sha256 } from "../support/canonical_json.js";
+import { BATCH_START, CHECKSUM_BYTES, MAX_HEADER } from "../support/constants.js";
 import { FldpError, WireError } from "../support/errors.js";
-import { build, CHECKSUM_BYTES, chunkSize, headerText, START } from "./encode.js";
-
-const MAX_HEADER = 4096;
+import { build, chunkSize, headerText } from "./encode.js";
 
 /** What a batch holds. */
 export interface Batch {
@@ -47,7 +46,8 @@ class Reader {
 /** Return what a batch holds, every report checked, or throw `WireError`. It must be of one of the oracles. */
 export async function decode(bytes: Bytes, oracles: readonly OracleClass[]): Promise<Batch> {
   const reader = new Reader(bytes);
-  if (reader.take(START.length).some((byte, k) => byte !== START[k])) refuse("this is not a batch of reports");
+  if (reader.take(BATCH_START.length).some((byte, k) => byte !== BATCH_START[k]))
+    refuse("this is not a batch of reports");
   const { oracle, survey } = headerOf(reader, oracles);
   const reports: Report[] = [];
   for (let count = reader.number(4); count; count = reader.number(4)) {

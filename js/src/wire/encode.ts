@@ -3,13 +3,8 @@
 import { pack } from "../data/packing.js";
 import type { Fields, Oracle, OracleClass, Report } from "../oracles/base/oracle.js";
 import { type Bytes, dumps, sha256, utf8 } from "../support/canonical_json.js";
+import { BATCH_START, CHECKSUM_BYTES, CHUNK_BYTES } from "../support/constants.js";
 import { fail } from "../support/errors.js";
-
-/** What a batch begins with: FLDP, format 1, kind 1 for reports. */
-export const START = [70, 76, 68, 80, 1, 1];
-/** The number of bytes of a checksum. */
-export const CHECKSUM_BYTES = 8;
-const CHUNK_BYTES = 1 << 22;
 
 /** Return the most reports that one chunk holds. */
 export const chunkSize = (oracle: Oracle): number => Math.max(8, Math.floor(CHUNK_BYTES / oracle.reportBits) * 8);
@@ -38,7 +33,7 @@ async function withChecksum(start: ArrayLike<number>, ...parts: readonly ArrayLi
 /** Return a batch of reports as bytes; `survey` is the version that they answer. */
 export async function encode(oracle: Oracle, reports: readonly Report[], survey?: string): Promise<Bytes> {
   const header = utf8(headerText(oracle, survey));
-  let bytes: ArrayLike<number> = [...START, ...little(header.length, 2), ...header];
+  let bytes: ArrayLike<number> = [...BATCH_START, ...little(header.length, 2), ...header];
   const whole = reports.length - (reports.length % 8); // only a chunk at the end may stop within a byte
   for (let start = 0, end = 0; start < reports.length; start = end) {
     end = start < whole ? Math.min(start + chunkSize(oracle), whole) : reports.length;

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fldp.cli.oracle_options import build_oracle, flag_of, oracle_options
 from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import as_candidates
 from fldp.data.reports import Reports, Tally
@@ -119,33 +120,6 @@ def expected(subject: Subject | None) -> tuple[Oracle | None, str | None]:
 Candidates = Annotated[
     str | None, typer.Option("--candidates", help="Oracles over strings: the ones to look at, a string on each line.")
 ]
-_OPTIONS: dict[str, Any] = {
-    "survey": Annotated[Path | None, typer.Option("--survey", help="A survey, as TOML or JSON.")],
-    "oracle": Annotated[str | None, typer.Option("--oracle", help="An oracle by name, instead of a survey.")],
-    "epsilon": Annotated[float | None, typer.Option("--epsilon", help="Its epsilon.")],
-    "domain": Annotated[int | None, typer.Option("--domain", help="Its number of values.")],
-    "eta": Annotated[float | None, typer.Option("--eta", help="fwr: 1 (plain LDP, the default), 0.5, 0.25, ...")],
-    "hash_bits": Annotated[int | None, typer.Option("--hash-bits", help="fwr: parities under the coin, 1 to 8.")],
-    "items": Annotated[str | None, typer.Option("--items", help="fhr: spread (default) or paper.")],
-    "blocks": Annotated[int | None, typer.Option("--blocks", help="hr: 1 (the default), 2, 4, ... near e^epsilon.")],
-    "hashes": Annotated[int | None, typer.Option("--hashes", help="cms, hcms, rappor: the number of hash functions.")],
-    "width": Annotated[int | None, typer.Option("--width", help="cms, hcms: buckets of each, 2, 4, 8, ...")],
-    "hash_seed": Annotated[int | None, typer.Option("--hash-seed", help="cms, hcms, rappor: which ones.")],
-    "epsilon_permanent": Annotated[
-        float | None, typer.Option("--epsilon-permanent", help="rappor: the epsilon of all reports of a person.")
-    ],
-    "bits": Annotated[int | None, typer.Option("--bits", help="rappor: bits of a filter.")],
-    "cohorts": Annotated[int | None, typer.Option("--cohorts", help="rappor: 1, 2, 4, ...")],
-    "p": Annotated[float | None, typer.Option("--p", help="rappor: how often a kept 0 is reported as 1.")],
-    "base": Annotated[str | None, typer.Option("--base", help="grouped: the oracle inside a group.")],
-    "groups": Annotated[str | None, typer.Option("--groups", help="grouped: sizes, such as 3,2,4.")],
-    "sensitive": Annotated[str | None, typer.Option("--sensitive", help="urr, urappor: values, such as 0,3.")],
-    "budgets": Annotated[str | None, typer.Option("--budgets", help="idue: values with budgets, such as 0:0.5,3:1.")],
-    "distance": Annotated[str | None, typer.Option("--distance", help="exponential: line or ring.")],
-    "allow_exposure": Annotated[
-        bool, typer.Option("--allow-exposure", help="fhr, fwr, grouped: go on where one report can give a value away.")
-    ],
-}
 
 
 def adds_options(
@@ -182,15 +156,12 @@ def adds_options(
 
 def _subject_of(chosen: dict[str, Any], shared: dict[str, Any]) -> Subject | None:
     """Build the subject; an option that the command has itself is a parameter of the oracle only if one is named."""
-    named = chosen["survey"] is not None or chosen["oracle"] is not None
-    return _subject(**chosen, **(shared if named else {}))
+    if chosen["survey"] is not None or chosen["oracle"] is not None:
+        chosen |= {name: shared[name] for name in ("epsilon", "domain") if name in shared}
+    return _subject(**chosen)
 
 
-takes_oracle = adds_options(
-    "subject",
-    {name: (annotation, False if name == "allow_exposure" else None) for name, annotation in _OPTIONS.items()},
-    _subject_of,
-)
+takes_oracle = adds_options("subject", oracle_options(), _subject_of)
 """Give a command the options that name an oracle; it gets them as ``subject``, None if none was given."""
 
 
@@ -203,53 +174,9 @@ def _subject(survey: Path | None, oracle: str | None, **parameters: Any) -> Subj
         return Subject(loaded.oracle, loaded)
     if oracle is None:
         if chosen:
-            raise ParameterError(f"fldp: --{next(iter(chosen)).replace('_', '-')} needs --oracle")
+            raise ParameterError(f"fldp: {flag_of(next(iter(chosen)))} needs --oracle")
         return None
-    return Subject(_build(oracle, chosen))
-
-
-def _build(name: str, parameters: dict[str, Any]) -> Oracle:
-    from fldp.estimation.expected_error import required
-    from fldp.oracles import get
-
-    cls = get(name)
-    if "domain" in parameters:
-        parameters["domain_size"] = parameters.pop("domain")
-    for parameter, (read, example) in _LISTS.items():
-        if parameter in parameters:
-            parameters[parameter] = _listed(parameter, parameters[parameter], read, example)
-    for parameter in parameters.keys() - cls.params.keys():
-        raise ParameterError(f"fldp: the oracle {name} has no --{parameter.removesuffix('_size').replace('_', '-')}")
-    missing = [parameter for parameter in required(cls) if parameter not in parameters]
-    if missing:
-        raise ParameterError(f"fldp: the oracle {name} needs --{missing[0].removesuffix('_size').replace('_', '-')}")
-    return cls(**parameters)
-
-
-def _listed(name: str, text: str, read: Callable[[str], Any], example: str) -> list[Any]:
-    try:
-        return [read(part.strip()) for part in text.split(",")]
-    except ValueError:
-        raise ParameterError(f"fldp: --{name} must be {example}, got {text!r}") from None
-
-
-def _whole(text: str) -> int:
-    """Read an integer without a sign, of at most ten digits."""
-    if not (text.isascii() and text.isdigit() and len(text) < 11):
-        raise ValueError
-    return int(text)
-
-
-def _pair(text: str) -> tuple[int, float]:
-    value, _, budget = text.partition(":")
-    return _whole(value.strip()), float(budget)
-
-
-_LISTS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "groups": (_whole, "sizes such as 3,2,4"),
-    "sensitive": (_whole, "values such as 0,3"),
-    "budgets": (_pair, "values with budgets such as 0:0.5,3:1"),
-}
+    return Subject(build_oracle(oracle, chosen))
 
 
 def needed(subject: Subject | None) -> Subject:

@@ -6,7 +6,7 @@ bytes.
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +14,11 @@ import numpy as np
 
 from fldp import wire
 from fldp.data.fingerprints import fingerprint
-from fldp.data.packing import pack
+from fldp.data.packing import pack, unpack
 from fldp.data.reports import Reports
-from fldp.oracles import (
-    CMS,
-    FHR,
-    FWR,
-    GRR,
-    HCMS,
-    HR,
-    HRR,
-    IDUE,
-    OLH,
-    OUE,
-    PGR,
-    RAPPOR,
-    RR,
-    SS,
-    SUE,
-    URAPPOR,
-    URR,
-    Exponential,
-    Grouped,
-)
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.registry import built_in
 from fldp.randomness.stream import Stream
 from fldp.search.prefix_code import LIKELY
 from fldp.search.rounds import Search
@@ -46,59 +26,21 @@ from fldp.support import canonical_json
 from fldp.support.atomic_files import open_output
 from fldp.survey.search_table import described
 
-CASES: dict[str, list[Oracle]] = {
-    "cms": [CMS(4.0, 4, 16), CMS(1.0, 512, 2), CMS(2.0, 1, 64), CMS(0.5, 2, 128, hash_seed=2**53 - 1)],
-    "hcms": [HCMS(4.0, 4, 16), HCMS(1.0, 512, 2), HCMS(2.0, 1, 64), HCMS(0.5, 2, 512, hash_seed=2**53 - 1)],
-    "rappor": [
-        RAPPOR(1.0, 2.0, 8, 2, 4),
-        RAPPOR(4.0, 4.0, 70, 1, 512),
-        RAPPOR(0.5, 8.0, 17, 3, 1, p=0.25),
-        RAPPOR.published(hash_seed=2**53 - 1),
-    ],
-    "rr": [RR(1.0), RR(0.1)],
-    "grr": [GRR(1.0, 5), GRR(3.0, 256), GRR(0.5, 1000)],
-    "sue": [SUE(1.0, 5), SUE(2.0, 65)],
-    "oue": [OUE(1.0, 5), OUE(1.0, 64), OUE(8.0, 9)],
-    "olh": [OLH(1.0, 100), OLH(4.0, 7)],
-    "ss": [SS(1.0, 10), SS(0.1, 2), SS(4.0, 7), SS(0.5, 65), SS(3.0, 1000)],
-    "hr": [HR(1.0, 5), HR(0.1, 2), HR(3.0, 255), HR(0.5, 1024), HR(3.0, 300, 16)],
-    "hrr": [HRR(1.0, 8), HRR(0.5, 1000)],
-    "fwr": [FWR(1.0, 8, 0.5), FWR(1.0, 1023), FWR(2.0, 100, 0.25), FWR(0.4, 600, 0.5, hash_bits=3)],  # type: ignore[arg-type]
-    "pgr": [PGR(1.0, 5), PGR(1.0, 1024), PGR(0.1, 40), PGR(2.0, 300), PGR(8.0, 257)],
-    "grouped": [
-        Grouped(1.0, base="grr", groups=(3, 5)),
-        Grouped(2.0, base="oue", groups=(2, 17, 4)),
-        Grouped(0.5, base="hrr", groups=(100, 1, 7), allow_exposure=True),
-        Grouped(1.0, base="ss", groups=(12, 3)),
-        Grouped(1.0, base="pgr", groups=(40, 2)),
-        Grouped(1.0, base="hr", groups=(9, 9)),
-    ],
-    "urr": [
-        URR(1.0, 5, sensitive=(1, 4)),
-        URR(0.5, 300, sensitive=(7,)),
-        URR(3.0, 1000, sensitive=tuple(range(0, 1000, 9))),
-    ],
-    "urappor": [
-        URAPPOR(1.0, 9, sensitive=(1, 4, 8)),
-        URAPPOR(4.0, 600, sensitive=(0, 1, 2, 3, 4, 5, 6, 599)),
-        URAPPOR(0.5, 80, sensitive=tuple(range(64))),
-    ],
-    "idue": [
-        IDUE(2.0, 5, budgets=((0, 0.5),)),
-        IDUE(4.0, 70, budgets=((3, 1.0), (64, 2.5), (69, 1.0))),
-        IDUE(1.5, 9, budgets=((8, 1.25),), balance=900),
-    ],
-    "exponential": [
-        Exponential(1.0, 5, distance="line"),
-        Exponential(4.0, 12, distance="ring"),
-        Exponential(8.0, 100, distance="line"),
-    ],
-    "fhr": [FHR(1.0, 5), FHR(1.0, 1023), FHR(0.4, 1024), FHR(2.0, 7, items="paper"), FHR(1.0, 2, allow_exposure=True)],
-}
+
+def examples(cls: type[Oracle]) -> list[Oracle]:
+    """Return the oracles of a class that have test vectors.
+
+    >>> from fldp import RR
+    >>> examples(RR)
+    [RR(epsilon=1.0), RR(epsilon=0.1)]
+    """
+    return [cls(**each) if isinstance(each, Mapping) else cls(*each) for each in cls.examples]
+
+
+CASES: dict[str, list[Oracle]] = {cls.name: examples(cls) for cls in built_in()}
 SEARCH = "search"  # the file of search rounds, beside the files of oracles
 SURVEY = canonical_json.identifier({"example": True})
 TEXTS = ("a", "b", "https://example.org/?q=1", "\u00fc", "u\u0308", "\U0001f600", "\0", " ", "x" * 1024)
-_FULL = ("sue", "oue", "olh", "hrr", "fwr", "hr", "idue", "cms", "hcms", "rappor")  # all bits that fit are a report
 _MAX_WORD = 2**64 - 1
 
 
@@ -209,7 +151,8 @@ def _dishonest(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
         yield "padding that is not zero", craft(fields, [(1, one[:-1] + bytes([one[-1] | 0x80]))], 1)
     worst = np.full(len(one), 255, np.uint8)
     worst[-1] >>= padding
-    if oracle.name not in _FULL and oracle.values_end not in (2, 256):
+    layout = oracle.report_format
+    if not layout.check(unpack(layout, worst, 1)[0]).all():
         yield "a report that no value gives", craft(fields, [(1, worst.tobytes())], 1)
 
 

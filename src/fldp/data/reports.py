@@ -163,7 +163,7 @@ def _checked(oracle: "Oracle", data: Array) -> Array:
     if not good.all():
         position = int(np.flatnonzero(~good)[0])
         error = DomainError(
-            f"{oracle.title}: reports must be ones that {oracle!r} can produce, "
+            f"{oracle.title}: reports must be ones that {_one_line(repr(oracle), 240)} can produce, "
             f"got {_one_line(data[position])} at position {position}"
         )
         error.index = position
@@ -171,10 +171,10 @@ def _checked(oracle: "Oracle", data: Array) -> Array:
     return data
 
 
-def _one_line(report: Any) -> str:
-    """Return the beginning of a report as one line; NumPy would break a wide one into several."""
-    text = " ".join(str(report).split())
-    return text if len(text) <= 80 else f"{text[:76]} ..."
+def _one_line(value: object, size: int = 80) -> str:
+    """Return the beginning of a value as one line; NumPy would break a wide report into several."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= size else f"{text[: size - 4]} ..."
 
 
 def _same(oracle: "Oracle", other: "Oracle", who: str) -> None:

@@ -43,3 +43,7 @@ __all__ = [
     "names",
     "register",
 ]
+
+for _name in __all__:
+    if isinstance(_class := globals()[_name], type):
+        register(_class)

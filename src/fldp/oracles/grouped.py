@@ -20,6 +20,7 @@ from fldp.oracles.base.bit_reports import bit_rows, byte_fields
 from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.flexible.fwr import HRR
+from fldp.oracles.flexible.walsh_oracle import ALLOW_EXPOSURE
 from fldp.oracles.plain.grr import GRR, RR
 from fldp.oracles.plain.hadamard_response import HR
 from fldp.oracles.plain.pgr import PGR
@@ -27,7 +28,7 @@ from fldp.oracles.plain.single_value import Single
 from fldp.oracles.plain.subset_selection import SS
 from fldp.oracles.plain.unary import OUE, SUE
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, flag, integer, positive
+from fldp.support.validation import Described, fail, integer, positive, whole_numbers
 
 BASES: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (GRR, HR, HRR, OUE, PGR, RR, SS, SUE)}
 MAX_GROUPS = 256  # so that a group is one byte, and the list of them fits into the header of a batch
@@ -70,6 +71,13 @@ class Grouped(FrequencyOracle):
     ``variance(n, count)`` of a single count does not know the group: it is the largest that it can be, with all ``n``
     users in one group.
 
+    Report: the group in clear, and a report of another oracle inside it | depends | *weak*: eps-LDP inside a group,
+      eta 0 between groups
+    Fields: the number of the group: the bits of the number of groups minus 1; the numbers of the base's report;
+      zeros up to the width of the longest base's report
+    Words: the most of any group's base | the base's inside the group
+    Best fake: that of the best group | its leverage
+
     >>> oracle = Grouped(epsilon=1.0, base="oue", groups=[3, 2])
     >>> oracle.domain_size, oracle.eta, oracle.anonymity
     (5, Fraction(0, 1), 2)
@@ -83,13 +91,21 @@ class Grouped(FrequencyOracle):
     groups: tuple[int, ...] = field(kw_only=True)
     allow_exposure: bool = field(default=False, kw_only=True)
 
+    examples = (
+        {"epsilon": 1.0, "base": "grr", "groups": (3, 5)},
+        {"epsilon": 2.0, "base": "oue", "groups": (2, 17, 4)},
+        {"epsilon": 0.5, "base": "hrr", "groups": (100, 1, 7), "allow_exposure": True},
+        {"epsilon": 1.0, "base": "ss", "groups": (12, 3)},
+        {"epsilon": 1.0, "base": "pgr", "groups": (40, 2)},
+        {"epsilon": 1.0, "base": "hr", "groups": (9, 9)},
+    )
     name = "grouped"
     params = {  # noqa: RUF012
         "epsilon": positive,
         "domain_size": integer(0, MAX_VALUES),
-        "base": _base,
-        "groups": sizes,
-        "allow_exposure": flag,
+        "base": Described(_base, "the oracle inside a group"),
+        "groups": Described(sizes, "sizes such as 3,2,4", read=whole_numbers),
+        "allow_exposure": ALLOW_EXPOSURE,
     }
 
     def _settle_parameters(self) -> None:

@@ -45,7 +45,7 @@ from fldp.oracles.base.symbol_reports import (
 from fldp.oracles.base.symbol_strategy import Symbols
 from fldp.randomness.coins import SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, degenerate, exp_lower
 from fldp.randomness.stream import Stream, Words
-from fldp.support.validation import fail, flag, fraction, integer, one_of, optional, positive
+from fldp.support.validation import Described, fail, flag, fraction, integer, one_of, optional, positive, whole_numbers
 
 __all__ = [
     "ONE",
@@ -57,6 +57,7 @@ __all__ = [
     "BitStrategy",
     "CellClaim",
     "Claim",
+    "Described",
     "Estimator",
     "Fit",
     "Floats",
@@ -109,6 +110,7 @@ __all__ = [
     "symbol_sets",
     "symbols",
     "walsh_hadamard",
+    "whole_numbers",
 ]
 
 

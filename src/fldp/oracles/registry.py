@@ -6,32 +6,13 @@ from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import StringOracle
-from fldp.oracles.flexible.fhr import FHR
-from fldp.oracles.flexible.fwr import FWR, HRR
-from fldp.oracles.grouped import Grouped
-from fldp.oracles.plain.grr import GRR, RR
-from fldp.oracles.plain.hadamard_response import HR
-from fldp.oracles.plain.olh import OLH
-from fldp.oracles.plain.pgr import PGR
-from fldp.oracles.plain.subset_selection import SS
-from fldp.oracles.plain.unary import OUE, SUE
-from fldp.oracles.strings.count_mean_sketch import CMS, HCMS
-from fldp.oracles.strings.rappor import RAPPOR
-from fldp.oracles.unequal.exponential import Exponential
-from fldp.oracles.unequal.idue import IDUE
-from fldp.oracles.unequal.urappor import URAPPOR
-from fldp.oracles.unequal.urr import URR
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 OracleClass = TypeVar("OracleClass", bound=type[Oracle])
 
-_PLAIN: tuple[type[Oracle], ...] = (RR, GRR, SUE, OUE, OLH, SS, HR, PGR)
-_FLEXIBLE: tuple[type[Oracle], ...] = (FHR, FWR, HRR, Grouped)
-_UNEQUAL: tuple[type[Oracle], ...] = (URR, URAPPOR, IDUE, Exponential)
-_STRINGS: tuple[type[Oracle], ...] = (CMS, HCMS, RAPPOR)
-_classes: dict[str, type[Oracle]] = {cls.name: cls for cls in (*_PLAIN, *_FLEXIBLE, *_UNEQUAL, *_STRINGS)}
+_classes: dict[str, type[Oracle]] = {}
 
 
 def register(cls: OracleClass) -> OracleClass:
@@ -39,6 +20,7 @@ def register(cls: OracleClass) -> OracleClass:
 
     A package can do without the call by naming its class in the entry point group ``fldp.oracles``.
 
+    >>> from fldp import GRR
     >>> register(GRR) is GRR
     True
     """
@@ -47,6 +29,11 @@ def register(cls: OracleClass) -> OracleClass:
     if _classes.setdefault(cls.name, cls) is not cls:
         raise ParameterError(f"register: the name must be free, got {cls.name!r} of {_classes[cls.name].__name__}")
     return cls
+
+
+def built_in() -> list[type[Oracle]]:
+    """Return the classes of this package."""
+    return [cls for cls in _classes.values() if cls.__module__.startswith(f"{__package__}.")]
 
 
 def names() -> list[str]:

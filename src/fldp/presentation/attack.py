@@ -11,7 +11,7 @@ from rich.table import Table
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.exposure import exposure
-from fldp.presentation.plot import COLOURS, FAINT, INK, figure, save
+from fldp.presentation.plot import FAINT, INK, colour_of, figure, save
 from fldp.privacy.bayes_attack import Averaging, Guess
 from fldp.privacy.elimination_attack import Repeats
 from fldp.wire.description import describe
@@ -112,7 +112,7 @@ def save_picture(results: AttackResults, path: Path) -> None:
     """Save the attacker's success against the number of reports, as PNG or SVG."""
     drawn, axes = figure(7.5, 4.4)
     guess, oracle, averaging = results.guess, results.oracle, results.averaging
-    colour, reports = COLOURS.get(oracle.name, INK), averaging.reports
+    colour, reports = colour_of(oracle.name), averaging.reports
     new, same = "a new answer each time", "the same answer each time"
     axes.fill_between(
         reports,

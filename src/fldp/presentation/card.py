@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fldp.presentation.card_text import Section, mean_left, sections, title
-from fldp.presentation.plot import COLOURS, FAINT, INK, figure, figures, literal, save
+from fldp.presentation.plot import FAINT, INK, colour_of, figure, figures, literal, save
 from fldp.privacy.elimination_attack import Repeats
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import MAX_REPEATS, Card, Deal
@@ -143,7 +143,7 @@ def _svg(card: Card, draw: Callable[[Card, Any], None]) -> str:
 
 def draw_shrinking(card: Card, axes: Any) -> None:
     """Draw the mean number of answers left possible against the number of reports."""
-    colour = COLOURS.get(card.oracle.name, INK)
+    colour = colour_of(card.oracle.name)
     shown = range(min(MAX_REPEATS, 2 * card.oracle.domain_size.bit_length()) + 1)
     left = [float(card.left[k]) for k in shown]
     axes.plot(shown, left, "o-", color=colour, markersize=3, label="fresh answers")
@@ -170,7 +170,7 @@ def _legend(axes: Any) -> None:
 
 def draw_guessing(card: Card, axes: Any) -> None:
     """Draw how often the best guess is right against the number of reports."""
-    averaging, colour = card.averaging, COLOURS.get(card.oracle.name, INK)
+    averaging, colour = card.averaging, colour_of(card.oracle.name)
     axes.plot(averaging.reports, averaging.success, "o-", color=colour, markersize=3, label="fresh answers")
     axes.axhline(card.guess.before, color=FAINT, linewidth=3.0, label="no report", zorder=1)
     axes.axhline(card.guess.after, color=INK, linestyle="--", linewidth=1.2, label="the same answer repeated")

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fldp.oracles import get
-from fldp.presentation.plot import COLOURS, INK
+from fldp.presentation.plot import INK, colour_of, number_of
 from fldp.support.optional_imports import load
 
 MARKS = {
@@ -21,6 +21,7 @@ MARKS = {
     "ss": "p",
     "sue": "h",
 }
+SPARE_MARKS = "*dH8"  # for all others, by their names
 WIDTHS = {"oue": 2.6, "olh": 1.2, "pgr": 2.0}  # thin on wide, where lines lie on each other
 
 
@@ -35,7 +36,7 @@ class Look:
     @property
     def colour(self) -> str:
         """The colour of the oracle, the same everywhere."""
-        return COLOURS.get(self.oracle, INK)
+        return colour_of(self.oracle)
 
     @property
     def line(self) -> str:
@@ -46,8 +47,8 @@ class Look:
 
     @property
     def mark(self) -> str:
-        """The mark of the oracle."""
-        return MARKS.get(self.oracle, ".")
+        """The mark of the oracle: its own, or one by its name."""
+        return MARKS.get(self.oracle) or SPARE_MARKS[number_of(self.oracle, len(SPARE_MARKS))]
 
     @property
     def width(self) -> float:

@@ -13,7 +13,7 @@ from fldp.estimation.planner import LEVEL, Plan, Row
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.base.treatment import treatment_of
 from fldp.oracles.exposure import exposure
-from fldp.presentation.plot import COLOURS, INK, figure, save
+from fldp.presentation.plot import INK, colour_of, figure, save
 from fldp.wire.description import describe
 
 NOTES = (
@@ -160,7 +160,7 @@ def _curve(row: Row) -> list[tuple[float, float]]:
 
 
 def _colour(row: Row) -> str:
-    return COLOURS.get(row.oracle.name, INK)
+    return colour_of(row.oracle.name)
 
 
 def _line(row: Row) -> str:

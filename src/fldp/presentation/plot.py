@@ -1,5 +1,6 @@
 """Pictures of estimates: one colour for each oracle, everywhere."""
 
+from colorsys import hls_to_rgb
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,24 @@ COLOURS = {
     "urr": "#a3371f",
 }
 INK, FAINT = "#222222", "#b8b8b8"
+
+
+def number_of(name: str, count: int) -> int:
+    """Return a number below ``count`` that depends on a name alone; the dashboard computes the same one."""
+    number = 0
+    for letter in name:
+        number = (number * 31 + ord(letter)) % count
+    return number
+
+
+def colour_of(oracle: str) -> str:
+    """Return the colour of an oracle: its own, or one by its name.
+
+    >>> colour_of("grr"), colour_of("mine")
+    ('#b5545c', '#9b733b')
+    """
+    shares = hls_to_rgb(number_of(oracle, 360) / 360, 0.42, 0.45)
+    return COLOURS.get(oracle) or "#" + "".join(f"{round(255 * share):02x}" for share in shares)
 
 
 def literal(text: str) -> str:
@@ -80,7 +99,7 @@ def save_bars(
     places = np.arange(len(rows))
     reach = [np.maximum(0, rows["count"] - rows["low"]), np.maximum(0, rows["high"] - rows["count"])]
     name, interval = estimate.oracle.name, f"{100 * level:.4g} % interval"
-    axes.bar(places, rows["count"], color=COLOURS.get(name, INK), width=0.72, label="estimate", alpha=0.85)
+    axes.bar(places, rows["count"], color=colour_of(name), width=0.72, label="estimate", alpha=0.85)
     axes.errorbar(places, rows["count"], reach, fmt="none", color=INK, capsize=2.5, linewidth=1, label=interval)
     if truth is not None:
         axes.scatter(

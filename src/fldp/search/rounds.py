@@ -33,7 +33,7 @@ def _name(owner: str, name: str, value: Any) -> str:
     return value
 
 
-_MAX_NAME = 200
+_MAX_NAME, MAX_STEP = 200, 18
 _PARAMETERS: dict[str, Constraint] = {
     "epsilon": positive,
     "oracle": optional(_name),
@@ -42,7 +42,7 @@ _PARAMETERS: dict[str, Constraint] = {
     "quota": integer(1, 10**9),
     "hours": optional(integer(1, 10**5)),
     "rounds": integer(1, 64),
-    "bits": integer(4, 18),
+    "bits": integer(4, MAX_STEP),
 }
 
 

@@ -164,6 +164,38 @@ def optional(constraint: Constraint) -> Constraint:
     return lambda owner, name, value: None if value is None else constraint(owner, name, value)
 
 
+@dataclass(frozen=True)
+class Described:
+    """A constraint with what a shell needs beside it: a help text, and how its value is read from a text.
+
+    Without ``read``, the annotation of the parameter says how.
+
+    >>> groups = Described(optional(line), "sizes such as 3,2,4", read=whole_numbers)
+    >>> groups("Grouped", "groups", None), groups.read("3,2,4")
+    (None, [3, 2, 4])
+    """
+
+    check: Constraint
+    help: str
+    read: Callable[[str], Any] | None = None
+
+    def __call__(self, owner: str, name: str, value: object) -> object:
+        return self.check(owner, name, value)
+
+
+def whole_number(text: str) -> int:
+    """Read an integer without a sign, of at most ten digits; anything else is a ``ValueError``."""
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 11):
+        raise ValueError(f"no whole number: {show(text)}")
+    return int(digits)
+
+
+def whole_numbers(text: str) -> list[int]:
+    """Read whole numbers with commas between them."""
+    return [whole_number(part) for part in text.split(",")]
+
+
 def from_text(read: Callable[[str], Any], constraint: Constraint) -> Constraint:
     """Accept what a constraint accepts, also written as a text that ``read`` understands.
 

@@ -31,6 +31,7 @@ COLLECT_DEFAULTS: dict[str, Any] = {
     "minimum": 100,
 }
 REPEATS = ("once", "daily")  # how often a person may answer; a survey names it only if it is not the first
+FORMAT = "fldp-survey-1"
 MAX_LABEL, MAX_TEXT, MAX_LABELS = 200, 2000, 1_000_000
 _TEXTS = ("name", "question", "title", "description", "topic")
 _DOMAINS = ("labels", "domain_size", "labels_file", "domain")
@@ -45,7 +46,7 @@ def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], Mist
     if not isinstance(fields, dict):
         mistakes.note((), f"a survey must be a table of keys, got {type(fields).__name__}")
         return {}, mistakes
-    fields = {key: value for key, value in fields.items() if (key, value) != ("format", "fldp-survey-1")}
+    fields = {key: value for key, value in fields.items() if (key, value) != ("format", FORMAT)}
     mistakes.unknown((), fields, {*_TEXTS, *_DOMAINS, *DIFFERING, "search", "oracle", "collect"}, "a key of a survey")
     arguments = _texts(fields, mistakes)
     labels, domain = _domain(fields, folder, mistakes)

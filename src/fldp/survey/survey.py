@@ -24,7 +24,7 @@ from fldp.support.validation import MistakeList
 from fldp.survey.mistakes import SurveyError, refuse
 from fldp.survey.parsing import check_fields, parse_fields, read_text
 from fldp.survey.question import Question
-from fldp.survey.rules import COLLECT_DEFAULTS, STRINGS
+from fldp.survey.rules import COLLECT_DEFAULTS, FORMAT, STRINGS
 from fldp.survey.search_table import described
 from fldp.survey.visible_text import check_labels_visible, check_texts
 from fldp.wire.description import describe
@@ -101,7 +101,7 @@ class Survey:
         """Everything that a participant answers to, as a JSON object."""
         texts = {name: getattr(self, name) for name in ("title", "description", "topic")}
         return {
-            "format": "fldp-survey-1",
+            "format": FORMAT,
             "name": self.name,
             "question": self.question,
             **{name: text for name, text in texts.items() if text is not None},

@@ -2,14 +2,9 @@
 
 import type { Report, Value } from "../../data/reports.js";
 import { randomWords } from "../../randomness/random.js";
+import { MAX_LISTED, MAX_POWER, MAX_VALUES } from "../../support/constants.js";
 import { fail } from "../../support/errors.js";
 import type { Derive } from "./ticket_words.js";
-
-/** The most values of a domain, and the most bits of a report, that a stranger may make a device work on. */
-export const MAX_VALUES = 1 << 20;
-
-export const MAX_LISTED = 2 ** 31 - 1; // values of any list
-const MAX_POWER = 1 << 16;
 
 export type { Report, Value };
 

@@ -1,6 +1,7 @@
 /** Treatment: parameters that make values differ in the protection that they have; as in `fldp/oracles/base/treatment.py`. */
 
 import { integer, Oracle } from "../../bundle_shared.js";
+import { MAX_BUDGETS, MAX_SENSITIVE } from "../../support/constants.js";
 import type { Rule } from "./oracle.js";
 
 /** A value and its budget. */
@@ -24,10 +25,10 @@ function listOf(most: number, what: string, isGood: (each: unknown) => boolean):
 const named = (each: number | Budget): number => (typeof each === "number" ? each : each[0]);
 
 /** The values that are sensitive. */
-export const sensitive = listOf(256, "different values", isValue);
+export const sensitive = listOf(MAX_SENSITIVE, "different values", isValue);
 
 /** The values that have a budget of their own, each with it. */
-export const budgets = listOf(100, "pairs of a value and its budget, all of different values", isBudget);
+export const budgets = listOf(MAX_BUDGETS, "pairs of a value and its budget, all of different values", isBudget);
 
 /** Put what a list says into the order of the values. */
 export function inOrder<T extends number | Budget>(list: unknown): readonly T[] {

@@ -1,6 +1,8 @@
 /** FWR, flexible Walsh response: parities of the item under public masks, some as they are, some through a coin. */
+
 import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
 import { expLower, ONE } from "../../randomness/exp_lower.js";
+import { MAX_HASH_BITS, MAX_MASKS } from "../../support/constants.js";
 import { fail } from "../../support/errors.js";
 import {
   bitLength,
@@ -16,8 +18,6 @@ import {
 import { deriving } from "../base/ticket_words.js";
 import { leftBy, scatter } from "./fwr_items.js";
 
-const MAX_HASH_BITS = 8;
-const MAX_MASKS = 12;
 const HALVINGS: readonly unknown[] = Array.from({ length: MAX_MASKS + 1 }, (_, k) => 1 / (1 << k));
 const hashBits = integer(1, MAX_HASH_BITS);
 

@@ -1,19 +1,13 @@
 /** Which point of `F_2^r` stands for which value of FWR: the same map as `fldp/oracles/flexible/fwr_items.py`, and its bias. */
+import { SCATTER_SEEDS } from "../../support/constants.js";
 import { bitLength } from "../base/oracle.js";
-
-const SEEDS =
-  "0000000000000003030300000000000049030c042900000000000000000000660899246604660499000c000e000e840e0e08087b07102b" +
-  "000000000000000023c40542054b2f4b2323010134010101ad01b5070707b50722073cc007034b03038b034b0303df0f44052f2f070a02" +
-  "0717170504051c0206000000000000000009096f3d6f1b6fd9ad04043444254434a304a3da9bdadada8b9b09090904048b048b8b8b428b" +
-  "002f2f2f0044000044444444441aa91aea2f969696259696424242dddddddd97dd97970697007c002000426c025a1d69003a3e02020231" +
-  "0416041616ae0a0c480a480c1a00000c05083e080a00006300020000000000000000";
 
 /** Return the map of values to items on a domain. */
 export function scatter(domainSize: number): (value: number) => number {
   const bits = bitLength(domainSize - 1);
   const size = 1 << bits;
   if (domainSize === size) return (value) => value;
-  const seed = domainSize < 256 ? parseInt(SEEDS.slice(2 * domainSize - 4, 2 * domainSize - 2), 16) : 0;
+  const seed = domainSize < 256 ? parseInt(SCATTER_SEEDS.slice(2 * domainSize - 4, 2 * domainSize - 2), 16) : 0;
   const constants = BigInt.asUintN(64, 0x9e3779b97f4a7c15n * BigInt(2 * seed + 1));
   const part = (shift: bigint): number => Number((constants >> shift) % BigInt(size));
   const rounds = [0n, 16n, 32n].map((shift) => [part(shift) | 1, part(shift + 8n)]);

@@ -1,10 +1,11 @@
 /** Local hashing: hash the value to a few symbols, then respond on those. */
+
 import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
 import { expLower, ONE } from "../../randomness/exp_lower.js";
+import { MAX_SYMBOLS } from "../../support/constants.js";
 import { bitLength, type Fields, Oracle, type Report, type Value, wordOf } from "../base/oracle.js";
 import { deriving } from "../base/ticket_words.js";
 
-const MAX_SYMBOLS = 2n ** 32n - 1n;
 const low = (number: bigint): bigint => BigInt.asUintN(64, number);
 
 /** Return output number `value` of SplitMix64 started at the seed. */

@@ -1,9 +1,9 @@
 /** Projective geometry response: a point of a finite geometry, more often one that is opposite to the value's own. */
+
 import { quotient, type SetCoin, setCoin } from "../../randomness/coins.js";
 import { expLower, ONE } from "../../randomness/exp_lower.js";
+import { MAX_POINTS } from "../../support/constants.js";
 import { bitLength, type Fields, Oracle, type Report, wordOf } from "../base/oracle.js";
-
-const MAX_POINTS = 2 ** 32 - 1;
 
 /** The projective space of vectors modulo a prime. */
 interface Space {

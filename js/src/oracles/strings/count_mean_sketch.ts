@@ -1,5 +1,6 @@
 /** Count-mean sketches: hash the string by one of many public functions to a bucket, then respond on the buckets. */
 
+import { MAX_CELLS } from "../../support/constants.js";
 import { fail } from "../../support/errors.js";
 import {
   bitLength,
@@ -15,8 +16,6 @@ import { deriving } from "../base/ticket_words.js";
 import { HRR } from "../flexible/fwr.js";
 import { hashed, keyedHash } from "../plain/olh.js";
 import { SUE } from "../plain/unary.js";
-
-const MAX_CELLS = 1 << 24;
 
 abstract class Sketch extends StringOracle {
   static override readonly rules = {

@@ -1,10 +1,8 @@
 /** The exponential mechanism: report a value that is probably near to the true one. */
 
 import { bitLength, degenerate, expLower, integer, ONE, Oracle, SCALE, wordOf } from "../../bundle_shared.js";
+import { MAX_CONDITION, MAX_NEAR } from "../../support/constants.js";
 import type { Fields, Report } from "../base/oracle.js";
-
-const MAX_NEAR = 512; // values: a channel has a row for each
-const MAX_CONDITION = 1e9; // of the channel; beyond it, rounding would show in the estimates
 
 /** For each value, how many of `2^64` words give each symbol. */
 type Shares = readonly (readonly bigint[])[];

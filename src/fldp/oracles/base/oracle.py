@@ -20,6 +20,7 @@ from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import Constraint, one_of
 
 Law = dict[Any, Fraction]
+Examples = Sequence[Sequence[Any] | Mapping[str, Any]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +40,7 @@ class Oracle(ABC):
 
     name: ClassVar[str]
     params: ClassVar[Mapping[str, Constraint]]
+    examples: ClassVar[Examples]  # arguments of the oracles in the test vectors
 
     decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
     methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased

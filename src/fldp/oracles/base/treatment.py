@@ -12,7 +12,7 @@ import numpy as np
 
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle
-from fldp.support.validation import fail, integer, one_of, positive
+from fldp.support.validation import fail, integer, one_of, positive, whole_number
 
 MAX_SENSITIVE, MAX_BUDGETS = 256, 100  # so that a list of them fits into the header of a batch
 
@@ -56,6 +56,16 @@ def _budget(owner: str, name: str, rule: str, pair: Any) -> tuple[int, float]:
         raise fail(owner, name, rule, pair)
     which = integer(0, MAX_VALUES - 1)(owner, f"a value in {name}", pair[0])
     return which, positive(owner, f"a budget in {name}", pair[1])
+
+
+def read_budgets(text: str) -> list[tuple[int, float]]:
+    """Read budgets as a shell takes them.
+
+    >>> read_budgets("0:0.5, 3:1")
+    [(0, 0.5), (3, 1.0)]
+    """
+    pairs = (part.partition(":") for part in text.split(","))
+    return [(whole_number(value), float(budget)) for value, _, budget in pairs]
 
 
 @dataclass(frozen=True)

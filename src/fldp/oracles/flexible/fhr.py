@@ -19,10 +19,10 @@ from fldp.oracles.base.frequency_oracle import Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible.fhr_items import Items
-from fldp.oracles.flexible.walsh_oracle import Noise, Walsh, WalshOracle
+from fldp.oracles.flexible.walsh_oracle import ALLOW_EXPOSURE, Noise, Walsh, WalshOracle
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
-from fldp.support.validation import flag, one_of
+from fldp.support.validation import Described, one_of
 
 _HALF_WORD = U64(32)
 
@@ -106,6 +106,12 @@ class FHR(WalshOracle):
 
     Zhao et al.: FLDP: Flexible strategy for local differential privacy, arXiv 2203.14875.
 
+    Report: two positions | | (eps, 1/2)-FLDP
+    Fields: the position of +1, then the position of -1, *after* the coin: ``r`` each, ``r`` = the bits of ``d``
+    Words: 2 | position in bits 0.., mask in bits 32..; a coin as for RR
+    Best fake: a first position of +1 for all targets (0 always is one), and a mask that is odd for as many as can
+      be | by one transform; ``r (w c + 1 - w)`` if it can be odd for all
+
     >>> oracle = FHR(epsilon=1.0, domain_size=1023)
     >>> oracle.eta, oracle.anonymity, oracle.report_bits
     (Fraction(1, 2), 512, 20)
@@ -118,14 +124,15 @@ class FHR(WalshOracle):
     items: str = "spread"
     allow_exposure: bool = False
 
+    examples = ((1.0, 5), (1.0, 1023), (0.4, 1024), (2.0, 7, "paper"), (1.0, 2, "spread", True))
     name = "fhr"
     decoders = ("full", "paper")
     words = 2
     server_work = "O(n + d log d)"
     params = {  # noqa: RUF012
         **WalshOracle.params,
-        "items": one_of("spread", "paper"),
-        "allow_exposure": flag,
+        "items": Described(one_of("spread", "paper"), "spread (default) or paper"),
+        "allow_exposure": ALLOW_EXPOSURE,
     }
 
     @cached_property

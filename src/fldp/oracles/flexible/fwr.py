@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,16 @@ from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.frequency_oracle import Law
+from fldp.oracles.base.oracle import Examples
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible import fwr_items
 from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gray_code
-from fldp.oracles.flexible.walsh_oracle import Noise, WalshOracle
+from fldp.oracles.flexible.walsh_oracle import ALLOW_EXPOSURE, Noise, WalshOracle
 from fldp.randomness.coins import SymbolCoin, exp_lower
 from fldp.randomness.stream import Stream, Words
 from fldp.support.exact_numbers import exact
-from fldp.support.validation import fail, flag, integer, optional
+from fldp.support.validation import Described, fail, integer, optional
 
 MAX_HASH_BITS, MAX_MASKS = 8, 12
 MAX_SCATTERED = 1 << 22  # values: anonymity is computed by a transform over all of them
@@ -79,6 +80,13 @@ class FWR(WalshOracle):
     weaker than LDP**: each report rules out all but about a share eta of the domain with certainty; ``anonymity``
     bounds what remains. ``hash_bits`` is ``m``, the best for eps unless given.
 
+    Report: masks and parities | 33 (eta = 1/2) | (eps, eta)-FLDP, eta = 1, 1/2, 1/4, ...; eps-LDP at eta = 1
+    Fields: the masks, ``r`` = the bits of ``d - 1`` each, then the parities under them as one number, the first
+      mask's lowest
+    Words: ceil((k+m)/2) + 1 | two masks from each word; then a coin as for GRR on the symbol of the parities
+    Best fake: masks under which all targets have one parity (0 always is one), and those parities | ``r`` times
+      what a full agreement adds
+
     >>> oracle = FWR(epsilon=1.0, domain_size=1023, eta=0.5)
     >>> oracle.leaks, oracle.bits, oracle.anonymity, oracle.report_bits
     (1, 2, 511, 33)
@@ -90,12 +98,13 @@ class FWR(WalshOracle):
     hash_bits: int | None = None
     allow_exposure: bool = False
 
+    examples: ClassVar[Examples] = ((1.0, 8, 0.5), (1.0, 1023), (2.0, 100, 0.25), (0.4, 600, 0.5, 3))
     name = "fwr"
     params = {  # noqa: RUF012
         **WalshOracle.params,
-        "eta": halving,
-        "hash_bits": optional(integer(1, MAX_HASH_BITS)),
-        "allow_exposure": flag,
+        "eta": Described(halving, "1 (plain LDP, the default), 0.5, 0.25, ...", read=float),
+        "hash_bits": Described(optional(integer(1, MAX_HASH_BITS)), f"parities under the coin, 1 to {MAX_HASH_BITS}"),
+        "allow_exposure": ALLOW_EXPOSURE,
     }
 
     def _settle_parameters(self) -> None:
@@ -313,12 +322,19 @@ class HRR(FWR):
 
     Cormode, Kulkarni, Srivastava: Answering range queries under local differential privacy, VLDB 2019, describe it so.
 
+    Report: a mask and a parity
+    Fields: the mask, ``r`` = the bits of ``d - 1``; the parity under it: 1
+    Words: 2 | the mask; then a coin as for GRR on the parity
+    Best fake: a mask under which all targets have one parity (0 always is one), and that parity | ``r`` times what
+      a full agreement adds
+
     >>> HRR(epsilon=1.0, domain_size=1000).report_bits
     11
     """
 
     hash_bits: int | None = 1
 
+    examples = ((1.0, 8), (0.5, 1000))
     name = "hrr"
     params = {  # noqa: RUF012
         **FWR.params,

@@ -16,6 +16,9 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.flexible.em import estimate_by
+from fldp.support.validation import Described, flag
+
+ALLOW_EXPOSURE = Described(flag, "go on where one report can give a value away")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import Law
+from fldp.oracles.base.oracle import Examples
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import PureOracle, Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
@@ -61,11 +62,17 @@ class GRR(PureOracle):
 
     Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy, ICML 2016.
 
+    Report: one value
+    Fields: the symbol: the bits of ``d - 1``
+    Words: 1 | the coin among ``d`` symbols, applied to the value
+    Best fake: a target | ``(1 - r q) / (p - q)``
+
     >>> oracle = GRR(epsilon=1.0, domain_size=5)
     >>> oracle.estimate(oracle.tally(oracle.privatize([0] * 900 + [3] * 100, rng=7))).counts.round()
     array([...])
     """
 
+    examples: ClassVar[Examples] = ((1.0, 5), (3.0, 256), (0.5, 1000))
     name = "grr"
     words = 1
     server_work = "O(n + d)"
@@ -117,11 +124,17 @@ class RR(GRR):
 
     Warner: Randomized response, JASA 1965.
 
+    Report: one of two values | 1 (d = 2)
+    Fields: the symbol: 1
+    Words: 1 | the coin among ``d`` symbols, applied to the value
+    Best fake: a target | ``(1 - r q) / (p - q)``
+
     >>> RR(epsilon=1.0).privatize([0, 1, 1])
     <3 reports of RR(epsilon=1.0)>
     """
 
     domain_size: int = 2
 
+    examples = ((1.0,), (0.1,))
     name = "rr"
     params = {"epsilon": positive, "domain_size": integer(2, 2)}  # noqa: RUF012

@@ -21,7 +21,7 @@ from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.plain.grr import respond
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer
+from fldp.support.validation import Described, fail, integer
 
 MAX_BLOCKS = 1 << 16
 
@@ -70,6 +70,12 @@ class HR(FrequencyOracle):
     Acharya, Sun, Zhang: Hadamard response: estimating distributions privately, efficiently, and with little
     communication, AISTATS 2019.
 
+    Report: one position
+    Fields: the symbol: the bits of ``ceil(d / blocks)``, and as many more as ``blocks`` is a power of two
+    Words: 2 | position in bits 0..; a coin as for GRR that chooses the half of a block
+    Best fake: the symbol that agrees with most targets of its block, by one transform | ``(most agreeing less
+      disagreeing) / (p - q)``
+
     >>> oracle = HR(epsilon=1.0, domain_size=1023)
     >>> oracle.symbols, oracle.report_bits
     (1024, 10)
@@ -82,10 +88,14 @@ class HR(FrequencyOracle):
 
     blocks: int = 1
 
+    examples = ((1.0, 5), (0.1, 2), (3.0, 255), (0.5, 1024), (3.0, 300, 16))
     name = "hr"
     words = 2
     server_work = "O(n + d log d)"
-    params = {**FrequencyOracle.params, "blocks": power_of_two}  # noqa: RUF012
+    params = {  # noqa: RUF012
+        **FrequencyOracle.params,
+        "blocks": Described(power_of_two, "1 (the default), 2, 4, ... near e^epsilon"),
+    }
 
     @cached_property
     def coin(self) -> SymbolCoin:

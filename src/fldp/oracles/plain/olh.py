@@ -68,6 +68,13 @@ class OLH(PureOracle):
 
     Wang, Blocki, Li, Jha: Locally differentially private protocols for frequency estimation, USENIX Security 2017.
 
+    Report: a hash seed and a symbol
+    Fields: the seed: 64; the symbol: the bits of ``g - 1``
+    Words: 2 | word 0 is the seed. The value is hashed to ``h``, the symbol ``floor(h g / 2^64)`` goes through the
+      coin among ``g`` symbols with word 1
+    Best fake: a seed under which all targets have one symbol, found by trying, and that symbol | ``r (1 - q) / (p -
+      q)``
+
     >>> oracle = OLH(epsilon=1.0, domain_size=1000)
     >>> oracle.symbols
     4
@@ -75,6 +82,7 @@ class OLH(PureOracle):
     <3 reports of OLH(epsilon=1.0, domain_size=1000)>
     """
 
+    examples = ((1.0, 100), (4.0, 7))
     name = "olh"
     words = 2
     server_work = "O(n d)"

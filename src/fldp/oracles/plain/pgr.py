@@ -145,6 +145,12 @@ class PGR(PureOracle):
 
     Feldman, Nelson, Nguyen, Talwar: Private frequency estimation via projective geometry, ICML 2022.
 
+    Report: a point of a finite geometry
+    Fields: the point: the bits of ``K - 1``
+    Words: 1 | coin ``u``: below ``keep`` the opposite point number ``u // own``, else the other point number ``(u -
+      keep) // other``
+    Best fake: the point that is opposite to most targets, by one transform | ``(most supported - r q) / (p - q)``
+
     >>> oracle = PGR(epsilon=1.0, domain_size=1023)
     >>> oracle.space, oracle.space.size, oracle.report_bits
     (Space(order=3, dimension=7), 1093, 11)
@@ -152,6 +158,7 @@ class PGR(PureOracle):
     <3 reports of PGR(epsilon=1.0, domain_size=1023)>
     """
 
+    examples = ((1.0, 5), (1.0, 1024), (0.1, 40), (2.0, 300), (8.0, 257))
     name = "pgr"
     words = 1
     server_work = "O(n + d e^eps log d)"

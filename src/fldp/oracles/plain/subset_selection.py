@@ -160,6 +160,12 @@ class SS(PureOracle):
     Transactions on Information Theory 2018. Wang et al.: Mutual information optimally local private discrete
     distribution estimation, arXiv 1607.08025. Bentley, Floyd: A sample of brilliance, CACM 1987.
 
+    Report: a set of values
+    Fields: the ``w`` values of the set in rising order: the bits of ``d - 1`` each
+    Words: 1 + w | a coin that names the value or not; then Floyd's sample of the others, one word a step, by
+      multiply-high
+    Best fake: a set with as many targets as it has room for | ``(min(r, w) - r q) / (p - q)``
+
     >>> oracle = SS(epsilon=1.0, domain_size=12)
     >>> oracle.size, oracle.report_bits
     (3, 12)
@@ -167,6 +173,7 @@ class SS(PureOracle):
     <3 reports of SS(epsilon=1.0, domain_size=12)>
     """
 
+    examples = ((1.0, 10), (0.1, 2), (4.0, 7), (0.5, 65), (3.0, 1000))
     name = "ss"
 
     @cached_property

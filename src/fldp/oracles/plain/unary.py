@@ -168,10 +168,17 @@ class SUE(UnaryOracle):
 
     Erlingsson, Pihur, Korolova: RAPPOR, CCS 2014.
 
+    Report: a bit per value
+    Fields: ``d`` bits, value 0 first
+    Words: 1 + planes x ceil(d/64) | word 0 throws the true bit; then plane by plane, lowest first, one word per 64
+      values
+    Best fake: the bits of all targets, filled up with others to an honest number of bits | ``r (1 - q) / (p - q)``
+
     >>> SUE(epsilon=1.0, domain_size=1024).privatize([0, 1]).nbytes
     256
     """
 
+    examples = ((1.0, 5), (2.0, 65))
     name = "sue"
 
     @cached_property
@@ -188,10 +195,17 @@ class OUE(UnaryOracle):
 
     Wang, Blocki, Li, Jha: Locally differentially private protocols for frequency estimation, USENIX Security 2017.
 
+    Report: a bit per value
+    Fields: ``d`` bits, value 0 first
+    Words: 1 + planes x ceil(d/64) | word 0 throws the true bit; then plane by plane, lowest first, one word per 64
+      values
+    Best fake: the bits of all targets, filled up with others to an honest number of bits | ``r (1 - q) / (p - q)``
+
     >>> OUE(epsilon=1.0, domain_size=1024).privatize([0, 1]).nbytes
     256
     """
 
+    examples = ((1.0, 5), (1.0, 64), (8.0, 9))
     name = "oue"
 
     @cached_property

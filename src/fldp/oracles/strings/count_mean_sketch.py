@@ -41,9 +41,11 @@ from fldp.oracles.plain.hadamard_response import power_of_two
 from fldp.oracles.plain.olh import hash_symbols
 from fldp.oracles.plain.unary import SUE
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer, positive
+from fldp.support.validation import Described, fail, integer, positive
 
 MAX_SEED = 2**53 - 1  # what JSON and JavaScript hold exactly
+HASHES_HELP = "the number of hash functions"
+HASH_SEED = Described(integer(0, MAX_SEED), "which hash functions")
 MAX_CELLS = 1 << 24
 _MAX_PUBLICS = 64
 
@@ -77,9 +79,9 @@ class SketchOracle(StringOracle):
 
     params = {  # noqa: RUF012
         "epsilon": positive,
-        "hashes": power_of_two,
-        "width": power_of_two,
-        "hash_seed": integer(0, MAX_SEED),
+        "hashes": Described(power_of_two, HASHES_HELP),
+        "width": Described(power_of_two, "buckets of each, 2, 4, 8, ..."),
+        "hash_seed": HASH_SEED,
     }
 
     def _settle_parameters(self) -> None:
@@ -269,6 +271,12 @@ class CMS(SketchOracle):
 
     Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
 
+    Report: *strings:* a hash function and bits | 1,034 (its defaults)
+    Fields: the number of the hash function: ``log2 hashes``; ``width`` bits, bucket 0 first
+    Words: 1 + those of SUE on ``width`` values | the hash function from word 0; then SUE on its buckets
+    Best fake: any hash function, and the bits of all buckets of targets, filled up | ``r ((1 - q)/(p - q) - 1/m)
+      m/(m-1)``, of ``m`` buckets
+
     >>> oracle = CMS(epsilon=4.0)
     >>> oracle.report_bits, oracle.tally_format.shape
     (1034, (1024, 1025))
@@ -277,6 +285,7 @@ class CMS(SketchOracle):
     array([9000., 1000.])
     """
 
+    examples = ((4.0, 4, 16), (1.0, 512, 2), (2.0, 1, 64), (0.5, 2, 128, 2**53 - 1))
     name = "cms"
     server_work = "O(n width), then O(hashes) for each candidate"
 
@@ -319,6 +328,12 @@ class HCMS(SketchOracle):
 
     Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
 
+    Report: *strings:* a hash function, a position and one bit | 21 (its defaults)
+    Fields: the number of the hash function: ``log2 hashes``; the position: ``log2 width``; the bit: 1
+    Words: 3 | the hash function from word 0; then HRR on its buckets
+    Best fake: any hash function, a position under which all buckets of targets have one parity (0 always is one),
+      and that parity | ``r (c - 1/m) m/(m-1)``, ``c = 1/(2p - 1)``
+
     >>> oracle = HCMS(epsilon=4.0)
     >>> oracle.report_bits, oracle.tally_format.shape
     (21, (1024, 1025))
@@ -327,6 +342,7 @@ class HCMS(SketchOracle):
     array([9000., 1000.])
     """
 
+    examples = ((4.0, 4, 16), (1.0, 512, 2), (2.0, 1, 64), (0.5, 2, 512, 2**53 - 1))
     name = "hcms"
     server_work = "O(n + hashes width log width), then O(hashes) for each candidate"
 

@@ -26,12 +26,12 @@ from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.plain.hadamard_response import power_of_two
 from fldp.oracles.strings.bloom_fit import FittedOracle
 from fldp.oracles.strings.bloom_model import CohortCounts, Design
-from fldp.oracles.strings.count_mean_sketch import MAX_SEED
+from fldp.oracles.strings.count_mean_sketch import HASH_SEED, HASHES_HELP
 from fldp.oracles.strings.rappor_kernels import choose_bits, flip_filters
 from fldp.randomness.coins import log_upper
 from fldp.randomness.stream import Stream, Words
 from fldp.randomness.two_stage_coins import StageCoins
-from fldp.support.validation import fail, fraction, integer, optional, positive
+from fldp.support.validation import Described, fail, fraction, integer, optional, positive
 
 _ALL = U64(2**64 - 1)
 _MAX_PUBLICS = 64
@@ -55,6 +55,14 @@ class RAPPOR(FittedOracle):
 
     Erlingsson, Pihur, Korolova: RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014.
 
+    Report: *strings:* a cohort and a noisy Bloom filter | 134 (its defaults) | eps-LDP for one report, another eps
+      for all reports of a person
+    Fields: the cohort: ``log2 cohorts``; ``bits`` bits, the first one first
+    Words: 1 + 2 x planes x ceil(bits/64) | the cohort from word 0; then planes as for OUE, for what is kept and
+      again for what is reported
+    Best fake: a cohort, and every bit that has a positive weight there in the fit of the candidates; neither stage
+      of noise | the largest sum of these weights, over the cohorts
+
     >>> oracle = RAPPOR(epsilon=1.0, epsilon_permanent=2.0)
     >>> reports = oracle.privatize(["firefox"] * 7000 + ["chrome"] * 3000, rng=7)
     >>> estimate = oracle.estimate(reports, candidates=["firefox", "chrome", "safari"])
@@ -69,15 +77,21 @@ class RAPPOR(FittedOracle):
     p: float | None = None
     hash_seed: int = 0
 
+    examples = (
+        (1.0, 2.0, 8, 2, 4),
+        (4.0, 4.0, 70, 1, 512),
+        (0.5, 8.0, 17, 3, 1, 0.25),
+        (1.0742858641667283, 4.394449154672439, 128, 2, 64, 0.5, 2**53 - 1),  # ``published()``
+    )
     name = "rappor"
     params = {  # noqa: RUF012
         "epsilon": positive,
-        "epsilon_permanent": positive,
-        "bits": integer(2, 4096),
-        "hashes": integer(1, 16),
-        "cohorts": power_of_two,
-        "p": optional(fraction),
-        "hash_seed": integer(0, MAX_SEED),
+        "epsilon_permanent": Described(positive, "the epsilon of all reports of a person"),
+        "bits": Described(integer(2, 4096), "bits of a filter"),
+        "hashes": Described(integer(1, 16), HASHES_HELP),
+        "cohorts": Described(power_of_two, "1, 2, 4, ..."),
+        "p": Described(optional(fraction), "how often a kept 0 is reported as 1"),
+        "hash_seed": HASH_SEED,
     }
     refreshes = True
     server_work = "O(n bits), then O(cohorts bits c^2) for c candidates"

@@ -20,7 +20,7 @@ from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.base.treatment import DISTANCES, distance_name
 from fldp.randomness.coins import BITS, LOSS, degenerate, exp_lower
 from fldp.randomness.stream import Words
-from fldp.support.validation import integer, positive
+from fldp.support.validation import Described, integer, positive
 
 _SCALE, _FINE = 1 << BITS, 1 << 128
 _MAX_CONDITION = 1e9  # beyond it, rounding shows in the estimates
@@ -115,6 +115,11 @@ class Exponential(FrequencyOracle):
     Gursoy, Tamersoy, Truex, Wei, Liu: Secure and utility-aware data collection with condensed local differential
     privacy, TDSC 2019.
 
+    Report: one value | 10 | CLDP: near values are protected more than far ones
+    Fields: the symbol: the bits of ``d - 1``
+    Words: 1 | the symbols follow each other in ``[0, 2^64)``, each with its words in the row of the value
+    Best fake: the symbol whose row of the inverse channel has the largest sum over the targets | that sum
+
     >>> oracle = Exponential(epsilon=4.0, domain_size=9, distance="line")
     >>> oracle.alpha, oracle.channel[4].round(2).tolist()
     (0.5, [0.07, 0.09, 0.11, 0.14, 0.18, 0.14, 0.11, 0.09, 0.07])
@@ -124,10 +129,19 @@ class Exponential(FrequencyOracle):
 
     distance: str = field(kw_only=True)
 
+    examples = (
+        {"epsilon": 1.0, "domain_size": 5, "distance": "line"},
+        {"epsilon": 4.0, "domain_size": 12, "distance": "ring"},
+        {"epsilon": 8.0, "domain_size": 100, "distance": "line"},
+    )
     name = "exponential"
     words = 1
     server_work = "O(n + d^2)"
-    params = {"epsilon": positive, "domain_size": integer(2, MAX_NEAR), "distance": distance_name}  # noqa: RUF012
+    params = {  # noqa: RUF012
+        "epsilon": positive,
+        "domain_size": integer(2, MAX_NEAR),
+        "distance": Described(distance_name, "line or ring"),
+    }
 
     def _settle_parameters(self) -> None:
         if not self.epsilon < BITS or not self.estimator.condition <= _MAX_CONDITION:

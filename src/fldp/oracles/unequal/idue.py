@@ -19,12 +19,12 @@ from fldp.oracles.base.bit_reports import LANES, add_bits, bit_rows
 from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.support_counts import Chances, SupportsByKind, UnevenOracle
-from fldp.oracles.base.treatment import Budgets, own_budgets
+from fldp.oracles.base.treatment import Budgets, own_budgets, read_budgets
 from fldp.oracles.plain.unary import throw_each
 from fldp.randomness.budget_coins import STEPS, LevelCoins, best_balance
 from fldp.randomness.coins import BITS, degenerate, exp_lower
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer, optional
+from fldp.support.validation import Described, fail, integer, optional
 
 _MIN_POWER = 1 + Fraction(1, 1 << 60)
 
@@ -43,6 +43,11 @@ class IDUE(UnevenOracle):
 
     Gu, Li, Xiong, Cao: Providing input-discriminative protection for local differential privacy, ICDE 2020.
 
+    Report: a bit per value | 1,023 | ID-LDP: a budget for each value
+    Fields: ``d`` bits, value 0 first
+    Words: 1 + planes x ceil(d/64) | as SUE, with thresholds by the budget of each value
+    Best fake: the bits of all targets, filled up as for OUE | the sum of ``(1 - q_t) / (p_t - q_t)``
+
     >>> oracle = IDUE(epsilon=4.0, domain_size=100, budgets={3: 1.0, 7: 1.0})
     >>> oracle
     IDUE(epsilon=4.0, domain_size=100, budgets=[[3, 1.0], [7, 1.0]], balance=804)
@@ -54,9 +59,21 @@ class IDUE(UnevenOracle):
     budgets: Budgets = field(kw_only=True)
     balance: int | None = field(default=None, kw_only=True)
 
+    examples = (
+        {"epsilon": 2.0, "domain_size": 5, "budgets": {0: 0.5}},
+        {"epsilon": 4.0, "domain_size": 70, "budgets": {3: 1.0, 64: 2.5, 69: 1.0}},
+        {"epsilon": 1.5, "domain_size": 9, "budgets": {8: 1.25}, "balance": 900},
+    )
     name = "idue"
     server_work = "O(n d)"
-    params = {**FrequencyOracle.params, "budgets": own_budgets, "balance": optional(integer(STEPS // 2, STEPS - 1))}  # noqa: RUF012
+    params = {  # noqa: RUF012
+        **FrequencyOracle.params,
+        "budgets": Described(own_budgets, "values with budgets such as 0:0.5,3:1", read=read_budgets),
+        "balance": Described(
+            optional(integer(STEPS // 2, STEPS - 1)),
+            f"from {STEPS // 2} to {STEPS - 1}, the best for these budgets by default",
+        ),
+    }
 
     def _settle_parameters(self) -> None:
         for value, budget in self.budgets:

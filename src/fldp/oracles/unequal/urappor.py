@@ -43,6 +43,15 @@ class URAPPOR(UtilityOracle):
     Murakami, Kawamoto: Utility-optimized local differential privacy mechanisms for distribution estimation, USENIX
     Security 2019.
 
+    Report: bits, fewer the fewer values are sensitive | depends | eps-ULDP: only the values named sensitive are
+      protected
+    Fields: a bit for each of the ``s`` sensitive values, in their order; the number of the value that is named,
+      counting those that are not sensitive from 1, or 0: the bits of ``d - s``
+    Words: 1 + planes x (floor(s/64) + 1) | word 0 throws the true bit, or whether a value that is not sensitive is
+      named; then planes as for SUE
+    Best fake: the bits of the ``s`` sensitive targets, and the name of another one, if there is any | ``s (1 - q) /
+      (p - q)``, and ``1/(1 - e^(-eps/2))`` for the name
+
     >>> oracle = URAPPOR(epsilon=1.0, domain_size=1000, sensitive=[3, 7, 9])
     >>> round(float(oracle.revealed), 3), oracle.report_bits
     (0.393, 13)
@@ -50,6 +59,11 @@ class URAPPOR(UtilityOracle):
     <3 reports of URAPPOR(epsilon=1.0, domain_size=1000, sensitive=[3, 7, 9])>
     """
 
+    examples = (
+        {"epsilon": 1.0, "domain_size": 9, "sensitive": (1, 4, 8)},
+        {"epsilon": 4.0, "domain_size": 600, "sensitive": (*range(7), 599)},
+        {"epsilon": 0.5, "domain_size": 80, "sensitive": range(64)},
+    )
     name = "urappor"
     server_work = "O(n s + d), s sensitive"
 

@@ -60,6 +60,12 @@ class URR(UtilityOracle):
     Murakami, Kawamoto: Utility-optimized local differential privacy mechanisms for distribution estimation, USENIX
     Security 2019.
 
+    Report: one value | 10 | eps-ULDP: only the values named sensitive are protected
+    Fields: the symbol: the bits of ``d - 1``
+    Words: 1 | a coin as for GRR among the sensitive values; for another value, below ``keep - other`` itself, else
+      a sensitive one
+    Best fake: a target; ``s`` of them are sensitive | ``(1 - s q) / (p - q)``
+
     >>> oracle = URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])
     >>> round(float(oracle.revealed), 3), oracle.eta
     (0.462, Fraction(537, 1000))
@@ -67,6 +73,11 @@ class URR(UtilityOracle):
     <3 reports of URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])>
     """
 
+    examples = (
+        {"epsilon": 1.0, "domain_size": 5, "sensitive": (1, 4)},
+        {"epsilon": 0.5, "domain_size": 300, "sensitive": (7,)},
+        {"epsilon": 3.0, "domain_size": 1000, "sensitive": range(0, 1000, 9)},
+    )
     name = "urr"
     words = 1
     server_work = "O(n + d)"

@@ -16,7 +16,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.support_counts import SupportsByKind, UnevenOracle
 from fldp.oracles.base.treatment import sensitive_values
-from fldp.support.validation import fail
+from fldp.support.validation import Described, fail, whole_numbers
 
 _THREE_DIGITS, _MANY = Context(prec=3, rounding=ROUND_FLOOR), Context(prec=60, rounding=ROUND_FLOOR)
 
@@ -57,7 +57,10 @@ class UtilityOracle(UnevenOracle):
 
     sensitive: tuple[int, ...] = field(kw_only=True)
 
-    params = {**FrequencyOracle.params, "sensitive": sensitive_values}  # noqa: RUF012
+    params = {  # noqa: RUF012
+        **FrequencyOracle.params,
+        "sensitive": Described(sensitive_values, "values such as 0,3", read=whole_numbers),
+    }
 
     def _settle_parameters(self) -> None:
         if not len(self.sensitive) < self.domain_size or self.sensitive[-1] >= self.domain_size:

@@ -48,8 +48,15 @@ const EDGE = { top: 8, right: 24, bottom: 44 };
  */
 export const isSure = ({ low }) => low > 0;
 
-/** @param {string} oracle */
-const colourOf = (oracle) => COLOURS[oracle] ?? COLOURS.rr;
+/**
+ * Return the colour of an oracle: its own, or one by its name, as in the figures.
+ *
+ * @param {string} oracle
+ */
+function colourOf(oracle) {
+  const hue = [...oracle].reduce((number, letter) => (number * 31 + Number(letter.codePointAt(0))) % 360, 0);
+  return COLOURS[oracle] ?? `hsl(${hue} 45% 42%)`;
+}
 
 /**
  * @param {number} width

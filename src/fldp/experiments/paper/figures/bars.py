@@ -8,7 +8,7 @@ import numpy as np
 from fldp.experiments.paper.costs import Cost, duration
 from fldp.experiments.paper.evidence import Evidence
 from fldp.presentation.figure_style import above, named, titled
-from fldp.presentation.plot import COLOURS, INK, figures
+from fldp.presentation.plot import INK, colour_of, figures
 
 
 def label(cost: Cost) -> str:
@@ -41,7 +41,7 @@ def costs(evidence: Evidence) -> Any:
 
 
 def _bars(axes: Any, rows: list[Cost], lengths: Sequence[float], texts: list[str], name: str) -> None:
-    places, colours = np.arange(len(rows)), [COLOURS.get(cost.oracle.name, INK) for cost in rows]
+    places, colours = np.arange(len(rows)), [colour_of(cost.oracle.name) for cost in rows]
     least, most = min(lengths), max(lengths)
     axes.barh(places, lengths, color=colours, alpha=0.85, height=0.72)
     axes.set(xscale="log", xlim=(least / 3, most * 8))

@@ -1,0 +1,95 @@
+/** What Python and JavaScript agree on. `make javascript` writes this file from Python. */
+
+/** What a batch begins with: FLDP, the format, the kind for reports. */
+export const BATCH_START = [70, 76, 68, 80, 1, 1];
+
+/** The number of bytes of a checksum. */
+export const CHECKSUM_BYTES = 8;
+
+/** The most bytes of a chunk. */
+export const CHUNK_BYTES = 1 << 22;
+
+/** The most bytes of a batch's header. */
+export const MAX_HEADER = 4096;
+
+/** The most values of a domain, and bits of a report, that a stranger may make a device work on. */
+export const MAX_VALUES = 1 << 20;
+
+/** The most values of any list. */
+export const MAX_LISTED = 2 ** 31 - 1;
+
+/** The largest parameter that is a power of two. */
+export const MAX_POWER = 65536;
+
+/** The most symbols that OLH hashes to. */
+export const MAX_SYMBOLS = 4294967295n;
+
+/** The most points of a projective space. */
+export const MAX_POINTS = 2 ** 32 - 1;
+
+/** The most parities under the coin of FWR. */
+export const MAX_HASH_BITS = 8;
+
+/** The most masks of a report of FWR. */
+export const MAX_MASKS = 12;
+
+/** The seeds of the items of FWR, for domains of 2 to 255 values. */
+export const SCATTER_SEEDS =
+  "0000000000000003030300000000000049030c042900000000000000000000660899246604660499000c000e000e840e0e08087b07102b000000000000000023c40542054b2f4b2323010134010101ad01b5070707b50722073cc007034b03038b034b0303df0f44052f2f070a020717170504051c0206000000000000000009096f3d6f1b6fd9ad04043444254434a304a3da9bdadada8b9b09090904048b048b8b8b428b002f2f2f0044000044444444441aa91aea2f969696259696424242dddddddd97dd97970697007c002000426c025a1d69003a3e020202310416041616ae0a0c480a480c1a00000c05083e080a00006300020000000000000000";
+
+/** The most groups of Grouped. */
+export const MAX_GROUPS = 256;
+
+/** The most sensitive values. */
+export const MAX_SENSITIVE = 256;
+
+/** The most values with budgets of their own. */
+export const MAX_BUDGETS = 100;
+
+/** A balance of budgets is a number of these. */
+export const BALANCE_STEPS = 1024n;
+
+/** The most values of Exponential: a channel has a row for each. */
+export const MAX_NEAR = 512;
+
+/** The largest condition of the channel; beyond it, rounding would show in the estimates. */
+export const MAX_CONDITION = 1000000000;
+
+/** The most buckets of a sketch, over all hash functions. */
+export const MAX_CELLS = 1 << 24;
+
+/** The most bits that a round of a search adds. */
+export const MAX_STEP = 18;
+
+/** The most bytes of a string that may be an answer. */
+export const MAX_STRING_BYTES = 1024;
+
+/** The format of a survey that its version is a hash of. */
+export const SURVEY_FORMAT = "fldp-survey-1";
+
+/** The names of surveys. */
+export const SURVEY_NAME = /^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$/;
+
+/** A person's limits, where none are given. */
+export const LIMITS = {
+  topic: { maxEpsilon: 2, minEta: 0.5, maxAnswers: 100 },
+  origin: { maxEpsilon: 4, minEta: 0.25, maxAnswers: 100 },
+  total: { maxEpsilon: 8, minEta: 0.0625, maxAnswers: 1000 },
+  minAnonymity: 2,
+  minLabels: 3,
+};
+
+/** How often a request is repeated. */
+export const MAX_RETRIES = 5;
+
+/** The longest wait before the first repetition, in milliseconds. */
+export const FIRST_DELAY = 500;
+
+/** The longest wait before any, in milliseconds. */
+export const MAX_DELAY = 60000;
+
+/** The most bytes of an answer that is kept in memory. */
+export const MAX_JSON = 1 << 25;
+
+/** What a collector answers that may act on a repetition. */
+export const RETRY_STATUSES = [408, 429, 502, 503, 504];

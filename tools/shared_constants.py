@@ -1,0 +1,120 @@
+"""Write js/src/support/constants.ts, what Python and JavaScript must agree on, from Python: ``make javascript``."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fldp.client import messages, retry
+from fldp.data import fingerprints
+from fldp.numerics import projective_geometry
+from fldp.oracles import grouped
+from fldp.oracles.base import frequency_oracle, treatment
+from fldp.oracles.flexible import fwr, fwr_items
+from fldp.oracles.plain import hadamard_response, olh
+from fldp.oracles.strings import count_mean_sketch
+from fldp.oracles.unequal import exponential
+from fldp.participant import limits, participant
+from fldp.randomness import budget_coins
+from fldp.search import rounds
+from fldp.support import identifiers
+from fldp.survey import rules
+from fldp.wire import batch
+
+FILE = Path(__file__).parents[1] / "js" / "src" / "support" / "constants.ts"
+_BIGINTS = ("BALANCE_STEPS", "MAX_SYMBOLS")
+_HEAD = "/** What Python and JavaScript agree on. `make javascript` writes this file from Python. */\n"
+
+
+def _limit(limit: limits.Limit) -> dict[str, float]:
+    return {"maxEpsilon": float(limit.max_epsilon), "minEta": float(limit.min_eta), "maxAnswers": limit.max_answers}
+
+
+def _limits(default: limits.Limits) -> dict[str, Any]:
+    parts = {name: _limit(getattr(default, name)) for name in ("topic", "origin", "total")}
+    return {**parts, "minAnonymity": default.min_anonymity, "minLabels": default.min_labels}
+
+
+def constants() -> dict[str, tuple[str, Any]]:
+    """Return the constants by name, each with what it says."""
+    start = [*batch.MAGIC, batch.FORMAT, batch.REPORTS]
+    again = sorted((*retry._NOT_DONE, *retry._UNKNOWN))
+    patience = retry.Patience()
+    return {
+        "BATCH_START": ("What a batch begins with: FLDP, the format, the kind for reports.", start),
+        "CHECKSUM_BYTES": ("The number of bytes of a checksum.", batch.CHECK),
+        "CHUNK_BYTES": ("The most bytes of a chunk.", batch._CHUNK_BYTES),
+        "MAX_HEADER": ("The most bytes of a batch's header.", batch._MAX_HEADER),
+        "MAX_VALUES": (
+            "The most values of a domain, and bits of a report, that a stranger may make a device work on.",
+            participant.MAX_VALUES,
+        ),
+        "MAX_LISTED": ("The most values of any list.", frequency_oracle.MAX_VALUES),
+        "MAX_POWER": ("The largest parameter that is a power of two.", hadamard_response.MAX_BLOCKS),
+        "MAX_SYMBOLS": ("The most symbols that OLH hashes to.", olh._MAX_SYMBOLS),
+        "MAX_POINTS": ("The most points of a projective space.", projective_geometry.MAX_POINTS),
+        "MAX_HASH_BITS": ("The most parities under the coin of FWR.", fwr.MAX_HASH_BITS),
+        "MAX_MASKS": ("The most masks of a report of FWR.", fwr.MAX_MASKS),
+        "SCATTER_SEEDS": ("The seeds of the items of FWR, for domains of 2 to 255 values.", fwr_items._SEEDS.hex()),
+        "MAX_GROUPS": ("The most groups of Grouped.", grouped.MAX_GROUPS),
+        "MAX_SENSITIVE": ("The most sensitive values.", treatment.MAX_SENSITIVE),
+        "MAX_BUDGETS": ("The most values with budgets of their own.", treatment.MAX_BUDGETS),
+        "BALANCE_STEPS": ("A balance of budgets is a number of these.", budget_coins.STEPS),
+        "MAX_NEAR": ("The most values of Exponential: a channel has a row for each.", exponential.MAX_NEAR),
+        "MAX_CONDITION": (
+            "The largest condition of the channel; beyond it, rounding would show in the estimates.",
+            int(exponential._MAX_CONDITION),
+        ),
+        "MAX_CELLS": ("The most buckets of a sketch, over all hash functions.", count_mean_sketch.MAX_CELLS),
+        "MAX_STEP": ("The most bits that a round of a search adds.", rounds.MAX_STEP),
+        "MAX_STRING_BYTES": ("The most bytes of a string that may be an answer.", fingerprints.MAX_BYTES),
+        "SURVEY_FORMAT": ("The format of a survey that its version is a hash of.", rules.FORMAT),
+        "SURVEY_NAME": ("The names of surveys.", identifiers.SURVEY_NAME),
+        "LIMITS": ("A person's limits, where none are given.", _limits(limits.Limits())),
+        "MAX_RETRIES": ("How often a request is repeated.", patience.retries),
+        "FIRST_DELAY": (
+            "The longest wait before the first repetition, in milliseconds.",
+            int(1000 * retry._FIRST_DELAY),
+        ),
+        "MAX_DELAY": ("The longest wait before any, in milliseconds.", int(1000 * patience.longest)),
+        "MAX_JSON": ("The most bytes of an answer that is kept in memory.", messages.MAX_JSON),
+        "RETRY_STATUSES": ("What a collector answers that may act on a repetition.", again),
+    }
+
+
+def _written(value: object) -> str:
+    """Return a value as TypeScript, in the style of the formatter."""
+    match value:
+        case identifiers.Identifier():
+            return f"/^{value.pattern}$/"
+        case dict():
+            inner = "".join(f"  {name}: {_inline(part)},\n" for name, part in value.items())
+            return f"{{\n{inner}}}"
+    return _inline(value)
+
+
+def _inline(value: object) -> str:
+    match value:
+        case dict():
+            return f"{{ {', '.join(f'{name}: {_inline(part)}' for name, part in value.items())} }}"
+        case float() if value.is_integer():
+            return str(int(value))
+        case int() if value >= 1 << 17 and value & (value - 1) == 0:
+            return f"1 << {value.bit_length() - 1}"  # shorter, also in a bundle
+        case int() if value >= 1 << 17 and value & (value + 1) == 0:
+            return f"2 ** {value.bit_length()} - 1"
+    return json.dumps(value)
+
+
+def _constant(name: str, about: str, value: object) -> str:
+    written = f"{value}n" if name in _BIGINTS else _written(value)
+    gap = "\n  " if len(written) > 100 and "\n" not in written else " "  # as the formatter breaks a long line
+    return f"\n/** {about} */\nexport const {name} ={gap}{written};\n"
+
+
+def text() -> str:
+    """Return the text of the file."""
+    return _HEAD + "".join(_constant(name, *described) for name, described in constants().items())
+
+
+if __name__ == "__main__":
+    FILE.write_text(text())

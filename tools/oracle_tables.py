@@ -44,7 +44,7 @@ def _columns(cls: type[Oracle]) -> Row:
         shown.insert(2, "…")
     kind = (
         "bytes of a fixed length"
-        if oracle.report_shape
+        if oracle.report_format.shape
         else "an unsigned integer"
         if len(shown) == 1
         else "unsigned integers"

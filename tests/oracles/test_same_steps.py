@@ -26,7 +26,6 @@ def lines_of(action):
         return trace
 
     before = sys.gettrace()
-    gc.collect()
     gc.disable()  # a finalizer of ours may run at any time, and is no step of the action
     sys.settrace(trace)
     try:

@@ -35,7 +35,7 @@ Level = Annotated[float, Meta(ge=0.01, le=0.999999, description="of the interval
 Top = Annotated[int, Meta(ge=1, le=MAX_ROWS, description="only the largest, and how many")]
 Decoder = Annotated[str, Meta(description="one of the oracle's decoders, where it has several")]
 Label = Annotated[str, Meta(min_length=1, max_length=200)]
-Candidate = Annotated[str, Meta(min_length=1, max_length=1024)]
+Candidate = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 1024})]  # bytes, checked where counted
 Value = Annotated[str | int, Meta(description="a label, or the number of a value without labels")]
 Labels = Annotated[list[Label], Meta(min_length=2)]
 DomainSize = Annotated[int, Meta(ge=2, description="at most the setting max_values")]
@@ -49,6 +49,10 @@ Budgets = Annotated[
     Meta(
         min_length=1, max_length=MAX_BUDGETS, description="answers with a smaller epsilon of their own, by their labels"
     ),
+]
+BudgetPairs = Annotated[
+    list[Annotated[list[float], Meta(min_length=2, max_length=2)]],
+    Meta(min_length=1, max_length=MAX_BUDGETS, description="the same by the numbers of values: pairs with epsilons"),
 ]
 Distance = Annotated[
     Literal["line", "ring"],
@@ -154,7 +158,7 @@ class PlanQuestion(SmallBody, frozen=True):
     domain_size: DomainSize | UnsetType = UNSET
     domain: Domain | UnsetType = UNSET
     sensitive: Sensitive | UnsetType = UNSET
-    budgets: Budgets | UnsetType = UNSET
+    budgets: Budgets | BudgetPairs | UnsetType = UNSET
     distance: Distance | UnsetType = UNSET
     eta: Share | UnsetType = UNSET
     epsilon_permanent: Annotated[Positive, Meta(description="of all reports of a person, for strings")] | UnsetType = (

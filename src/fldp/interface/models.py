@@ -51,7 +51,7 @@ Budgets = Annotated[
     ),
 ]
 BudgetPairs = Annotated[
-    list[Annotated[list[float], Meta(min_length=2, max_length=2)]],
+    list[Annotated[list[float], Meta(min_length=2, max_length=2, extra_json_schema={"x-rule": "a pair"})]],
     Meta(min_length=1, max_length=MAX_BUDGETS, description="the same by the numbers of values: pairs with epsilons"),
 ]
 Distance = Annotated[

@@ -48,7 +48,8 @@ def test_reports_are_counted_while_no_answer_can_be_taken(tmp_path):
     survey, other = published(server), server.publish(name="other")
     with ExitStack() as stack:
         asking = [ask(server, survey, stack, number) for number in range(ASKED)]
-        until(lambda: gauge(server, "open_requests") > FLIGHTS // 2, 120)
+        # Requests hold a slot until they wait for their answer, so all of them must be refused or wait by now.
+        until(lambda: len(select.select(asking, [], [], 0)[0]) + gauge(server, "answers_pending") >= ASKED, 120)
         sent = [server.send(other, batch(other)).status_code for _ in range(3 * FLIGHTS)]
         assert sent == [200] * len(sent)
         answered, _, _ = select.select(asking, [], [], 120)

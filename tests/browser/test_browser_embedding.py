@@ -12,6 +12,7 @@ from fldp.collector.routes.pages import files
 from support.browser import DESK, Visitor, chromium
 from support.collector_server import Server, specification
 from support.embedding import Watcher, differences, host_page, host_server, recorded
+from support.submissions import until
 
 PHONE = {"width": 390, "height": 740}
 LONG = (
@@ -144,9 +145,15 @@ def roll(watcher, name):
 
 
 def roll_back(watcher, field):
-    """Turn the wheel until a field takes text again."""
-    watcher.page.mouse.wheel(0, -20_000)
-    watcher.frame.locator(f"{field}:not([readonly])").wait_for()
+    """Turn the wheel until a field takes text again: a browser with little time drops turns that follow others."""
+    writable = watcher.frame.locator(f"{field}:not([readonly])")
+
+    def rolled_back():
+        watcher.page.mouse.wheel(0, -20_000)
+        watcher.page.wait_for_timeout(100)
+        return writable.is_visible()
+
+    until(rolled_back, 180)
 
 
 def submit(watcher):

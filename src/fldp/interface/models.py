@@ -51,7 +51,7 @@ Budgets = Annotated[
     ),
 ]
 BudgetPairs = Annotated[
-    list[Annotated[list[float], Meta(min_length=2, max_length=2, extra_json_schema={"x-rule": "a pair"})]],
+    list[Annotated[tuple[int, float], Meta(extra_json_schema={"x-rule": "a pair"})]],
     Meta(min_length=1, max_length=MAX_BUDGETS, description="the same by the numbers of values: pairs with epsilons"),
 ]
 Distance = Annotated[
@@ -355,7 +355,7 @@ class PlanReply(ReplyModel, frozen=True):
     eta: float | UnsetType = UNSET
     epsilon_permanent: float | UnsetType = UNSET
     sensitive: list[Count] | UnsetType = UNSET
-    budgets: list[Annotated[list[float], Meta(min_length=2, max_length=2)]] | UnsetType = UNSET
+    budgets: list[tuple[int, float]] | UnsetType = UNSET
     distance: str | UnsetType = UNSET
     skipped: dict[str, Any] | UnsetType = UNSET
 

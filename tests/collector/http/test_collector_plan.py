@@ -31,6 +31,7 @@ def server(tmp_path_factory):
         {"domain_size": 5000},
         {"sensitive": [7, 2]},
         {"budgets": {"0": 0.5, "8": 0.25}},
+        {"budgets": [[0, 0.5], [8, 0.25]]},
         {"distance": "ring"},
         {"distance": "line", "domain_size": 5000},
     ],
@@ -40,7 +41,7 @@ def test_it_is_what_the_planner_says(server, more):
     with server.admin as client:
         answer = client.post("/v1/plan", json=GOOD | more)
     if "budgets" in more:  # an object of JSON has texts for keys
-        more = {"budgets": {int(value): budget for value, budget in more["budgets"].items()}}
+        more = {"budgets": {int(value): budget for value, budget in dict(more["budgets"]).items()}}
     assert answer.json() == json.loads(plan_view.as_json(plan(**GOOD | more), None))
 
 

@@ -79,7 +79,7 @@ def tally_fhr() -> Answer:
 def tally_fwr() -> Answer:
     oracle = fldp.FWR(epsilon=EPSILON, domain_size=DOMAIN_SIZE, eta=0.5)
     reports = oracle.privatize(draw_values(DOMAIN_SIZE, USERS))
-    bare = partial(add_seven, reports.data.view(np.uint16).reshape(-1, 4), oracle.rows)
+    bare = partial(add_seven, reports.data.view(np.uint16).reshape(-1, 4), oracle.parities.rows)
     assert np.array_equal(oracle.tally(reports).state, bare())
     times = by_turns(ROUNDS, clock(partial(oracle.tally, reports), USERS), clock(bare, USERS))
     about = {"per": " a report", "against": "seven additions", "method": BY_TURNS}

@@ -43,7 +43,7 @@ def _table(title: str, columns: Iterable[str], groups: Iterable[Iterable[Sequenc
 
 def _our_cost(row: Row) -> Sequence[str]:
     times = (row.ours.typical("client"), row.seconds_alone, row.ours.typical("server"))
-    return row.label, "fldp", f"{row.oracle.report_bits:,}", *map(shown, times), "", "", ""
+    return row.label, "fldp", f"{row.oracle.report_format.bits:,}", *map(shown, times), "", "", ""
 
 
 def _their_costs(row: Row) -> Iterator[Sequence[str]]:
@@ -108,7 +108,7 @@ def record(setting: Setting, rows: Sequence[Row], left_out: dict[str, str]) -> d
 
 def _row(row: Row) -> dict[str, Any]:
     about = {"oracle": row.label, "domain_size": row.oracle.domain_size, "eta": str(row.oracle.eta)}
-    about |= {"bits": row.oracle.report_bits, "theory": row.theory, "missed": row.missed}
+    about |= {"bits": row.oracle.report_format.bits, "theory": row.theory, "missed": row.missed}
     ours = {**_side(row.ours), "client_alone": row.seconds_alone}
     return {**about, "ours": ours, "peers": [_rival(row, rival) for rival in row.rivals]}
 

@@ -32,7 +32,7 @@ def _report(cls: type[Oracle]) -> Row:
     """Return what a report is, its bits and its notion; bits of a usual oracle are computed."""
     what, *rest = line(cls, "Report") or ("",)
     bits, notion = [*rest, "", ""][:2]
-    return what, bits or f"{cls(epsilon=1.0, domain_size=1023).report_bits:,}", notion or "eps-LDP"  # type: ignore[call-arg]
+    return what, bits or f"{cls(epsilon=1.0, domain_size=1023).report_format.bits:,}", notion or "eps-LDP"  # type: ignore[call-arg]
 
 
 def _columns(cls: type[Oracle]) -> Row:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fldp import wire
+from fldp.oracles.kit import analysis
 from support import postgres_server
 from support.browser import DESK, PHONE, Visitor, accessible, chromium
 from support.collector_server import Server, specification
@@ -103,7 +104,7 @@ def test_what_is_ruled_out_is_drawn_as_it_is(visitor, plain):
     page = visitor.open(f"{plain.url}/s/drawn")
     choose(page, "safari")
     sent = wire.decode(bytes.fromhex(report(page)), survey.oracle, survey.version)
-    possible = survey.oracle.likelihoods(sent.data)[0] > 0
+    possible = analysis(survey.oracle).likelihoods(sent.data)[0] > 0
     out = {item.split(" (")[0] for item in page.locator(".domain li.out").all_text_contents()}
     assert out == {label for label, good in zip(labels, possible, strict=True) if not good}
     assert "safari" not in out

@@ -8,6 +8,7 @@ import pytest
 import fldp
 from fldp import wire
 from fldp.data.reports import Reports
+from fldp.oracles.kit import analysis
 from fldp.search import Search
 from fldp.survey import Survey
 from support.browser import PHONE, Visitor, accessible, chromium, new_survey
@@ -59,7 +60,7 @@ def test_a_text_is_answered(browser, server, look):
         assert "every text could have led to this report" in page.locator("main").inner_text()
         accessible(page)
         seen = wire.decode(bytes.fromhex(page.locator(".bytes").inner_text()), survey.oracle, survey.version)
-        likely = survey.oracle.likelihoods(seen.data, np.arange(1000))[0]
+        likely = analysis(survey.oracle).likelihoods_among(np.arange(1000), seen.data)[0]
         text = f"{100 * likely.max() / likely.sum():.3g} % with it."
         assert text in page.locator("main").inner_text()
         page.get_by_role("button", name="Send this report").click()

@@ -6,7 +6,7 @@ import pytest
 import fldp
 from fldp import MergeError, ParameterError
 from fldp.data.comparison import Comparison
-from fldp.data.estimate import Estimate, Total
+from fldp.data.estimate import Basis, Estimate, Total
 
 RNG = np.random.default_rng(5)
 
@@ -137,7 +137,9 @@ def test_the_standard_error_of_a_sum(oracle, options):
     sums = np.array(
         [oracle.estimate(oracle.tally(reports[k * n : (k + 1) * n]), **options).sum(members).count for k in range(runs)]
     )
-    truth = Estimate(oracle, counts.astype(float), np.sqrt(oracle.variance(n, counts, **options)), n, options)
+    truth = Estimate(
+        oracle, counts.astype(float), np.sqrt(oracle.variance(n, counts, **options)), n, basis=Basis(options)
+    )
     assert abs(sums.var() / truth.sum(members).stderr ** 2 - 1) < 6 * np.sqrt(2 / runs)
     assert abs(sums.mean() - counts[members].sum()) < 6 * truth.sum(members).stderr / np.sqrt(runs)
 
@@ -211,7 +213,7 @@ def test_a_value_that_few_reports_name_has_an_error_too(oracle, held):
     Nearly all hold value 0. Over the exact law of how many reports name value 5, an interval of 95 % covers its count
     with a probability of 90 % at least, and so does that of a sum with a value that nobody holds.
     """
-    (p, q), share = oracle.kinds[0], float(oracle.revealed)
+    (p, q), share = oracle.estimator.kinds[0], float(oracle.revealed)
     covered = summed = 0.0
     for named in range(held + 1):
         chance = comb(held, named) * share**named * (1 - share) ** (held - named)

@@ -17,6 +17,7 @@ from fldp.data.reports import Reports
 from fldp.errors import FldpError
 from fldp.oracles import get
 from fldp.oracles.base.string_oracle import StringOracle
+from fldp.oracles.kit import analysis
 from fldp.randomness.coins import exp_lower
 from support.javascript import NAMES, ask
 
@@ -126,9 +127,9 @@ def own_edges(oracle):
 
 
 def rows_of(oracle, chance):
-    rows = [[chance.randrange(oracle.values_end), [edge] * oracle.words] for edge in edges(oracle)]
+    rows = [[chance.randrange(analysis(oracle).values_end), [edge] * oracle.words] for edge in edges(oracle)]
     draws = [[chance.getrandbits(64) for _ in range(oracle.words)] for _ in range(4)]
-    return rows + [[chance.randrange(oracle.values_end), words] for words in draws]
+    return rows + [[chance.randrange(analysis(oracle).values_end), words] for words in draws]
 
 
 def request_of(fields, oracle, rows):
@@ -161,7 +162,7 @@ def test_every_oracle_gives_the_same_reports_and_refuses_the_same_parameters(nam
         assert (answer.get("error") == "ParameterError") == (oracle is None), (fields, answer)
         if oracle is not None:
             left = 2**31 - 1 if isinstance(oracle, StringOracle) else oracle.anonymity
-            numbers = (oracle.words, oracle.report_bits, float(oracle.eta), left)
+            numbers = (oracle.words, oracle.report_format.bits, float(oracle.eta), left)
             given = answer["result"]
             assert (given["words"], given["reportBits"], given["eta"], given["anonymity"]) == numbers, fields
             assert given["description"] == wire.describe(oracle), fields
@@ -169,7 +170,8 @@ def test_every_oracle_gives_the_same_reports_and_refuses_the_same_parameters(nam
         reports = reports_of(oracle, part)
         assert answer["result"]["batch"] == wire.encode(reports).hex(), fields
         marks = (np.array([value for value, _ in part]),) if isinstance(oracle, StringOracle) else ()
-        expected = oracle.likelihoods(reports.data, *marks)
+        about = analysis(oracle)
+        expected = about.likelihoods_among(*marks, reports.data) if marks else about.likelihoods(reports.data)
         given = np.array(answer["result"]["likelihoods"])
         scale = expected.max(axis=1, keepdims=True) / given.max(axis=1, keepdims=True)
         np.testing.assert_allclose(given * scale, expected, rtol=1e-9, err_msg=str(fields))
@@ -198,7 +200,7 @@ def test_large_domains_are_those_of_python(name):
         given = answer["result"]
         assert (given["words"], given["reportBits"], given["anonymity"]) == (
             oracle.words,
-            oracle.report_bits,
+            oracle.report_format.bits,
             oracle.anonymity,
         )
 
@@ -217,11 +219,11 @@ def test_what_no_value_gives_is_refused_by_both(name):
     batches = []
     for fields in [fields_of(name, 1.0, chance) for _ in range(40)]:
         oracle = made({**fields, **({"allow_exposure": True} if "allow_exposure" in fields else {})})
-        if oracle is None or oracle.report_bits > 400:
+        if oracle is None or oracle.report_format.bits > 400:
             continue
         for _ in range(10):
-            bits = chance.getrandbits(oracle.report_bits) & chance.choice([-1, 0xFF, 0x3])
-            packed = bits.to_bytes(-(-oracle.report_bits // 8), "little")
+            bits = chance.getrandbits(oracle.report_format.bits) & chance.choice([-1, 0xFF, 0x3])
+            packed = bits.to_bytes(-(-oracle.report_format.bits // 8), "little")
             batches.append(craft({"oracle": wire.describe(oracle)}, [(1, packed)], 1))
     found = ask([{"do": "decode", "batch": batch.hex()} for batch in batches])
     expected = [readable(batch) for batch in batches]

@@ -8,6 +8,7 @@ import pytest
 import fldp
 from fldp.oracles.exposure import exposure
 from fldp.oracles.grouped import BASES
+from fldp.oracles.kit import analysis
 
 
 def grouped(base="oue", groups=(3, 40, 2), epsilon=1.0, **more):
@@ -61,7 +62,7 @@ def test_post_processing_keeps_the_totals():
     estimate = oracle.estimate(oracle.privatize([0] * 100 + [44] * 50))
     for method in ("norm-sub", "simplex"):
         made = fldp.postprocess(estimate, method)
-        assert [made.counts[run].sum() for run in oracle.runs] == pytest.approx([100, 0, 50])
+        assert [made.counts[run].sum() for run in oracle.estimator.runs] == pytest.approx([100, 0, 50])
 
 
 def test_it_is_weak_and_says_so():
@@ -77,7 +78,9 @@ def test_inside_a_group_the_base_protects():
     """The law of a value is the base's, so all that is known of the base holds inside the group."""
     oracle, base = grouped("oue", (3, 4)), fldp.OUE(1.0, 4)
     for value in range(4):
-        assert {report[2]: share for report, share in oracle.law(3 + value).items()} == base.law(value)
+        assert {report[2]: share for report, share in analysis(oracle).law(3 + value).items()} == analysis(base).law(
+            value
+        )
 
 
 @pytest.mark.parametrize(

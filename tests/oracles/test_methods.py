@@ -7,6 +7,7 @@ import fldp
 from fldp.experiments.datasets.synthetic import zipf
 from fldp.oracles.flexible import em
 from fldp.oracles.flexible.em import maximum_likelihood
+from fldp.oracles.kit import analysis
 
 
 @pytest.mark.parametrize(
@@ -16,12 +17,14 @@ from fldp.oracles.flexible.em import maximum_likelihood
 )
 def test_characters_are_the_law(oracle):
     """The sum of Walsh functions is proportional to the exact probability of the report, for every value."""
-    for public in list(oracle.publics())[::37]:
-        laws = [oracle.law(value, public) for value in range(oracle.domain_size)]
+    for public in list(analysis(oracle).publics())[::37]:
+        laws = [analysis(oracle).law(value, public) for value in range(oracle.domain_size)]
         for outcome in set().union(*laws):
-            positions, coefficients = oracle.characters(np.array([oracle.report_format.report(outcome, public)]))
+            positions, coefficients = oracle.estimator.characters(
+                np.array([oracle.report_format.report(outcome, public)])
+            )
             sums = []
-            for item in oracle.value_items.tolist():
+            for item in oracle.estimator.items.tolist():
                 signs = [(-1) ** (item & place).bit_count() for place in positions[0].tolist()]
                 sums.append(1 + float(np.dot(signs, coefficients[0])))
             law = np.array([float(law.get(outcome, 0)) for law in laws])
@@ -31,8 +34,8 @@ def test_characters_are_the_law(oracle):
 def test_em_climbs_the_likelihood():
     oracle = fldp.FWR(1.0, 16, 0.5)
     reports = oracle.privatize(np.repeat(np.arange(16), np.arange(16) * 20), rng=2)
-    positions, coefficients = oracle.characters(reports.data)
-    items = oracle.value_items.astype(np.int64)
+    positions, coefficients = oracle.estimator.characters(reports.data)
+    items = oracle.estimator.items.astype(np.int64)
 
     def likelihood(counts):
         spectrum = np.array([sum(c * (-1) ** (int(t) & x).bit_count() for c, t in zip(counts, items, strict=True))
@@ -41,7 +44,7 @@ def test_em_climbs_the_likelihood():
 
     start, found = np.full(16, len(reports) / 16), []
     for steps in (1, 2, 5, 20, 100):
-        counts, _ = maximum_likelihood(oracle, reports, start, most=steps, tolerance=0)
+        counts, _ = maximum_likelihood(oracle.estimator, reports, start, most=steps, tolerance=0)
         assert counts.min() >= 0
         assert counts.sum() == pytest.approx(len(reports))
         found.append(likelihood(counts))
@@ -54,7 +57,7 @@ def test_em_on_the_zipf_population(oracle):
     truth = np.bincount(values, minlength=1023)
     reports = oracle.privatize(values, rng=3)
     steps = []
-    made = em.estimate_by("em", oracle, reports, {}, steps.append)
+    made = em.estimate_by("em", oracle.estimator, reports, {}, steps.append)
     errors = [float(((estimate.counts - truth) ** 2).sum()) for estimate in (made, made.original)]
     assert errors[0] <= errors[1] / 3
     assert made.convergence.converged

@@ -1,4 +1,4 @@
-"""Oracles that define or read members under the names from before formats were values."""
+"""Oracles that define or read members under the names from before oracles were small."""
 
 import pickle
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.oracles.kit import FrequencyOracle, ReportFormat, symbols
+from fldp.oracles.kit import FrequencyOracle, ReportFormat, Supports, analysis, symbols
 from support import cases, defects
+from support.former_oracle import Shy
 
 EVERY = (*cases.CASES.values(), *cases.STRING_CASES.values())
 OLD = (
@@ -97,10 +98,9 @@ def test_too_few_old_members_are_an_error_that_names_the_format():
     class Incomplete(FrequencyOracle):
         report_dtype = np.dtype(np.uint8)
 
-    assert "report_format" not in Incomplete.__abstractmethods__
     assert Half(1.0, 5).report_format.bits == 2
-    assert "tally_format" in Incomplete.__abstractmethods__
-    Incomplete.__abstractmethods__ = frozenset()
+    with pytest.raises(NotImplementedError, match="Incomplete: define report_format, tally_format, words, perturb"):
+        _ = Incomplete(1.0, 5).tally_format
     with pytest.raises(TypeError, match=r"Incomplete: define report_format, a ReportFormat; it lacks fields, check"):
         _ = Incomplete(1.0, 5).report_format
 
@@ -111,10 +111,21 @@ def test_too_few_old_members_are_an_error_that_names_the_format():
 def test_a_format_agrees_with_itself(oracle):
     layout = oracle.report_format
     assert isinstance(layout, ReportFormat)
-    assert layout.bits == int(layout.widths.sum()) == oracle.report_bits
+    assert layout.bits == int(layout.widths.sum()) == oracle.report_format.bits
     data = oracle.privatize([0] * 3, rng=1).data
     assert data.nbytes == 3 * layout.nbytes
     assert layout.check(data).all()
     for row in data:
         public, outcome = layout.outcome(row)
         assert np.array_equal(layout.report(outcome, public), row)
+
+
+def test_an_oracle_in_the_form_of_before_works():
+    oracle = Shy(epsilon=1.0, domain_size=5, parts=2)
+    fldp.check_oracle(oracle)
+    about = analysis(oracle)
+    assert about.law(2) == oracle.law(2)
+    assert about.outcomes == 5
+    assert isinstance(oracle.estimator, Supports)
+    assert [finding.test for finding in fldp.integrity(oracle.privatize([0] * 50, rng=1)).findings] == ["supports"]
+    assert fldp.verify(oracle).epsilon == pytest.approx(0.5, abs=1e-6)

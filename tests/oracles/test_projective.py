@@ -5,6 +5,7 @@ import pytest
 
 import fldp
 from fldp import ParameterError
+from fldp.oracles.kit import analysis
 from fldp.randomness.coins import SetCoin, exp_lower
 
 
@@ -14,15 +15,20 @@ def test_rare_values_have_the_error_of_oue(size):
     for epsilon in np.linspace(0.5, 5, 46).round(2).tolist():
         oracle = fldp.PGR(epsilon, size)
         assert oracle.variance(1, 0.0) <= 1.03 * fldp.OUE(epsilon, size).variance(1, 0.0)
-        assert oracle.report_bits <= (64 * size + 63).bit_length()
+        assert oracle.report_format.bits <= (64 * size + 63).bit_length()
 
 
 @pytest.mark.parametrize(("epsilon", "size"), [(1.0, 40), (0.1, 31), (2.0, 60), (5.0, 20)])
 def test_sums_have_the_variance_of_the_law(epsilon, size):
     """Values on a line and values that are not, members and others, against the law itself."""
     oracle, draw = fldp.PGR(epsilon, size), np.random.default_rng(size)
-    each = np.array([oracle.decode(oracle.tally(oracle.report_format.report(k)[None])) for k in range(oracle.outcomes)])
-    shares = np.array([[float(share) for share in oracle.law(value).values()] for value in range(size)])
+    each = np.array(
+        [
+            oracle.estimator.decode(oracle.tally(oracle.report_format.report(k)[None]))
+            for k in range(analysis(oracle).outcomes)
+        ]
+    )
+    shares = np.array([[float(share) for share in analysis(oracle).law(value).values()] for value in range(size)])
     counts = draw.integers(0, 50, size).astype(float)
     for members in (draw.random(size) < 0.3, draw.random(size) < 0.8, np.ones(size, bool), np.arange(size) == 3):
         total = each[:, members].sum(axis=1)

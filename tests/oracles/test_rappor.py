@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 import fldp
 from fldp import DomainError, MergeError, ParameterError
+from fldp.oracles.base.oracle import Refreshing, lasting_epsilon
+from fldp.oracles.kit import analysis
 from fldp.oracles.strings.bloom_model import CohortCounts, Design, Solver
 from fldp.oracles.strings.bloom_screening import descend
 from fldp.randomness.coins import exp_lower
@@ -115,10 +117,10 @@ def test_the_law_of_a_report_is_that_of_both_stages(hashes):
     oracle = fldp.RAPPOR(1.0, 2.5, bits=4, hashes=hashes, cohorts=2)
     for mark, cohort in product((3, 4), range(2)):
         found = dict.fromkeys(range(16), Fraction(0))
-        for kept, share in oracle.keep_law(mark, cohort).items():
+        for kept, share in analysis(oracle).keep_law(mark, cohort).items():
             for report, part in response_law(oracle, kept).items():
                 found[report] += share * part
-        assert found == oracle.law(mark, cohort)
+        assert found == analysis(oracle).law(mark, cohort)
         assert sum(found.values()) == 1
 
 
@@ -129,9 +131,9 @@ def test_both_epsilons_by_enumeration(hashes):
     coins, found = oracle.coins, set()
     assert coins.ratio <= exp_lower(1.0)
     assert coins.lasting_ratio <= exp_lower(2.5)
-    sets = {mark: oracle._sets(mark)[0] for mark in range(14)}
+    sets = {mark: analysis(oracle)._sets(mark)[0] for mark in range(14)}
     assert {len(bits) for bits in sets.values()} >= {max(1, hashes - 1), hashes}
-    laws = {mark: (oracle.law(mark, 0), oracle.keep_law(mark, 0)) for mark in sets}
+    laws = {mark: (analysis(oracle).law(mark, 0), analysis(oracle).keep_law(mark, 0)) for mark in sets}
     for one, two in product(sets, repeat=2):
         different = len(sets[one] ^ sets[two])
         for law, other, most in zip(laws[one], laws[two], (coins.ratio, coins.lasting_ratio), strict=True):
@@ -147,10 +149,10 @@ def test_debiased_bits_are_unbiased_exactly():
     p, q = SMALL.coins.p_star, SMALL.coins.q_star
     for mark, cohort in product(range(6), range(4)):
         means = [Fraction(0)] * 6
-        for bits, share in SMALL.law(mark, cohort).items():
+        for bits, share in analysis(SMALL).law(mark, cohort).items():
             for place in range(6):
                 means[place] += share * ((bits >> place & 1) - p) / (q - p)
-        assert means == [int(place in SMALL._sets(mark)[cohort]) for place in range(6)]
+        assert means == [int(place in analysis(SMALL)._sets(mark)[cohort]) for place in range(6)]
     reports = [
         SMALL.report_format.report(0b100101, 2),
         SMALL.report_format.report(0b000100, 2),
@@ -171,7 +173,7 @@ def test_the_two_stages_are_privatize():
     words = [f"w{k % 5}" for k in range(50)]
     drawn = fldp.Stream(4).words(50 * oracle.words).reshape(50, oracle.words)
     kept = np.empty((50, *oracle.report_format.shape), np.uint8)
-    oracle._keep(oracle.as_values(words), drawn[:, : oracle.keep_words], kept)
+    oracle._keep(analysis(oracle).as_values(words), drawn[:, : oracle.keep_words], kept)
     made = np.empty_like(kept)
     oracle._respond(kept, drawn[:, oracle.keep_words :], made)
     assert (made == oracle.privatize(words, rng=4).data).all()
@@ -188,13 +190,12 @@ def test_the_two_stages_are_privatize():
         SMALL.respond(mine)
 
 
-def test_other_oracles_repeat_what_they_keep():
+def test_other_oracles_keep_nothing_but_their_report():
     oracle = fldp.GRR(epsilon=1.0, domain_size=5)
-    kept = oracle.keep([1, 2, 3], rng=1)
-    assert kept == oracle.privatize([1, 2, 3], rng=1)
-    assert oracle.respond(kept) is kept
-    assert oracle.lasting_epsilon == oracle.epsilon
-    assert not oracle.refreshes
+    assert lasting_epsilon(oracle) == oracle.epsilon
+    assert not isinstance(oracle, Refreshing)
+    assert isinstance(SMALL, Refreshing)
+    assert lasting_epsilon(SMALL) == SMALL.epsilon_permanent
 
 
 def test_bad_states_and_reports():
@@ -388,7 +389,9 @@ def averaged(enrol, times):
 def test_many_reports_keep_the_permanent_epsilon(view):
     """An honest client is accused in at most one audit of 10,000; together they do show more than one report may."""
     options = {"epsilon": ASKED.epsilon_permanent, "values": ("a", "c"), "samples": 4000, "confidence": 0.9999}
-    assert ASKED._sets(int(ASKED.as_values("a")[0])) != ASKED._sets(int(ASKED.as_values("c")[0]))
+    assert analysis(ASKED)._sets(int(analysis(ASKED).as_values("a")[0])) != analysis(ASKED)._sets(
+        int(analysis(ASKED).as_values("c")[0])
+    )
     honest = fldp.audit(view(steady, 25), **options, rng=1)
     assert honest.holds
     assert ASKED.epsilon < honest.epsilon_lower_bound < ASKED.epsilon_permanent

@@ -13,6 +13,7 @@ from fldp import wire
 from fldp.conformance.checks import FALSE_ALARM, _check_errors
 from fldp.data.reports import Tally
 from fldp.errors import DomainError, ParameterError
+from fldp.oracles.kit import analysis
 from support import naive
 
 each_sketch = pytest.mark.parametrize("cls", [fldp.CMS, fldp.HCMS])
@@ -23,11 +24,11 @@ COUNTS = np.array([300, 150, 80, 40, 20, 10, 0, 0, 0, 0, 0, 0])
 
 def bucket_moments(response):
     """The mean of a report's estimates of all buckets, and of their products, for each bucket that it can be of."""
-    size, publics = response.domain_size, list(response.publics())
+    size, publics = response.domain_size, list(analysis(response).publics())
     first, second = np.zeros((size, size)), np.zeros((size, size, size))
     for bucket, drawn in product(range(size), publics):
-        for outcome, share in response.law(bucket, drawn).items():
-            found = response.decode(response.tally(response.report_format.report(outcome, drawn)[None]))
+        for outcome, share in analysis(response).law(bucket, drawn).items():
+            found = response.estimator.decode(response.tally(response.report_format.report(outcome, drawn)[None]))
             first[bucket] += float(share) * found / len(publics)
             second[bucket] += float(share) * np.outer(found, found) / len(publics)
     return first, second
@@ -36,7 +37,7 @@ def bucket_moments(response):
 def exact_moments(oracle, counts):
     """Go through all hash functions: the mean and covariance of the estimates, and the mean of the squared cells."""
     k, m, users = oracle.hashes, oracle.width, np.array(counts)
-    assert oracle.response.publics_are_all
+    assert analysis(oracle.response).publics_are_all
     first, second = bucket_moments(oracle.response)
     every = np.array(list(product(range(m), repeat=k * len(users)))).reshape(
         -1, k, len(users)
@@ -63,10 +64,10 @@ def test_moments_over_all_hash_functions(cls, hashes, width, counts):
     np.testing.assert_allclose(mean, counts, atol=1e-9)
     variances = oracle.variance(n, np.array(counts, float))
     np.testing.assert_allclose(variances, np.diag(covariance), rtol=1e-9)
-    assert oracle._squares(n, cells) == pytest.approx(sum(c * c for c in counts))
+    assert oracle.estimator._squares(n, cells) == pytest.approx(sum(c * c for c in counts))
     for members in ([True, True, False], [False, True, True], [True, True, True]):
         chosen = np.array(members)
-        total = variances[chosen].sum() + oracle.covariance_of_sum(n, np.array(counts, float), chosen)
+        total = variances[chosen].sum() + oracle.estimator.covariance_of_sum(n, np.array(counts, float), chosen)
         assert total == pytest.approx(covariance[np.ix_(chosen, chosen)].sum(), rel=1e-9)
 
 
@@ -97,7 +98,7 @@ def test_simulated_sums_and_the_rest(drawn):
     n, truth = int(COUNTS.sum()), COUNTS[1:8].astype(float)
     every = np.ones(7, np.bool_)
     variance = oracle.variance(n, truth, squares=float((COUNTS**2).sum())).sum()
-    variance += oracle.covariance_of_sum(n, truth, every)
+    variance += oracle.estimator.covariance_of_sum(n, truth, every)
     errors = (np.array([one.sum(range(7)).count for one in found]) - truth.sum()) / np.sqrt(variance)
     _check_errors(oracle.among(WORDS), "the sum", errors, NormalDist().inv_cdf(1 - FALSE_ALARM / 2))
     assert found[0].rest.count == pytest.approx(n - found[0].counts.sum())
@@ -125,7 +126,7 @@ def test_wide_sketches_equal_naive_loops(cls):
     found = oracle.estimate(reports, candidates=WORDS)
     np.testing.assert_allclose(found.counts, naive.estimate(listed, expected), rtol=1e-9, atol=1e-7)
     assert wire.decode(wire.encode(reports)) == reports
-    likely = listed.likelihoods(reports.data)
+    likely = analysis(listed).likelihoods(reports.data)
     ratio = float(fldp.verify(listed).ratio)
     own = likely[np.arange(40), np.arange(40) % 5] / likely.min(axis=1)
     assert set(own.round(6)) <= {1.0, round(ratio, 6)}
@@ -138,14 +139,14 @@ def test_the_profile_is_what_enumeration_finds(cls):
     found = fldp.verify(oracle)
     assert found.holds
     for pair, profile in found.profiles.items():
-        assert oracle.profile(*pair) == profile
+        assert analysis(oracle).profile(*pair) == profile
 
 
 def test_a_verifier_finds_strings_that_differ():
     """With two buckets and one hash function, most pairs collide, and a colliding pair would prove nothing."""
     for seed in range(5):
         oracle = fldp.CMS(1.0, 1, 2, hash_seed=seed)
-        assert oracle.resized(8).domain_size == 2, "there are no more laws than buckets"
+        assert analysis(oracle).resized(8).domain_size == 2, "there are no more laws than buckets"
         assert fldp.verify(oracle).epsilon == pytest.approx(1.0, abs=1e-3)
 
 

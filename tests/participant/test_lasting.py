@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fldp import BudgetError, FldpError, Participant, Spent, WireError, wire
+from fldp.oracles.kit import analysis
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.participant_store import MemoryStore
@@ -83,7 +84,7 @@ def test_what_is_kept_is_no_truth(today, tmp_path):
     cohort, kept = survey.oracle.report_format.outcome(
         wire.decode(lasting.permanent, survey.oracle, survey.version).data[0]
     )
-    truth = survey.oracle._sets(int(survey.oracle.as_values("a-rare-value")[0]))[cohort]
+    truth = analysis(survey.oracle)._sets(int(analysis(survey.oracle).as_values("a-rare-value")[0]))[cohort]
     assert kept != sum(1 << bit for bit in truth)
     assert (cohort, kept) != survey.oracle.report_format.outcome(read(answer, fields).data[0])
     assert lasting.last.report == answer.report

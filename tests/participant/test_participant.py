@@ -40,7 +40,7 @@ def test_it_is_drawn_as_the_oracle_says():
     said = [
         wire.decode(asked(Participant(MemoryStore()), survey, "yes", confirm=yes).report).data for _ in range(people)
     ]
-    p = float(survey.oracle.p)
+    p = float(survey.oracle.estimator.p)
     limit = NormalDist().inv_cdf(1 - FALSE_ALARM / 2)
     assert abs(sum(int(data[0]) for data in said) - people * p) <= limit * sqrt(people * p * (1 - p))
 

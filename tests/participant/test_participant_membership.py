@@ -129,7 +129,7 @@ class Attacker:
         self.candidates = left or self.candidates
         if self.posts and self.survey.oracle.name == "grr":
             (report,) = wire.decode(self.posts[0], self.survey.oracle, self.survey.version).data
-            coin, size = self.survey.oracle, self.survey.domain_size
+            coin, size = self.survey.oracle.coin, self.survey.domain_size
             self.weights *= [
                 1 / size if held is None else float(coin.p if held == report else coin.q) for held in holds
             ]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import fldp
+from fldp.oracles.kit import analysis
 from fldp.presentation import card
 from fldp.presentation.card_text import number
 from fldp.presentation.plot import save_bars
@@ -30,9 +31,9 @@ SURVEY = {
 
 def brute_left(oracle, reports):
     """The mean number of values that independent reports leave possible, over all values and all reports."""
-    publics = list(oracle.publics())
+    publics = list(analysis(oracle).publics())
     laws = [
-        {(k, o): p for k, q in enumerate(publics) for o, p in oracle.law(v, q).items()}
+        {(k, o): p for k, q in enumerate(publics) for o, p in analysis(oracle).law(v, q).items()}
         for v in range(oracle.domain_size)
     ]
     total = Fraction(0)
@@ -143,7 +144,7 @@ def test_the_accuracy_is_that_of_an_even_population():
         rare, users = oracle.domain_size - 1, 10 * (oracle.domain_size - 1)
         deal = fldp.card(oracle, users=users, rng=1).deals[0]
         values = np.repeat(np.arange(rare), 10)
-        found = [oracle.decode(oracle.tally(oracle.privatize(values, rng=k)))[rare] for k in range(600)]
+        found = [oracle.estimator.decode(oracle.tally(oracle.privatize(values, rng=k)))[rare] for k in range(600)]
         assert deal.reach == pytest.approx(1.96 * np.std(found) / users, rel=0.18)
         plain = fldp.OUE(deal.plain_epsilon, oracle.domain_size)
         assert 1.96 * plain.variance(users, 0.0) ** 0.5 / users == pytest.approx(deal.reach, rel=2e-3)

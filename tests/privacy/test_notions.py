@@ -12,6 +12,7 @@ import pytest
 
 import fldp
 from fldp import CLDP, FLDP, IDLDP, LDP, PLDP, ULDP, verify
+from fldp.oracles.kit import analysis
 from fldp.privacy.notions import declared, parse
 from fldp.randomness.coins import exp_lower
 
@@ -244,7 +245,8 @@ def test_a_budget_that_is_chosen_by_the_value_gives_it_away():
     """PLDP protects the value given the budget: if holders of 0 choose the small one, the choice says it."""
     careful, bold = (fldp.GRR(epsilon, 3) for epsilon in (0.5, 2.0))
     chosen = [
-        {(k == 0, report): share for report, share in (careful if k == 0 else bold).law(k).items()} for k in range(3)
+        {(k == 0, report): share for report, share in analysis(careful if k == 0 else bold).law(k).items()}
+        for k in range(3)
     ]
     assert verify(chosen).eta == 0
     assert not verify(chosen).judge(LDP(64.0)).holds

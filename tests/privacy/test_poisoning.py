@@ -58,10 +58,10 @@ def targets_of(oracle):
 @cache
 def every_report(oracle):
     """All reports that some value can produce, for each public part, and what each adds to every estimate."""
-    assert oracle.publics_are_all
+    assert analysis(oracle).publics_are_all
     made = []
-    for public in oracle.publics():
-        found = {outcome for value in range(oracle.domain_size) for outcome in oracle.law(value, public)}
+    for public in analysis(oracle).publics():
+        found = {outcome for value in range(oracle.domain_size) for outcome in analysis(oracle).law(value, public)}
         data = np.array([oracle.report_format.report(outcome, public) for outcome in sorted(found)])
         made.append((data, added_by(oracle, data)))
     return made
@@ -69,7 +69,7 @@ def every_report(oracle):
 
 def added_by(oracle, data):
     """What each report adds to every estimate: the decoder's own word."""
-    return np.array([oracle.decode(oracle.tally(data[k : k + 1])) for k in range(len(data))])
+    return np.array([oracle.estimator.decode(oracle.tally(data[k : k + 1])) for k in range(len(data))])
 
 
 def worth(oracle, data, targets):
@@ -106,7 +106,7 @@ def test_the_loops_know_no_better_report(oracle):
 @every
 def test_the_honest_report_of_a_target_adds_what_is_said(oracle):
     """Exactly, by the law of every report: 1 where estimates are unbiased, collisions included where they are not."""
-    publics = list(oracle.publics())
+    publics = list(analysis(oracle).publics())
     for targets in targets_of(oracle):
         mean = 0.0
         for public, (data, added) in zip(publics, every_report(oracle), strict=True):
@@ -117,7 +117,9 @@ def test_the_honest_report_of_a_target_adds_what_is_said(oracle):
                     strict=True,
                 )
             )
-            mean += sum(float(share) * sums[seen] for t in targets for seen, share in oracle.law(t, public).items())
+            mean += sum(
+                float(share) * sums[seen] for t in targets for seen, share in analysis(oracle).law(t, public).items()
+            )
         mean /= len(publics) * len(targets)
         assert leverage(oracle, targets, attack="random-item") == pytest.approx(mean, abs=1e-9)
         assert mean == pytest.approx(1) or oracle.name in ("cms", "hcms")
@@ -160,7 +162,7 @@ def test_a_report_drawn_uniformly_adds_the_mean_of_all(oracle):
     """The public part first, masks or a group, and then all else that can be."""
     for targets in targets_of(oracle):
         leverages = {}
-        for public, (data, added) in zip(oracle.publics(), every_report(oracle), strict=True):
+        for public, (data, added) in zip(analysis(oracle).publics(), every_report(oracle), strict=True):
             for report, one in zip(data, added[:, targets].sum(axis=1), strict=True):
                 part = oracle.report_format.outcome(report)[1][0] if oracle.name == "grouped" else public
                 leverages.setdefault(part, []).append(one)
@@ -193,7 +195,7 @@ def test_what_fakes_add_that_do_not_choose(oracle, attack):
     """False alarm: 2e-9 for each of 56 cases, and 1e-6 if the spread of 63 reports is a fifth too small."""
     targets = targets_of(oracle)[-1]
     fake = poison(oracle, targets, FAKES, attack=attack, rng=5)
-    mean = oracle.decode(oracle.tally(fake))[targets].sum() / FAKES
+    mean = oracle.estimator.decode(oracle.tally(fake))[targets].sum() / FAKES
     spread = worth(oracle, fake.data[::8], targets).std()
     assert abs(mean - leverage(oracle, targets, attack=attack)) <= 6 * spread / FAKES**0.5 + 1e-9
 

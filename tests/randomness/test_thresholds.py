@@ -12,7 +12,8 @@ import fldp
 from fldp import ParameterError
 from fldp.numerics.kernels import U64
 from fldp.oracles.plain.olh import best_symbols
-from fldp.oracles.plain.subset_selection import best_size, floyd_law
+from fldp.oracles.plain.subset_selection import best_size
+from fldp.oracles.plain.subset_selection_analysis import floyd_law
 from fldp.oracles.plain.unary import throw
 from fldp.randomness.coins import SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
 from support import naive

@@ -198,7 +198,7 @@ def test_nobody_is_certain_of_what_nobody_holds():
 def test_certain_is_exact_however_few_there_are(oracle, n):
     """From the law: of a candidate that nobody holds, the supports are binomial."""
     question, level = last([b"a", b"b", b"c", b"d"], epsilon=3.0, oracle=oracle), 0.9
-    p, q = question.oracle.p, question.oracle.q
+    p, q = question.oracle.estimator.p, question.oracle.estimator.q
     error = Fraction(0)
     for supports in range(n + 1):
         estimate = replace(EMPTY, oracle=question.oracle, counts=np.full(5, float((supports - n * q) / (p - q))), n=n)

@@ -107,14 +107,14 @@ def fwr_atoms(oracle, value):
 
 def grouped_atoms(oracle, value):
     """Those of the base in the group of the value. Its masks are a part of the outcome here, so all of them occur."""
-    group = next(k for k, run in enumerate(oracle.runs) if value < run.stop)
-    member, place = oracle.members[group], value - oracle.runs[group].start
+    group = next(k for k, run in enumerate(oracle.estimator.runs) if value < run.stop)
+    member, place = oracle.members[group], value - oracle.estimator.runs[group].start
     if oracle.groups[group] == 1:
         yield [(JUNK,) * oracle.words], Fraction(1)
         return
-    masks = range(member.rows) if oracle.base == "hrr" else [None]
+    masks = range(member.parities.rows) if oracle.base == "hrr" else [None]
     for mask, (rows, share) in product(masks, FAMILIES[oracle.base].atoms(member, place)):
-        first = [] if mask is None else [JUNK - JUNK % member.rows + mask]
+        first = [] if mask is None else [JUNK - JUNK % member.parities.rows + mask]
         padded = [(*first, *row[len(first) :], *(JUNK,) * (oracle.words - len(row))) for row in rows]
         yield padded, share / len(masks)
 

@@ -3,15 +3,16 @@
 ``Subset`` is also the example of an oracle of somebody's own: it imports from ``fldp`` and ``fldp.oracles.kit`` alone.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
 from fldp import FHR, GRR, HR, OLH, OUE, PGR, RR, SS
-from fldp.oracles.kit import PureOracle, SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, exp_lower
+from fldp.oracles.kit import PureOracle, SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, analysis, exp_lower
 
 WORD = 2**64
 
@@ -20,7 +21,7 @@ class FlippedSign(FHR):
     """The decoder takes minus for plus."""
 
     def decode(self, tally, **options):
-        return -super().decode(tally, **options)
+        return -FHR(self.epsilon, self.domain_size).estimator.decode(tally, **options)
 
 
 class SwappedProbabilities(RR):
@@ -33,13 +34,10 @@ class SwappedProbabilities(RR):
 class SwappedInTheServer(GRR):
     """The server takes p for q."""
 
-    @property
-    def p(self):
-        return self.coin.q
-
-    @property
-    def q(self):
-        return self.coin.p
+    @cached_property
+    def estimator(self):
+        right = super().estimator
+        return replace(right, p=right.q, q=right.p)
 
 
 class WrongVariance(OUE):
@@ -360,7 +358,7 @@ class BarelyPossible(FHR):
     """What a report rules out stays possible, if only by a rounding error."""
 
     def likelihoods(self, data):
-        return super().likelihoods(data) + 1e-16
+        return analysis(FHR(self.epsilon, self.domain_size)).likelihoods(data) + 1e-16
 
 
 PLANTED = {

@@ -41,7 +41,7 @@ class RoundedSymbol(GRR):
     """The probability of the value is rounded to one digit: 0.45 becomes 0.5, and epsilon 0.5 becomes 0.69."""
 
     def perturb(self, values, words, out):
-        rounded = round(float(self.p), 1)
+        rounded = round(float(self.estimator.p), 1)
         shift = 1 + words[:, 0] % np.uint64(1 << 20) % np.uint64(self.domain_size - 1)
         other = (values + shift.astype(np.int64)) % self.domain_size
         out[:] = np.where(words[:, 0] / 2.0**64 < rounded, values, other)
@@ -52,7 +52,7 @@ class CutOffBit(OUE):
 
     def perturb(self, values, words, out):
         stream = Stream(int(words[0, 0]))
-        bits = uniform(stream, len(values), self.domain_size) < int(10 * float(self.q)) / 10
+        bits = uniform(stream, len(values), self.domain_size) < int(10 * float(self.estimator.q)) / 10
         bits[np.arange(len(values)), values] = words[:, 0] < np.uint64(WORD // 2)
         out[:] = np.packbits(bits, axis=1, bitorder="little")
 
@@ -69,7 +69,7 @@ class WordsOfAnotherPlace(OUE):
 
     def perturb(self, values, words, out):
         half = self.domain_size // 2
-        first = uniform(Stream(int(words[0, 0])), len(values), half) < float(self.q)
+        first = uniform(Stream(int(words[0, 0])), len(values), half) < float(self.estimator.q)
         bits = np.concatenate([first, first], axis=1)
         bits[np.arange(len(values)), values] = words[:, 0] < np.uint64(WORD // 2)
         out[:] = np.packbits(bits, axis=1, bitorder="little")
@@ -80,7 +80,7 @@ class MaskIsCoin(HRR):
 
     def perturb(self, values, words, out):
         words = words.copy()
-        words[:, 1] = words[:, 0] << np.uint64(65 - self.rows.bit_length())
+        words[:, 1] = words[:, 0] << np.uint64(65 - self.parities.rows.bit_length())
         super().perturb(values, words, out)
 
 
@@ -92,11 +92,11 @@ def same_stream_in_every_call(values):
 def _odd_masks(oracle, values, words):
     """Flip the lowest bit of the item in every mask whose parity with the item is even."""
     words = words.copy()
-    items = oracle.items[values]
+    items = oracle.parities.items[values]
     low = items & (~items + np.uint64(1))
     for column in range(oracle.words - 1):
         for shift in (np.uint64(0), np.uint64(32)):
-            mask = words[:, column] >> shift & np.uint64(oracle.rows - 1)
+            mask = words[:, column] >> shift & np.uint64(oracle.parities.rows - 1)
             even = np.bitwise_count(mask & items) % 2 == 0
             words[:, column] ^= np.where(even, low << shift, np.uint64(0))
     return words

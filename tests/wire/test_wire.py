@@ -40,7 +40,7 @@ def test_packing_is_the_row_of_bits(oracle):
         data = sample(oracle, count).data
         packed = pack(oracle.report_format, data)
         text = slow_bits(oracle, data)
-        assert len(text) == oracle.report_bits * count
+        assert len(text) == oracle.report_format.bits * count
         assert len(packed) == packed_size(oracle.report_format, count)
         assert "".join(f"{byte:08b}"[::-1] for byte in packed) == text.ljust(8 * len(packed), "0")
         found, padded = unpack(oracle.report_format, packed, count)

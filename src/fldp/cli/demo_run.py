@@ -81,7 +81,7 @@ def cost_table(rows: list[tuple[str, Shipped, Estimate]], truth: NDArray[np.int6
         table.add_row(
             name,
             notion,
-            f"{oracle.report_bits:,}",
+            f"{oracle.report_format.bits:,}",
             f"{shipped.bytes_sent / 1e6:.2f}",
             f"{shipped.client:.2f}",
             f"{shipped.server:.2f}",

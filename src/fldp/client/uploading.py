@@ -101,12 +101,12 @@ class Upload:
     @property
     def ambiguous(self) -> bool:
         """Whether it is so small that another file may hold the same by chance."""
-        return self.total * self.oracle.report_bits < 128
+        return self.total * self.oracle.report_format.bits < 128
 
     def step(self, size: int = PIECE_BYTES) -> int:
         """Return how many reports a piece of about ``size`` bytes holds, at most ``PIECE_REPORTS``."""
         bits: int = 8 * integer(1 << 10, 1 << 30)("Client", "piece_bytes", size)
-        return min(PIECE_REPORTS, max(8, bits // self.oracle.report_bits // 8 * 8))
+        return min(PIECE_REPORTS, max(8, bits // self.oracle.report_format.bits // 8 * 8))
 
     def pieces(self, size: int = PIECE_BYTES, sender: str = "", start: int = 0) -> Iterator[UploadPart]:
         """Yield the file as batches of about ``size`` bytes, from the report number ``start`` on."""

@@ -292,7 +292,7 @@ def check_moments(oracle: FrequencyOracle, seed: int) -> None:
     reports = Reports(small, data)
     tallies = [small.tally(report) for report in map(reports.__getitem__, range(len(reports)))]
     for options in _all_options(small):
-        each = np.array([small.decode(tally, **options) for tally in tallies])
+        each = np.array([small.estimator.decode(tally, **options) for tally in tallies])
         for value, share in enumerate(laws):
             truth = np.eye(small.domain_size)[value]
             declared = small.variance(1, truth, **options)

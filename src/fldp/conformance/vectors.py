@@ -34,7 +34,7 @@ def examples(cls: type[Oracle]) -> list[Oracle]:
     >>> examples(RR)
     [RR(epsilon=1.0), RR(epsilon=0.1)]
     """
-    return [cls(**each) if isinstance(each, Mapping) else cls(*each) for each in cls.examples]
+    return [cls(**each) if isinstance(each, Mapping) else cls(*each) for each in getattr(cls, "examples", ())]
 
 
 CASES: dict[str, list[Oracle]] = {cls.name: examples(cls) for cls in built_in()}
@@ -54,13 +54,13 @@ def good(oracle: Oracle) -> dict[str, Any]:
     """Return test vectors of one oracle: reports from fixed words, their batch, and their tally."""
     values, words = zip(*_inputs(oracle), strict=True)
     data = oracle.report_format.empty(len(values))
-    oracle.perturb(oracle.as_values(list(values)).astype(np.int64), np.array(words, np.uint64), data)
+    oracle.perturb(analysis(oracle).as_values(list(values)).astype(np.int64), np.array(words, np.uint64), data)
     reports = Reports(oracle, data)
     tally = oracle.tally(reports)
     return {
         "oracle": wire.describe(oracle),
         "words": oracle.words,
-        "report_bits": oracle.report_bits,
+        "report_bits": oracle.report_format.bits,
         "reports": [
             {
                 "value": value,
@@ -87,7 +87,7 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
     for value, threshold in analysis(oracle).thresholds():
         yield value, [threshold - 1] * oracle.words
         yield value, [threshold] * oracle.words
-    stream = Stream(0).child("vectors", oracle.name, oracle.values_end)
+    stream = Stream(0).child("vectors", oracle.name, analysis(oracle).values_end)
     for value in values:
         yield value, stream.words(oracle.words).tolist()
 
@@ -146,7 +146,7 @@ def _dishonest(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     yield "a chunk after one that ends within a byte", craft(fields, [(1, one), (8, eight)], 9)
     yield "a chunk of more reports than bytes", craft(fields, [(16, eight)], 16)
     yield "a chunk above the limit", craft(fields, [(2**32 - 8, eight)], 2**32 - 8)
-    padding = -oracle.report_bits % 8
+    padding = -oracle.report_format.bits % 8
     if padding:
         yield "padding that is not zero", craft(fields, [(1, one[:-1] + bytes([one[-1] | 0x80]))], 1)
     worst = np.full(len(one), 255, np.uint8)

@@ -49,6 +49,21 @@ class Total:
 
 
 @dataclass(frozen=True, eq=False)
+class Basis:
+    """What an estimate rests on beside its tally.
+
+    ``options`` are those that it was asked for with, ``context`` is what else its variances depend on. ``totals`` are
+    exact, of the estimator's runs; the number of users where no run is known. ``convergence`` says how an iteration
+    ended.
+    """
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    totals: tuple[int, ...] = ()
+    context: Mapping[str, Any] = field(default_factory=dict)
+    convergence: "Convergence | None" = None
+
+
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """Estimated counts of all values, their standard errors, and the number of reports they come from.
 
@@ -76,17 +91,25 @@ class Estimate:
     counts: Floats
     stderr: Floats
     n: int
-    options: Mapping[str, Any] = field(default_factory=dict)
     method: str = "unbiased"
     original: "Estimate | None" = None
     labels: Sequence[str] | None = None
-    convergence: "Convergence | None" = None
-    totals: tuple[int, ...] = ()  # exact, of oracle.runs; the number of users where no run is known
-    context: Mapping[str, Any] = field(default_factory=dict, repr=False)  # what else the variances depend on
+    basis: Basis = field(default_factory=Basis, repr=False)
 
-    def __post_init__(self) -> None:
-        if not self.totals:
-            object.__setattr__(self, "totals", (self.n,))
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options that this was asked for with, such as the decoder."""
+        return self.basis.options
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """Exact numbers of users: of all, or of every group of ``Grouped``."""
+        return self.basis.totals or (self.n,)
+
+    @property
+    def convergence(self) -> "Convergence | None":
+        """How the iteration of method ``"em"`` ended."""
+        return self.basis.convergence
 
     @property
     def frequencies(self) -> Floats:
@@ -155,7 +178,7 @@ class Estimate:
             return Total(float(self.counts[members].sum()), plain.stderr, plain, self.n)
         known = self._settle(members)
         plugged = self._plausible()
-        options = {**self.options, **self.context}
+        options = {**self.options, **self.basis.context}
         own = float(np.sum(self.oracle.estimator.variances(plugged, self.totals, **options)[members]))
         shared = self.oracle.estimator.covariance_of_sum(self.n, plugged, members, **options)
         least = float(self.oracle.estimator.least_variances[members].max(initial=0.0))
@@ -176,7 +199,7 @@ class Estimate:
     def _settle(self, members: NDArray[np.bool_]) -> int:
         """Take the runs that are wholly among the members out of them, and return how many users they have."""
         known = 0
-        for run, total in zip(self.oracle.runs, self.totals, strict=False):  # candidates have no run
+        for run, total in zip(self.oracle.estimator.runs, self.totals, strict=False):  # candidates have no run
             if members[run].all():
                 members[run] = False
                 known += total
@@ -210,7 +233,7 @@ class Estimate:
         if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):
             size = len(other.counts) if isinstance(other, Estimate) else other
             raise MergeError(f"Estimate: compare needs an estimate of {len(self.counts)} values, got {size!r}")
-        if not self.oracle.runs and self.labels != other.labels:
+        if not self.oracle.estimator.runs and self.labels != other.labels:
             raise MergeError("Estimate: compare needs two estimates of the same candidates, in the same order")
 
     def _share_variances(self, people: str) -> Floats:

@@ -51,8 +51,8 @@ def repaired(estimate: "Estimate", method: str) -> Floats:
 
     The total of candidates is unknown, except that it is at most ``n``.
     """
-    if not estimate.oracle.runs:
+    if not estimate.oracle.estimator.runs:
         clipped = _clip(estimate.counts, estimate.n)
         return clipped if clipped.sum() <= estimate.n else METHODS[method](estimate.counts, float(estimate.n))
-    totals = zip(estimate.oracle.runs, estimate.totals, strict=True)
+    totals = zip(estimate.oracle.estimator.runs, estimate.totals, strict=True)
     return np.concatenate([METHODS[method](estimate.counts[run], float(total)) for run, total in totals])

@@ -103,7 +103,7 @@ def _estimate(part: Any) -> Estimate:
 
 def _labels(parts: tuple[Estimate, ...]) -> tuple[str, ...] | None:
     """Return the labels, if any part has them; refuse parts that are not about the same values."""
-    sizes, runs = {part.oracle.domain_size for part in parts}, {len(part.oracle.runs) for part in parts}
+    sizes, runs = {part.oracle.domain_size for part in parts}, {len(part.oracle.estimator.runs) for part in parts}
     if len(sizes) > 1 or len(runs) > 1 or max(runs) > 1:
         raise MergeError(f"combine: tallies must be of oracles over the same ungrouped values, got {sorted(sizes)}")
     labels = list(dict.fromkeys(tuple(part.labels) for part in parts if part.labels is not None))

@@ -15,7 +15,7 @@ from fldp.errors import ParameterError
 from fldp.oracles import get_listed
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.support.validation import fail, integer, positive
 
 MIN_EPSILON, MAX_EPSILON = 2.0**-10, 32.0  # the range that is searched
@@ -32,7 +32,7 @@ def standard_error(oracle: FrequencyOracle, users: int, frequency: float = 0.0, 
     0.0192
     """
     options = {} if decoder is None else {"decoder": decoder}
-    oracle.check_options(options)
+    check_options(oracle, options)
     return math.sqrt(oracle.variance(users, frequency * users, **options)) / users
 
 
@@ -49,7 +49,7 @@ def even_error(oracle: FrequencyOracle, users: int, decoder: str | None = None) 
     (0.0167, 0.0024)
     """
     options = {} if decoder is None else {"decoder": decoder}
-    oracle.check_options(options)
+    check_options(oracle, options)
     counts = np.full(oracle.domain_size, users / oracle.domain_size)
     sampled = analysis(oracle).sample_values(0, oracle.domain_size)
     likely = {int(np.argmax(oracle.variance(users, counts, **options))), *sampled}

@@ -96,7 +96,7 @@ class Row:
     @property
     def bits(self) -> int:
         """The bits of a report on the wire."""
-        return self.oracle.report_bits
+        return self.oracle.report_format.bits
 
     @property
     def words(self) -> int:

@@ -12,6 +12,7 @@ from fldp.data.comparison import z_score
 from fldp.estimation.expected_error import least_where, required, users_constraint
 from fldp.estimation.planner import LEVEL
 from fldp.oracles import get, listed_names, names
+from fldp.oracles.base.oracle import Refreshing
 from fldp.oracles.base.string_oracle import StringOracle
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.exposure import exposure
@@ -74,12 +75,12 @@ def facts(rows: list[StringRow]) -> dict[str, Any]:
     'cms has the least error; its reports have 1,034 bits. hcms has 1.36 times that error with 21 bits.'
     """
     best, *others = rows
-    sentences = [f"{best.oracle.name} has the least error; its reports have {best.oracle.report_bits:,} bits."]
+    sentences = [f"{best.oracle.name} has the least error; its reports have {best.oracle.report_format.bits:,} bits."]
     for row in others:
         times = f"{row.error_rare / best.error_rare:.2f} times that error"
-        sentences.append(f"{row.oracle.name} has {times} with {row.oracle.report_bits:,} bits.")
+        sentences.append(f"{row.oracle.name} has {times} with {row.oracle.report_format.bits:,} bits.")
     lasting = {}
-    if best.oracle.refreshes:
+    if isinstance(best.oracle, Refreshing):
         lasting = {"epsilon_permanent": best.oracle.lasting_epsilon}
         sentences.append(
             f"All reports of one person together keep epsilon {best.oracle.lasting_epsilon:g}, however many."
@@ -102,7 +103,7 @@ def _row(row: StringRow, recommended: bool) -> dict[str, Any]:
         "recommended": recommended,
         "error_rare": row.error_rare,
         "detectable": row.detectable,
-        "bits": row.oracle.report_bits,
+        "bits": row.oracle.report_format.bits,
         "eta": float(row.oracle.eta),
         "exposure": exposure(row.oracle),
         "derives": can_derive(row.oracle),

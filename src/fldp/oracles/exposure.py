@@ -12,16 +12,16 @@ def exposure(oracle: Oracle) -> str:
     'One report rules out no value for certain.'
     """
     unprotected = analysis(oracle).unprotected
-    if oracle.anonymity == oracle.values_end:
+    if oracle.anonymity == oracle._values_end:
         return " ".join(filter(None, ("One report rules out no value for certain.", unprotected)))
     if unprotected is not None:
         return f"{unprotected} That is weaker than epsilon-LDP."
     if oracle.eta == 0:
         return (
             "Weak FLDP, eta 0: some values share no report, so one report tells them apart for certain. At least "
-            f"{oracle.anonymity:,} of {oracle.values_end:,} values remain possible, and epsilon protects only those."
+            f"{oracle.anonymity:,} of {oracle._values_end:,} values remain possible, and epsilon protects only those."
         )
     return (
         f"One report rules out values for certain, whatever epsilon is: at least {oracle.anonymity:,} "
-        f"of {oracle.values_end:,} remain possible. (epsilon, eta {oracle.eta})-FLDP is weaker than epsilon-LDP."
+        f"of {oracle._values_end:,} remain possible. (epsilon, eta {oracle.eta})-FLDP is weaker than epsilon-LDP."
     )

@@ -1,6 +1,6 @@
 """Grouped: the group of a value in clear, the value within its group by another oracle."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,10 +17,10 @@ from fldp.data.values import Values
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
 from fldp.oracles.base.bit_reports import bit_rows, byte_fields
-from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle, Law
-from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.estimator import Estimator
+from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle
 from fldp.oracles.flexible.fwr import HRR
-from fldp.oracles.flexible.walsh_oracle import ALLOW_EXPOSURE
+from fldp.oracles.flexible.walsh import ALLOW_EXPOSURE
 from fldp.oracles.plain.grr import GRR, RR
 from fldp.oracles.plain.hadamard_response import HR
 from fldp.oracles.plain.pgr import PGR
@@ -54,6 +54,55 @@ def sizes(owner: str, name: str, value: Any) -> tuple[int, ...]:
     if sum(sizes) > MAX_VALUES:
         raise fail(owner, name, rule, value)
     return sizes
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTallies(Estimator):
+    """Estimates of every group by its own oracle; ``split`` yields the tally of each. Totals of groups are exact."""
+
+    members: tuple[FrequencyOracle, ...]
+    split: Callable[[Tally], Iterator[Tally]]
+
+    @cached_property
+    def runs(self) -> tuple[slice, ...]:
+        return _runs(member.domain_size for member in self.members)
+
+    def totals(self, tally: Tally) -> tuple[int, ...]:
+        return tuple(map(int, tally.state[: len(self.members)]))
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        del options
+        parts = zip(self.members, self.split(tally), strict=True)
+        return np.concatenate([member.estimator.decode(inside) for member, inside in parts])
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Return the variances of all estimates, each as in its group."""
+        del options
+        groups = zip(self.members, self.runs, totals, strict=True)
+        return np.concatenate([member.estimator.variances(counts[run], (total,)) for member, run, total in groups])
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        del options
+        counts = np.asarray(count, np.float64)
+        if counts.shape == (self.size,):
+            return self.variances(counts, tuple(counts[run].sum() for run in self.runs))
+        return np.max([member.variance(n, counts) for member in self.members], axis=0)
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Sum the covariances within groups; between groups there are none."""
+        del n, options
+        return sum(
+            member.estimator.covariance_of_sum(counts[run].sum(), counts[run], members[run])
+            for member, run in zip(self.members, self.runs, strict=True)
+        )
+
+    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
+        """Draw the state of every group, if the base can."""
+        inside = zip(self.members, self.runs, strict=True)
+        drawn = [member.estimator.draw_state(counts[run], generator) for member, run in inside]
+        totals = np.array([counts[run].sum() for run in self.runs])
+        known = [state.reshape(-1) for state in drawn if state is not None]
+        return np.concatenate([totals, *known]) if len(known) == len(drawn) else None
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,34 +183,21 @@ class Grouped(FrequencyOracle):
         return (Single if size == 1 else BASES[self.base])(epsilon=self.epsilon, domain_size=size)
 
     @cached_property
-    def runs(self) -> tuple[slice, ...]:
-        return _runs(self.groups)
-
-    @cached_property
     def _states(self) -> tuple[slice, ...]:
         """The slice of each group in a tally's state: after the totals, one after the other."""
         return _runs((member.tally_format.cells for member in self.members), len(self.groups))
+
+    @cached_property
+    def estimator(self) -> GroupTallies:
+        return GroupTallies(self.domain_size, self.members, self.split)
 
     @property
     def eta(self) -> Fraction:
         return Fraction(0)
 
     @property
-    def promise(self) -> tuple[Any, ...]:
-        return "GroupedLDP", self.epsilon, self.groups
-
-    @property
-    def plain_values(self) -> Sequence[int]:
-        """The values of the largest group."""
-        largest = self.runs[self.groups.index(max(self.groups))]
-        return range(largest.start, largest.stop)
-
-    @property
     def anonymity(self) -> int:
         return min(self.groups)
-
-    def leaves(self) -> Iterable[Collection[int]]:
-        return [range(run.start, run.stop) for run in self.runs]
 
     @property
     def _group_bits(self) -> int:
@@ -170,7 +206,7 @@ class Grouped(FrequencyOracle):
     @cached_property
     def report_format(self) -> ReportFormat:
         """The group, then the longest of the members' reports, as packed bits."""
-        bits = self._group_bits + max(member.report_bits for member in self.members)
+        bits = self._group_bits + max(member.report_format.bits for member in self.members)
         return replace(bit_rows(bits), check=self._check, outcome=self._outcome, report=self._report)
 
     @cached_property
@@ -181,14 +217,6 @@ class Grouped(FrequencyOracle):
     def words(self) -> int:
         return max(member.words for member in self.members)
 
-    @property
-    def server_work(self) -> str:
-        return f"{max(self.members, key=lambda member: member.domain_size).server_work} in each group"
-
-    @property
-    def outcomes(self) -> int:
-        return sum(map(_outcomes, self.members))
-
     def _widths(self, group: int) -> NDArray[np.uint8]:
         """The field widths of a group's report, padded with zeros to the common number of whole bytes."""
         member, size = self.members[group].report_format, self.report_format.nbytes
@@ -196,12 +224,12 @@ class Grouped(FrequencyOracle):
         return replace(member, fields=((self._group_bits, 1), *member.fields, *ends)).widths
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        ends = [run.stop for run in self.runs]
-        for group, rows in _split(np.searchsorted(ends, values, side="right")):
+        ends = [run.stop for run in self.estimator.runs]
+        for group, rows in split_groups(np.searchsorted(ends, values, side="right")):
             member = self.members[group]
             data = member.report_format.empty(len(rows))
             own = np.ascontiguousarray(words[rows, : member.words])
-            member.perturb(values[rows] - self.runs[group].start, own, data)
+            member.perturb(values[rows] - self.estimator.runs[group].start, own, data)
             out[rows] = self.reports_from(group, data)
 
     def reports_from(self, group: int, data: Array) -> Array:
@@ -223,7 +251,7 @@ class Grouped(FrequencyOracle):
         return np.asarray(data[:, 0] & ((1 << self._group_bits) - 1))
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        for group, rows in _split(self._group_of(data)):
+        for group, rows in split_groups(self._group_of(data)):
             member = self.members[group]
             state[group] += len(rows)
             inside = state[self._states[group]].reshape(member.tally_format.shape)
@@ -233,13 +261,10 @@ class Grouped(FrequencyOracle):
         groups = self._group_of(data)
         known = np.flatnonzero(groups < len(self.groups))
         good = np.zeros(len(data), np.bool_)
-        for group, rows in _split(groups[known]):
+        for group, rows in split_groups(groups[known]):
             reports, filled = self._unpack(group, data[known[rows]])
             good[known[rows]] = filled & self.members[group].report_format.check(reports)
         return good
-
-    def totals(self, tally: Tally) -> tuple[int, ...]:
-        return tuple(map(int, tally.state[: len(self.groups)]))
 
     def _adds_up(self, state: NDArray[np.int64], n: int) -> bool:
         totals = state[: len(self.groups)].tolist()
@@ -251,93 +276,16 @@ class Grouped(FrequencyOracle):
 
     def split(self, tally: Tally) -> Iterator[Tally]:
         """Yield the tally of every group."""
-        groups = zip(self.members, self._split_state(tally.state), self.totals(tally), strict=True)
+        groups = zip(self.members, self._split_state(tally.state), self.estimator.totals(tally), strict=True)
         return (Tally(member, state, total) for member, state, total in groups)
 
     def reports_in(self, group: int, data: Array) -> Array:
         """Return the reports of a group in the format of its own oracle."""
         return self._unpack(group, data[self._group_of(data) == group])[0]
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        del options
-        parts = zip(self.members, self.split(tally), strict=True)
-        return np.concatenate([member.decode(inside) for member, inside in parts])
-
-    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
-        """Return the variances of all estimates, each as in its group."""
-        del options
-        groups = zip(self.members, self.runs, totals, strict=True)
-        return np.concatenate([member.estimator.variances(counts[run], (total,)) for member, run, total in groups])
-
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
-        del options
-        counts = np.asarray(count, np.float64)
-        if counts.shape == (self.domain_size,):
-            return self.variances(counts, tuple(counts[run].sum() for run in self.runs))
-        return np.max([member.variance(n, counts) for member in self.members], axis=0)
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Sum the covariances within groups; between groups there are none."""
-        del n, options
-        return sum(
-            member.estimator.covariance_of_sum(counts[run].sum(), counts[run], members[run])
-            for member, run in zip(self.members, self.runs, strict=True)
-        )
-
-    def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
-        """Draw the state of every group, if the base can."""
-        inside = zip(self.members, self.runs, strict=True)
-        drawn = [member.estimator.draw_state(counts[run], generator) for member, run in inside]
-        totals = np.array([counts[run].sum() for run in self.runs])
-        known = [state.reshape(-1) for state in drawn if state is not None]
-        return np.concatenate([totals, *known]) if len(known) == len(drawn) else None
-
     def group_of(self, value: int) -> int:
         """Return the group of a value."""
-        return next(k for k, run in enumerate(self.runs) if value < run.stop)
-
-    def profile(self, value: int = 0, other: int = 1) -> Profile | None:
-        """Return the base's profile within a group; between groups no report is shared."""
-        group, other_group = self.group_of(value), self.group_of(other)
-        if group == other_group:
-            start = self.runs[group].start
-            return self.members[group].profile(value - start, other - start)
-        own, others = self.members[group].profile(), self.members[other_group].profile()
-        return Profile.of([Band(own.reports, Fraction(1), Fraction(0))], others.reports) if own and others else None
-
-    def sample_values(self, start: int, stop: int) -> list[int]:
-        """Return the first two values of two groups of every size, as far as they lie in the range."""
-        kinds: dict[tuple[int, int], list[int]] = {}
-        for run in self.runs:
-            part = range(max(start, run.start), min(stop, run.stop))
-            kind = kinds.setdefault((run.stop - run.start, min(2, len(part))), [])
-            if len(kind) < 4:
-                kind += part[:2]
-        return sorted(value for kind in kinds.values() for value in kind)
-
-    def overlaps(self) -> dict[Fraction, Fraction]:
-        size = self.domain_size
-        inside = Fraction(sum(group * (group - 1) for group in self.groups), size * (size - 1))
-        return {Fraction(1): inside, Fraction(0): 1 - inside}
-
-    def likelihoods(self, data: Array) -> Floats:
-        likelihoods = np.zeros((len(data), self.domain_size))
-        for group, rows in _split(self._group_of(data)):
-            likelihoods[rows, self.runs[group]] = self.members[group].likelihoods(self._unpack(group, data[rows])[0])
-        return likelihoods
-
-    def law(self, value: int, public: Any = None) -> Law:
-        """An outcome is the group, and the public part and the outcome of the base's report."""
-        del public
-        self.check_enumerable(value)
-        group = self.group_of(value)
-        member, place = self.members[group], value - self.runs[group].start
-        publics = list(member.publics())
-        return {
-            (group, seen, outcome): share / len(publics)
-            for seen in publics
-            for outcome, share in member.law(place, seen).items()
-        }
+        return next(k for k, run in enumerate(self.estimator.runs) if value < run.stop)
 
     def _outcome(self, report: Any) -> tuple[Any, Any]:
         data = report.reshape(1, -1)
@@ -348,12 +296,6 @@ class Grouped(FrequencyOracle):
         group, public, inside = outcome
         return np.asarray(self.reports_from(group, self.members[group].report_format.report(inside, public)[None])[0])
 
-    def resized(self, domain_size: int) -> "Grouped":
-        sizes = list(self.groups[: max(2, domain_size // 2)])
-        while sum(sizes) > max(domain_size, len(sizes)):
-            sizes[sizes.index(max(sizes))] -= 1
-        return replace(self, domain_size=0, groups=tuple(sizes), allow_exposure=True)
-
 
 def _runs(sizes: Any, start: int = 0) -> tuple[slice, ...]:
     """Return consecutive slices of these sizes."""
@@ -361,17 +303,12 @@ def _runs(sizes: Any, start: int = 0) -> tuple[slice, ...]:
     return tuple(map(slice, edges[:-1], edges[1:]))
 
 
-def _split(groups: Numbers) -> Iterator[tuple[int, NDArray[np.int64]]]:
+def split_groups(groups: Numbers) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield every group that occurs, with its rows."""
     order = np.argsort(groups, kind="stable")
     present, starts = np.unique(groups[order], return_index=True)
     for group, (start, end) in zip(present.tolist(), pairwise([*starts, len(order)]), strict=True):
         yield group, order[start:end]
-
-
-def _outcomes(oracle: FrequencyOracle) -> int:
-    """Return the number of different reports over all public randomness; huge where that cannot be enumerated."""
-    return oracle.outcomes * (len(list(oracle.publics())) if oracle.publics_are_all else 1 << 64)
 
 
 def _fits(oracle: FrequencyOracle, state: NDArray[np.int64], n: int) -> bool:

@@ -1,19 +1,21 @@
 """Everything that an oracle of your own needs, from one place.
 
-Subclass ``PureOracle`` if a report supports its own value with probability p and each other one with q,
-``UnevenOracle`` if p and q depend on the value, ``StringOracle`` for strings, and ``FrequencyOracle`` otherwise.
-What a report is, ``symbols``, ``symbol_sets``, ``bit_rows`` and ``numbered_bits`` say for most oracles, and
-``ReportFormat`` for any other. ``fldp.oracles.register`` makes the class known by its name, ``fldp.check_oracle``
-checks it. What attackers and tests of integrity may know about it stands in a companion, a subclass of ``Analysis``
-under ``@analyses(Mine)``.
+Subclass ``FrequencyOracle`` for values that are listed, ``StringOracle`` for strings. What a report is, ``symbols``,
+``symbol_sets``, ``bit_rows`` and ``numbered_bits`` say for most oracles, and ``ReportFormat`` for any other; what its
+tally means, ``Supports`` says if a report supports its own value with probability p and each other one with q,
+``SupportsByKind`` if p and q depend on the value, and an ``Estimator`` of your own for any other.
+``fldp.oracles.register`` makes the class known by its name, ``fldp.check_oracle`` checks it. Its law, and what else
+verifiers, attackers and tests of integrity ask, stands in a companion, a subclass of ``Analysis`` under
+``@analyses(Mine)``.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True, repr=False)
-... class Mine(PureOracle):
+... class Mine(FrequencyOracle):
 ...     name = "mine"
 ...     report_format = property(lambda self: symbols(self.domain_size))
->>> sorted(Mine.__abstractmethods__)
-['count', 'law', 'outcomes', 'perturb', 'words']
+>>> Mine(epsilon=1.0, domain_size=5).privatize([1])
+Traceback (most recent call last):
+NotImplementedError: Mine: define report_format, tally_format, words, perturb and count, or _mechanism, which has them
 """
 
 from fldp.data.formats import ReportFormat, TallyFormat
@@ -23,7 +25,7 @@ from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.numerics.word_kernels import keyed_hash, multiply_high, parity
-from fldp.oracles.base.analysis import Analysis, analyses, analysis
+from fldp.oracles.base.analysis import Analysis, StringAnalysis, analyses, analysis
 from fldp.oracles.base.bit_reports import bit_rows, numbered_bits
 from fldp.oracles.base.bit_strategy import BitStrategy
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
@@ -32,8 +34,9 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Law, Oracle
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Strategy, Targets, supports_worth
-from fldp.oracles.base.string_oracle import Fit, StringOracle
+from fldp.oracles.base.string_oracle import Fit, StringEstimator, StringOracle
 from fldp.oracles.base.support_counts import PureOracle, Supports, SupportsByKind, UnevenOracle
+from fldp.oracles.base.support_counts_analysis import PureAnalysis, UnevenAnalysis
 from fldp.oracles.base.symbol_reports import (
     add_symbols,
     support_counts,
@@ -66,6 +69,7 @@ __all__ = [
     "Law",
     "Oracle",
     "Profile",
+    "PureAnalysis",
     "PureOracle",
     "ReportFormat",
     "Reports",
@@ -73,6 +77,8 @@ __all__ = [
     "SetCoin",
     "Strategy",
     "Stream",
+    "StringAnalysis",
+    "StringEstimator",
     "StringOracle",
     "SubsetCoin",
     "Supports",
@@ -83,6 +89,7 @@ __all__ = [
     "TallyFormat",
     "Targets",
     "UnaryCoins",
+    "UnevenAnalysis",
     "UnevenOracle",
     "Values",
     "Words",

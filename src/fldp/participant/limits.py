@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
-from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.oracle import Oracle, lasting_epsilon
 from fldp.support.exact_numbers import decimal, number_text, share_text
 from fldp.support.validation import fail, integer, number, positive
 
@@ -60,7 +60,7 @@ class Spent:
         >>> print(Spent.on(fldp.FHR(epsilon=0.1, domain_size=100)))
         epsilon 0.1, eta 1/2, 1 answer
         """
-        return cls(decimal(oracle.lasting_epsilon if lasting else oracle.epsilon), oracle.eta, 1)
+        return cls(decimal(lasting_epsilon(oracle) if lasting else oracle.epsilon), oracle.eta, 1)
 
     @classmethod
     def together(cls, costs: "Iterable[Spent]") -> "Spent":

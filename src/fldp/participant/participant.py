@@ -28,6 +28,7 @@ from fldp.data.reports import Reports
 from fldp.errors import BudgetError, FldpError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
 from fldp.oracles.base.frequency_oracle import MAX_VALUES as MAX_LISTED
+from fldp.oracles.base.oracle import Refreshing
 from fldp.participant.choice import Choice
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Limits, Spent
@@ -201,7 +202,7 @@ def _checked(asked: Any, version: str | None) -> Survey:
     fields = dict(asked) if isinstance(asked, Mapping) else {}
     _bounded("the number of values", fields.get("domain_size"))  # some oracles take long to make on a large domain
     survey = Survey.from_dict(fields or asked)
-    _bounded("the number of bits of a report", survey.oracle.report_bits)
+    _bounded("the number of bits of a report", survey.oracle.report_format.bits)
     if version is not None and version != survey.version:
         claimed = f"{version!r:.80}"
         raise WireError(f"participant: the version of survey {survey.name} must be {survey.version}, got {claimed}")
@@ -280,10 +281,15 @@ def _drawn(survey: Survey, choice: Choice, ticket: str | None) -> tuple[StoredAn
     """Return a new answer, and the bytes to store of it."""
     value = choice.value(survey)
     if survey.daily:
-        permanent = survey.oracle.keep(np.array([value], survey.value_type))
+        permanent = _refreshing(survey).keep(np.array([value], survey.value_type))
         return _renewed(survey, wire.encode(permanent, survey.version))
     answer = StoredAnswer.with_new_key(wire.encode(_privatized(survey, value, ticket), survey.version))
     return answer, answer.with_checksum
+
+
+def _refreshing(survey: Survey) -> Refreshing:
+    assert isinstance(survey.oracle, Refreshing)  # a daily survey has no other
+    return survey.oracle
 
 
 def _privatized(survey: Survey, value: int | str, ticket: str | None) -> Reports:
@@ -295,7 +301,7 @@ def _privatized(survey: Survey, value: int | str, ticket: str | None) -> Reports
 def _renewed(survey: Survey, permanent: bytes) -> tuple[StoredAnswer, bytes]:
     """Return today's answer, drawn from the permanent response, and the bytes to store of it."""
     response = wire.decode(permanent, survey.oracle, survey.version)
-    answer = StoredAnswer.with_new_key(wire.encode(survey.oracle.respond(response), survey.version))
+    answer = StoredAnswer.with_new_key(wire.encode(_refreshing(survey).respond(response), survey.version))
     return answer, StoredDailyAnswer(permanent, _today(), answer).with_checksum
 
 

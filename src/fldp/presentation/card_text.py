@@ -5,6 +5,7 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from math import exp, expm1
 
 from fldp.oracles.base.analysis import analysis
+from fldp.oracles.base.oracle import lasting_epsilon
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import LEVEL, MAX_REPEATS, Card, Deal
 from fldp.support.exact_numbers import share_text
@@ -113,7 +114,7 @@ def _times(gain: float, than: str = "") -> str:
 
 
 def _repeated(card: Card) -> tuple[str, ...]:
-    lasting = card.oracle.lasting_epsilon
+    lasting = lasting_epsilon(analysis(card.oracle).sent)
     if lasting == card.oracle.epsilon:
         return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
     return (

@@ -26,7 +26,7 @@ def name(oracle: FrequencyOracle) -> str:
     >>> name(fldp.OUE(1.0, 9)), name(fldp.FHR(1.0, 9)), name(fldp.URR(1.0, 9, sensitive=[3]))
     ('OUE', 'FHR, eta 1/2', 'URR')
     """
-    return f"{oracle.title}, eta {oracle.eta}" if oracle.promise[0] == "FLDP" else oracle.title
+    return f"{oracle.title}, eta {oracle.eta}" if analysis(oracle).promise[0] == "FLDP" else oracle.title
 
 
 def row_name(outcome: AttackOutcome) -> str:
@@ -103,8 +103,8 @@ def _is_among_strings(oracle: FrequencyOracle) -> bool:
 
 
 _KINDS: dict[str, Callable[[FrequencyOracle], bool]] = {
-    "Plain LDP: maximal gain": lambda oracle: oracle.promise[0] == "LDP" and not _is_among_strings(oracle),
-    "Other promises: maximal gain": lambda oracle: oracle.promise[0] != "LDP",
+    "Plain LDP: maximal gain": lambda oracle: analysis(oracle).promise[0] == "LDP" and not _is_among_strings(oracle),
+    "Other promises: maximal gain": lambda oracle: analysis(oracle).promise[0] != "LDP",
     "Strings: maximal gain": _is_among_strings,
 }
 

@@ -67,7 +67,7 @@ def estimate_notes(estimate: Estimate) -> list[str]:
     if estimate.convergence is not None:
         ended = "converged" if estimate.convergence.converged else "did NOT converge"
         notes.append(f"The iteration {ended} after {estimate.convergence.iterations} steps.")
-    if not oracle.runs:
+    if not oracle.estimator.runs:
         rest = estimate.rest
         notes.append(f"None of these candidates: {rest.count:,.1f}, standard error {rest.stderr:,.1f}.")
     if estimate.biased:
@@ -86,7 +86,7 @@ def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, A
 
 def _rest(estimate: Estimate) -> dict[str, Any]:
     """Return the estimated number of people outside the candidates, for an oracle over strings."""
-    if estimate.oracle.runs:
+    if estimate.oracle.estimator.runs:
         return {}
     rest = estimate.rest
     return {"rest": {"count": rest.count, "stderr": rest.stderr}}
@@ -163,7 +163,7 @@ def oracle_facts(oracle: Oracle) -> dict[str, Any]:
         "oracle": describe(oracle),
         "eta": str(oracle.eta),
         "anonymity": "all strings" if analysis(oracle).domain_size is None else oracle.anonymity,
-        "bits a report": oracle.report_bits,
+        "bits a report": oracle.report_format.bits,
         "gives away": exposure(oracle),
     }
 

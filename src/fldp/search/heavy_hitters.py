@@ -79,7 +79,7 @@ def answered(
     """Return the tally of the reports of people, given which of the strings each one holds."""
     values = np.fromiter(map(question.value, strings), np.int64, len(strings))
     total = Tally.empty(question.oracle)
-    for part in _chunks(people, max(1, 8 * _REPORT_BYTES // question.oracle.report_bits)):
+    for part in _chunks(people, max(1, 8 * _REPORT_BYTES // question.oracle.report_format.bits)):
         total += question.oracle.tally(question.oracle.privatize(values[part], rng=stream))
         if progress is not None:
             progress(len(part))

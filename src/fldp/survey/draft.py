@@ -71,7 +71,7 @@ def _text(labels: list[str], users: int, name: str, question: str, epsilon: floa
 def _cost(oracle: FrequencyOracle, users: int) -> str:
     error = sqrt(oracle.variance(users, 0))
     notion = "LDP" if oracle.eta == 1 else f"FLDP with eta {oracle.eta}, weaker than LDP"
-    return f"{oracle.name:<4} {error:10,.1f}   {oracle.report_bits:,} bits a report, {notion}"
+    return f"{oracle.name:<4} {error:10,.1f}   {oracle.report_format.bits:,} bits a report, {notion}"
 
 
 def _quoted(text: str) -> str:

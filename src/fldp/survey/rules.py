@@ -12,7 +12,7 @@ from fldp.errors import ParameterError
 from fldp.estimation.expected_error import required
 from fldp.oracles import get
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
-from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.oracle import Oracle, Refreshing
 from fldp.oracles.base.ticket_words import DERIVABLE, can_derive
 from fldp.oracles.base.treatment import Treatment
 from fldp.support.identifiers import SURVEY_NAME
@@ -254,7 +254,7 @@ def _repeat(value: Any, oracle: Oracle | None, mistakes: MistakeList) -> dict[st
     """Return the rule if it is not the default; only a permanent response may be reported again."""
     if value not in REPEATS:
         mistakes.add(("collect", "repeat"), "'once' or 'daily'", value)
-    elif value == "daily" and oracle is not None and not oracle.refreshes:
+    elif value == "daily" and oracle is not None and not isinstance(oracle, Refreshing):
         mistakes.add(("collect", "repeat"), f"'once', since a report of {oracle.title} is repeated unchanged", value)
     return {} if value == REPEATS[0] else {"repeat": value}
 

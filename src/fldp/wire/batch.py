@@ -43,7 +43,7 @@ def chunk_size(oracle: Oracle) -> int:
     >>> chunk_size(fldp.FHR(epsilon=1.0, domain_size=1023))
     1677720
     """
-    return max(8, _CHUNK_BYTES // oracle.report_bits * 8)
+    return max(8, _CHUNK_BYTES // oracle.report_format.bits * 8)
 
 
 class Writer:

@@ -29,7 +29,7 @@ def warm(oracle: Oracle) -> None:
     """Compile what decodes, checks, stores and counts the reports of an oracle, and of the oracles inside it."""
     for inner in dict.fromkeys((oracle, *getattr(oracle, "members", ()))):
         kind = type(inner), inner.report_format.dtype
-        if kind not in _warmed and inner.report_bits:
+        if kind not in _warmed and inner.report_format.bits:
             _run(inner, 1)  # to the compiler, a column of a single row may be of another type
             _run(inner, 2)
             _warmed.add(kind)

@@ -57,7 +57,7 @@ def packed(batches: Sequence[Reports]) -> list[Segment]:
     if not together:
         return []
     whole = in_order(Reports.concatenate(together))
-    step = max(8, MAX_BYTES * 8 // whole.oracle.report_bits // 8 * 8)
+    step = max(8, MAX_BYTES * 8 // whole.oracle.report_format.bits // 8 * 8)
     parts = (whole[start : start + step] for start in range(0, len(whole), step))
     return [Segment(REPORTS, len(part), pack(whole.oracle.report_format, part.data).tobytes()) for part in parts]
 

@@ -31,7 +31,7 @@ class Cost:
     @property
     def bits(self) -> int:
         """The bits of one report."""
-        return self.oracle.report_bits
+        return self.oracle.report_format.bits
 
     @property
     def server(self) -> float:

@@ -146,7 +146,7 @@ def collect(oracle: FrequencyOracle, counts: Any, *, rng: Stream) -> Tally:
     <tally of 10 reports of OUE(epsilon=1.0, domain_size=3)>
     """
     total = Tally.empty(oracle)
-    for values in users(counts, max(1, min(_CHUNK, _CHUNK_BITS // oracle.report_bits))):
+    for values in users(counts, max(1, min(_CHUNK, _CHUNK_BITS // oracle.report_format.bits))):
         sent = wire.encode(oracle.privatize(values, rng=rng))
         total += oracle.tally(wire.decode(sent, oracle))
     return total

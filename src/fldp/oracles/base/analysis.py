@@ -1,7 +1,7 @@
 """Analysis: what a verifier, an attacker, an auditor, a planner or a test of integrity asks about an oracle.
 
 Each class of oracles may have a *companion*, a subclass of ``Analysis`` that answers for it; its subclasses share it,
-unless they have one of their own. What no companion answers, the methods of the oracle do.
+unless they have one of their own. Where neither has one, the kind of its estimator may.
 
 >>> import fldp
 >>> analysis(fldp.RR(epsilon=1.0)).server_work, analysis(fldp.CMS(epsilon=1.0)).domain_size
@@ -9,30 +9,39 @@ unless they have one of their own. What no companion answers, the methods of the
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Generic, TypeVar
+from itertools import takewhile
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.fingerprints import Fingerprints
+from fldp.data.fingerprints import FINGERPRINTS, Fingerprints, fingerprints
 from fldp.data.reports import Array, Tally
+from fldp.data.values import Values, as_values
+from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
 from fldp.oracles.base.claims import Claim, Scores
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Law, Oracle
+from fldp.oracles.base.moved_members import with_own_answers
+from fldp.oracles.base.oracle import Law, Oracle, Public
 from fldp.oracles.base.profile import Profile
 from fldp.oracles.base.revelations import ParityLeak, ReportPart
 from fldp.oracles.base.strategy import Strategy, Targets
 from fldp.oracles.base.string_oracle import Listed, StringOracle, listed
+from fldp.support.validation import integer
 
 AnyOracle = TypeVar("AnyOracle", bound=Oracle)
 O_co = TypeVar("O_co", bound=Oracle, covariant=True)
+S_co = TypeVar("S_co", bound=StringOracle, covariant=True)
 Companion = TypeVar("Companion", bound="type[Analysis[Oracle]]")
+
+Promise = tuple[Any, ...]
+_MAX_OUTCOMES, _MAX_STRING_OUTCOMES = 1 << 20, 1 << 17
 
 
 @dataclass(frozen=True)
@@ -40,10 +49,6 @@ class Analysis(Generic[O_co]):
     """The answers about one oracle; a companion overrides those that it knows better."""
 
     oracle: O_co
-
-    @property
-    def _listed(self) -> FrequencyOracle:
-        return listed("analysis", self.oracle)
 
     # ------------------------------------------------------------------------------------------------ its values
 
@@ -62,76 +67,136 @@ class Analysis(Generic[O_co]):
         """The oracle that is named beside the reports: of one among candidates, that over strings."""
         return self.oracle
 
+    @property
+    def values_end(self) -> int:
+        """The number of possible values: as integers they lie in ``[0, values_end)``."""
+        return self.oracle._values_end
+
+    def as_values(self, values: object) -> Values:
+        """Coerce values to the integers that ``perturb`` takes: numbers of values, or fingerprints."""
+        return self.oracle._as_values(values)
+
     def thresholds(self) -> Iterator[tuple[int, int]]:
         """Yield values whose words are compared with thresholds of their own, each with one."""
         yield from ()
 
     def sample_values(self, start: int, stop: int) -> list[int]:
         """Return a few values of a range whose pairs, among each other and with other ranges, are of every kind."""
-        return self._listed.sample_values(start, stop)
+        return list(range(start, min(start + 2, stop)))
 
     def resized(self, domain_size: int) -> FrequencyOracle:
         """Return the same oracle on a smaller domain, or among a few strings, with exposure allowed."""
-        assert isinstance(self.oracle, FrequencyOracle | StringOracle)
-        return self.oracle.resized(domain_size)
+        oracle = self._listed
+        permission = {"allow_exposure": True} if "allow_exposure" in oracle.params else {}
+        return replace(oracle, domain_size=min(domain_size, oracle.domain_size), **permission)
+
+    @property
+    def _listed(self) -> FrequencyOracle:
+        return listed("analysis", self.oracle)
+
+    # --------------------------------------------------------------------------------------------- what it promises
+
+    @property
+    def promise(self) -> Promise:
+        """The privacy guarantee as data: the name of a notion of ``fldp.privacy`` and its parameters."""
+        epsilon, eta = self.oracle.epsilon, self.oracle.eta
+        return ("LDP", epsilon) if eta == 1 else ("FLDP", epsilon, eta)
 
     @property
     def plain_values(self) -> Sequence[int] | None:
         """The values among which plain epsilon-LDP holds, for audits; None where it holds among all, or nowhere."""
-        return self.oracle.plain_values
+        return None
+
+    @property
+    def unprotected(self) -> str | None:
+        """What is protected less than the rest, in plain language; None if all values are protected alike."""
+        return None
 
     # --------------------------------------------------------------------------------------------------- its law
 
     @property
     def outcomes(self) -> int:
         """The number of different reports, given the public randomness."""
-        return self.oracle.outcomes
+        raise self._unknown("outcomes")
 
-    def law(self, value: int, public: object = None) -> Law:
-        """Return the exact output distribution for a value, conditional on the public randomness."""
-        return self.oracle.law(value, public)
+    def law(self, value: int, public: Public = None) -> Law:
+        """Return the exact output distribution of the code for a value: a probability for each outcome.
 
-    def publics(self) -> Iterable[object]:
+        The probabilities are rationals of the integer thresholds that the code compares with. Where a report carries
+        public randomness (a hash seed), the law is conditional on ``public``. For small domains.
+        """
+        del value, public
+        raise self._unknown("law")
+
+    def _unknown(self, name: str) -> NotImplementedError:
+        cls = type(self.oracle).__name__
+        return NotImplementedError(
+            f"{cls}: define {name} in its companion, a subclass of Analysis under @analyses({cls})"
+        )
+
+    def publics(self) -> Iterable[Public]:
         """Return draws of the public randomness to try; ``(None,)`` where there is none."""
-        return self.oracle.publics()
+        return (None,)
 
     @property
     def publics_are_all(self) -> bool:
         """Whether ``publics`` enumerates all public randomness, each draw equally likely."""
-        return self.oracle.publics_are_all
+        return list(self.publics()) == [None]
 
-    def check_enumerable(self) -> None:
-        """Raise ``ParameterError`` if the law is too large to enumerate."""
-        self._listed.check_enumerable()
+    def check_enumerable(self, value: int = 0) -> None:
+        """Raise if the value is outside of the domain, or the law too large to enumerate."""
+        oracle, outcomes = self._listed, self.outcomes
+        as_values(oracle.title, value, oracle.domain_size)
+        if outcomes * oracle.domain_size > _MAX_OUTCOMES:
+            raise ParameterError(
+                f"{oracle.title}: the law on domain_size={oracle.domain_size} is too large to enumerate "
+                f"(2^{outcomes.bit_length() - 1} outcomes for each value); take a smaller domain"
+            )
 
     def likelihoods(self, data: Array) -> Floats:
-        """Return the likelihood of each report (row) under every value (column), up to a factor for each row."""
-        return self._listed.likelihoods(data)
+        """Return the likelihood of each report (row) under every value (column), up to a factor for each row.
+
+        Exactly 0 where a value cannot produce the report. This default enumerates the law, so it is for small domains;
+        a companion with a formula overrides it.
+
+        >>> import fldp
+        >>> oracle = fldp.RR(epsilon=1.0)
+        >>> analysis(oracle).likelihoods(oracle.report_format.report(1)[None]).round(3)
+        array([[0.368, 1.   ]])
+        """
+        size = self._listed.domain_size
+        likelihoods, known, laws = np.empty((len(data), size)), object(), list[Law]()
+        for row, report in zip(likelihoods, data, strict=True):
+            public, outcome = self.oracle.report_format.outcome(report)
+            if public != known:
+                known, laws = public, [self.law(value, public) for value in range(size)]
+            row[:] = [law.get(outcome, 0) for law in laws]
+        return likelihoods
 
     @property
     def enumerates(self) -> bool:
         """Whether ``likelihoods`` enumerates the law, for want of a formula."""
-        own = type(self).likelihoods is not Analysis.likelihoods
-        return not own and type(self._listed).likelihoods is FrequencyOracle.likelihoods
+        return type(self).likelihoods is Analysis.likelihoods
 
     # ----------------------------------------------------------------------------------------- what it gives away
 
     def profile(self, value: int = 0, other: int = 1) -> Profile | None:
-        """Return the privacy loss distribution of a value against another in closed form; None if there is none."""
-        return self._listed.profile(value, other)
+        """Return the privacy loss distribution of a value against another in closed form; None if there is none.
+
+        It serves domains on which the law is too large to enumerate.
+        """
+        del value, other
+        return None
 
     def overlaps(self) -> dict[Fraction, Fraction] | None:
         """Return the shared probability mass of two values, and the share of pairs that have it; None if unknown."""
-        return self._listed.overlaps()
+        profile = self.profile()
+        return {profile.shared_mass: Fraction(1)} if profile else None
 
     def leaves(self) -> Iterable[Collection[int]] | None:
         """Return the sets of values that a report can leave possible; None if there is no closed form."""
-        return self._listed.leaves()
-
-    @property
-    def unprotected(self) -> str | None:
-        """What is protected less than the rest, in plain language; None if all values are protected alike."""
-        return self.oracle.unprotected
+        size = self._listed.domain_size
+        return [range(size)] if self.oracle.anonymity == size else None
 
     def parities(self) -> ParityLeak | None:
         """Return the exact parities that reports reveal; None if they reveal none."""
@@ -195,7 +260,7 @@ class Analysis(Generic[O_co]):
     @property
     def server_work(self) -> str:
         """How the work of tallying and estimating grows with ``n`` reports over ``d`` values."""
-        return self.oracle.server_work
+        return "not stated"
 
     def parts(self, tally: Tally, data: Array | None) -> Iterator[ReportPart]:
         """Yield the oracles that it is composed of, each with its share of a tally and of the reports."""
@@ -210,8 +275,8 @@ def analyses(*classes: type) -> Callable[[Companion], Companion]:
     """Make the decorated class the companion of these classes of oracles.
 
     >>> from dataclasses import dataclass
-    >>> from fldp.oracles.kit import Analysis, PureOracle, analyses
-    >>> class Mine(PureOracle): pass
+    >>> from fldp.oracles.kit import Analysis, FrequencyOracle, analyses
+    >>> class Mine(FrequencyOracle): pass
     >>> @analyses(Mine)
     ... class MineAnalysis(Analysis[Mine]):
     ...     server_work = "O(n)"
@@ -227,16 +292,27 @@ def analyses(*classes: type) -> Callable[[Companion], Companion]:
 
 def analysis(oracle: AnyOracle) -> Analysis[AnyOracle]:
     """Return the analysis of an oracle: by the companion of its class, or of the nearest base class that has one."""
-    return _companion(type(oracle))(oracle)  # type: ignore[return-value]
+    return _companion(type(oracle), type(oracle.estimator))(oracle)  # type: ignore[return-value]
 
 
 @cache
-def _companion(kind: type[Oracle]) -> type[Analysis[Oracle]]:
-    for cls in kind.__mro__:
+def _companion(kind: type[Oracle], estimator: type) -> type[Analysis[Oracle]]:
+    """Return the companion of a class of oracles, else of its class of estimators, else that of the base class."""
+    for cls in (*_own_classes(kind), *estimator.__mro__, *kind.__mro__):
         _load_beside(cls.__module__)
         if cls in _COMPANIONS:
-            return _COMPANIONS[cls]
-    return Analysis
+            return _completed(_COMPANIONS[cls], kind, cls)
+    return _completed(Analysis, kind, Oracle)
+
+
+def _completed(companion: type[Analysis[Oracle]], kind: type[Oracle], registered: type) -> type[Analysis[Oracle]]:
+    known = [name for name in vars(Analysis) if getattr(companion, name) is not getattr(Analysis, name)]
+    return with_own_answers(companion, known, kind, registered)
+
+
+def _own_classes(kind: type[Oracle]) -> Iterator[type]:
+    """Yield the class and its base classes up to those of all oracles."""
+    return takewhile(lambda cls: cls not in (FrequencyOracle, StringOracle), kind.__mro__)
 
 
 @cache
@@ -246,9 +322,50 @@ def _load_beside(module: str) -> None:
         import_module(f"{module}_analysis")
 
 
+@analyses(StringOracle)
+class StringAnalysis(Analysis[S_co]):
+    """Values are fingerprints of strings."""
+
+    def resized(self, domain_size: int) -> Listed:
+        """Return this oracle among a few strings, no two of which have the same law."""
+        marks: dict[str, int] = {}
+        for text in map(str, range(8 * domain_size)):
+            mark = int(fingerprints(self.oracle.title, text)[0])
+            if len(marks) < domain_size and all(self._differ(mark, other) for other in marks.values()):
+                marks[text] = mark
+        return self.oracle.among(list(marks))
+
+    def _differ(self, mark: int, other: int) -> bool:
+        profile = self.profile(mark, other)
+        return profile is None or profile.ratio > 1
+
+    def check_enumerable(self, value: int = 0) -> None:
+        """Raise if the value is no fingerprint, or the law too large to enumerate."""
+        integer(0, FINGERPRINTS - 1)(self.oracle.title, "value", value)
+        if self.outcomes > _MAX_STRING_OUTCOMES:
+            raise ParameterError(
+                f"{self.oracle.title}: the law has 2^{self.outcomes.bit_length() - 1} outcomes, too many to enumerate; "
+                "take smaller reports"
+            )
+
+    def likelihoods_among(self, marks: Fingerprints, data: Array) -> Floats:
+        """Return the likelihood of each report (row) under every fingerprint (column), up to a factor for each row."""
+        del marks, data
+        raise self._unknown("likelihoods_among")
+
+
 @analyses(Listed)
 class ListedAnalysis(Analysis[Listed]):
-    """Candidates are values; the reports are those of the string oracle."""
+    """Candidates are values; the reports are those of the string oracle, whose companion answers."""
+
+    @property
+    def _strings(self) -> StringAnalysis[StringOracle]:
+        found = analysis(self.oracle.base)
+        assert isinstance(found, StringAnalysis)
+        return found
+
+    def _mark(self, value: int) -> int:
+        return int(self.oracle.marks[value])
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -258,5 +375,37 @@ class ListedAnalysis(Analysis[Listed]):
     def sent(self) -> StringOracle:
         return self.oracle.base
 
+    @property
+    def server_work(self) -> str:
+        return self._strings.server_work
+
+    @property
+    def outcomes(self) -> int:
+        return self._strings.outcomes
+
+    def law(self, value: int, public: Public = None) -> Law:
+        self.check_enumerable(value)
+        return self._strings.law(self._mark(value), public)
+
+    def publics(self) -> Iterable[Public]:
+        return self._strings.publics()
+
+    @property
+    def publics_are_all(self) -> bool:
+        return self._strings.publics_are_all
+
+    def likelihoods(self, data: Array) -> Floats:
+        return self._strings.likelihoods_among(self.oracle.marks, data)
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile | None:
+        return self._strings.profile(self._mark(value), self._mark(other))
+
+    def sample_values(self, start: int, stop: int) -> list[int]:
+        """Return a few more than two values, since every pair collides in other places."""
+        return list(range(start, min(start + 8, stop)))
+
+    def resized(self, domain_size: int) -> Listed:
+        return self.oracle.base.among(self.oracle.candidates[:domain_size])
+
     def fakes(self, targets: Targets) -> Strategy | None:
-        return analysis(self.oracle.base).fakes_among(self.oracle.marks, targets)
+        return self._strings.fakes_among(self.oracle.marks, targets)

@@ -1,14 +1,20 @@
 """Estimator: how to estimate counts from a tally, and how much the estimates vary, as a value that an oracle holds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Tally
 from fldp.numerics.types import Floats
+from fldp.support.validation import Constraint
+
+if TYPE_CHECKING:
+    from fldp.data.estimate import Estimate
+    from fldp.data.reports import Reports
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +25,8 @@ class Estimator:
     """
 
     size: int
+
+    options: ClassVar[Mapping[str, Constraint]] = {}  # of ``estimate``, beside the decoder
 
     def decode(self, tally: Tally, **options: Any) -> Floats:
         """Return unbiased counts of all values."""
@@ -53,3 +61,16 @@ class Estimator:
         """Draw the state of a tally directly, given how many users hold each value; None if no sampler is known."""
         del counts, generator
         return None
+
+    @cached_property
+    def runs(self) -> tuple[slice, ...]:
+        """Ranges of values whose total number of users a tally knows exactly: by default, the whole domain."""
+        return (slice(0, self.size),)
+
+    def totals(self, tally: Tally) -> tuple[int, ...]:
+        """Return the exact number of users in each run."""
+        return (tally.n,)
+
+    def estimate_by(self, method: str, source: "Tally | Reports", options: Mapping[str, Any]) -> "Estimate":
+        """Estimate by a method other than ``"linear"`` that the oracle names in ``methods``."""
+        raise NotImplementedError(f"{source.oracle.title}: method {method!r} is listed in methods but not implemented")

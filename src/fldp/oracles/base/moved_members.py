@@ -1,9 +1,11 @@
 """Members of oracles that moved into their formats and estimators: how to read and define them under the old names."""
 
 import warnings
-from collections.abc import Callable
+from abc import ABC
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields
 from functools import cached_property, partial
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,10 +14,17 @@ from fldp.data.formats import ReportFormat, TallyFormat
 
 T = TypeVar("T")
 
+_STATISTICS = ("decode", "mean_variance", "variances", "covariance_of_sum", "draw_state", "least_variances")
+_ANSWERS = (
+    *("law", "outcomes", "publics", "publics_are_all", "check_enumerable", "likelihoods", "profile", "overlaps"),
+    *("leaves", "sample_values", "resized", "promise", "plain_values", "unprotected", "server_work"),
+)
+
 # The old name of each member: where it is now, and its name there.
 _MOVED = {
     "report_dtype": ("report_format", "dtype"),
     "report_shape": ("report_format", "shape"),
+    "report_bits": ("report_format", "bits"),
     "field_bits": ("report_format", "fields"),
     "field_widths": ("report_format", "widths"),
     "check": ("report_format", "check"),
@@ -24,9 +33,10 @@ _MOVED = {
     "public_words": ("report_format", "public_words"),
     "tally_shape": ("tally_format", "shape"),
     "check_state": ("tally_format", "check"),
-    **{name: ("estimator", name) for name in ("mean_variance", "variances", "covariance_of_sum", "draw_state")},
-    "least_variances": ("estimator", "least_variances"),
+    **{name: ("estimator", name) for name in (*_STATISTICS, "runs", "totals", "fit", "p", "q", "chances")},
+    **{name: ("analysis", name) for name in _ANSWERS},
 }
+_ABOVE_ORACLE = (ABC, object)
 _FORMATS: dict[str, Any] = {"report_format": ReportFormat, "tally_format": TallyFormat}
 _CONVERTED: dict[str, Callable[[Any], Any]] = {
     "report_dtype": np.dtype,
@@ -39,9 +49,13 @@ def moved(oracle: Any, name: str) -> Any:
     if name not in _MOVED:
         raise AttributeError(f"{type(oracle).__name__!r} object has no attribute {name!r}", name=name, obj=oracle)
     owner, field = _MOVED[name]
-    warnings.warn(f"Oracle.{name} moved: oracle.{owner}.{field}", DeprecationWarning, stacklevel=3)
-    value = getattr(oracle, owner)
-    return tuple(value.widths.tolist()) if name == "field_bits" else getattr(value, field)
+    if owner == "analysis":
+        analysis = import_module("fldp.oracles.base.analysis").analysis  # which imports all base classes
+        path, value = "analysis(oracle)", analysis(oracle)
+    else:
+        path, value = f"oracle.{owner}", getattr(oracle, owner)
+    warnings.warn(f"Oracle.{name} moved: {path}.{field}", DeprecationWarning, stacklevel=3)
+    return tuple(oracle.report_format.widths.tolist()) if name == "field_bits" else getattr(value, field)
 
 
 class Adapted(cached_property[T]):
@@ -81,7 +95,30 @@ def nearest(oracle: Any, owner: str) -> Any:
         value = vars(cls).get(owner)
         if value is None or isinstance(value, Adapted) or getattr(value, "__isabstractmethod__", False):
             continue
+        if cls.__mro__[1:] == _ABOVE_ORACLE and vars(cls)["_mechanism"] is type(oracle)._mechanism:
+            return None  # the base class asks a mechanism, and there is none
         # ``func`` and not the property itself, which would store what it returns in the place of the adapted value.
         read = getattr(value, "func", None) or getattr(value, "fget", None)
         return read(oracle) if read else value
     return None
+
+
+def with_own_answers(companion: type[T], known: Collection[str], oracle_class: Any, registered: Any) -> type[T]:
+    """Return a companion with the answers that a class of oracles gives itself, under their old names.
+
+    An answer in ``known``, which the companion gives, counts if the class it is registered for does not inherit the
+    oracle's own one.
+    """
+    own = {
+        name: _answer(name, getattr(oracle_class, name))
+        for name in _ANSWERS
+        if hasattr(oracle_class, name)
+        and (name not in known or getattr(registered, name, None) is not getattr(oracle_class, name))
+    }
+    return type(f"Own{companion.__name__}", (companion,), own) if own else companion
+
+
+def _answer(name: str, member: Any) -> Any:
+    if callable(member):
+        return lambda self, *arguments: getattr(self.oracle, name)(*arguments)
+    return property(lambda self: getattr(self.oracle, name))

@@ -2,10 +2,10 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,49 @@ from fldp.oracles.base.moved_members import adapt, moved
 from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import Constraint, one_of
 
+Public = Any  # the public randomness of a report, as its format's ``outcome`` returns it
 Law = dict[Any, Fraction]
 Examples = Sequence[Sequence[Any] | Mapping[str, Any]]
+
+
+class Mechanism(Protocol):
+    """How values become reports, and reports a tally; what each member means, ``Oracle`` says."""
+
+    @property
+    def report_format(self) -> ReportFormat: ...
+    @property
+    def tally_format(self) -> TallyFormat: ...
+    @property
+    def words(self) -> int: ...
+    def perturb(self, values: Values, words: Words, out: Array) -> None: ...
+    def count(self, data: Array, state: NDArray[np.int64]) -> None: ...
+
+
+class Options(Protocol):
+    """What all estimators have: the options of ``estimate``, each with its constraint."""
+
+    @property
+    def options(self) -> Mapping[str, Constraint]: ...
+
+
+@runtime_checkable
+class Refreshing(Protocol):
+    """An oracle with an answer that people store, and reports that are drawn from it anew each time."""
+
+    @property
+    def lasting_epsilon(self) -> float:
+        """The epsilon of all reports of one stored answer together."""
+
+    def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
+        """Draw the answers that people store, which are never sent."""
+
+    def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
+        """Draw the reports of stored answers."""
+
+
+def lasting_epsilon(oracle: "Oracle") -> float:
+    """Return the epsilon of all reports of one stored answer together: where none is drawn anew, that of one."""
+    return oracle.lasting_epsilon if isinstance(oracle, Refreshing) else oracle.epsilon
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,8 +70,9 @@ class Oracle(ABC):
 
     A concrete oracle is a frozen dataclass of its parameters and holds no data. It declares ``name`` (its identifier on
     the wire, never reused), ``params`` (a constraint for each parameter), the formats of reports and tallies, and the
-    methods ``perturb``, ``count`` and ``law``. CONTRIBUTING shows how. Concrete oracles rarely override what stands
-    below the line of dashes.
+    methods ``perturb`` and ``count``. CONTRIBUTING shows how. Concrete oracles rarely override what stands
+    below the line of dashes. What others than a client and a server ask about it, its companion answers:
+    ``fldp.oracles.base.analysis``.
 
     Inside an oracle a value is an integer: its number where values can be listed (``FrequencyOracle``), its fingerprint
     where they are strings (``StringOracle``). Those two classes know how to estimate.
@@ -40,60 +82,50 @@ class Oracle(ABC):
 
     name: ClassVar[str]
     params: ClassVar[Mapping[str, Constraint]]
-    examples: ClassVar[Examples]  # arguments of the oracles in the test vectors
 
     decoders: ClassVar[tuple[str, ...]] = ()  # unbiased decoders of the same reports, the default first
     methods: ClassVar[tuple[str, ...]] = ("linear",)  # estimation methods; all but the first are biased
-    refreshes: ClassVar[bool] = (
-        False  # whether each report of a stored answer is drawn anew, within ``lasting_epsilon``
-    )
 
     @property
-    @abstractmethod
     def report_format(self) -> ReportFormat:
         """The layout of a report, and which reports there are."""
+        return self._mechanism.report_format
 
     @property
-    @abstractmethod
     def tally_format(self) -> TallyFormat:
         """The layout of a tally's state."""
+        return self._mechanism.tally_format
 
     @property
-    @abstractmethod
     def words(self) -> int:
         """The number of random words that each report consumes."""
+        return self._mechanism.words
 
-    @property
-    @abstractmethod
-    def outcomes(self) -> int:
-        """The number of different reports, given the public randomness."""
-
-    @abstractmethod
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         """Write the report of each value, a pure function of the value and its row of ``words``, into ``out``.
 
         Pre-conditions: values are ``int64`` and in the domain, all three arrays are contiguous.
         """
+        self._mechanism.perturb(values, words, out)
 
-    @abstractmethod
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         """Add reports into the state of a tally."""
+        self._mechanism.count(data, state)
 
-    @abstractmethod
-    def law(self, value: int, public: Any = None) -> Law:
-        """Return the exact output distribution of the code for a value: a probability for each outcome.
-
-        The probabilities are rationals of the integer thresholds that the code compares with. Where a report carries
-        public randomness (a hash seed), the law is conditional on ``public``. For small domains.
-        """
+    @property
+    def _mechanism(self) -> Mechanism:
+        """What has the five members above, where several oracles share them."""
+        raise NotImplementedError(
+            f"{self.title}: define report_format, tally_format, words, perturb and count, or _mechanism, which has them"
+        )
 
     @property
     @abstractmethod
-    def values_end(self) -> int:
-        """The number of possible values: as integers they lie in ``[0, values_end)``."""
+    def _values_end(self) -> int:
+        """The number of possible values: as integers they lie in ``[0, _values_end)``."""
 
     @abstractmethod
-    def as_values(self, values: Any) -> Values:
+    def _as_values(self, values: Any) -> Values:
         """Coerce a caller's values to an array of integers; raise ``DomainError`` if they are none."""
 
     # ----------------------------------------------------------------------------------------------------------
@@ -113,7 +145,9 @@ class Oracle(ABC):
             object.__setattr__(self, field.name, value)
         self._settle_parameters()
         # Building the coins refuses an epsilon that 64-bit thresholds cannot realise: now, not at the first report.
-        _ = getattr(self, "coin", None), getattr(self, "coins", None)
+        for name in ("coin", "coins"):
+            if hasattr(type(self), name):
+                getattr(self, name)
 
     def _settle_parameters(self) -> None:
         """Check parameters against each other, each of which has passed its constraint, and fill in open ones."""
@@ -148,39 +182,9 @@ class Oracle(ABC):
         return Fraction(1)
 
     @property
-    def lasting_epsilon(self) -> float:
-        """The epsilon of all reports of one stored answer together."""
-        return self.epsilon
-
-    @property
     def anonymity(self) -> int:
         """The least number of values that a single report leaves possible."""
-        return self.values_end
-
-    @property
-    def promise(self) -> tuple[Any, ...]:
-        """The privacy guarantee as data: the name of a notion of ``fldp.privacy`` and its parameters."""
-        return ("LDP", self.epsilon) if self.eta == 1 else ("FLDP", self.epsilon, self.eta)
-
-    @property
-    def plain_values(self) -> Sequence[int] | None:
-        """The values among which plain epsilon-LDP holds, for audits; None where it holds among all, or nowhere."""
-        return None
-
-    @property
-    def unprotected(self) -> str | None:
-        """What is protected less than the rest, in plain language; None if all values are protected alike."""
-        return None
-
-    @property
-    def report_bits(self) -> int:
-        """The number of bits of one report on the wire."""
-        return self.report_format.bits
-
-    @property
-    def server_work(self) -> str:
-        """How the work of tallying and estimating grows with ``n`` reports over ``d`` values."""
-        return "not stated"
+        return self._values_end
 
     def privatize(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
         """Perturb values on the client: one value, a list, an array or a Series.
@@ -192,23 +196,14 @@ class Oracle(ABC):
         >>> fldp.GRR(epsilon=1.0, domain_size=5).privatize([0, 1, 4])
         <3 reports of GRR(epsilon=1.0, domain_size=5)>
         """
-        checked = self.as_values(values)
+        checked = self._as_values(values)
         data = self.report_format.empty(len(checked))
         for part, words in Stream.of(rng).chunks(len(checked), self.words):
             copy = checked[part].astype(np.int64)  # nobody else can change it between the check and the use
-            if copy.min() < 0 or copy.max() >= self.values_end:
+            if copy.min() < 0 or copy.max() >= self._values_end:
                 raise DomainError(f"{self.title}: values changed while they were privatized")
             self.perturb(copy, words, data[part])
         return Reports.trusted(self, data)
-
-    def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
-        """Draw the answers that people store: the reports themselves, unless the oracle ``refreshes``."""
-        return self.privatize(values, rng=rng)
-
-    def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
-        """Return the reports of stored answers: the same each time, unless the oracle ``refreshes``."""
-        del rng
-        return kept
 
     def tally(self, reports: Any) -> Tally:
         """Count reports, on the server.
@@ -227,7 +222,7 @@ class Oracle(ABC):
             self.count(reports.data, state)
         return Tally(self, state, len(reports))
 
-    def as_tally(self, tally: Any) -> Tally:
+    def _as_tally(self, tally: Any) -> Tally:
         """Coerce to a non-empty ``Tally`` of this oracle; ``Reports`` are tallied first."""
         if isinstance(tally, Reports):
             tally = self.tally(tally)
@@ -239,25 +234,25 @@ class Oracle(ABC):
             raise DomainError(f"{self.title}: an estimate needs at least one report, got an empty tally")
         return tally
 
+    @property
+    @abstractmethod
+    def estimator(self) -> Options:
+        """How tallies become estimates, and how much these vary."""
+
     @abstractmethod
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
         """Estimate how many users hold each value, with standard errors."""
 
-    def publics(self) -> Iterable[Any]:
-        """Return draws of the public randomness for the verifier to try; ``(None,)`` where there is none."""
-        return (None,)
 
-    @property
-    def publics_are_all(self) -> bool:
-        """Whether ``publics`` enumerates all public randomness, each draw equally likely."""
-        return list(self.publics()) == [None]
-
-    def check_options(self, options: Mapping[str, Any]) -> None:
-        """Raise ``ParameterError`` for options of ``estimate`` that this oracle does not have."""
-        for name, value in options.items():
-            if name != "decoder" or not self.decoders:
-                raise ParameterError(f"{self.title}: estimate has no option {name!r}")
-            one_of(*self.decoders)(self.title, name, value)
+def check_options(oracle: Oracle, options: Mapping[str, Any]) -> None:
+    """Raise ``ParameterError`` for options of ``estimate`` that an oracle does not have."""
+    allowed = dict(oracle.estimator.options)
+    if oracle.decoders:
+        allowed["decoder"] = one_of(*oracle.decoders)
+    for name, value in options.items():
+        if name not in allowed:
+            raise ParameterError(f"{oracle.title}: estimate has no option {name!r}")
+        allowed[name](oracle.title, name, value)
 
 
 def _plain(value: Any) -> Any:

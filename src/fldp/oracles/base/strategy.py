@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
-from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.support_counts import Supports, SupportsByKind
 
 Targets = NDArray[np.int64]
 Generator = np.random.Generator
@@ -73,7 +74,7 @@ def times(targets: Targets, size: int) -> NDArray[np.int64]:
     return np.bincount(targets, minlength=size)
 
 
-def supports_worth(oracle: PureOracle | UnevenOracle, targets: Targets) -> tuple[Floats, float]:
+def supports_worth(oracle: FrequencyOracle, targets: Targets) -> tuple[Floats, float]:
     """Return the worth of supporting each value, and the constant worth of every report.
 
     The estimate of a value is the sum over reports of ``(supported - q) / (p - q)``.
@@ -82,7 +83,9 @@ def supports_worth(oracle: PureOracle | UnevenOracle, targets: Targets) -> tuple
     >>> [np.round(part, 3) for part in supports_worth(fldp.GRR(1.0, 3), np.array([2]))]
     [array([0.   , 0.   , 2.746]), np.float64(-0.582)]
     """
-    _, q, gap = oracle.chances
+    estimator = oracle.estimator
+    assert isinstance(estimator, Supports | SupportsByKind)
+    _, q, gap = estimator.chances
     weights = times(targets, oracle.domain_size) / gap
     return weights, -float(weights @ q)
 

@@ -7,30 +7,27 @@ everywhere. Counts are estimated for candidates, never for all strings. Everythi
 """
 
 import dataclasses
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Estimate
+from fldp.data.estimate import Basis, Estimate
 from fldp.data.fingerprints import FINGERPRINTS, MAX_CANDIDATES, Fingerprints, as_candidates, fingerprints
-from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Law, Oracle
-from fldp.oracles.base.profile import Profile
+from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.randomness.stream import Words
-from fldp.support.validation import fail, integer, one_of, positive
-
-_MAX_OUTCOMES = 1 << 17
+from fldp.support.validation import Constraint, fail, integer, one_of, positive
 
 
 class Fit(NamedTuple):
@@ -43,13 +40,11 @@ class Fit(NamedTuple):
     context: Mapping[str, Any]
 
 
-@dataclass(frozen=True, repr=False)
-class StringOracle(Oracle):
-    """An oracle over strings: it estimates the counts of candidates, which whoever asks for the estimate names.
+@dataclass(frozen=True, eq=False)
+class StringEstimator(ABC):
+    """Estimates of the counts of candidates from a tally, and how much they vary."""
 
-    In addition to what every ``Oracle`` declares, about fingerprints, it has ``fit``, ``variance``,
-    ``covariance_of_sum``, ``likelihoods`` and ``profile``.
-    """
+    options: ClassVar[Mapping[str, Constraint]] = {}
 
     @abstractmethod
     def fit(self, tally: Tally, marks: Fingerprints, **options: Any) -> Fit:
@@ -67,21 +62,31 @@ class StringOracle(Oracle):
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Any) -> float:
         """Return the sum of the covariances of all ordered pairs of members."""
 
-    @abstractmethod
-    def likelihoods(self, data: Array, marks: Fingerprints) -> Floats:
-        """Return the likelihood of each report (row) under every fingerprint (column), up to a factor for each row."""
+    def select(self, method: str, tally: Tally, listed: "Listed") -> tuple[Sequence[str], dict[str, Any]]:
+        """Return the candidates that a method other than ``"linear"`` keeps, and the options to fit them with."""
+        del listed
+        raise NotImplementedError(f"{tally.oracle.title}: method {method!r} is listed in methods but not implemented")
 
+
+@dataclass(frozen=True, repr=False)
+class StringOracle(Oracle):
+    """An oracle over strings: it estimates the counts of candidates, which whoever asks for the estimate names.
+
+    It declares what every ``Oracle`` declares, about fingerprints, and an ``estimator``.
+    """
+
+    @property
     @abstractmethod
-    def profile(self, mark: int, other: int) -> Profile:
-        """Return the privacy loss distribution of a fingerprint against another in closed form."""
+    def estimator(self) -> StringEstimator:
+        """How a tally becomes counts of candidates, and how much these vary."""
 
     # ----------------------------------------------------------------------------------------------------------
 
     @property
-    def values_end(self) -> int:
+    def _values_end(self) -> int:
         return FINGERPRINTS
 
-    def as_values(self, values: Any) -> Values:
+    def _as_values(self, values: Any) -> Values:
         return fingerprints(self.title, values)
 
     def estimate(
@@ -103,12 +108,19 @@ class StringOracle(Oracle):
         one_of(*self.methods)(self.title, "method", method)
         if candidates is None:
             raise DomainError(f"{self.title}: an estimate needs candidates, the strings to be counted")
-        counted = self.as_tally(tally)
-        self.check_options(options)
-        listed = self.among(candidates)
-        counts, context = self.fit(counted, listed.marks, **options)
+        counted, listed = self._as_tally(tally), self.among(candidates)
+        check_options(self, options)
+        if method != "linear":
+            kept, more = self.estimator.select(method, counted, listed)
+            listed, options = self.among(kept), options | more
+        counts, context = self.estimator.fit(counted, listed.marks, **options)
         stderr = np.sqrt(listed.estimator.variances(counts, (counted.n,), **context))
-        return Estimate(listed, counts, stderr, counted.n, options, labels=listed.candidates, context=context)
+        basis = Basis(options, context=context)
+        return Estimate(listed, counts, stderr, counted.n, labels=listed.candidates, basis=basis)
+
+    def variance(self, n: int, count: Any, **context: Any) -> Any:
+        """Return the variances of the estimated counts of candidates, as its estimator says."""
+        return self.estimator.variance(n, count, **context)
 
     def among(self, candidates: Iterable[str | bytes]) -> "Listed":
         """Return this oracle over the numbers of candidates, for everything that needs a list of values.
@@ -119,24 +131,6 @@ class StringOracle(Oracle):
         (CMS(epsilon=1.0, hashes=4, width=4).among(3 candidates), 3, True)
         """
         return Listed(self.epsilon, base=self, candidates=as_candidates(self.title, candidates))
-
-    def resized(self, domain_size: int) -> "Listed":
-        """Return this oracle among a few strings, no two of which have the same law, for the verifier."""
-        marks: dict[str, int] = {}
-        for text in map(str, range(8 * domain_size)):
-            mark = int(fingerprints(self.title, text)[0])
-            if len(marks) < domain_size and all(self.profile(other, mark).ratio > 1 for other in marks.values()):
-                marks[text] = mark
-        return self.among(list(marks))
-
-    def check_enumerable(self, mark: int = 0) -> None:
-        """Raise if the value is no fingerprint, or the law too large to enumerate."""
-        integer(0, FINGERPRINTS - 1)(self.title, "value", mark)
-        if self.outcomes > _MAX_OUTCOMES:
-            raise ParameterError(
-                f"{self.title}: the law has 2^{self.outcomes.bit_length() - 1} outcomes, too many to enumerate; "
-                "take smaller reports"
-            )
 
 
 def listed(who: str, oracle: Oracle, candidates: Sequence[str] | None = None) -> FrequencyOracle:
@@ -166,11 +160,30 @@ def _listed(owner: str, name: str, value: Any) -> tuple[str, ...]:
     return as_candidates(owner, value)
 
 
+@dataclass(frozen=True, eq=False)
+class AmongCandidates(Estimator):
+    """Estimates of the counts of candidates, as of values. People may hold other strings, so no total is known."""
+
+    strings: StringEstimator
+    marks: Fingerprints
+
+    runs = ()
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        return self.strings.fit(tally, self.marks, **options).counts
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        return self.strings.variance(n, count, **{"marks": self.marks, **options})
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        return self.strings.covariance_of_sum(n, counts, members, **{"marks": self.marks, **options})
+
+
 @dataclass(frozen=True, repr=False)
 class Listed(FrequencyOracle):
     """A string oracle among candidates: value ``v`` is candidate number ``v``. It is not offered by name.
 
-    People may hold other strings, so no total is known exactly. On the wire it is the string oracle itself.
+    On the wire it is the string oracle itself.
     """
 
     domain_size: int = 0  # set to the number of candidates
@@ -215,72 +228,16 @@ class Listed(FrequencyOracle):
         return self.base.eta
 
     @property
-    def lasting_epsilon(self) -> float:
-        return self.base.lasting_epsilon
-
-    @property
-    def report_format(self) -> ReportFormat:
-        return self.base.report_format
-
-    @property
-    def tally_format(self) -> TallyFormat:
-        return self.base.tally_format
-
-    @property
-    def words(self) -> int:
-        return self.base.words
-
-    @property
-    def server_work(self) -> str:
-        return self.base.server_work
-
-    @property
-    def outcomes(self) -> int:
-        return self.base.outcomes
-
-    @property
-    def runs(self) -> tuple[slice, ...]:
-        return ()
+    def _mechanism(self) -> StringOracle:
+        return self.base
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         self.base.perturb(self.marks[values], words, out)
 
-    def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        self.base.count(data, state)
-
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        return self.base.fit(tally, self.marks, **options).counts
+    @cached_property
+    def estimator(self) -> AmongCandidates:
+        return AmongCandidates(self.domain_size, self.base.estimator, self.marks)
 
     def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
-        counted = self.as_tally(tally)
+        counted = self._as_tally(tally)
         return self.base.estimate(Tally(self.base, counted.state, counted.n), candidates=self.candidates, **options)
-
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
-        return self.base.variance(n, count, **{"marks": self.marks, **options})
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        return self.base.covariance_of_sum(n, counts, members, **{"marks": self.marks, **options})
-
-    def likelihoods(self, data: Array) -> Floats:
-        return self.base.likelihoods(data, self.marks)
-
-    def law(self, value: int, public: Any = None) -> Law:
-        self.check_enumerable(value)
-        return self.base.law(int(self.marks[value]), public)
-
-    def publics(self) -> Iterable[Any]:
-        return self.base.publics()
-
-    @property
-    def publics_are_all(self) -> bool:
-        return self.base.publics_are_all
-
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        return self.base.profile(int(self.marks[value]), int(self.marks[other]))
-
-    def sample_values(self, start: int, stop: int) -> list[int]:
-        """Return a few more than two values, since every pair collides in other places."""
-        return list(range(start, min(start + 8, stop)))
-
-    def resized(self, domain_size: int) -> "Listed":
-        return self.base.among(self.candidates[:domain_size])

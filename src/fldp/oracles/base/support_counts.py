@@ -177,8 +177,3 @@ class UnevenOracle(FrequencyOracle):
     @cached_property
     def estimator(self) -> SupportsByKind:
         return SupportsByKind(self.domain_size, self.kinds, self.kind_of)
-
-    def sample_values(self, start: int, stop: int) -> list[int]:
-        """Return the first two values of every kind."""
-        part = self.kind_of[start:stop]
-        return sorted(start + int(k) for kind in np.unique(part) for k in np.flatnonzero(part == kind)[:2])

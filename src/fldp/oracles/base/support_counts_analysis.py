@@ -12,57 +12,71 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Analysis, analyses
 from fldp.oracles.base.claims import Claim, Scores, SumClaim, TotalClaim, supports
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.support_counts import PureOracle, UnevenOracle
+from fldp.oracles.base.support_counts import Supports, SupportsByKind
 
-P_co = TypeVar("P_co", bound=PureOracle, covariant=True)
-U_co = TypeVar("U_co", bound=UnevenOracle, covariant=True)
+F_co = TypeVar("F_co", bound=FrequencyOracle, covariant=True)
 Supported = Callable[[Array], NDArray[Any]]
 
 _CELLS = 1 << 22
 _NO_NOISE = 1e-9  # variance where two values cannot be supported together
 
 
-@analyses(PureOracle)
-class PureAnalysis(Analysis[P_co]):
+@analyses(Supports)
+class PureAnalysis(Analysis[F_co]):
     """Supports with one p and one q: every count has bounds."""
 
+    @property
+    def _supports(self) -> Supports:
+        assert isinstance(self.oracle.estimator, Supports)
+        return self.oracle.estimator
+
     def chances(self) -> tuple[Fraction, Fraction]:
-        return self.oracle.p, self.oracle.q
+        return self._supports.p, self._supports.q
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         if tally.state.shape == (self.oracle.domain_size,):
-            yield supports(tally.state, tally.n, float(self.oracle.q), float(self.oracle.p))
+            yield supports(tally.state, tally.n, float(self._supports.q), float(self._supports.p))
 
 
-@analyses(UnevenOracle)
-class UnevenAnalysis(Analysis[U_co]):
+@analyses(SupportsByKind)
+class UnevenAnalysis(Analysis[F_co]):
     """Supports with a p and q for each kind of value: every count has bounds of its own."""
 
+    @property
+    def _supports(self) -> SupportsByKind:
+        assert isinstance(self.oracle.estimator, SupportsByKind)
+        return self.oracle.estimator
+
+    def sample_values(self, start: int, stop: int) -> list[int]:
+        """Return the first two values of every kind."""
+        part = self._supports.kind_of[start:stop]
+        return sorted(start + int(k) for kind in np.unique(part) for k in np.flatnonzero(part == kind)[:2])
+
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
-        high, low, _ = self.oracle.chances
+        high, low, _ = self._supports.chances
         yield supports(tally.state, tally.n, low, high)
 
 
-def total_of(oracle: PureOracle, tally: Tally) -> TotalClaim:
+def total_of(estimator: Supports, tally: Tally) -> TotalClaim:
     """Claim how many supports there are in all: those of one report are independent (OLH: with an ideal hash)."""
-    p, q = float(oracle.p), float(oracle.q)
+    p, q = float(estimator.p), float(estimator.q)
     claim = "all values together are supported as often as one true and many others are"
-    parts = [(tally.n, p), (tally.n * (oracle.domain_size - 1), q)]
+    parts = [(tally.n, p), (tally.n * (estimator.size - 1), q)]
     return TotalClaim("total", claim, int(tally.state.sum()), parts)
 
 
-def sum_of(oracle: UnevenOracle, tally: Tally) -> SumClaim:
+def sum_of(estimator: SupportsByKind, tally: Tally) -> SumClaim:
     """Claim the sum of all estimates: a report adds 1 on average. Given the value, supports are independent."""
-    p, q, gap = oracle.chances
+    p, q, gap = estimator.chances
     noise, held = q * (1 - q) / gap**2, p * (1 - p) / gap**2
     variance = float(noise.sum() + (held - noise).max())
     most = float(((1 - q) / gap).sum()) - 1, float((q / gap).sum()) + 1
     claim = "the estimates of all values add up to the number of reports"
-    return SumClaim("total", claim, float(oracle.decode(tally).sum()), tally.n, variance, most)
+    return SumClaim("total", claim, float(estimator.decode(tally).sum()), tally.n, variance, most)
 
 
 def independent_pairs(
-    oracle: PureOracle | UnevenOracle,
+    estimator: Supports | SupportsByKind,
     tally: Tally,
     data: Array | None,
     values: NDArray[np.int64],
@@ -75,8 +89,8 @@ def independent_pairs(
     """
     if data is None:
         return None
-    p, q = (each[values] for each in oracle.chances[:2])
-    both = supported_together(oracle, data, values, supported)
+    p, q = (each[values] for each in estimator.chances[:2])
+    both = supported_together(estimator.size, data, values, supported)
     alone, scale = np.outer(np.diag(both), q), np.outer(1 - q, 1 - q)
     sums = (both - alone - alone.T + tally.n * np.outer(q, q)) / scale
     noise, held = q * (1 - q), p * (1 - p) + (p - q) ** 2
@@ -84,10 +98,10 @@ def independent_pairs(
     return Scores(values, sums, np.maximum(most / scale**2, _NO_NOISE), max(1.0, float((np.outer(q, q) / scale).max())))
 
 
-def supported_together(oracle: FrequencyOracle, data: Array, values: NDArray[np.int64], supported: Supported) -> Floats:
+def supported_together(size: int, data: Array, values: NDArray[np.int64], supported: Supported) -> Floats:
     """Count for every two values the reports that support both; on the diagonal, the supports of each."""
     both = np.zeros((len(values), len(values)))
-    step = max(1, _CELLS // oracle.domain_size)
+    step = max(1, _CELLS // size)
     for start in range(0, len(data), step):
         marks = supported(data[start : start + step]).astype(np.float32)
         both += marks.T @ marks

@@ -57,7 +57,7 @@ def privatize(oracle: Oracle, value: int | str, ticket: str, version: str) -> Re
     >>> one["seed"] == two["seed"], fits(oracle, one, "fldp_ticket_x", "00"), fits(oracle, one, "fldp_ticket_y", "00")
     (np.True_, True, False)
     """
-    words, number = Stream().words(oracle.words), oracle.as_values([value]).astype(np.int64)
+    words, number = Stream().words(oracle.words), oracle._as_values([value]).astype(np.int64)
     return Reports.trusted(oracle, _perturbed(_derivable(oracle), number, words, ticket, version))
 
 

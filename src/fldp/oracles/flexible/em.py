@@ -6,11 +6,11 @@ names. So a step of EM for all items costs one pass over the reports and two tra
 The estimate is **biased**: it lies in the simplex, and trades some bias of frequent values for a smaller total error.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
 from fldp.data.postprocess import postprocess
@@ -22,7 +22,7 @@ from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.support.progress import Progress
 
 if TYPE_CHECKING:
-    from fldp.oracles.flexible.walsh_oracle import WalshOracle
+    from fldp.oracles.flexible.walsh import Walsh
 
 _CHUNK = 1 << 16
 
@@ -51,7 +51,7 @@ def _weigh(positions: Any, coefficients: Any, spectrum: Any, out: Any) -> None:
 
 
 def maximum_likelihood(
-    oracle: "WalshOracle",
+    walsh: "Walsh",
     reports: Reports,
     start: Floats,
     *,
@@ -67,9 +67,9 @@ def maximum_likelihood(
     # EM never leaves a share of 0, so every share starts a little above.
     shares = np.maximum(start, 0) + len(reports) * 1e-3 / len(start)
     shares /= shares.sum()
-    items, change = oracle.value_items, np.inf
+    change = np.inf
     for step in range(1, most + 1):
-        updated = shares * _gradient(oracle, reports, shares, items)
+        updated = shares * _gradient(walsh, reports, shares)
         updated /= updated.sum()
         change = float(np.abs(updated - shares).sum() / 2)
         shares = updated
@@ -80,38 +80,40 @@ def maximum_likelihood(
     return shares * len(reports), Convergence(most, change, False)
 
 
-def _gradient(oracle: "WalshOracle", reports: Reports, shares: Floats, items: NDArray[np.uint64]) -> Floats:
-    spectrum = np.zeros(oracle.walsh_order)
+def _gradient(walsh: "Walsh", reports: Reports, shares: Floats) -> Floats:
+    spectrum, items = np.zeros(walsh.order), walsh.items
     spectrum[items] = shares
     spectrum = walsh_hadamard(spectrum)
-    total = np.zeros(oracle.walsh_order)
+    total = np.zeros(walsh.order)
     for first in range(0, len(reports), _CHUNK):
-        positions, coefficients = oracle.characters(reports.data[first : first + _CHUNK])
+        positions, coefficients = walsh.characters(reports.data[first : first + _CHUNK])
         _weigh.compiled(positions, coefficients, spectrum, total)
     return np.asarray(np.maximum(walsh_hadamard(total)[items], 0.0))
 
 
 def estimate_by(
     method: str,
-    oracle: "WalshOracle",
+    walsh: "Walsh",
     source: Tally | Reports,
-    options: dict[str, Any],
+    options: Mapping[str, Any],
     progress: Progress | None = None,
 ) -> Estimate:
     """Estimate by ``"adaptive"`` weights or by ``"em"``; the result keeps the unbiased estimate.
 
     >>> import fldp
     >>> oracle = fldp.FWR(epsilon=1.0, domain_size=16, eta=0.5)
-    >>> estimate = estimate_by("em", oracle, oracle.privatize([3] * 900 + [5] * 100, rng=1), {})
+    >>> estimate = estimate_by("em", oracle.estimator, oracle.privatize([3] * 900 + [5] * 100, rng=1), {})
     >>> estimate.method, estimate.biased, estimate.convergence.converged, round(estimate.counts.sum())
     ('em', True, True, 1000)
     """
+    oracle = source.oracle
     linear = oracle.estimate(source, **options)
     if method == "adaptive":
         tally = oracle.tally(source) if isinstance(source, Reports) else source
-        return replace(linear, counts=oracle.estimator.decode_adaptively(tally), method=method, original=linear)
+        return replace(linear, counts=walsh.decode_adaptively(tally), method=method, original=linear)
     if not isinstance(source, Reports):
         raise ParameterError(f"{oracle.title}: method 'em' needs the reports; a tally does not have them")
     start = postprocess(linear, "norm-sub").counts
-    counts, convergence = maximum_likelihood(oracle, source, start, progress=progress)
-    return replace(linear, counts=counts, method=method, original=linear, convergence=convergence)
+    counts, convergence = maximum_likelihood(walsh, source, start, progress=progress)
+    basis = replace(linear.basis, convergence=convergence)
+    return replace(linear, counts=counts, method=method, original=linear, basis=basis)

@@ -15,11 +15,10 @@ from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
 from fldp.numerics.word_kernels import parity
-from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible.fhr_items import Items
-from fldp.oracles.flexible.walsh_oracle import ALLOW_EXPOSURE, Noise, Walsh, WalshOracle
+from fldp.oracles.flexible.walsh import ALLOW_EXPOSURE, METHODS, Noise, Walsh, settle_exposure
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
 from fldp.support.validation import Described, one_of
@@ -69,8 +68,6 @@ def check_pairs(pairs: Any, mask: Any, good: Any) -> None:
 class PairSigns(Walsh):
     """Estimates from the signs and the masks of pairs of positions."""
 
-    rows: Items
-
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
         """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
 
@@ -80,13 +77,13 @@ class PairSigns(Walsh):
         weight = self.weight(**options)
         if weight == 1:
             return 0.0
-        marks, used = np.zeros(self.rows.rows, np.int64), slice(self.rows.first, self.rows.first + self.size)
-        marks[used] = members
-        return -((1 - weight) ** 2) * float(xor_pairs(marks)[used] @ counts)
+        marks = np.zeros(self.order, np.int64)
+        marks[self.items] = members
+        return -((1 - weight) ** 2) * float(xor_pairs(marks)[self.items] @ counts)
 
 
 @dataclass(frozen=True, repr=False)
-class FHR(WalshOracle):
+class FHR(FrequencyOracle):
     """Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix.
 
     Value ``v`` is item ``t`` (see ``fldp.oracles.flexible.fhr_items``), ``H[t][i] = (-1)^popcount(t & i)``. The report
@@ -113,7 +110,7 @@ class FHR(WalshOracle):
       be | by one transform; ``r (w c + 1 - w)`` if it can be odd for all
 
     >>> oracle = FHR(epsilon=1.0, domain_size=1023)
-    >>> oracle.eta, oracle.anonymity, oracle.report_bits
+    >>> oracle.eta, oracle.anonymity, oracle.report_format.bits
     (Fraction(1, 2), 512, 20)
     >>> tally = oracle.tally(oracle.privatize([5] * 1000, rng=7))
     >>> paper, full = oracle.estimate(tally, decoder="paper"), oracle.estimate(tally)
@@ -127,10 +124,10 @@ class FHR(WalshOracle):
     examples = ((1.0, 5), (1.0, 1023), (0.4, 1024), (2.0, 7, "paper"), (1.0, 2, "spread", True))
     name = "fhr"
     decoders = ("full", "paper")
+    methods = METHODS
     words = 2
-    server_work = "O(n + d log d)"
     params = {  # noqa: RUF012
-        **WalshOracle.params,
+        **FrequencyOracle.params,
         "items": Described(one_of("spread", "paper"), "spread (default) or paper"),
         "allow_exposure": ALLOW_EXPOSURE,
     }
@@ -146,7 +143,7 @@ class FHR(WalshOracle):
         return Items.spread(self.domain_size) if self.items == "spread" else Items.paper(self.domain_size)
 
     def _settle_parameters(self) -> None:
-        self._settle_exposure()
+        settle_exposure(self)
 
     @property
     def eta(self) -> Fraction:
@@ -171,10 +168,6 @@ class FHR(WalshOracle):
     def tally_format(self) -> TallyFormat:
         return TallyFormat((2, self.rows.rows), _adds_up)
 
-    @property
-    def outcomes(self) -> int:
-        return self.rows.rows**2 // 2
-
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         first, mask = U64(self.rows.first), U64(self.rows.rows - 1)
         draw_pairs.over(len(values))(values, words.reshape(-1), first, mask, U64(self.coin.keep), _positions(out))
@@ -189,60 +182,22 @@ class FHR(WalshOracle):
         return good
 
     @cached_property
-    def noise(self) -> Noise:
-        c = float(1 / (2 * self.coin.p - 1))
-        return Noise(leak=1.0, response=c * c / 2, own=c * c - 1)
+    def estimator(self) -> PairSigns:
+        c, first = float(1 / (2 * self.coin.p - 1)), self.rows.first
+        noise = Noise(leak=1.0, response=c * c / 2, own=c * c - 1)
+        items = np.arange(first, first + self.domain_size, dtype=np.uint64)
+        return PairSigns(self.domain_size, noise, self.rows.rows, items, self._parts, self._characters)
 
-    def parts(self, tally: Tally) -> tuple[Floats | float, Floats]:
+    def _parts(self, tally: Tally) -> tuple[Floats, Floats]:
         used = slice(self.rows.first, self.rows.first + self.domain_size)
         signs, masks = walsh_hadamard(tally.state)[:, used]
         return masks.astype(np.float64), signs / float(2 * (2 * self.coin.p - 1))
 
-    @cached_property
-    def estimator(self) -> PairSigns:
-        return PairSigns(self.domain_size, self.noise, self.parts, self.rows)
-
-    @property
-    def walsh_order(self) -> int:
-        return self.rows.rows
-
-    @property
-    def value_items(self) -> NDArray[np.uint64]:
-        return np.arange(self.rows.first, self.rows.first + self.domain_size, dtype=np.uint64)
-
-    def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
+    def _characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
         """The likelihood of item t is proportional to ``1 - H[t][w] + (2p-1) (H[t][plus] - H[t][minus])``."""
         plus, minus = data["plus"].astype(np.uint64), data["minus"].astype(np.uint64)
         sure = float(2 * self.coin.p - 1)
         return np.stack([plus ^ minus, plus, minus], axis=1), np.tile([-1.0, sure, -sure], (len(data), 1))
-
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """Half of the pairs have one sign twice under the other item; in the rest all orders are equally likely."""
-        del value, other
-        pairs, quarter = self.rows.rows**2, (self.coin.p / 4, self.coin.q / 4)
-        shared = [Band(pairs // 16, a, b) for a in quarter for b in quarter]
-        return Profile.of([*shared, Band(pairs // 4, Fraction(1, 2), Fraction(0))], pairs // 2)
-
-    def leak(self, data: Array) -> tuple[Array, Array]:
-        masks = (data["plus"] ^ data["minus"])[:, None]
-        return masks, np.ones(masks.shape, np.uint8)
-
-    def agreement(self, data: Array, items: Array) -> Floats:
-        """The first position has sign +1 with probability p."""
-        return np.where(np.bitwise_count(data["plus"][:, None] & items) & 1, float(self.coin.q / self.coin.p), 1.0)
-
-    def law(self, value: int, public: Any = None) -> Law:
-        del public
-        self.check_enumerable(value)
-        item, rows = value + self.rows.first, self.rows.rows
-        pairs = rows * rows // 4
-        sign = [(item & i).bit_count() & 1 for i in range(rows)]
-        return {
-            (plus, minus): (self.coin.q if sign[plus] else self.coin.p) / pairs
-            for plus in range(rows)
-            for minus in range(rows)
-            if sign[plus] != sign[minus]
-        }
 
 
 def _adds_up(state: NDArray[np.int64], n: int) -> bool:

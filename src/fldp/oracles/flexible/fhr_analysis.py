@@ -2,17 +2,22 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
+from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
+from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
 from fldp.oracles.flexible.fhr import FHR
-from fldp.oracles.flexible.walsh_oracle_analysis import WalshAnalysis, items_claims, signs_of, spanned, whole
+from fldp.oracles.flexible.walsh_analysis import WalshAnalysis, items_claims, signs_of, spanned, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +29,11 @@ class HadamardRowStrategy(Strategy):
 
     @property
     def _signs(self) -> NDArray[np.int64]:
-        return signs_of(self.oracle.walsh_order, self.oracle.value_items[self.targets])
+        return signs_of(self.oracle.estimator.order, self.oracle.estimator.items[self.targets])
 
     def best(self) -> float:
         """Where the mask is odd, the other position is one of -1."""
-        least, w = int(self._signs.min()), self.oracle.noise.weight
+        least, w = int(self._signs.min()), self.oracle.estimator.noise.weight
         gap = float(2 * (2 * self.oracle.coin.p - 1))
         return float(w * (len(self.targets) - least) / gap - (1 - w) * least)
 
@@ -39,18 +44,53 @@ class HadamardRowStrategy(Strategy):
         return data
 
     def blind_mean(self) -> float:
-        return float((1 - self.oracle.noise.weight) * len(self.targets) / (self.oracle.walsh_order - 1))
+        return float((1 - self.oracle.estimator.noise.weight) * len(self.targets) / (self.oracle.estimator.order - 1))
 
     def blind(self, count: int, generator: Generator) -> Array:
         data = np.empty(count, self.oracle.report_format.dtype)
-        data["plus"] = generator.integers(self.oracle.walsh_order, size=count)
-        data["minus"] = data["plus"] ^ generator.integers(1, self.oracle.walsh_order, size=count)
+        data["plus"] = generator.integers(self.oracle.estimator.order, size=count)
+        data["minus"] = data["plus"] ^ generator.integers(1, self.oracle.estimator.order, size=count)
         return data
 
 
 @analyses(FHR)
 class FHRAnalysis(WalshAnalysis[FHR]):
     """Two positions of opposite sign."""
+
+    server_work = "O(n + d log d)"
+
+    @property
+    def outcomes(self) -> int:
+        return self.oracle.rows.rows**2 // 2
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """Half of the pairs have one sign twice under the other item; in the rest all orders are equally likely."""
+        del value, other
+        pairs, quarter = self.oracle.rows.rows**2, (self.oracle.coin.p / 4, self.oracle.coin.q / 4)
+        shared = [Band(pairs // 16, a, b) for a in quarter for b in quarter]
+        return Profile.of([*shared, Band(pairs // 4, Fraction(1, 2), Fraction(0))], pairs // 2)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        item, rows = value + self.oracle.rows.first, self.oracle.rows.rows
+        pairs = rows * rows // 4
+        sign = [(item & i).bit_count() & 1 for i in range(rows)]
+        return {
+            (plus, minus): (self.oracle.coin.q if sign[plus] else self.oracle.coin.p) / pairs
+            for plus in range(rows)
+            for minus in range(rows)
+            if sign[plus] != sign[minus]
+        }
+
+    def leak(self, data: Array) -> tuple[Array, Array]:
+        masks = (data["plus"] ^ data["minus"])[:, None]
+        return masks, np.ones(masks.shape, np.uint8)
+
+    def agreement(self, data: Array, items: Array) -> Floats:
+        """The first position has sign +1 with probability p."""
+        odds = float(self.oracle.coin.q / self.oracle.coin.p)
+        return np.where(np.bitwise_count(data["plus"][:, None] & items) & 1, odds, 1.0)
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """A mask is odd for its item and a fair coin for others; the order of the two positions is a coin, too."""
@@ -85,8 +125,8 @@ class FHRAnalysis(WalshAnalysis[FHR]):
         del data
         oracle = self.oracle
         signs, masks = walsh_hadamard(tally.state)
-        c, items = float(1 / (2 * oracle.coin.p - 1)), oracle.value_items.astype(np.int64)
-        used = np.isin(np.arange(oracle.walsh_order), items)
+        c, items = float(1 / (2 * oracle.coin.p - 1)), oracle.estimator.items.astype(np.int64)
+        used = np.isin(np.arange(oracle.estimator.order), items)
         apart = np.where(used, signs * (c / 2), 0.0) - masks
         variance = np.where(used, max(c * c / 2 + 1, c * c - 1), 1.0)
         differences = items[values, None] ^ items[values]

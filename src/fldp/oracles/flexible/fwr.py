@@ -1,11 +1,10 @@
 """FWR: flexible Walsh response, parities of the item under public masks, some exact, some randomized."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +15,18 @@ from fldp.data.values import Values
 from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
-from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.oracle import Examples
-from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible import fwr_items
 from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gray_code
-from fldp.oracles.flexible.walsh_oracle import ALLOW_EXPOSURE, Noise, WalshOracle
+from fldp.oracles.flexible.walsh import ALLOW_EXPOSURE, METHODS, Noise, Walsh, agreeing, settle_exposure
 from fldp.randomness.coins import SymbolCoin, exp_lower
-from fldp.randomness.stream import Stream, Words
+from fldp.randomness.stream import Words
 from fldp.support.exact_numbers import exact
 from fldp.support.validation import Described, fail, integer, optional
 
 MAX_HASH_BITS, MAX_MASKS = 8, 12
 MAX_SCATTERED = 1 << 22  # values: anonymity is computed by a transform over all of them
-_MAX_PUBLICS = 1 << 12
 _MAX_CELLS = 1 << 20  # entries of a table of reports by values
 
 
@@ -67,77 +63,24 @@ def best_hash_bits(epsilon: float) -> int:
     return min(range(1, MAX_HASH_BITS + 1), key=lambda m: (power + 2**m - 1) ** 2 / (2**m - 1))
 
 
-@dataclass(frozen=True, repr=False)
-class FWR(WalshOracle):
-    """Flexible Walsh response: ``k`` exact parities of the item, and ``m`` through randomized response.
+@dataclass(frozen=True, eq=False)
+class Parities:
+    """The mechanism of FWR: masks that everybody may know, and the parities of the item under them.
 
-    ``k + m`` masks are drawn at random and published. The parities of the value's item (see
-    ``fldp.oracles.flexible.fwr_items``) under the first ``k`` are the *leak*; those under the others form one of ``g =
-    2^m`` symbols, which goes through generalised randomized response with eps. That is exactly (eps, eta = 2^-k)-FLDP:
-    two values share the reports whose leak is the same for both, and among those only the coin tells them apart.
-
-    ``eta=1`` (the default) is ordinary eps-LDP with an error close to OUE's from short reports. **A smaller eta is
-    weaker than LDP**: each report rules out all but about a share eta of the domain with certainty; ``anonymity``
-    bounds what remains. ``hash_bits`` is ``m``, the best for eps unless given.
-
-    Report: masks and parities | 33 (eta = 1/2) | (eps, eta)-FLDP, eta = 1, 1/2, 1/4, ...; eps-LDP at eta = 1
-    Fields: the masks, ``r`` = the bits of ``d - 1`` each, then the parities under them as one number, the first
-      mask's lowest
-    Words: ceil((k+m)/2) + 1 | two masks from each word; then a coin as for GRR on the symbol of the parities
-    Best fake: masks under which all targets have one parity (0 always is one), and those parities | ``r`` times
-      what a full agreement adds
-
-    >>> oracle = FWR(epsilon=1.0, domain_size=1023, eta=0.5)
-    >>> oracle.leaks, oracle.bits, oracle.anonymity, oracle.report_bits
-    (1, 2, 511, 33)
-    >>> round(oracle.variance(1, 0), 3), round(FWR(epsilon=1.0, domain_size=1023).variance(1, 0), 2)
-    (0.649, 3.69)
+    The first ``leaks`` parities are exact; the other ``bits`` form a symbol that goes through the coin. Where
+    ``exposes``, a leak may hold for no value of the domain, which only trying all values shows.
     """
 
-    eta: Fraction = Fraction(1)
-    hash_bits: int | None = None
-    allow_exposure: bool = False
+    domain_size: int
+    leaks: int
+    bits: int
+    coin: SymbolCoin
+    exposes: bool = False
 
-    examples: ClassVar[Examples] = ((1.0, 8, 0.5), (1.0, 1023), (2.0, 100, 0.25), (0.4, 600, 0.5, 3))
-    name = "fwr"
-    params = {  # noqa: RUF012
-        **WalshOracle.params,
-        "eta": Described(halving, "1 (plain LDP, the default), 0.5, 0.25, ...", read=float),
-        "hash_bits": Described(optional(integer(1, MAX_HASH_BITS)), f"parities under the coin, 1 to {MAX_HASH_BITS}"),
-        "allow_exposure": ALLOW_EXPOSURE,
-    }
-
-    def _settle_parameters(self) -> None:
-        if self.hash_bits == best_hash_bits(self.epsilon) and type(self) is FWR:
-            object.__setattr__(self, "hash_bits", None)  # the default: the same oracle, whether stated or not
-        if self.masks > MAX_MASKS:
-            raise fail(
-                self.title, "eta", f"at least 1/{1 << (MAX_MASKS - self.bits)} with {self.bits} hash bits", self.eta
-            )
-        if self.leaks and self.domain_size > MAX_SCATTERED and self.domain_size != self.rows:
-            rule = f"at most {MAX_SCATTERED}, or a power of two, where eta is below 1"
-            raise fail(self.title, "domain_size", rule, self.domain_size)
-        self._settle_exposure()
-
-    @cached_property
-    def leaks(self) -> int:
-        """The number ``k`` of exact parities."""
-        return self.eta.denominator.bit_length() - 1
-
-    @cached_property
-    def bits(self) -> int:
-        """The number ``m`` of randomized parities."""
-        return self.hash_bits or best_hash_bits(self.epsilon)
-
-    @cached_property
+    @property
     def masks(self) -> int:
         """The number of masks of a report."""
         return self.leaks + self.bits
-
-    @cached_property
-    def coin(self) -> SymbolCoin:
-        """The realised coin among the symbols."""
-        return SymbolCoin.build(self.title, self.epsilon, 1 << self.bits)
 
     @property
     def rows(self) -> int:
@@ -148,10 +91,6 @@ class FWR(WalshOracle):
     def items(self) -> NDArray[np.uint64]:
         """The item of every value."""
         return fwr_items.scatter(np.arange(self.domain_size), self.domain_size)
-
-    @property
-    def anonymity(self) -> int:
-        return fwr_items.anonymity(self.domain_size, self.leaks)
 
     @property
     def words(self) -> int:
@@ -175,14 +114,6 @@ class FWR(WalshOracle):
     @cached_property
     def tally_format(self) -> TallyFormat:
         return TallyFormat((2 if self.leaks else 1, self.rows), self._adds_up)
-
-    @property
-    def server_work(self) -> str:
-        return f"O({1 << self.masks} n + d log d)"
-
-    @property
-    def outcomes(self) -> int:
-        return 1 << self.masks
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         items = fwr_items.scatter(values, self.domain_size)
@@ -212,10 +143,12 @@ class FWR(WalshOracle):
                 place ^= masks[j]
                 sign ^= data["bits"] >> j & 1
             good &= (place != 0) | (sign == 0)
-        if self.allow_exposure:  # a leak may then hold for no value of the domain, which only trying all values shows
+        if self.exposes:
             places, step = np.flatnonzero(good), max(1, _MAX_CELLS // self.domain_size)
             for part in (places[start : start + step] for start in range(0, len(places), step)):
-                good[part] = (self.likelihoods(data[part]) > 0).any(axis=1)
+                good[part] = agreeing(
+                    *self.parities(data[part], 0, self.leaks), self.items.astype(data.dtype["bits"])
+                ).any(axis=1)
         return good
 
     def _adds_up(self, state: NDArray[np.int64], n: int) -> bool:
@@ -226,30 +159,32 @@ class FWR(WalshOracle):
             for part, count in zip(state, every, strict=True)
         )
 
+    def parities(self, data: Array, first: int, last: int) -> tuple[Array, Array]:
+        """Return masks ``first`` to ``last`` of reports and the parities reported under them."""
+        number = data.dtype["bits"]
+        masks = np.empty((len(data), last - first), number)
+        for j in range(first, last):
+            masks[:, j - first] = data[f"mask{j}"]
+        return masks, (data["bits"][:, None] >> np.arange(first, last, dtype=number) & 1).astype(np.uint8)
+
     @cached_property
-    def noise(self) -> Noise:
+    def estimator(self) -> Walsh:
+        """The estimator of these parities."""
         K, g, p = 1 << self.leaks, 1 << self.bits, self.coin.p
         gap = p - Fraction(1, g)
-        return Noise(
+        noise = Noise(
             leak=1 / (K - 1) if K > 1 else float("inf"),
             response=float(Fraction(g - 1, g * g) / gap**2 / K),
             own=float(p * (1 - p) / gap**2),
         )
+        return Walsh(self.domain_size, noise, self.rows, self.items, self._parts, self._characters)
 
-    def parts(self, tally: Tally) -> tuple[Floats | float, Floats]:
+    def _parts(self, tally: Tally) -> tuple[Floats | float, Floats]:
         K, g = 1 << self.leaks, 1 << self.bits
         response = walsh_hadamard(tally.state[-1])[self.items] / float(K * g * (self.coin.p - Fraction(1, g)))
         return (walsh_hadamard(tally.state[0])[self.items] / (K - 1) if K > 1 else 0.0), response
 
-    @property
-    def walsh_order(self) -> int:
-        return self.rows
-
-    @property
-    def value_items(self) -> NDArray[np.uint64]:
-        return self.items
-
-    def characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
+    def _characters(self, data: Array) -> tuple[NDArray[np.uint64], Floats]:
         """A product of leaked parities has coefficient 1, one with randomized parities in it ``p - q``."""
         masks = np.stack([data[f"mask{j}"].astype(np.uint64) for j in range(self.masks)], axis=1)
         chosen = np.arange(1, 1 << self.masks)
@@ -260,64 +195,95 @@ class FWR(WalshOracle):
         size = np.where(chosen >> self.leaks, float(self.coin.p - self.coin.q), 1.0)
         return positions, size * (1.0 - 2.0 * odd)
 
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """Over uniform masks, two items agree in the leak with probability eta, and in the symbol with 1/g."""
-        del value, other
-        K, g, p, q = 1 << self.leaks, 1 << self.bits, self.coin.p, self.coin.q
-        cells = self.rows**self.masks // (
-            K * g
-        )  # choices of masks for each pattern in which the parities of two items differ
-        ways = ((1, p, p), (g - 1, p, q), (g - 1, q, p), ((g - 1) ** 2, q, q))
-        each = Fraction(1, K * g)
-        bands = [Band(cells * count, each * count * a, each * count * b) for count, a, b in ways]
-        bands.append(Band(cells * (K - 1) * g * g, 1 - Fraction(1, K), Fraction(0)))
-        return Profile.of(bands, self.rows**self.masks * g)
 
-    def _parities(self, data: Array, first: int, last: int) -> tuple[Array, Array]:
-        """Return masks ``first`` to ``last`` of reports and the parities reported under them."""
-        number = data.dtype["bits"]
-        masks = np.empty((len(data), last - first), number)
-        for j in range(first, last):
-            masks[:, j - first] = data[f"mask{j}"]
-        return masks, (data["bits"][:, None] >> np.arange(first, last, dtype=number) & 1).astype(np.uint8)
+@dataclass(frozen=True, repr=False)
+class FWR(FrequencyOracle):
+    """Flexible Walsh response: ``k`` exact parities of the item, and ``m`` through randomized response.
 
-    def leak(self, data: Array) -> tuple[Array, Array]:
-        return self._parities(data, 0, self.leaks)
+    ``k + m`` masks are drawn at random and published. The parities of the value's item (see
+    ``fldp.oracles.flexible.fwr_items``) under the first ``k`` are the *leak*; those under the others form one of ``g =
+    2^m`` symbols, which goes through generalised randomized response with eps. That is exactly (eps, eta = 2^-k)-FLDP:
+    two values share the reports whose leak is the same for both, and among those only the coin tells them apart.
 
-    def agreement(self, data: Array, items: Array) -> Floats:
-        """The symbol is the item's own with probability p, each other with q."""
-        wrong = np.zeros((len(data), len(items)), np.uint8)
-        for mask, bit in zip(*(part.T for part in self._parities(data, self.leaks, self.masks)), strict=True):
-            wrong |= np.bitwise_count(mask[:, None] & items) & 1 ^ bit[:, None]
-        return np.where(wrong, float(self.coin.q / self.coin.p), 1.0)
+    ``eta=1`` (the default) is ordinary eps-LDP with an error close to OUE's from short reports. **A smaller eta is
+    weaker than LDP**: each report rules out all but about a share eta of the domain with certainty; ``anonymity``
+    bounds what remains. ``hash_bits`` is ``m``, the best for eps unless given.
 
-    def law(self, value: int, public: Any = None) -> Law:
-        if public is None:
-            raise fail(self.title, "public", "the masks that the law is conditional on", public)
-        self.check_enumerable(value)
-        item = int(self.items[value])
-        true = sum(((item & mask).bit_count() & 1) << j for j, mask in enumerate(public))
-        leaks, p, q = self.leaks, self.coin.p, self.coin.q
-        leak = true & ((1 << leaks) - 1)
-        return {symbol << leaks | leak: p if symbol == true >> leaks else q for symbol in range(1 << self.bits)}
+    Report: masks and parities | 33 (eta = 1/2) | (eps, eta)-FLDP, eta = 1, 1/2, 1/4, ...; eps-LDP at eta = 1
+    Fields: the masks, ``r`` = the bits of ``d - 1`` each, then the parities under them as one number, the first
+      mask's lowest
+    Words: ceil((k+m)/2) + 1 | two masks from each word; then a coin as for GRR on the symbol of the parities
+    Best fake: masks under which all targets have one parity (0 always is one), and those parities | ``r`` times
+      what a full agreement adds
 
-    def publics(self) -> Iterable[tuple[int, ...]]:
-        """All masks if they are few; else all masks of the leak, which decide eta, with some of the response."""
-        if self.publics_are_all:
-            return product(range(self.rows), repeat=self.masks)
-        drawn = (Stream(0).words(4 * self.masks) % U64(self.rows)).reshape(4, self.masks).tolist()
-        if self.rows**self.leaks > _MAX_PUBLICS:
-            return [tuple(row) for row in drawn]
-        leaked = product(range(self.rows), repeat=self.leaks)
-        return [(*leak, *row[self.leaks :]) for leak, row in product(leaked, drawn)]
+    >>> oracle = FWR(epsilon=1.0, domain_size=1023, eta=0.5)
+    >>> oracle.leaks, oracle.bits, oracle.anonymity, oracle.report_format.bits
+    (1, 2, 511, 33)
+    >>> round(oracle.variance(1, 0), 3), round(FWR(epsilon=1.0, domain_size=1023).variance(1, 0), 2)
+    (0.649, 3.69)
+    """
+
+    eta: Fraction = Fraction(1)
+    hash_bits: int | None = None
+    allow_exposure: bool = False
+
+    examples = ((1.0, 8, 0.5), (1.0, 1023), (2.0, 100, 0.25), (0.4, 600, 0.5, 3))
+    name = "fwr"
+    methods = METHODS
+    params = {  # noqa: RUF012
+        **FrequencyOracle.params,
+        "eta": Described(halving, "1 (plain LDP, the default), 0.5, 0.25, ...", read=float),
+        "hash_bits": Described(optional(integer(1, MAX_HASH_BITS)), f"parities under the coin, 1 to {MAX_HASH_BITS}"),
+        "allow_exposure": ALLOW_EXPOSURE,
+    }
+
+    def _settle_parameters(self) -> None:
+        if self.hash_bits == best_hash_bits(self.epsilon):
+            object.__setattr__(self, "hash_bits", None)  # the default: the same oracle, whether stated or not
+        if self.leaks + self.bits > MAX_MASKS:
+            raise fail(
+                self.title, "eta", f"at least 1/{1 << (MAX_MASKS - self.bits)} with {self.bits} hash bits", self.eta
+            )
+        if self.leaks and self.domain_size > MAX_SCATTERED and self.domain_size & (self.domain_size - 1):
+            rule = f"at most {MAX_SCATTERED}, or a power of two, where eta is below 1"
+            raise fail(self.title, "domain_size", rule, self.domain_size)
+        settle_exposure(self)
+
+    @cached_property
+    def leaks(self) -> int:
+        """The number ``k`` of exact parities."""
+        return self.eta.denominator.bit_length() - 1
+
+    @cached_property
+    def bits(self) -> int:
+        """The number ``m`` of randomized parities."""
+        return self.hash_bits or best_hash_bits(self.epsilon)
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin among the symbols."""
+        return SymbolCoin.build(self.title, self.epsilon, 1 << self.bits)
 
     @property
-    def publics_are_all(self) -> bool:
-        return bool(self.rows**self.masks <= _MAX_PUBLICS)
+    def anonymity(self) -> int:
+        return fwr_items.anonymity(self.domain_size, self.leaks)
+
+    @cached_property
+    def parities(self) -> Parities:
+        """The mechanism."""
+        return Parities(self.domain_size, self.leaks, self.bits, self.coin, self.allow_exposure)
+
+    @property
+    def _mechanism(self) -> Parities:
+        return self.parities
+
+    @property
+    def estimator(self) -> Walsh:
+        return self.parities.estimator
 
 
 @dataclass(frozen=True, repr=False)
-class HRR(FWR):
+class HRR(FrequencyOracle):
     """Hadamard randomized response: one parity under a public mask, through a coin. FWR with eta 1 and one hash bit.
 
     Cormode, Kulkarni, Srivastava: Answering range queries under local differential privacy, VLDB 2019, describe it so.
@@ -328,19 +294,43 @@ class HRR(FWR):
     Best fake: a mask under which all targets have one parity (0 always is one), and that parity | ``r`` times what
       a full agreement adds
 
-    >>> HRR(epsilon=1.0, domain_size=1000).report_bits
+    >>> HRR(epsilon=1.0, domain_size=1000).report_format.bits
     11
     """
 
-    hash_bits: int | None = 1
+    eta: Fraction = Fraction(1)
+    hash_bits: int = 1
+    allow_exposure: bool = False
 
     examples = ((1.0, 8), (0.5, 1000))
     name = "hrr"
+    methods = METHODS
     params = {  # noqa: RUF012
         **FWR.params,
         "eta": lambda owner, name, value: halving(owner, name, value) if value == 1 else _only(owner, name, value),
         "hash_bits": integer(1, 1),
     }
+
+    def _settle_parameters(self) -> None:
+        settle_exposure(self)
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin on the parity."""
+        return SymbolCoin.build(self.title, self.epsilon, 2)
+
+    @cached_property
+    def parities(self) -> Parities:
+        """The mechanism."""
+        return Parities(self.domain_size, 0, 1, self.coin)
+
+    @property
+    def _mechanism(self) -> Parities:
+        return self.parities
+
+    @property
+    def estimator(self) -> Walsh:
+        return self.parities.estimator
 
 
 def _only(owner: str, name: str, value: Any) -> Any:

@@ -1,22 +1,31 @@
 """The analysis of FWR, and of HRR, which leaks nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from fractions import Fraction
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
+from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import analyses, analysis
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
+from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
-from fldp.oracles.flexible.fwr import FWR
-from fldp.oracles.flexible.walsh_oracle_analysis import WalshAnalysis, items_claims, signs_of, spanned, whole
+from fldp.oracles.flexible.fwr import FWR, HRR
+from fldp.oracles.flexible.walsh import agreeing
+from fldp.oracles.flexible.walsh_analysis import WalshAnalysis, items_claims, signs_of, spanned, whole
 from fldp.randomness.stream import Stream
+from fldp.support.validation import fail
+
+_MAX_PUBLICS = 1 << 12
+
 
 _DRAWS = 1 << 14  # draws of masks, where there are too many to enumerate
 
@@ -25,12 +34,12 @@ _DRAWS = 1 << 14  # draws of masks, where there are too many to enumerate
 class ParityStrategy(Strategy):
     """Masks under which all targets have the same parity, such as 0, and these parities."""
 
-    oracle: FWR
+    oracle: FWR | HRR
     targets: Targets
 
     @property
     def _items(self) -> NDArray[Any]:
-        return np.asarray(self.oracle.items[self.targets])
+        return np.asarray(self.oracle.parities.items[self.targets])
 
     def best(self) -> float:
         return len(self.targets) * sum(self._worth)
@@ -38,29 +47,29 @@ class ParityStrategy(Strategy):
     @property
     def _worth(self) -> tuple[float, float, float]:
         """What a report adds to an estimate: if it agrees in all parities, if in the leak, and always."""
-        K, g, w = 1 << self.oracle.leaks, 1 << self.oracle.bits, self.oracle.noise.weight
+        K, g, w = 1 << self.oracle.parities.leaks, 1 << self.oracle.parities.bits, self.oracle.estimator.noise.weight
         sure = w / (float(self.oracle.coin.p) - 1 / g)
         return (sure, -sure / g, 0.0) if K == 1 else (sure, (1 - w) * K / (K - 1) - sure / g, -(1 - w) / (K - 1))
 
     def craft(self, count: int, generator: Generator) -> Array:
-        alike = np.flatnonzero(np.abs(signs_of(self.oracle.rows, self._items)) == len(self.targets))
-        masks = generator.choice(alike, (count, self.oracle.masks))
+        alike = np.flatnonzero(np.abs(signs_of(self.oracle.parities.rows, self._items)) == len(self.targets))
+        masks = generator.choice(alike, (count, self.oracle.parities.masks))
         return _masked(self.oracle, masks, _codes(masks, self._items[None, :1])[:, 0])
 
     def blind_mean(self) -> float:
-        return float((1 - self.oracle.noise.weight) * len(self.targets) / self.oracle.rows)
+        return float((1 - self.oracle.estimator.noise.weight) * len(self.targets) / self.oracle.parities.rows)
 
     def blind(self, count: int, generator: Generator) -> Array:
         """Draw uniform masks and symbols, and the leak of a random item, since not every leak is possible."""
-        masks = generator.integers(self.oracle.rows, size=(count, self.oracle.masks))
-        leak = _codes(masks, generator.integers(self.oracle.rows, size=(count, 1)))[:, 0]
-        symbols = generator.integers(1 << self.oracle.bits, size=count)
-        leaks = self.oracle.leaks
+        masks = generator.integers(self.oracle.parities.rows, size=(count, self.oracle.parities.masks))
+        leak = _codes(masks, generator.integers(self.oracle.parities.rows, size=(count, 1)))[:, 0]
+        symbols = generator.integers(1 << self.oracle.parities.bits, size=count)
+        leaks = self.oracle.parities.leaks
         return _masked(self.oracle, masks, leak & ((1 << leaks) - 1) | symbols << leaks)
 
     def best_given(self, data: Array) -> Array:
         """Try all parities that could be reported under the masks."""
-        masks = np.stack([data[f"mask{j}"].astype(np.int64) for j in range(self.oracle.masks)], axis=1)
+        masks = np.stack([data[f"mask{j}"].astype(np.int64) for j in range(self.oracle.parities.masks)], axis=1)
         return _masked(self.oracle, masks, np.argmax(self._scores(masks), axis=1))
 
     def best_on_average(self) -> float:
@@ -71,22 +80,25 @@ class ParityStrategy(Strategy):
 
     def _scores(self, masks: NDArray[np.int64]) -> Floats:
         """Return the worth of each choice of parities under these masks."""
-        codes, K = _codes(masks, self._items[None]), 1 << self.oracle.leaks
-        full = np.zeros((len(masks), 1 << self.oracle.masks))
+        codes, K = _codes(masks, self._items[None]), 1 << self.oracle.parities.leaks
+        full = np.zeros((len(masks), 1 << self.oracle.parities.masks))
         np.add.at(full, (np.arange(len(masks))[:, None], codes), 1.0)
-        leak = np.tile(full.reshape(len(masks), -1, K).sum(axis=1), 1 << self.oracle.bits)
+        leak = np.tile(full.reshape(len(masks), -1, K).sum(axis=1), 1 << self.oracle.parities.bits)
         both, alone, base = self._worth
         score = both * full + alone * leak + base * len(self.targets)
         for chosen in range(1, K):  # where leaked masks cancel out, so must their parities
-            cancel = np.bitwise_xor.reduce(np.where(chosen >> np.arange(self.oracle.masks) & 1, masks, 0), axis=1) == 0
-            odd = np.bitwise_count(np.arange(1 << self.oracle.masks) & chosen) & 1 == 1
+            cancel = (
+                np.bitwise_xor.reduce(np.where(chosen >> np.arange(self.oracle.parities.masks) & 1, masks, 0), axis=1)
+                == 0
+            )
+            odd = np.bitwise_count(np.arange(1 << self.oracle.parities.masks) & chosen) & 1 == 1
             score[np.ix_(cancel, odd)] = -np.inf
         return score
 
 
-def _some_masks(oracle: FWR) -> NDArray[np.int64]:
-    words = Stream(0).words(_DRAWS * oracle.masks) % np.uint64(oracle.rows)
-    return words.astype(np.int64).reshape(_DRAWS, oracle.masks)
+def _some_masks(oracle: FWR | HRR) -> NDArray[np.int64]:
+    words = Stream(0).words(_DRAWS * oracle.parities.masks) % np.uint64(oracle.parities.rows)
+    return words.astype(np.int64).reshape(_DRAWS, oracle.parities.masks)
 
 
 def _codes(masks: NDArray[np.int64], items: NDArray[Any]) -> NDArray[np.int64]:
@@ -95,38 +107,104 @@ def _codes(masks: NDArray[np.int64], items: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray((odd << np.arange(masks.shape[1])).sum(axis=2))
 
 
-def _masked(oracle: FWR, masks: NDArray[np.int64], bits: NDArray[np.int64]) -> Array:
+def _masked(oracle: FWR | HRR, masks: NDArray[np.int64], bits: NDArray[np.int64]) -> Array:
     data = np.empty(len(masks), oracle.report_format.dtype)
-    for j in range(oracle.masks):
+    for j in range(oracle.parities.masks):
         data[f"mask{j}"] = masks[:, j]
     data["bits"] = bits
     return data
 
 
-@analyses(FWR)
-class FWRAnalysis(WalshAnalysis[FWR]):
+@analyses(FWR, HRR)
+class FWRAnalysis(WalshAnalysis[FWR | HRR]):
     """Parities under masks."""
+
+    @property
+    def server_work(self) -> str:
+        return f"O({1 << self.oracle.parities.masks} n + d log d)"
+
+    @property
+    def outcomes(self) -> int:
+        return 1 << self.oracle.parities.masks
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """Over uniform masks, two items agree in the leak with probability eta, and in the symbol with 1/g."""
+        del value, other
+        K, g, p, q = (
+            1 << self.oracle.parities.leaks,
+            1 << self.oracle.parities.bits,
+            self.oracle.coin.p,
+            self.oracle.coin.q,
+        )
+        cells = self.oracle.parities.rows**self.oracle.parities.masks // (
+            K * g
+        )  # choices of masks for each pattern in which the parities of two items differ
+        ways = ((1, p, p), (g - 1, p, q), (g - 1, q, p), ((g - 1) ** 2, q, q))
+        each = Fraction(1, K * g)
+        bands = [Band(cells * count, each * count * a, each * count * b) for count, a, b in ways]
+        bands.append(Band(cells * (K - 1) * g * g, 1 - Fraction(1, K), Fraction(0)))
+        return Profile.of(bands, self.oracle.parities.rows**self.oracle.parities.masks * g)
+
+    def law(self, value: int, public: Any = None) -> Law:
+        if public is None:
+            raise fail(self.oracle.title, "public", "the masks that the law is conditional on", public)
+        self.check_enumerable(value)
+        item = int(self.oracle.parities.items[value])
+        true = sum(((item & mask).bit_count() & 1) << j for j, mask in enumerate(public))
+        leaks, p, q = self.oracle.parities.leaks, self.oracle.coin.p, self.oracle.coin.q
+        leak = true & ((1 << leaks) - 1)
+        return {
+            symbol << leaks | leak: p if symbol == true >> leaks else q
+            for symbol in range(1 << self.oracle.parities.bits)
+        }
+
+    def publics(self) -> Iterable[tuple[int, ...]]:
+        """All masks if they are few; else all masks of the leak, which decide eta, with some of the response."""
+        if self.publics_are_all:
+            return product(range(self.oracle.parities.rows), repeat=self.oracle.parities.masks)
+        drawn = (
+            (Stream(0).words(4 * self.oracle.parities.masks) % U64(self.oracle.parities.rows))
+            .reshape(4, self.oracle.parities.masks)
+            .tolist()
+        )
+        if self.oracle.parities.rows**self.oracle.parities.leaks > _MAX_PUBLICS:
+            return [tuple(row) for row in drawn]
+        leaked = product(range(self.oracle.parities.rows), repeat=self.oracle.parities.leaks)
+        return [(*leak, *row[self.oracle.parities.leaks :]) for leak, row in product(leaked, drawn)]
+
+    @property
+    def publics_are_all(self) -> bool:
+        return bool(self.oracle.parities.rows**self.oracle.parities.masks <= _MAX_PUBLICS)
+
+    def leak(self, data: Array) -> tuple[Array, Array]:
+        return self.oracle.parities.parities(data, 0, self.oracle.parities.leaks)
+
+    def agreement(self, data: Array, items: Array) -> Floats:
+        """The symbol is the item's own with probability p, each other with q."""
+        parities, coin = self.oracle.parities, self.oracle.coin
+        own = agreeing(*parities.parities(data, parities.leaks, parities.masks), items)
+        return np.where(own, 1.0, float(coin.q / coin.p))
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """Count the reports that every item, used or not, agrees with: in the leak, and also in the symbol."""
         oracle = self.oracle
-        K, g, n = 1 << oracle.leaks, 1 << oracle.bits, tally.n
-        used = np.zeros(oracle.rows, np.bool_)
-        used[oracle.items] = True
-        leak = np.full(oracle.rows, n) if K == 1 else whole(walsh_hadamard(tally.state[0]) + n, K)
+        K, g, n = 1 << oracle.parities.leaks, 1 << oracle.parities.bits, tally.n
+        used = np.zeros(oracle.parities.rows, np.bool_)
+        used[oracle.parities.items] = True
+        leak = np.full(oracle.parities.rows, n) if K == 1 else whole(walsh_hadamard(tally.state[0]) + n, K)
         full = whole(walsh_hadamard(tally.state[-1]) + K * leak, K * g)
         if K > 1:
-            yield from items_claims("leak", leak, np.full(oracle.rows, n), used, (1 / K, 1.0))
+            yield from items_claims("leak", leak, np.full(oracle.parities.rows, n), used, (1 / K, 1.0))
         yield from items_claims("supports", full, leak, used, (1 / g, float(oracle.coin.p)))
 
     def honest_reports(self, data: Array) -> Iterator[Claim]:
         """Masks and XORs of two masks are uniform: each value, and each parity of its bits."""
         oracle = self.oracle
-        columns = {f"mask {j}": data[f"mask{j}"] for j in range(oracle.masks)}
+        columns = {f"mask {j}": data[f"mask{j}"] for j in range(oracle.parities.masks)}
         both = {f"{a} ^ {b}": columns[a] ^ columns[b] for a, b in combinations(columns, 2)}
         names = list(columns | both)
-        tables = np.array([np.bincount(column, minlength=oracle.rows) for column in (columns | both).values()])
-        D, n = oracle.rows, len(data)
+        tables = np.array([np.bincount(column, minlength=oracle.parities.rows) for column in (columns | both).values()])
+        D, n = oracle.parities.rows, len(data)
         place = lambda cell: f"{names[cell // D]} is {cell % D}"  # noqa: E731
         yield CellClaim("masks", "all masks are equally frequent", tables.ravel(), n, 1 / D, 1 / D, place)
         even = (n + walsh_hadamard(tables)[:, 1:]) // 2
@@ -139,10 +217,13 @@ class FWRAnalysis(WalshAnalysis[FWR]):
         oracle = self.oracle
         if data is None:
             return None
-        signs = sum(walsh_hadamard(np.bincount(data[f"mask{j}"], minlength=oracle.rows)) for j in range(oracle.masks))
-        items = oracle.items[values].astype(np.int64)
-        sums = np.asarray(signs)[items[:, None] ^ items] / oracle.masks
-        return Scores(values, sums, np.full(sums.shape, 1 / oracle.masks), 1.0)
+        signs = sum(
+            walsh_hadamard(np.bincount(data[f"mask{j}"], minlength=oracle.parities.rows))
+            for j in range(oracle.parities.masks)
+        )
+        items = oracle.parities.items[values].astype(np.int64)
+        sums = np.asarray(signs)[items[:, None] ^ items] / oracle.parities.masks
+        return Scores(values, sums, np.full(sums.shape, 1 / oracle.parities.masks), 1.0)
 
     def fakes(self, targets: Targets) -> ParityStrategy:
         return ParityStrategy(self.oracle, targets)
@@ -150,6 +231,6 @@ class FWRAnalysis(WalshAnalysis[FWR]):
     def identified(self) -> list[float] | None:
         """If all items are in use, the masks of the leak are uniform vectors."""
         known, oracle = super().identified(), self.oracle
-        if known is not None or type(oracle) is not FWR or oracle.domain_size != oracle.rows:
+        if known is not None or type(oracle) is not FWR or oracle.domain_size != oracle.parities.rows:
             return known
-        return spanned(oracle.rows.bit_length() - 1, oracle.leaks)
+        return spanned(oracle.parities.rows.bit_length() - 1, oracle.parities.leaks)

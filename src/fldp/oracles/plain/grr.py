@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,8 @@ from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
-from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.oracle import Examples
-from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import PureOracle, Supports
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
@@ -53,8 +51,41 @@ class SymbolSupports(Supports):
         return np.asarray(true + generator.multinomial(rest, np.full(self.size, 1 / self.size)))
 
 
+@dataclass(frozen=True, eq=False)
+class SymbolResponse:
+    """Randomized response among symbols: the mechanism of GRR and RR."""
+
+    size: int
+    coin: SymbolCoin
+
+    words = 1
+
+    @cached_property
+    def report_format(self) -> ReportFormat:
+        """One symbol."""
+        return symbols(self.size)
+
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        """How often each symbol is reported."""
+        return symbol_counts(self.size)
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        """Apply the coin to every value."""
+        respond.over(len(values))(values, words[:, 0], U64(self.coin.keep), U64(self.coin.other), out)
+
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        """Add the symbols up."""
+        add_symbols.compiled(np.ascontiguousarray(data), state)
+
+    @cached_property
+    def estimator(self) -> SymbolSupports:
+        """A report supports its symbol alone."""
+        return SymbolSupports(self.size, self.coin.p, self.coin.q)
+
+
 @dataclass(frozen=True, repr=False)
-class GRR(PureOracle):
+class GRR(FrequencyOracle):
     """Generalised randomized response: the true value with probability ``p``, each other one with ``q``.
 
     ``p = e^eps/(e^eps+d-1)``, ``q = 1/(e^eps+d-1)``. It is eps-LDP because ``p/q = e^eps``. Best where the domain is
@@ -72,10 +103,8 @@ class GRR(PureOracle):
     array([...])
     """
 
-    examples: ClassVar[Examples] = ((1.0, 5), (3.0, 256), (0.5, 1000))
+    examples = ((1.0, 5), (3.0, 256), (0.5, 1000))
     name = "grr"
-    words = 1
-    server_work = "O(n + d)"
 
     @cached_property
     def coin(self) -> SymbolCoin:
@@ -83,43 +112,16 @@ class GRR(PureOracle):
         return SymbolCoin.build(self.title, self.epsilon, self.domain_size)
 
     @cached_property
-    def report_format(self) -> ReportFormat:
-        return symbols(self.domain_size)
-
-    @cached_property
-    def tally_format(self) -> TallyFormat:
-        return symbol_counts(self.domain_size)
-
-    @cached_property
-    def estimator(self) -> SymbolSupports:
-        return SymbolSupports(self.domain_size, self.p, self.q)
+    def _mechanism(self) -> SymbolResponse:
+        return SymbolResponse(self.domain_size, self.coin)
 
     @property
-    def outcomes(self) -> int:
-        return self.domain_size
-
-    def perturb(self, values: Values, words: Words, out: Array) -> None:
-        respond.over(len(values))(values, words[:, 0], U64(self.coin.keep), U64(self.coin.other), out)
-
-    def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        del value, other
-        p, q, rest = self.p, self.q, self.domain_size - 2
-        return Profile.of([Band(1, p, q), Band(1, q, p), Band(rest, rest * q, rest * q)], self.domain_size)
-
-    def likelihoods(self, data: Array) -> Floats:
-        return np.where(data[:, None] == np.arange(self.domain_size), 1.0, float(self.q / self.p))
-
-    def law(self, value: int, public: Any = None) -> Law:
-        del public
-        self.check_enumerable(value)
-        return {symbol: self.p if symbol == value else self.q for symbol in range(self.domain_size)}
+    def estimator(self) -> SymbolSupports:
+        return self._mechanism.estimator
 
 
 @dataclass(frozen=True, repr=False)
-class RR(GRR):
+class RR(FrequencyOracle):
     """Randomized response on two values: the true one with ``p = e^eps/(e^eps+1)``, else the *opposite* one.
 
     Warner: Randomized response, JASA 1965.
@@ -138,3 +140,16 @@ class RR(GRR):
     examples = ((1.0,), (0.1,))
     name = "rr"
     params = {"epsilon": positive, "domain_size": integer(2, 2)}  # noqa: RUF012
+
+    @cached_property
+    def coin(self) -> SymbolCoin:
+        """The realised coin."""
+        return SymbolCoin.build(self.title, self.epsilon, 2)
+
+    @cached_property
+    def _mechanism(self) -> SymbolResponse:
+        return SymbolResponse(self.domain_size, self.coin)
+
+    @property
+    def estimator(self) -> SymbolSupports:
+        return self._mechanism.estimator

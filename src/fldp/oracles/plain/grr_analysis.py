@@ -1,16 +1,50 @@
 """The analysis of GRR and RR."""
 
+from typing import Any
+
+import numpy as np
+
+from fldp.data.reports import Array
+from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import NAMED
+from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, supports_worth
 from fldp.oracles.base.support_counts_analysis import PureAnalysis
 from fldp.oracles.base.symbol_strategy import Symbols
-from fldp.oracles.plain.grr import GRR
+from fldp.oracles.plain.grr import GRR, RR
 
 
-@analyses(GRR)
-class GRRAnalysis(PureAnalysis[GRR]):
+@analyses(GRR, RR)
+class GRRAnalysis(PureAnalysis[GRR | RR]):
     """A report supports the value that it names."""
+
+    server_work = "O(n + d)"
+
+    @property
+    def outcomes(self) -> int:
+        return self.oracle.domain_size
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        del value, other
+        p, q, rest = self.oracle.estimator.p, self.oracle.estimator.q, self.oracle.domain_size - 2
+        return Profile.of([Band(1, p, q), Band(1, q, p), Band(rest, rest * q, rest * q)], self.oracle.domain_size)
+
+    def likelihoods(self, data: Array) -> Floats:
+        return np.where(
+            data[:, None] == np.arange(self.oracle.domain_size),
+            1.0,
+            float(self.oracle.estimator.q / self.oracle.estimator.p),
+        )
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        return {
+            symbol: self.oracle.estimator.p if symbol == value else self.oracle.estimator.q
+            for symbol in range(self.oracle.domain_size)
+        }
 
     def blind(self) -> tuple[str, ...]:
         return (NAMED,)

@@ -15,8 +15,8 @@ from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
 from fldp.numerics.word_kernels import parity
-from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
-from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.estimator import Estimator
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.plain.grr import respond
 from fldp.randomness.coins import SymbolCoin
@@ -52,6 +52,63 @@ def draw_positions(values: Any, words: Any, halves: Any, shift: Any, bits: Any, 
         out[k] = (half >> ONE) << bits | (position ^ (row & (~row + ONE) & (~wrong + ONE)))
 
 
+@dataclass(frozen=True, eq=False)
+class RowSigns(Estimator):
+    """Estimates from the signs of the rows: value ``v`` has row ``v // blocks + 1`` of block ``v mod blocks``."""
+
+    blocks: int
+    order: int
+    p: Fraction
+    q: Fraction
+
+    def to_rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
+        """Scatter a number for each value to its row, one line per block."""
+        rows = np.zeros((self.blocks, self.order), np.int64)
+        values = np.arange(self.size)
+        rows[values & (self.blocks - 1), values // self.blocks + 1] = marks
+        return rows
+
+    def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Gather a number for each value from its row: the inverse of ``to_rows``."""
+        return np.asarray(rows[:, 1:].T.reshape(-1)[: self.size])
+
+    def decode(self, tally: Tally, **options: Any) -> Floats:
+        """The transform gives +1 reports minus -1 reports in each row; the mean for the own value is ``p - q``."""
+        del options
+        signs = walsh_hadamard(tally.state.reshape(self.blocks, -1))
+        return np.asarray(self.from_rows(signs) / float(self.p - self.q), np.float64)
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+        """Return the variances of all estimates; they depend on how many users the block of a value has."""
+        del options
+        blocks = np.arange(self.size) & (self.blocks - 1)
+        inside = np.bincount(blocks, counts) if self.blocks > 1 else np.array([totals[0]], np.float64)
+        own, near = np.clip(counts, 0, totals[0]), np.clip(inside, 0, totals[0])[blocks]
+        return np.asarray(self._variance(totals[0], own, near))
+
+    def variance(self, n: int, count: Any, **options: Any) -> Any:
+        counts = np.asarray(count, np.float64)
+        if counts.shape == (self.size,):
+            return self.variances(counts, (n,), **options)
+        return self._variance(n, count, n)
+
+    def _variance(self, n: int, count: Any, inside: Any) -> Any:
+        """Return the variance for a value that ``count`` users hold, with ``inside`` users in its block."""
+        p, q = self.p, self.q
+        near, far = float((p + q) / (p - q) ** 2), float(2 * q / (p - q) ** 2)
+        return np.maximum(inside, count) * (near - far) + n * far - count
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+        """Estimates of rows s and t of one block have covariance 1/(p-q) times the count of its row s^t.
+
+        The product of two rows is the row s^t, and the mean of that sign is ``p - q`` for its own value, else 0. A
+        report is in one block, so estimates in different ones have none.
+        """
+        del n, options
+        pairs = xor_pairs(self.to_rows(members))
+        return float(self.from_rows(pairs) @ counts) / float(self.p - self.q)
+
+
 @dataclass(frozen=True, repr=False)
 class HR(FrequencyOracle):
     """Hadamard response: a symbol from the half of the value's block where its row is +1, or from another half.
@@ -77,7 +134,7 @@ class HR(FrequencyOracle):
       disagreeing) / (p - q)``
 
     >>> oracle = HR(epsilon=1.0, domain_size=1023)
-    >>> oracle.symbols, oracle.report_bits
+    >>> oracle.symbols, oracle.report_format.bits
     (1024, 10)
     >>> oracle.privatize([1, 2, 3])
     <3 reports of HR(epsilon=1.0, domain_size=1023)>
@@ -91,7 +148,6 @@ class HR(FrequencyOracle):
     examples = ((1.0, 5), (0.1, 2), (3.0, 255), (0.5, 1024), (3.0, 300, 16))
     name = "hr"
     words = 2
-    server_work = "O(n + d log d)"
     params = {  # noqa: RUF012
         **FrequencyOracle.params,
         "blocks": Described(power_of_two, "1 (the default), 2, 4, ... near e^epsilon"),
@@ -134,10 +190,6 @@ class HR(FrequencyOracle):
     def tally_format(self) -> TallyFormat:
         return symbol_counts(self.symbols)
 
-    @property
-    def outcomes(self) -> int:
-        return self.symbols
-
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         halves = np.empty(len(values), np.int64)
         own = (values & (self.blocks - 1)) << 1
@@ -147,80 +199,6 @@ class HR(FrequencyOracle):
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
 
-    def to_rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
-        """Scatter a number for each value to its row, one line per block."""
-        rows = np.zeros((self.blocks, 1 << self._bits), np.int64)
-        values = np.arange(self.domain_size)
-        rows[values & (self.blocks - 1), (values >> self._shift) + 1] = marks
-        return rows
-
-    def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Gather a number for each value from its row: the inverse of ``to_rows``."""
-        return np.asarray(rows[:, 1:].T.reshape(-1)[: self.domain_size])
-
-    def decode(self, tally: Tally, **options: Any) -> Floats:
-        """The transform gives +1 reports minus -1 reports in each row; the mean for the own value is ``p - q``."""
-        del options
-        signs = walsh_hadamard(tally.state.reshape(self.blocks, -1))
-        return np.asarray(self.from_rows(signs) / float(self.coin.p - self.coin.q), np.float64)
-
-    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
-        """Return the variances of all estimates; they depend on how many users the block of a value has."""
-        del options
-        blocks = np.arange(self.domain_size) & (self.blocks - 1)
-        inside = np.bincount(blocks, counts) if self.blocks > 1 else np.array([totals[0]], np.float64)
-        own, near = np.clip(counts, 0, totals[0]), np.clip(inside, 0, totals[0])[blocks]
-        return np.asarray(self._variance(totals[0], own, near))
-
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
-        counts = np.asarray(count, np.float64)
-        if counts.shape == (self.domain_size,):
-            return self.variances(counts, (n,), **options)
-        return self._variance(n, count, n)
-
-    def _variance(self, n: int, count: Any, inside: Any) -> Any:
-        """Return the variance for a value that ``count`` users hold, with ``inside`` users in its block."""
-        p, q = self.coin.p, self.coin.q
-        near, far = float((p + q) / (p - q) ** 2), float(2 * q / (p - q) ** 2)
-        return np.maximum(inside, count) * (near - far) + n * far - count
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
-        """Estimates of rows s and t of one block have covariance 1/(p-q) times the count of its row s^t.
-
-        The product of two rows is the row s^t, and the mean of that sign is ``p - q`` for its own value, else 0. A
-        report is in one block, so estimates in different ones have none.
-        """
-        del n, options
-        pairs = xor_pairs(self.to_rows(members))
-        return float(self.from_rows(pairs) @ counts) / float(self.coin.p - self.coin.q)
-
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """Two rows of a block have every pair of signs in a quarter of its positions; other blocks are all alike."""
-        p, q, half, rest = self.coin.p, self.coin.q, 1 << self._bits >> 1, 2 * self.blocks - 2
-        bands = [Band(rest * half, rest * q, rest * q)]  # in the halves that are neither's own
-        if (value ^ other) & (self.blocks - 1):
-            bands += [Band(half, p, q), Band(half, q, p)]
-        else:
-            bands += [Band(half // 2, a / 2, b / 2) for a in (p, q) for b in (p, q)]
-        return Profile.of(bands, self.symbols)
-
-    def sample_values(self, start: int, stop: int) -> list[int]:
-        return [value for value in dict.fromkeys((start, start + 1, start + self.blocks)) if value < stop]
-
-    def likelihoods(self, data: Array) -> Floats:
-        values = np.arange(self.domain_size)
-        blocks, rows = values & (self.blocks - 1), (values >> self._shift) + 1
-        inside = (data >> self._bits)[:, None] == blocks
-        agree = np.bitwise_count(data[:, None] & rows.astype(data.dtype)) & 1 == 0
-        return np.where(inside & agree, 1.0, float(self.coin.q / self.coin.p))
-
-    def law(self, value: int, public: Any = None) -> Law:
-        del public
-        self.check_enumerable(value)
-        block, row = value & (self.blocks - 1), (value >> self._shift) + 1
-        size = Fraction(1 << self._bits, 2)
-        inside, outside = self.coin.p / size, self.coin.q / size
-        return {
-            symbol: inside if symbol >> self._bits == block and not (symbol & row).bit_count() & 1 else outside
-            for symbol in range(self.symbols)
-        }
+    @cached_property
+    def estimator(self) -> RowSigns:
+        return RowSigns(self.domain_size, self.blocks, self.order, self.coin.p, self.coin.q)

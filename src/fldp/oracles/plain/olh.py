@@ -1,6 +1,5 @@
 """Optimised local hashing (OLH): hash the value to a few symbols, then apply randomized response to those."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -9,19 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.formats import ReportFormat
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64, Kernel
-from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
-from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.support_counts import PureOracle, Supports
-from fldp.oracles.base.symbol_reports import symbol_dtype
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.support_counts import Supports
+from fldp.oracles.base.symbol_reports import support_counts, symbol_dtype
 from fldp.oracles.plain.grr import respond
 from fldp.randomness.coins import SymbolCoin, exp_lower
-from fldp.randomness.stream import Stream, Words
-from fldp.support.validation import fail
+from fldp.randomness.stream import Words
 
 _MAX_SYMBOLS = 2**32 - 1
 _CHUNK = 1 << 16
@@ -59,7 +56,7 @@ def best_symbols(epsilon: float) -> int:
 
 
 @dataclass(frozen=True, repr=False)
-class OLH(PureOracle):
+class OLH(FrequencyOracle):
     """Optimised local hashing: a public random hash to ``g`` symbols, then randomized response among those.
 
     ``p = e^eps/(e^eps+g-1)``, ``q = 1/g``. Given the seed, which says nothing about the value, the report is
@@ -85,7 +82,6 @@ class OLH(PureOracle):
     examples = ((1.0, 100), (4.0, 7))
     name = "olh"
     words = 2
-    server_work = "O(n d)"
 
     @cached_property
     def symbols(self) -> int:
@@ -96,11 +92,6 @@ class OLH(PureOracle):
     def coin(self) -> SymbolCoin:
         """The realised coin."""
         return SymbolCoin.build(self.title, self.epsilon, self.symbols)
-
-    @property
-    def q(self) -> Fraction:
-        """The share of seeds under which another value hashes to the reported symbol, within 2^-64."""
-        return Fraction(1, self.symbols)
 
     @cached_property
     def report_format(self) -> ReportFormat:
@@ -116,12 +107,15 @@ class OLH(PureOracle):
 
     @cached_property
     def estimator(self) -> Supports:
-        """Under ideal hashing a report supports other values independently of each other and of its own."""
-        return Supports(self.domain_size, self.p, self.q, independent=True)
+        """Under ideal hashing a report supports other values independently of each other and of its own.
 
-    @property
-    def outcomes(self) -> int:
-        return self.symbols
+        ``q`` is the share of seeds under which another value hashes to the reported symbol, within 2^-64.
+        """
+        return Supports(self.domain_size, self.coin.p, Fraction(1, self.symbols), independent=True)
+
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return support_counts(self.domain_size)
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         seeds, hashed = np.ascontiguousarray(words[:, 0]), np.empty(len(values), np.uint64)
@@ -141,18 +135,3 @@ class OLH(PureOracle):
         """Return ``ceil(symbol * 2^64 / g)`` modulo ``2^64``, the least hash that multiply-high makes this symbol."""
         whole, rest = divmod(2**64, self.symbols)
         return symbol * U64(whole) + (symbol * U64(rest) + U64(self.symbols - 1)) // U64(self.symbols)
-
-    def likelihoods(self, data: Array) -> Floats:
-        hashes = keyed_hash(data["seed"][:, None], np.arange(self.domain_size, dtype=np.uint64))
-        symbols = multiply_high(hashes, U64(self.symbols))
-        return np.where(symbols == data["symbol"][:, None], 1.0, float(self.coin.q / self.coin.p))
-
-    def law(self, value: int, public: Any = None) -> Law:
-        self.check_enumerable(value)
-        if public is None:
-            raise fail(self.title, "public", "the seed that the law is conditional on", public)
-        hashed = int(multiply_high(keyed_hash(U64(public), U64(value)), U64(self.symbols)))
-        return {symbol: self.coin.p if symbol == hashed else self.coin.q for symbol in range(self.symbols)}
-
-    def publics(self) -> Iterable[int]:
-        return map(int, Stream(0).words(16))

@@ -1,20 +1,25 @@
 """The analysis of OLH."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array, Tally
 from fldp.numerics.kernels import U64
+from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import CellClaim, ChanceClaim, Claim, Scores
+from fldp.oracles.base.oracle import Law
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, independent_pairs, total_of
 from fldp.oracles.plain.olh import OLH
+from fldp.randomness.stream import Stream
+from fldp.support.validation import fail
 
 POOL, MAX_POOLS = 1 << 16, 64  # hash seeds that an attacker tries, and how often
 
@@ -30,7 +35,7 @@ class Hashes(Strategy):
         return self._worth(len(self.targets))
 
     def _worth(self, supported: float) -> float:
-        p, q = self.oracle.p, self.oracle.q
+        p, q = self.oracle.estimator.p, self.oracle.estimator.q
         return (supported - len(self.targets) * float(q)) / float(p - q)
 
     def craft(self, count: int, generator: Generator) -> Array:
@@ -97,12 +102,36 @@ def _no_more_than(most: int, balls: int, urns: int) -> float:
 class OLHAnalysis(PureAnalysis[OLH]):
     """A hash seed, and a symbol."""
 
+    server_work = "O(n d)"
+
+    @property
+    def outcomes(self) -> int:
+        return self.oracle.symbols
+
+    def likelihoods(self, data: Array) -> Floats:
+        hashes = keyed_hash(data["seed"][:, None], np.arange(self.oracle.domain_size, dtype=np.uint64))
+        symbols = multiply_high(hashes, U64(self.oracle.symbols))
+        return np.where(symbols == data["symbol"][:, None], 1.0, float(self.oracle.coin.q / self.oracle.coin.p))
+
+    def law(self, value: int, public: Any = None) -> Law:
+        self.check_enumerable(value)
+        if public is None:
+            raise fail(self.oracle.title, "public", "the seed that the law is conditional on", public)
+        hashed = int(multiply_high(keyed_hash(U64(public), U64(value)), U64(self.oracle.symbols)))
+        return {
+            symbol: self.oracle.coin.p if symbol == hashed else self.oracle.coin.q
+            for symbol in range(self.oracle.symbols)
+        }
+
+    def publics(self) -> Iterable[int]:
+        return map(int, Stream(0).words(16))
+
     def fakes(self, targets: Targets) -> Hashes:
         return Hashes(self.oracle, targets)
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         yield from super().honest_tally(tally)
-        yield total_of(self.oracle, tally)
+        yield total_of(self.oracle.estimator, tally)
 
     def honest_reports(self, data: Array) -> Iterator[Claim]:
         octets = np.ascontiguousarray(data["seed"]).astype("<u8").view(np.uint8).reshape(-1, 8)
@@ -119,7 +148,7 @@ class OLHAnalysis(PureAnalysis[OLH]):
             hashes = keyed_hash(part["seed"][:, None], values.astype(np.uint64))
             return np.asarray(multiply_high(hashes, U64(self.oracle.symbols)) == part["symbol"][:, None])
 
-        return independent_pairs(self.oracle, tally, data, values, supported)
+        return independent_pairs(self.oracle.estimator, tally, data, values, supported)
 
 
 def _repeated(seeds: Array) -> ChanceClaim:

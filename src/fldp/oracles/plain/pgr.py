@@ -1,7 +1,6 @@
 """Projective geometry response (PGR): a point of a finite geometry, probably opposite to the value's own point."""
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +11,10 @@ from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
-from fldp.numerics.projective_geometry import Space, best_space, hyperplane_sums, opposite
+from fldp.numerics.projective_geometry import Space, best_space, hyperplane_sums
 from fldp.numerics.types import Floats
-from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import PureOracle, Supports
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.randomness.coins import SetCoin
 from fldp.randomness.stream import Words
@@ -131,7 +129,7 @@ class PointSupports(Supports):
 
 
 @dataclass(frozen=True, repr=False)
-class PGR(PureOracle):
+class PGR(FrequencyOracle):
     """Projective geometry response: a point, with ``e^eps`` to 1 for those opposite to the point of the value.
 
     The points form the projective space of ``t`` digits modulo a prime near ``e^eps + 1``
@@ -152,7 +150,7 @@ class PGR(PureOracle):
     Best fake: the point that is opposite to most targets, by one transform | ``(most supported - r q) / (p - q)``
 
     >>> oracle = PGR(epsilon=1.0, domain_size=1023)
-    >>> oracle.space, oracle.space.size, oracle.report_bits
+    >>> oracle.space, oracle.space.size, oracle.report_format.bits
     (Space(order=3, dimension=7), 1093, 11)
     >>> oracle.privatize([1, 2, 3])
     <3 reports of PGR(epsilon=1.0, domain_size=1023)>
@@ -161,7 +159,6 @@ class PGR(PureOracle):
     examples = ((1.0, 5), (1.0, 1024), (0.1, 40), (2.0, 300), (8.0, 257))
     name = "pgr"
     words = 1
-    server_work = "O(n + d e^eps log d)"
 
     @cached_property
     def space(self) -> Space:
@@ -173,15 +170,6 @@ class PGR(PureOracle):
         """The realised coin."""
         return SetCoin.build(self.title, self.epsilon, self.space.set_size, self.space.rest_size)
 
-    @property
-    def p(self) -> Fraction:
-        return self.coin.p * self.space.set_size
-
-    @property
-    def q(self) -> Fraction:
-        shared = self.space.meet_size
-        return self.coin.p * shared + self.coin.q * (self.space.set_size - shared)
-
     @cached_property
     def report_format(self) -> ReportFormat:
         return symbols(self.space.size)
@@ -192,11 +180,9 @@ class PGR(PureOracle):
 
     @cached_property
     def estimator(self) -> PointSupports:
-        return PointSupports(self.domain_size, self.p, self.q, space=self.space, coin=self.coin)
-
-    @property
-    def outcomes(self) -> int:
-        return self.space.size
+        size, shared = self.space.set_size, self.space.meet_size
+        p, q = self.coin.p * size, self.coin.p * shared + self.coin.q * (size - shared)
+        return PointSupports(self.domain_size, p, q, space=self.space, coin=self.coin)
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         order, rest, digits = U64(self.space.order), U64(self.space.rest_size), self.space.dimension
@@ -205,24 +191,3 @@ class PGR(PureOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """Any two sets meet in the same number of points."""
-        del value, other
-        p, q, both = self.coin.p, self.coin.q, self.space.meet_size
-        either = self.space.set_size - both
-        neither = self.space.size - both - 2 * either
-        sizes = ((both, p, p), (either, p, q), (either, q, p), (neither, q, q))
-        return Profile.of((Band(count, count * a, count * b) for count, a, b in sizes), self.space.size)
-
-    def likelihoods(self, data: Array) -> Floats:
-        inside = opposite(data, np.arange(self.domain_size), self.space)
-        return np.where(inside, 1.0, float(self.coin.q / self.coin.p))
-
-    def law(self, value: int, public: Any = None) -> Law:
-        del public
-        self.check_enumerable(value)
-        marks = np.zeros(self.space.size, np.int64)
-        marks[value] = 1
-        opposite = hyperplane_sums(marks, self.space).tolist()
-        return {point: self.coin.p if inside else self.coin.q for point, inside in enumerate(opposite)}

@@ -1,11 +1,17 @@
 """The analysis of PGR."""
 
 from collections.abc import Iterator
+from typing import Any
 
-from fldp.data.reports import Tally
-from fldp.numerics.projective_geometry import hyperplane_sums
+import numpy as np
+
+from fldp.data.reports import Array, Tally
+from fldp.numerics.projective_geometry import hyperplane_sums, opposite
+from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import UNUSED, CellClaim, Claim, supports
+from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, times
 from fldp.oracles.base.support_counts_analysis import PureAnalysis
 from fldp.oracles.base.symbol_strategy import Symbols
@@ -16,13 +22,40 @@ from fldp.oracles.plain.pgr import PGR
 class PGRAnalysis(PureAnalysis[PGR]):
     """A point supports the values that are opposite to it."""
 
+    server_work = "O(n + d e^eps log d)"
+
+    @property
+    def outcomes(self) -> int:
+        return self.oracle.space.size
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """Any two sets meet in the same number of points."""
+        del value, other
+        p, q, both = self.oracle.coin.p, self.oracle.coin.q, self.oracle.space.meet_size
+        either = self.oracle.space.set_size - both
+        neither = self.oracle.space.size - both - 2 * either
+        sizes = ((both, p, p), (either, p, q), (either, q, p), (neither, q, q))
+        return Profile.of((Band(count, count * a, count * b) for count, a, b in sizes), self.oracle.space.size)
+
+    def likelihoods(self, data: Array) -> Floats:
+        inside = opposite(data, np.arange(self.oracle.domain_size), self.oracle.space)
+        return np.where(inside, 1.0, float(self.oracle.coin.q / self.oracle.coin.p))
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        marks = np.zeros(self.oracle.space.size, np.int64)
+        marks[value] = 1
+        opposite = hyperplane_sums(marks, self.oracle.space).tolist()
+        return {point: self.oracle.coin.p if inside else self.oracle.coin.q for point, inside in enumerate(opposite)}
+
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         oracle, n = self.oracle, tally.n
         claim = "every point is as frequent as for some value"
         p, q = float(oracle.coin.p), float(oracle.coin.q)
         yield CellClaim("points", claim, tally.state, n, q, p, "point {}".format)
-        sums, noise = hyperplane_sums(tally.state, oracle.space), float(oracle.q)
-        yield supports(sums[: oracle.domain_size], n, noise, float(oracle.p))
+        sums, noise = hyperplane_sums(tally.state, oracle.space), float(oracle.estimator.q)
+        yield supports(sums[: oracle.domain_size], n, noise, float(oracle.estimator.p))
         idle = sums[oracle.domain_size :]
         name = lambda cell: f"point {cell + oracle.domain_size}"  # noqa: E731
         if idle.size:
@@ -31,5 +64,5 @@ class PGRAnalysis(PureAnalysis[PGR]):
     def fakes(self, targets: Targets) -> Symbols:
         oracle = self.oracle
         supported = hyperplane_sums(times(targets, oracle.space.size), oracle.space)
-        worth = (supported - len(targets) * float(oracle.q)) / float(oracle.p - oracle.q)
+        worth = (supported - len(targets) * float(oracle.estimator.q)) / float(oracle.estimator.p - oracle.estimator.q)
         return Symbols(worth, oracle.report_format.dtype)

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from itertools import pairwise
-from math import comb
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,10 +14,10 @@ from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import multiply_high
-from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.support_counts import PureOracle, Supports
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbol_sets
-from fldp.randomness.coins import BITS, SubsetCoin, exp_lower
+from fldp.randomness.coins import SubsetCoin, exp_lower
 from fldp.randomness.stream import Words
 
 _SIX, _SIXTY_THREE, _SIXTY_FOUR = U64(6), U64(63), U64(64)
@@ -96,33 +94,6 @@ def _rare_variance(power: Fraction, size: int, domain_size: int) -> Fraction:
     return (weight - power) * ((rest - 1) * weight + size * power) / (size * rest**2)
 
 
-@lru_cache(maxsize=16)
-def floyd_law(others: int, members: int) -> dict[int, Fraction]:
-    """Return the exact probability of every set that ``mark_others`` draws, as bits of a number, ahead of any value.
-
-    >>> law = floyd_law(4, 2)
-    >>> len(law), sum(law.values())
-    (6, Fraction(1, 1))
-    >>> law[0b0011] == Fraction(1, 6)
-    False
-    """
-    ways = {0: 1}
-    for last in range(others - members, others):
-        grown: dict[int, int] = {}
-        for drawn, words in enumerate(_words_of_each(last + 1)):
-            for chosen, count in ways.items():
-                grown_set = chosen | (1 << last if chosen >> drawn & 1 else 1 << drawn)
-                grown[grown_set] = grown.get(grown_set, 0) + count * words
-        ways = grown
-    return {chosen: Fraction(count, 1 << BITS * members) for chosen, count in ways.items()}
-
-
-def _words_of_each(bound: int) -> list[int]:
-    """Return how many of the ``2^64`` words multiply-high makes each number below the bound."""
-    starts = [-(-(number << BITS) // bound) for number in range(bound + 1)]
-    return [stop - start for start, stop in pairwise(starts)]
-
-
 @dataclass(frozen=True, eq=False)
 class SetSupports(Supports):
     """Supports of sets of one size; ``both_own`` and ``both_others`` say how likely a set holds two given values."""
@@ -145,7 +116,7 @@ class SetSupports(Supports):
 
 
 @dataclass(frozen=True, repr=False)
-class SS(PureOracle):
+class SS(FrequencyOracle):
     """Subset selection: a set of ``w`` values, sorted, that holds the true one with probability ``p``.
 
     ``p = w e^eps/(w e^eps + d - w)``, ``q = (w - p)/(d - 1)``, and ``w`` is near ``d/(e^eps+1)``. All sets that hold
@@ -167,7 +138,7 @@ class SS(PureOracle):
     Best fake: a set with as many targets as it has room for | ``(min(r, w) - r q) / (p - q)``
 
     >>> oracle = SS(epsilon=1.0, domain_size=12)
-    >>> oracle.size, oracle.report_bits
+    >>> oracle.size, oracle.report_format.bits
     (3, 12)
     >>> oracle.privatize([1, 2, 3])
     <3 reports of SS(epsilon=1.0, domain_size=12)>
@@ -187,11 +158,6 @@ class SS(PureOracle):
         return SubsetCoin.build(self.title, self.epsilon, self.size, self.domain_size)
 
     @property
-    def q(self) -> Fraction:
-        """The share of sets that hold a given other value, up to a factor within ``w d/2^64`` of 1."""
-        return (self.size - self.p) / (self.domain_size - 1)
-
-    @property
     def words(self) -> int:
         return 1 + self.size
 
@@ -205,45 +171,19 @@ class SS(PureOracle):
 
     @cached_property
     def estimator(self) -> SetSupports:
-        own = self.p * Fraction(self.size - 1, self.domain_size - 1)
-        return SetSupports(self.domain_size, self.p, self.q, both_own=own, both_others=self.both_others())
-
-    @property
-    def server_work(self) -> str:
-        return f"O({self.size} n + d)"
-
-    @property
-    def outcomes(self) -> int:
-        return comb(self.domain_size, self.size) if self.domain_size < 64 else 1 << 63
+        """``q`` is the share of sets that hold a given other value, up to a factor within ``w d/2^64`` of 1."""
+        p, size, others = self.coin.p, self.size, self.domain_size - 1
+        pairs = others * max(1, others - 1)  # of two values there are no two others
+        return SetSupports(
+            self.domain_size,
+            p,
+            (size - p) / others,
+            both_own=p * Fraction(size - 1, others),
+            both_others=(size - 1) * (p * (size - 2) + (1 - p) * size) / pairs,
+        )
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         draw_subsets.over(len(values), self.size)(values, words, U64(self.coin.keep), U64(self.domain_size - 1), out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data).reshape(-1), state)
-
-    def both_others(self) -> Fraction:
-        """Return the probability that a set holds two given values, neither of them the true one."""
-        pairs = (self.domain_size - 1) * max(1, self.domain_size - 2)  # of two values there are no two others
-        return (self.size - 1) * (self.p * (self.size - 2) + (1 - self.p) * self.size) / pairs
-
-    def likelihoods(self, data: Array) -> Floats:
-        """Sets of one size are taken for uniform, which they are within ``2 w d/2^64``."""
-        likelihoods = np.full((len(data), self.domain_size), float(1 / self.coin.ratio))
-        np.put_along_axis(likelihoods, data.astype(np.int64), 1.0, axis=1)
-        return likelihoods
-
-    def law(self, value: int, public: Any = None) -> Law:
-        del public
-        self.check_enumerable(value)
-        others, named = self.domain_size - 1, {}
-        for share, own in ((self.p, 1), (1 - self.p, 0)):
-            for chosen, probability in floyd_law(others, self.size - own).items():
-                below = chosen & ((1 << value) - 1)
-                named[_members(below | (chosen ^ below) << 1 | own << value)] = share * probability
-        return named
-
-
-def _members(chosen: int) -> tuple[int, ...]:
-    """Return the positions of the set bits, in order."""
-    return tuple(position for position in range(chosen.bit_length()) if chosen >> position & 1)

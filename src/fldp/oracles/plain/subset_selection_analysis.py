@@ -1,6 +1,11 @@
 """The analysis of SS."""
 
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -9,9 +14,11 @@ from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import Scores
+from fldp.oracles.base.oracle import Law
 from fldp.oracles.base.strategy import Generator, Strategy, Targets, supports_worth
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, supported_together
 from fldp.oracles.plain.subset_selection import SS
+from fldp.randomness.coins import BITS
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +51,30 @@ class Subsets(Strategy):
 class SSAnalysis(PureAnalysis[SS]):
     """A set of values."""
 
+    @property
+    def server_work(self) -> str:
+        return f"O({self.oracle.size} n + d)"
+
+    @property
+    def outcomes(self) -> int:
+        return comb(self.oracle.domain_size, self.oracle.size) if self.oracle.domain_size < 64 else 1 << 63
+
+    def likelihoods(self, data: Array) -> Floats:
+        """Sets of one size are taken for uniform, which they are within ``2 w d/2^64``."""
+        likelihoods = np.full((len(data), self.oracle.domain_size), float(1 / self.oracle.coin.ratio))
+        np.put_along_axis(likelihoods, data.astype(np.int64), 1.0, axis=1)
+        return likelihoods
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        others, named = self.oracle.domain_size - 1, {}
+        for share, own in ((self.oracle.estimator.p, 1), (1 - self.oracle.estimator.p, 0)):
+            for chosen, probability in floyd_law(others, self.oracle.size - own).items():
+                below = chosen & ((1 << value) - 1)
+                named[_members(below | (chosen ^ below) << 1 | own << value)] = share * probability
+        return named
+
     def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
         oracle = self.oracle
         if oracle.size < 2 or data is None:
@@ -54,9 +85,9 @@ class SSAnalysis(PureAnalysis[SS]):
             np.put_along_axis(supports, part.astype(np.int64), 1, axis=1)
             return supports[:, values]
 
-        own = float(oracle.p) * (oracle.size - 1) / (oracle.domain_size - 1)
-        both = supported_together(oracle, data, values, supported)
-        return _together(oracle, tally.n, both, values, (float(oracle.both_others()), own))
+        joint = float(oracle.estimator.both_others), float(oracle.estimator.both_own)
+        both = supported_together(oracle.domain_size, data, values, supported)
+        return _together(oracle, tally.n, both, values, joint)
 
     def fakes(self, targets: Targets) -> Subsets:
         return Subsets(*supports_worth(self.oracle, targets), self.oracle.size, self.oracle.report_format.dtype)
@@ -67,7 +98,7 @@ def _together(oracle: SS, n: int, both: Floats, values: NDArray[np.int64], joint
 
     ``both`` counts them, ``joint`` is how likely both are supported if neither is held, and if one is.
     """
-    p, q, (neither, one) = float(oracle.p), float(oracle.q), joint
+    p, q, (neither, one) = float(oracle.estimator.p), float(oracle.estimator.q), joint
     slope = (one - neither) / (p - q)
     level = neither - 2 * slope * q
     alone = np.diag(both)
@@ -77,3 +108,35 @@ def _together(oracle: SS, n: int, both: Floats, values: NDArray[np.int64], joint
     laws = ((neither, q - neither, q - neither, 1 - 2 * q + neither), (one, p - one, q - one, 1 - p - q + one))
     variance = max(float(np.dot(law, scores**2)) for law in laws)
     return Scores(values, sums, np.full(sums.shape, variance), float(scores.max()))
+
+
+@lru_cache(maxsize=16)
+def floyd_law(others: int, members: int) -> dict[int, Fraction]:
+    """Return the exact probability of every set that ``mark_others`` draws, as bits of a number, ahead of any value.
+
+    >>> law = floyd_law(4, 2)
+    >>> len(law), sum(law.values())
+    (6, Fraction(1, 1))
+    >>> law[0b0011] == Fraction(1, 6)
+    False
+    """
+    ways = {0: 1}
+    for last in range(others - members, others):
+        grown: dict[int, int] = {}
+        for drawn, words in enumerate(_words_of_each(last + 1)):
+            for chosen, count in ways.items():
+                grown_set = chosen | (1 << last if chosen >> drawn & 1 else 1 << drawn)
+                grown[grown_set] = grown.get(grown_set, 0) + count * words
+        ways = grown
+    return {chosen: Fraction(count, 1 << BITS * members) for chosen, count in ways.items()}
+
+
+def _words_of_each(bound: int) -> list[int]:
+    """Return how many of the ``2^64`` words multiply-high makes each number below the bound."""
+    starts = [-(-(number << BITS) // bound) for number in range(bound + 1)]
+    return [stop - start for start, stop in pairwise(starts)]
+
+
+def _members(chosen: int) -> tuple[int, ...]:
+    """Return the positions of the set bits, in order."""
+    return tuple(position for position in range(chosen.bit_length()) if chosen >> position & 1)

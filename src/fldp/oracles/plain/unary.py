@@ -1,23 +1,20 @@
 """Unary encodings (SUE, OUE): one bit per value, each randomized independently."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.formats import ReportFormat
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
-from fldp.numerics.types import Floats
 from fldp.oracles.base.bit_reports import LANES, add_bits, bit_rows
-from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import PureOracle, Supports
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.support_counts import Supports
+from fldp.oracles.base.symbol_reports import support_counts
 from fldp.randomness.coins import UnaryCoins
 from fldp.randomness.stream import Words
 
@@ -88,79 +85,47 @@ def throw_each(values: Any, words: Any, masks: Any, true: Any, out: Any) -> None
         settle_bit(row, U64(values[i]), words[i, 0] < true[values[i]], out[i])
 
 
-@dataclass(frozen=True, repr=False)
-class UnaryOracle(PureOracle):
-    """A unary encoding with one coin for the true bit and one for every other bit."""
+@dataclass(frozen=True, eq=False)
+class UnaryBits:
+    """A bit for each value, by one coin for the true bit and one for every other: the mechanism of SUE and OUE."""
 
-    server_work = "O(n d)"
-
-    @property
-    @abstractmethod
-    def coins(self) -> UnaryCoins:
-        """The realised coins."""
-
-    @property
-    def p(self) -> Fraction:
-        return self.coins.p
-
-    @property
-    def q(self) -> Fraction:
-        return self.coins.q
+    size: int
+    coins: UnaryCoins
 
     @property
     def words(self) -> int:
-        return 1 + self.coins.planes * -(-self.domain_size // 64)
+        """The word of the true bit, and the bit planes of all."""
+        return 1 + self.coins.planes * -(-self.size // 64)
 
     @cached_property
     def report_format(self) -> ReportFormat:
-        return bit_rows(self.domain_size)
+        """Packed bits."""
+        return bit_rows(self.size)
 
     @cached_property
-    def estimator(self) -> Supports:
-        return Supports(self.domain_size, self.p, self.q, independent=True)
-
-    @property
-    def outcomes(self) -> int:
-        return 1 << self.domain_size
+    def tally_format(self) -> TallyFormat:
+        """How often each bit is set."""
+        return support_counts(self.size)
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
-        coins = self.coins
-        last = _ALL >> U64(-self.domain_size % 64)
+        """Throw the bits of every value."""
+        coins, last = self.coins, _ALL >> U64(-self.size % 64)
         throw.over(len(values))(
             values, words, coins.planes, U64(coins.true_threshold), U64(coins.other_threshold), last, out
         )
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        """Add the bits up."""
         add_bits.compiled(np.ascontiguousarray(data), LANES, state)
 
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """Bands by the bits of the two values; all other bits have the same law under both."""
-        del value, other
-        each = 1 << (self.domain_size - 2)
-        own, rest = (self.p, 1 - self.p), (self.q, 1 - self.q)
-        bands = (Band(each, own[a] * rest[b], rest[a] * own[b]) for a in (0, 1) for b in (0, 1))
-        return Profile.of(bands, self.outcomes)
-
-    def likelihoods(self, data: Array) -> Floats:
-        """Up to a common factor, a value is likely or not by its own bit alone."""
-        bits = np.unpackbits(data, axis=1, count=self.domain_size, bitorder="little")
-        return np.where(bits, 1.0, float(1 / self.coins.ratio))
-
-    def law(self, value: int, public: Any = None) -> Law:
-        del public
-        self.check_enumerable(value)
-        law = {}
-        for bits in range(self.outcomes):
-            own = (bits >> value) & 1
-            others = bits.bit_count() - own
-            law[bits] = (self.p if own else 1 - self.p) * (
-                self.q**others * (1 - self.q) ** (self.domain_size - 1 - others)
-            )
-        return law
+    @cached_property
+    def estimator(self) -> Supports:
+        """Bits are supports, and independent of each other."""
+        return Supports(self.size, self.coins.p, self.coins.q, independent=True)
 
 
 @dataclass(frozen=True, repr=False)
-class SUE(UnaryOracle):
+class SUE(FrequencyOracle):
     """Symmetric unary encoding, the core of basic RAPPOR: every bit is flipped alike.
 
     ``p = e^(eps/2)/(e^(eps/2)+1)``, ``q = 1 - p``. Two values differ in two bits, so the ratio of a report's
@@ -183,11 +148,20 @@ class SUE(UnaryOracle):
 
     @cached_property
     def coins(self) -> UnaryCoins:
+        """The realised coins."""
         return UnaryCoins.build(self.title, self.epsilon, symmetric=True)
+
+    @cached_property
+    def _mechanism(self) -> UnaryBits:
+        return UnaryBits(self.domain_size, self.coins)
+
+    @property
+    def estimator(self) -> Supports:
+        return self._mechanism.estimator
 
 
 @dataclass(frozen=True, repr=False)
-class OUE(UnaryOracle):
+class OUE(FrequencyOracle):
     """Optimised unary encoding: the true bit is a fair coin, and the others are rarely 1.
 
     ``p = 1/2``, ``q = 1/(e^eps+1)``: of all pairs with ``p (1-q) / (q (1-p)) = e^eps`` the one with the least
@@ -210,4 +184,13 @@ class OUE(UnaryOracle):
 
     @cached_property
     def coins(self) -> UnaryCoins:
+        """The realised coins."""
         return UnaryCoins.build(self.title, self.epsilon, symmetric=False)
+
+    @cached_property
+    def _mechanism(self) -> UnaryBits:
+        return UnaryBits(self.domain_size, self.coins)
+
+    @property
+    def estimator(self) -> Supports:
+        return self._mechanism.estimator

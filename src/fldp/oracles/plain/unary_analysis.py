@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,32 +13,69 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.bit_strategy import BitStrategy, set_bits
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
+from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, supports_worth
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, independent_pairs, total_of
-from fldp.oracles.plain.unary import UnaryOracle
+from fldp.oracles.plain.unary import OUE, SUE
 
 
-@analyses(UnaryOracle)
-class UnaryAnalysis(PureAnalysis[UnaryOracle]):
+@analyses(SUE, OUE)
+class UnaryAnalysis(PureAnalysis[SUE | OUE]):
     """A bit for each value."""
+
+    server_work = "O(n d)"
+
+    @property
+    def outcomes(self) -> int:
+        return 1 << self.oracle.domain_size
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """Bands by the bits of the two values; all other bits have the same law under both."""
+        del value, other
+        each = 1 << (self.oracle.domain_size - 2)
+        own, rest = (
+            (self.oracle.estimator.p, 1 - self.oracle.estimator.p),
+            (self.oracle.estimator.q, 1 - self.oracle.estimator.q),
+        )
+        bands = (Band(each, own[a] * rest[b], rest[a] * own[b]) for a in (0, 1) for b in (0, 1))
+        return Profile.of(bands, self.outcomes)
+
+    def likelihoods(self, data: Array) -> Floats:
+        """Up to a common factor, a value is likely or not by its own bit alone."""
+        bits = np.unpackbits(data, axis=1, count=self.oracle.domain_size, bitorder="little")
+        return np.where(bits, 1.0, float(1 / self.oracle.coins.ratio))
+
+    def law(self, value: int, public: Any = None) -> Law:
+        del public
+        self.check_enumerable(value)
+        law = {}
+        for bits in range(self.outcomes):
+            own = (bits >> value) & 1
+            others = bits.bit_count() - own
+            law[bits] = (self.oracle.estimator.p if own else 1 - self.oracle.estimator.p) * (
+                self.oracle.estimator.q**others
+                * (1 - self.oracle.estimator.q) ** (self.oracle.domain_size - 1 - others)
+            )
+        return law
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         yield from super().honest_tally(tally)
-        yield total_of(self.oracle, tally)
+        yield total_of(self.oracle.estimator, tally)
 
     def honest_reports(self, data: Array) -> Iterator[Claim]:
         counts = np.bincount(np.bitwise_count(data).sum(axis=1), minlength=self.oracle.domain_size + 1)
-        law = weight_law(self.oracle.domain_size, float(self.oracle.p), float(self.oracle.q))
+        law = weight_law(self.oracle.domain_size, float(self.oracle.estimator.p), float(self.oracle.estimator.q))
         claim = "reports have as many set bits as noise gives them"
         yield CellClaim("weights", claim, counts, len(data), law, law, "{} set bits".format)
 
     def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
         supported = partial(set_bits, self.oracle.domain_size, values)
-        return independent_pairs(self.oracle, tally, data, values, supported)
+        return independent_pairs(self.oracle.estimator, tally, data, values, supported)
 
     def fake_mean(self, targets: Targets, tally: Tally, fakes: float) -> Floats:
         """Fakes choose how many other bits they set; the total shows it, as honest ones set a known number."""
-        p, q, size = float(self.oracle.p), float(self.oracle.q), self.oracle.domain_size
+        p, q, size = float(self.oracle.estimator.p), float(self.oracle.estimator.q), self.oracle.domain_size
         honest = (tally.n - fakes) * (p + (size - 1) * q)
         filled = ((int(tally.state.sum()) - honest) / max(fakes, 1.0) - len(targets)) / max(1, size - len(targets))
         shares = np.full(size, np.clip(filled, 0.0, 1.0))
@@ -45,7 +83,7 @@ class UnaryAnalysis(PureAnalysis[UnaryOracle]):
         return np.asarray((shares - q) / (p - q))
 
     def fakes(self, targets: Targets) -> BitStrategy:
-        return BitStrategy(*supports_worth(self.oracle, targets), *self.oracle.chances[:2])
+        return BitStrategy(*supports_worth(self.oracle, targets), *self.oracle.estimator.chances[:2])
 
 
 def weight_law(size: int, p: float, q: float) -> Floats:

@@ -1,82 +1,68 @@
-"""FittedOracle: string oracles that fit all candidates to a tally together, by least squares."""
+"""LeastSquares: estimates of string oracles that fit all candidates to a tally together."""
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import Fingerprints
-from fldp.data.reports import Reports, Tally
+from fldp.data.reports import Tally
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
-from fldp.oracles.base.string_oracle import Fit, StringOracle
+from fldp.oracles.base.string_oracle import Fit, Listed, StringEstimator
 from fldp.oracles.strings.bloom_model import CohortCounts, Design, Solver
 from fldp.oracles.strings.bloom_screening import screen
-from fldp.support.validation import flag, one_of
+from fldp.support.validation import Constraint, flag
 
 _BY_CHANCE = 30  # the most candidates, of those that nobody holds, that pass the screening on average
 _ANY = np.zeros(1, np.int64)  # the fingerprint of an arbitrary candidate
 
 
-@dataclass(frozen=True, repr=False)
-class FittedOracle(StringOracle):
+class Bloom(Protocol):
     """An oracle whose reports are Bloom filters: it debiases their bits by cohort, and knows the bits of candidates."""
 
-    methods = ("linear", "select")
+    @property
+    def title(self) -> str: ...
 
-    @abstractmethod
+    def __hash__(self) -> int: ...
+
     def evidence(self, tally: Tally) -> CohortCounts:
         """Return the debiased count of every bit of every cohort: how many people have it set."""
 
-    @abstractmethod
     def design(self, marks: Fingerprints, *, cohorts: slice = slice(None)) -> Design:
         """Return the design matrix of candidates, for all cohorts or some."""
 
-    def estimate(
-        self,
-        tally: Tally | Reports,
-        *,
-        candidates: Iterable[str | bytes] | None = None,
-        method: str = "linear",
-        **options: Any,
-    ) -> Estimate:
-        """Estimate the counts of candidates by least squares.
 
-        ``"linear"`` fits all candidates to all cohorts. It is unbiased if people hold no other values, and otherwise
-        over the choice of the hash functions. ``"select"`` is for very many candidates: a lasso on every other cohort
-        keeps some of them, and these are fitted to the remaining cohorts, so that none was chosen on the data that
-        judges it. ``Estimate.found`` tells which are held by anybody, and ``Estimate.rest`` how many people hold none.
-        """
-        one_of(*self.methods)(self.title, "method", method)
-        if method == "linear" or candidates is None:
-            return super().estimate(tally, candidates=candidates, **options)
-        return super().estimate(tally, candidates=self._selected(tally, candidates), held_out=True, **options)
+@dataclass(frozen=True, eq=False)
+class LeastSquares(StringEstimator):
+    """Fits all candidates to a tally together.
 
-    def _selected(self, tally: Tally | Reports, candidates: Iterable[str | bytes]) -> tuple[str, ...]:
+    ``"linear"`` fits all candidates to all cohorts. It is unbiased if people hold no other values, and otherwise over
+    the choice of the hash functions. ``"select"`` is for very many candidates: a lasso on every other cohort keeps some
+    of them, and these are fitted to the remaining cohorts, so that none was chosen on the data that judges it.
+    """
+
+    oracle: Bloom
+
+    options: ClassVar[Mapping[str, Constraint]] = {"held_out": flag}
+
+    def select(self, method: str, tally: Tally, listed: Listed) -> tuple[Sequence[str], dict[str, Any]]:
         """Return the candidates that stand out in the even cohorts, or the first candidate if none does."""
-        listed, even = self.among(candidates), slice(0, None, 2)
-        evidence = self.evidence(self.as_tally(tally))
+        del method
+        evidence, even = self.oracle.evidence(tally), slice(0, None, 2)
         if len(evidence.sizes) < 2:
-            raise ParameterError(f"{self.title}: method 'select' needs at least 2 cohorts, got 1")
+            raise ParameterError(f"{self.oracle.title}: method 'select' needs at least 2 cohorts, got 1")
         false = min(0.1, _BY_CHANCE / listed.domain_size)
-        chosen = screen(self.design(listed.marks, cohorts=even), evidence[even], false)
-        return tuple(listed.candidates[k] for k in chosen) or listed.candidates[:1]
-
-    def check_options(self, options: Mapping[str, Any]) -> None:
-        for name, value in options.items():
-            if name != "held_out":
-                raise ParameterError(f"{self.title}: estimate has no option {name!r}")
-            flag(self.title, name, value)
+        chosen = screen(self.oracle.design(listed.marks, cohorts=even), evidence[even], false)
+        return [listed.candidates[k] for k in chosen] or listed.candidates[:1], {"held_out": True}
 
     def fit(self, tally: Tally, marks: Fingerprints, *, held_out: bool = False, **options: Any) -> Fit:
         del options
         solver = self._solver(marks, held_out)
-        evidence = self.evidence(tally)[_cohorts(held_out)]
+        evidence = self.oracle.evidence(tally)[_cohorts(held_out)]
         counts = solver.solve(evidence)
         dispersion = solver.dispersion(tally.n, counts, evidence)
         return Fit(counts, {"marks": marks, "held_out": held_out, "dispersion": dispersion})
@@ -107,11 +93,11 @@ class FittedOracle(StringOracle):
         return self._solver(marks, held_out), dispersion
 
     def _solver(self, marks: Fingerprints, held_out: bool) -> Solver:
-        return _solver(self, np.ascontiguousarray(marks).tobytes(), held_out)
+        return _solver(self.oracle, np.ascontiguousarray(marks).tobytes(), held_out)
 
 
 @lru_cache(maxsize=2)
-def _solver(oracle: FittedOracle, marks: bytes, held_out: bool) -> Solver:
+def _solver(oracle: Bloom, marks: bytes, held_out: bool) -> Solver:
     """Build the solver of candidates, cached: counts, variances and sums need the same one."""
     return Solver.of(oracle.title, oracle.design(np.frombuffer(marks, np.int64), cohorts=_cohorts(held_out)))
 

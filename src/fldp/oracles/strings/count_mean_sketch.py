@@ -11,12 +11,9 @@ choice of a hash function, and the hash functions, taken as ideal and drawn with
 (``hash_seed``). ``docs/strings.md`` derives both.
 """
 
-from abc import abstractmethod
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,22 +29,19 @@ from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Law
-from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.string_oracle import Fit, StringOracle
+from fldp.oracles.base.string_oracle import Fit, StringEstimator, StringOracle
 from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible.fwr import HRR
 from fldp.oracles.plain.hadamard_response import power_of_two
 from fldp.oracles.plain.olh import hash_symbols
 from fldp.oracles.plain.unary import SUE
 from fldp.randomness.stream import Words
-from fldp.support.validation import Described, fail, integer, positive
+from fldp.support.validation import Constraint, Described, fail, integer, positive
 
 MAX_SEED = 2**53 - 1  # what JSON and JavaScript hold exactly
 HASHES_HELP = "the number of hash functions"
 HASH_SEED = Described(integer(0, MAX_SEED), "which hash functions")
 MAX_CELLS = 1 << 24
-_MAX_PUBLICS = 64
 
 Fields = tuple[tuple[int, int], ...]
 
@@ -69,35 +63,30 @@ def gather(table: Any, seeds: Any, marks: Any, width: Any, out: Any) -> None:
         out[c] = total
 
 
-@dataclass(frozen=True, repr=False)
-class SketchOracle(StringOracle):
-    """A count-mean sketch. A tally has a row for each hash function: the number of reports, then their tally."""
+SKETCH_PARAMS: dict[str, Constraint] = {
+    "epsilon": positive,
+    "hashes": Described(power_of_two, HASHES_HELP),
+    "width": Described(power_of_two, "buckets of each, 2, 4, 8, ..."),
+    "hash_seed": HASH_SEED,
+}
 
-    hashes: int = 1024
-    width: int = 1024
-    hash_seed: int = 0
 
-    params = {  # noqa: RUF012
-        "epsilon": positive,
-        "hashes": Described(power_of_two, HASHES_HELP),
-        "width": Described(power_of_two, "buckets of each, 2, 4, 8, ..."),
-        "hash_seed": HASH_SEED,
-    }
+@dataclass(frozen=True, eq=False)
+class Sketch(ABC):
+    """A hash function that a report names, and a response over its buckets: the mechanism of a count-mean sketch.
 
-    def _settle_parameters(self) -> None:
-        if self.width < 2:
-            raise fail(self.title, "width", "at least 2", self.width)
-        if self.hashes * self.width > MAX_CELLS:
-            raise fail(self.title, "hashes", f"at most {MAX_CELLS} divided by width", self.hashes)
-        try:
-            _ = self.response  # its coins are this oracle's
-        except ParameterError as error:
-            raise ParameterError(f"{self.title}: {str(error).partition(': ')[2]}") from None
+    A tally has a row for each hash function: the number of reports, then their tally.
+    """
+
+    hashes: int
+    width: int
+    hash_seed: int
+    response: FrequencyOracle
 
     @property
     @abstractmethod
-    def response(self) -> FrequencyOracle:
-        """The oracle over the buckets of one hash function."""
+    def report_format(self) -> ReportFormat:
+        """The layout of a report."""
 
     @abstractmethod
     def join(self, rows: NDArray[np.int64], data: Array, out: Array) -> None:
@@ -111,6 +100,10 @@ class SketchOracle(StringOracle):
     def possible(self, counts: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return for each hash function whether ``counts`` reports can add up to these cells, as far as sums show."""
 
+    @abstractmethod
+    def count(self, data: Array, state: NDArray[np.int64]) -> None:
+        """Add reports into the state of a tally."""
+
     @cached_property
     def seeds(self) -> Words:
         """The seed of every hash function: output number ``j`` of SplitMix64 started at ``hash_seed``."""
@@ -120,7 +113,7 @@ class SketchOracle(StringOracle):
     def buckets(self, mark: int) -> NDArray[np.int64]:
         """Return the bucket of a fingerprint under every hash function.
 
-        >>> CMS(epsilon=1.0, hashes=4, width=8).buckets(7)
+        >>> CMS(epsilon=1.0, hashes=4, width=8).sketch.buckets(7)
         array([...])
         """
         out = np.empty(self.hashes, np.int64)
@@ -144,10 +137,6 @@ class SketchOracle(StringOracle):
         fields += self.response.report_format.fields
         return ReportFormat(dtype, fields, self._check, self._outcome, self._report, **others)
 
-    @property
-    def outcomes(self) -> int:
-        return self.response.outcomes
-
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         rows = (words[:, 0] & U64(self.hashes - 1)).astype(np.int64)
         hashed = np.empty(len(values), np.int64)
@@ -164,79 +153,6 @@ class SketchOracle(StringOracle):
         counts = state[:, 0]
         return bool(counts.min() >= 0 and int(counts.sum()) == n and self.possible(counts, state[:, 1:]).all())
 
-    def fit(self, tally: Tally, marks: Fingerprints, **options: Any) -> Fit:
-        del options
-        rows = ((row[0], row[1:].reshape(self.response.tally_format.shape)) for row in tally.state)
-        table = np.array([self.response.decode(Tally(self.response, part, count)) for count, part in rows])
-        sums, m = np.empty(len(marks)), self.width
-        gather.over(len(marks))(table, self.seeds, marks, U64(m), sums)
-        counts = (sums - tally.n / m) * (m / (m - 1))
-        return Fit(counts, {"squares": self._squares(tally.n, float((table**2).sum()))})
-
-    def _squares(self, n: int, cells: float) -> float:
-        """Return the sum of the squared counts of all strings, estimated from the sum of the squared cells.
-
-        Every cell is unbiased for a share of its bucket's users. The bias of its square is the variance of the cell,
-        which is known; the bias of a bucket's square is collisions, on average ``1/m`` of all pairs.
-        """
-        k, m = self.hashes, self.width
-        own, other = self._noise
-        buckets = k * (cells - n * (own + 1 + (m - 1) * other - 1 / k))
-        return float(np.clip((buckets - n**2 / m) * m / (m - 1), n, n**2))
-
-    @cached_property
-    def _noise(self) -> tuple[float, float]:
-        """The variances that one report adds to the estimates of its own bucket and of another one."""
-        return float(self.response.variance(1, 1.0)), float(self.response.variance(1, 0.0))
-
-    def variance(self, n: int, count: Any, *, squares: Any = None, **context: Any) -> Any:
-        """Noise of own users, noise and collisions of others, and what the collisions share: ``docs/strings.md``."""
-        del context
-        counts = np.asarray(count, np.float64)
-        if squares is None:
-            squares = np.sum(counts**2) if counts.ndim else counts**2 + (n - counts) ** 2
-        (own, other), k, m = self._noise, self.hashes, self.width
-        others, other_squares = n - counts, np.maximum(squares - counts**2, 0)
-        collisions = (m - 1) / m**2 * (others + (other_squares - others) / k)
-        inside = counts * own + others * (own + (m - 1) * other) / m + np.maximum(collisions, 0)
-        return (m / (m - 1)) ** 2 * inside
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Any) -> float:
-        """Candidates that share a bucket share its noise, and collide with each other."""
-        del context
-        (own, other), k, m = self._noise, self.hashes, self.width
-        size, total, squares = int(members.sum()), counts[members].sum(), (counts[members] ** 2).sum()
-        near = 2 * (size - 1) * total  # over ordered pairs, the users of the two
-        far = size * (size - 1) * n - near
-        noise = near * own / m + far * (own + (m - 1) * other) / m**2
-        both = (total**2 - squares) * (m - 1) / (k * m**2)
-        return float((m / (m - 1)) ** 2 * (noise + both))
-
-    def likelihoods(self, data: Array, marks: Fingerprints) -> Floats:
-        rows, responses = self.split(data)
-        places = np.array([self.buckets(int(mark)) for mark in marks]).T[rows]
-        return np.take_along_axis(self.response.likelihoods(responses), places, axis=1)
-
-    def profile(self, mark: int, other: int) -> Profile:
-        """Where the two collide, reports tell nothing; elsewhere they are reports of two buckets."""
-        shared = int((self.buckets(mark) == self.buckets(other)).sum())
-        apart, inside = self.hashes - shared, self.response.profile(0, 1)
-        assert inside is not None
-        every = inside.reports
-        bands = [
-            Band(apart * band.count, band.mass * apart / self.hashes, band.other * apart / self.hashes)
-            for band in inside.bands
-        ]
-        bands.append(Band(shared * every, Fraction(shared, self.hashes), Fraction(shared, self.hashes)))
-        return Profile.of(bands, self.hashes * every)
-
-    def law(self, value: int, public: Any = None) -> Law:
-        self.check_enumerable(value)
-        if public is None:
-            raise fail(self.title, "public", "the hash function that the law is conditional on", public)
-        row, drawn = public
-        return self.response.law(int(self.buckets(value)[row]), drawn)
-
     def _outcome(self, report: Any) -> tuple[Any, Any]:
         rows, responses = self.split(report[None])
         drawn, outcome = self.response.report_format.outcome(responses[0])
@@ -248,50 +164,10 @@ class SketchOracle(StringOracle):
         self.join(np.array([row]), self.response.report_format.report(outcome, drawn)[None], out)
         return out[0]  # type: ignore[no-any-return]
 
-    def publics(self) -> Iterable[Any]:
-        return product(range(self._tried), self.response.publics())
 
-    @property
-    def _tried(self) -> int:
-        """The number of hash functions that the verifier tries."""
-        return min(self.hashes, max(1, _MAX_PUBLICS // len(list(self.response.publics()))))
-
-    @property
-    def publics_are_all(self) -> bool:
-        return self.response.publics_are_all and self._tried == self.hashes
-
-
-@dataclass(frozen=True, repr=False)
-class CMS(SketchOracle):
-    """Private count-mean sketch: the bucket as a bit among ``width``, every bit flipped alike (``SUE``).
-
-    A bit is flipped with probability ``1/(e^(eps/2)+1)``. The hash function that a report names is drawn without regard
-    to the string, and given it, two strings differ in two bits or in none, so the report is eps-LDP. The state of a
-    tally is ``hashes`` rows of ``1 + width`` numbers: ``docs/strings.md`` says how to choose the two.
-
-    Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
-
-    Report: *strings:* a hash function and bits | 1,034 (its defaults)
-    Fields: the number of the hash function: ``log2 hashes``; ``width`` bits, bucket 0 first
-    Words: 1 + those of SUE on ``width`` values | the hash function from word 0; then SUE on its buckets
-    Best fake: any hash function, and the bits of all buckets of targets, filled up | ``r ((1 - q)/(p - q) - 1/m)
-      m/(m-1)``, of ``m`` buckets
-
-    >>> oracle = CMS(epsilon=4.0)
-    >>> oracle.report_bits, oracle.tally_format.shape
-    (1034, (1024, 1025))
-    >>> reports = oracle.privatize(["chrome"] * 9000 + ["firefox"] * 1000, rng=7)
-    >>> oracle.estimate(reports, candidates=["chrome", "firefox"]).counts.round(-3)
-    array([9000., 1000.])
-    """
-
-    examples = ((4.0, 4, 16), (1.0, 512, 2), (2.0, 1, 64), (0.5, 2, 128, 2**53 - 1))
-    name = "cms"
-    server_work = "O(n width), then O(hashes) for each candidate"
-
-    @cached_property
-    def response(self) -> FrequencyOracle:
-        return SUE(self.epsilon, self.width)
+@dataclass(frozen=True, eq=False)
+class BitSketch(Sketch):
+    """A sketch whose response is a row of bits; the hash function stands before them."""
 
     @property
     def _header(self) -> int:
@@ -318,37 +194,9 @@ class CMS(SketchOracle):
         bit_reports.add(*self.split(data), state)
 
 
-@dataclass(frozen=True, repr=False)
-class HCMS(SketchOracle):
-    """Hadamard count-mean sketch: one bit of the Hadamard transform of the bucket, through a coin (``HRR``).
-
-    A report names its hash function and a position, both drawn without regard to the string, and one bit, the parity
-    of bucket and position, which is flipped with probability ``1/(e^eps+1)``: eps-LDP. Reports are tiny. The error
-    exceeds CMS's, slightly for small eps; for large eps it stays at the error of one exact bit.
-
-    Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
-
-    Report: *strings:* a hash function, a position and one bit | 21 (its defaults)
-    Fields: the number of the hash function: ``log2 hashes``; the position: ``log2 width``; the bit: 1
-    Words: 3 | the hash function from word 0; then HRR on its buckets
-    Best fake: any hash function, a position under which all buckets of targets have one parity (0 always is one),
-      and that parity | ``r (c - 1/m) m/(m-1)``, ``c = 1/(2p - 1)``
-
-    >>> oracle = HCMS(epsilon=4.0)
-    >>> oracle.report_bits, oracle.tally_format.shape
-    (21, (1024, 1025))
-    >>> reports = oracle.privatize(["chrome"] * 9000 + ["firefox"] * 1000, rng=7)
-    >>> oracle.estimate(reports, candidates=["chrome", "firefox"]).counts.round(-3)
-    array([9000., 1000.])
-    """
-
-    examples = ((4.0, 4, 16), (1.0, 512, 2), (2.0, 1, 64), (0.5, 2, 512, 2**53 - 1))
-    name = "hcms"
-    server_work = "O(n + hashes width log width), then O(hashes) for each candidate"
-
-    @cached_property
-    def response(self) -> FrequencyOracle:
-        return HRR(self.epsilon, self.width)
+@dataclass(frozen=True, eq=False)
+class ParitySketch(Sketch):
+    """A sketch whose response is a position and a parity; the hash function is a number of its own."""
 
     @cached_property
     def report_format(self) -> ReportFormat:
@@ -374,3 +222,184 @@ class HCMS(SketchOracle):
         rows = data["hash"].astype(np.int64)
         np.add.at(state, (rows, 1 + data["position"].astype(np.int64)), 1 - 2 * data["bit"].astype(np.int64))
         np.add.at(state[:, 0], rows, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class SketchEstimator(StringEstimator):
+    """Estimates from the buckets of candidates under every hash function, less the expected collisions."""
+
+    sketch: Sketch
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        return self.sketch.hashes, self.sketch.width
+
+    def fit(self, tally: Tally, marks: Fingerprints, **options: Any) -> Fit:
+        del options
+        rows = ((row[0], row[1:].reshape(self.sketch.response.tally_format.shape)) for row in tally.state)
+        table = np.array(
+            [self.sketch.response.estimator.decode(Tally(self.sketch.response, part, count)) for count, part in rows]
+        )
+        sums, m = np.empty(len(marks)), self.sketch.width
+        gather.over(len(marks))(table, self.sketch.seeds, marks, U64(m), sums)
+        counts = (sums - tally.n / m) * (m / (m - 1))
+        return Fit(counts, {"squares": self._squares(tally.n, float((table**2).sum()))})
+
+    def _squares(self, n: int, cells: float) -> float:
+        """Return the sum of the squared counts of all strings, estimated from the sum of the squared cells.
+
+        Every cell is unbiased for a share of its bucket's users. The bias of its square is the variance of the cell,
+        which is known; the bias of a bucket's square is collisions, on average ``1/m`` of all pairs.
+        """
+        k, m = self._sizes
+        own, other = self._noise
+        buckets = k * (cells - n * (own + 1 + (m - 1) * other - 1 / k))
+        return float(np.clip((buckets - n**2 / m) * m / (m - 1), n, n**2))
+
+    @cached_property
+    def _noise(self) -> tuple[float, float]:
+        """The variances that one report adds to the estimates of its own bucket and of another one."""
+        return float(self.sketch.response.variance(1, 1.0)), float(self.sketch.response.variance(1, 0.0))
+
+    def variance(self, n: int, count: Any, *, squares: Any = None, **context: Any) -> Any:
+        """Noise of own users, noise and collisions of others, and what the collisions share: ``docs/strings.md``."""
+        del context
+        counts = np.asarray(count, np.float64)
+        if squares is None:
+            squares = np.sum(counts**2) if counts.ndim else counts**2 + (n - counts) ** 2
+        (own, other), (k, m) = self._noise, self._sizes
+        others, other_squares = n - counts, np.maximum(squares - counts**2, 0)
+        collisions = (m - 1) / m**2 * (others + (other_squares - others) / k)
+        inside = counts * own + others * (own + (m - 1) * other) / m + np.maximum(collisions, 0)
+        return (m / (m - 1)) ** 2 * inside
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Any) -> float:
+        """Candidates that share a bucket share its noise, and collide with each other."""
+        del context
+        (own, other), (k, m) = self._noise, self._sizes
+        size, total, squares = int(members.sum()), counts[members].sum(), (counts[members] ** 2).sum()
+        near = 2 * (size - 1) * total  # over ordered pairs, the users of the two
+        far = size * (size - 1) * n - near
+        noise = near * own / m + far * (own + (m - 1) * other) / m**2
+        both = (total**2 - squares) * (m - 1) / (k * m**2)
+        return float((m / (m - 1)) ** 2 * (noise + both))
+
+
+def check_sketch(oracle: "CMS | HCMS") -> None:
+    """Check the parameters of a sketch against each other."""
+    if oracle.width < 2:
+        raise fail(oracle.title, "width", "at least 2", oracle.width)
+    if oracle.hashes * oracle.width > MAX_CELLS:
+        raise fail(oracle.title, "hashes", f"at most {MAX_CELLS} divided by width", oracle.hashes)
+    try:
+        _ = oracle.response  # its coins are the sketch's
+    except ParameterError as error:
+        raise ParameterError(f"{oracle.title}: {str(error).partition(': ')[2]}") from None
+
+
+@dataclass(frozen=True, repr=False)
+class CMS(StringOracle):
+    """Private count-mean sketch: the bucket as a bit among ``width``, every bit flipped alike (``SUE``).
+
+    A bit is flipped with probability ``1/(e^(eps/2)+1)``. The hash function that a report names is drawn without regard
+    to the string, and given it, two strings differ in two bits or in none, so the report is eps-LDP. The state of a
+    tally is ``hashes`` rows of ``1 + width`` numbers: ``docs/strings.md`` says how to choose the two.
+
+    Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
+
+    Report: *strings:* a hash function and bits | 1,034 (its defaults)
+    Fields: the number of the hash function: ``log2 hashes``; ``width`` bits, bucket 0 first
+    Words: 1 + those of SUE on ``width`` values | the hash function from word 0; then SUE on its buckets
+    Best fake: any hash function, and the bits of all buckets of targets, filled up | ``r ((1 - q)/(p - q) - 1/m)
+      m/(m-1)``, of ``m`` buckets
+
+    >>> oracle = CMS(epsilon=4.0)
+    >>> oracle.report_format.bits, oracle.tally_format.shape
+    (1034, (1024, 1025))
+    >>> reports = oracle.privatize(["chrome"] * 9000 + ["firefox"] * 1000, rng=7)
+    >>> oracle.estimate(reports, candidates=["chrome", "firefox"]).counts.round(-3)
+    array([9000., 1000.])
+    """
+
+    hashes: int = 1024
+    width: int = 1024
+    hash_seed: int = 0
+
+    examples = ((4.0, 4, 16), (1.0, 512, 2), (2.0, 1, 64), (0.5, 2, 128, 2**53 - 1))
+    name = "cms"
+    params = SKETCH_PARAMS
+
+    def _settle_parameters(self) -> None:
+        check_sketch(self)
+
+    @cached_property
+    def response(self) -> FrequencyOracle:
+        """The oracle over the buckets of one hash function."""
+        return SUE(self.epsilon, self.width)
+
+    @cached_property
+    def sketch(self) -> BitSketch:
+        """The mechanism."""
+        return BitSketch(self.hashes, self.width, self.hash_seed, self.response)
+
+    @property
+    def _mechanism(self) -> BitSketch:
+        return self.sketch
+
+    @cached_property
+    def estimator(self) -> SketchEstimator:
+        return SketchEstimator(self.sketch)
+
+
+@dataclass(frozen=True, repr=False)
+class HCMS(StringOracle):
+    """Hadamard count-mean sketch: one bit of the Hadamard transform of the bucket, through a coin (``HRR``).
+
+    A report names its hash function and a position, both drawn without regard to the string, and one bit, the parity
+    of bucket and position, which is flipped with probability ``1/(e^eps+1)``: eps-LDP. Reports are tiny. The error
+    exceeds CMS's, slightly for small eps; for large eps it stays at the error of one exact bit.
+
+    Apple's Differential Privacy Team: Learning with privacy at scale, 2017.
+
+    Report: *strings:* a hash function, a position and one bit | 21 (its defaults)
+    Fields: the number of the hash function: ``log2 hashes``; the position: ``log2 width``; the bit: 1
+    Words: 3 | the hash function from word 0; then HRR on its buckets
+    Best fake: any hash function, a position under which all buckets of targets have one parity (0 always is one),
+      and that parity | ``r (c - 1/m) m/(m-1)``, ``c = 1/(2p - 1)``
+
+    >>> oracle = HCMS(epsilon=4.0)
+    >>> oracle.report_format.bits, oracle.tally_format.shape
+    (21, (1024, 1025))
+    >>> reports = oracle.privatize(["chrome"] * 9000 + ["firefox"] * 1000, rng=7)
+    >>> oracle.estimate(reports, candidates=["chrome", "firefox"]).counts.round(-3)
+    array([9000., 1000.])
+    """
+
+    hashes: int = 1024
+    width: int = 1024
+    hash_seed: int = 0
+
+    examples = ((4.0, 4, 16), (1.0, 512, 2), (2.0, 1, 64), (0.5, 2, 512, 2**53 - 1))
+    name = "hcms"
+    params = SKETCH_PARAMS
+
+    def _settle_parameters(self) -> None:
+        check_sketch(self)
+
+    @cached_property
+    def response(self) -> FrequencyOracle:
+        """The oracle over the buckets of one hash function."""
+        return HRR(self.epsilon, self.width)
+
+    @cached_property
+    def sketch(self) -> ParitySketch:
+        """The mechanism."""
+        return ParitySketch(self.hashes, self.width, self.hash_seed, self.response)
+
+    @property
+    def _mechanism(self) -> ParitySketch:
+        return self.sketch
+
+    @cached_property
+    def estimator(self) -> SketchEstimator:
+        return SketchEstimator(self.sketch)

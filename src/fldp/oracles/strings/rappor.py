@@ -1,12 +1,7 @@
 """RAPPOR: a Bloom filter of a string with a permanent and an instantaneous randomized response."""
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from itertools import product
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -18,13 +13,11 @@ from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import MergeError
 from fldp.numerics.kernels import U64
-from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base import bit_reports
-from fldp.oracles.base.oracle import Law
-from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.string_oracle import StringOracle
 from fldp.oracles.plain.hadamard_response import power_of_two
-from fldp.oracles.strings.bloom_fit import FittedOracle
+from fldp.oracles.strings.bloom_fit import LeastSquares
 from fldp.oracles.strings.bloom_model import CohortCounts, Design
 from fldp.oracles.strings.count_mean_sketch import HASH_SEED, HASHES_HELP
 from fldp.oracles.strings.rappor_kernels import choose_bits, flip_filters
@@ -34,11 +27,10 @@ from fldp.randomness.two_stage_coins import StageCoins
 from fldp.support.validation import Described, fail, fraction, integer, optional, positive
 
 _ALL = U64(2**64 - 1)
-_MAX_PUBLICS = 64
 
 
 @dataclass(frozen=True, repr=False)
-class RAPPOR(FittedOracle):
+class RAPPOR(StringOracle):
     """RAPPOR: a Bloom filter of a string, randomized in two stages, the first of which is drawn once and kept.
 
     Everybody is in one of ``cohorts`` at random, and says which. There ``hashes`` hash functions, others in each
@@ -93,8 +85,7 @@ class RAPPOR(FittedOracle):
         "p": Described(optional(fraction), "how often a kept 0 is reported as 1"),
         "hash_seed": HASH_SEED,
     }
-    refreshes = True
-    server_work = "O(n bits), then O(cohorts bits c^2) for c candidates"
+    methods = ("linear", "select")
 
     @classmethod
     def published(cls, f: float = 0.5, p: float = 0.5, q: float = 0.75, *, hashes: int = 2, **others: Any) -> "RAPPOR":
@@ -117,6 +108,7 @@ class RAPPOR(FittedOracle):
 
     @property
     def lasting_epsilon(self) -> float:
+        """The epsilon of all reports of one stored answer together."""
         return self.epsilon_permanent
 
     @cached_property
@@ -145,7 +137,8 @@ class RAPPOR(FittedOracle):
         return _ALL >> U64(-self.bits % 64)
 
     @property
-    def _header(self) -> int:
+    def header(self) -> int:
+        """The number of bytes that name the cohort."""
         return bit_reports.header(self.cohorts)
 
     @property
@@ -165,10 +158,6 @@ class RAPPOR(FittedOracle):
     def tally_format(self) -> TallyFormat:
         return TallyFormat((self.cohorts, 1 + self.bits), _adds_up)
 
-    @property
-    def outcomes(self) -> int:
-        return 1 << self.bits
-
     def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
         """Draw the permanent responses, in the format of reports. They are to be stored, never sent.
 
@@ -176,13 +165,14 @@ class RAPPOR(FittedOracle):
         >>> kept = oracle.keep(["firefox"])
         >>> monday, tuesday = oracle.respond(kept), oracle.respond(kept)
         """
-        marks = self.as_values(values)
+        marks = self._as_values(values)
         data = self.report_format.empty(len(marks))
         for part, words in Stream.of(rng).chunks(len(marks), self.keep_words):
             self._keep(marks[part], words, data[part])
         return Reports.trusted(self, data)
 
     def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
+        """Draw the reports of permanent responses, anew each time."""
         if kept.oracle != self:
             raise MergeError(f"{self.title}: kept responses must be of {self!r}, got {kept.oracle!r}")
         data = np.empty_like(kept.data)
@@ -205,7 +195,7 @@ class RAPPOR(FittedOracle):
 
     def _respond(self, kept: Array, words: Words, out: Array) -> None:
         """Write the same cohort, and the instantaneous response; ``out`` may be the same array."""
-        rows, bits = bit_reports.split(kept, self._header)
+        rows, bits = bit_reports.split(kept, self.header)
         padded = np.zeros((len(kept), 8 * self._blocks), np.uint8)
         padded[:, : bits.shape[1]] = bits
         filters, coins = padded.view("<u8"), self.coins
@@ -216,92 +206,25 @@ class RAPPOR(FittedOracle):
         return np.asarray(filters.astype("<u8").view(np.uint8)[:, : -(-self.bits // 8)])
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        bit_reports.add(*bit_reports.split(data, self._header), state)
+        bit_reports.add(*bit_reports.split(data, self.header), state)
+
+    @cached_property
+    def estimator(self) -> LeastSquares:
+        return LeastSquares(self)
 
     def evidence(self, tally: Tally) -> CohortCounts:
+        """Return the debiased count of every bit of every cohort: how many people have it set."""
         p, q = self.coins.p_star, self.coins.q_star
         people = tally.state[:, 0].astype(np.float64)
         return CohortCounts((tally.state[:, 1:] - float(p) * people[:, None]) / float(q - p), people)
 
     def design(self, marks: Fingerprints, *, cohorts: slice = slice(None)) -> Design:
+        """Return the design matrix of candidates, for all cohorts or some."""
         p, q = self.coins.p_star, self.coins.q_star
         own, other = float(q * (1 - q) / (q - p) ** 2), float(p * (1 - p) / (q - p) ** 2)
         return Design(self.filters(marks)[cohorts], self.bits, self.cohorts, own, other)
-
-    def likelihoods(self, data: Array, marks: Fingerprints) -> Floats:
-        """Up to a common factor, the product over the bits that a value sets."""
-        rows, packed = bit_reports.split(data, self._header)
-        bits = np.unpackbits(packed, axis=1, count=self.bits, bitorder="little")
-        likelihoods = np.empty((len(data), len(marks)))
-        if_one, if_zero = (float(ratio) for ratio in self._odds)
-        for k, mark in enumerate(marks):
-            places = np.array([_pad(filter_, self.hashes) for filter_ in self._sets(int(mark))])[rows]
-            seen = np.where(np.take_along_axis(bits, np.maximum(places, 0), axis=1), if_one, if_zero)
-            likelihoods[:, k] = np.where(places >= 0, seen, 1.0).prod(axis=1)
-        return likelihoods
-
-    @property
-    def _odds(self) -> tuple[Fraction, Fraction]:
-        """Likelihood ratio of a reported 1, and of a reported 0, between a set and a clear bit."""
-        p, q = self.coins.p_star, self.coins.q_star
-        return q / p, (1 - q) / (1 - p)
-
-    def _sets(self, mark: int) -> list[frozenset[int]]:
-        """Return the bits that a fingerprint sets in each cohort."""
-        return [frozenset(row.tolist()) for row in self.filters(np.array([mark]))[:, 0]]
-
-    def profile(self, mark: int, other: int) -> Profile:
-        """Bands by the bits that exactly one of the two sets; all others have the same law under both."""
-        pairs = zip(self._sets(mark), self._sets(other), strict=True)
-        kinds = Counter((len(own - others), len(others - own)) for own, others in pairs)
-        bands = (band for (a, b), times in kinds.items() for band in self._bands(a, b, times))
-        return Profile.of(bands, self.cohorts * self.outcomes)
-
-    def _bands(self, own: int, others: int, times: int) -> Iterable[Band]:
-        """Yield bands by how many of the bits that exactly one of the two sets are 1, for ``times`` cohorts alike."""
-        p, q = self.coins.p_star, self.coins.q_star
-        for x, y in product(range(own + 1), range(others + 1)):
-            ways, share = comb(own, x) * comb(others, y), Fraction(times, self.cohorts)
-            mass = _binomial(q, own, x) * _binomial(p, others, y)
-            other_mass = _binomial(p, own, x) * _binomial(q, others, y)
-            yield Band(times * ways << (self.bits - own - others), share * ways * mass, share * ways * other_mass)
-
-    def law(self, value: int, public: Any = None) -> Law:
-        return self._law(value, public, self.coins.p_star, self.coins.q_star)
-
-    def keep_law(self, value: int, public: Any) -> Law:
-        """Return the exact law of the permanent response, given the cohort."""
-        return self._law(value, public, self.coins.f / 2, 1 - self.coins.f / 2)
-
-    def _law(self, value: int, public: Any, zero: Fraction, one: Fraction) -> Law:
-        self.check_enumerable(value)
-        if public is None:
-            raise fail(self.title, "public", "the cohort that the law is conditional on", public)
-        own = sum(1 << bit for bit in self._sets(value)[public])
-        size = own.bit_count()
-        law = {}
-        for bits in range(self.outcomes):
-            inside, outside = (bits & own).bit_count(), (bits & ~own).bit_count()
-            law[bits] = _binomial(one, size, inside) * _binomial(zero, self.bits - size, outside)
-        return law
-
-    def publics(self) -> Iterable[int]:
-        return range(min(self.cohorts, _MAX_PUBLICS))
-
-    @property
-    def publics_are_all(self) -> bool:
-        return self.cohorts <= _MAX_PUBLICS
 
 
 def _adds_up(state: NDArray[np.int64], n: int) -> bool:
     people = state[:, :1]
     return bool(int(people.sum()) == n and ((state >= 0) & (state <= people)).all())
-
-
-def _binomial(share: Fraction, size: int, ones: int) -> Fraction:
-    """Return the probability of one particular row of ``size`` bits with ``ones`` ones."""
-    return share**ones * (1 - share) ** (size - ones)
-
-
-def _pad(bits: frozenset[int], size: int) -> list[int]:
-    return [*sorted(bits), *[-1] * (size - len(bits))]

@@ -1,23 +1,106 @@
 """The analysis of RAPPOR."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import product
+from math import comb
+from typing import Any
 
 import numpy as np
 
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
+from fldp.numerics.types import Floats
 from fldp.oracles.base import bit_reports
-from fldp.oracles.base.analysis import Analysis, analyses
+from fldp.oracles.base.analysis import StringAnalysis, analyses
 from fldp.oracles.base.bit_strategy import BitStrategy
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.numbered_strategy import Numbered
+from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, times
 from fldp.oracles.strings.rappor import RAPPOR
+from fldp.support.validation import fail
+
+_MAX_PUBLICS = 64
 
 
 @analyses(RAPPOR)
-class RAPPORAnalysis(Analysis[RAPPOR]):
+class RAPPORAnalysis(StringAnalysis[RAPPOR]):
     """A cohort, and the bits of a Bloom filter."""
+
+    server_work = "O(n bits), then O(cohorts bits c^2) for c candidates"
+
+    @property
+    def outcomes(self) -> int:
+        return 1 << self.oracle.bits
+
+    def likelihoods_among(self, marks: Fingerprints, data: Array) -> Floats:
+        """Up to a common factor, the product over the bits that a value sets."""
+        rows, packed = bit_reports.split(data, self.oracle.header)
+        bits = np.unpackbits(packed, axis=1, count=self.oracle.bits, bitorder="little")
+        likelihoods = np.empty((len(data), len(marks)))
+        if_one, if_zero = (float(ratio) for ratio in self._odds)
+        for k, mark in enumerate(marks):
+            places = np.array([_pad(filter_, self.oracle.hashes) for filter_ in self._sets(int(mark))])[rows]
+            seen = np.where(np.take_along_axis(bits, np.maximum(places, 0), axis=1), if_one, if_zero)
+            likelihoods[:, k] = np.where(places >= 0, seen, 1.0).prod(axis=1)
+        return likelihoods
+
+    @property
+    def _odds(self) -> tuple[Fraction, Fraction]:
+        """Likelihood ratio of a reported 1, and of a reported 0, between a set and a clear bit."""
+        p, q = self.oracle.coins.p_star, self.oracle.coins.q_star
+        return q / p, (1 - q) / (1 - p)
+
+    def _sets(self, mark: int) -> list[frozenset[int]]:
+        """Return the bits that a fingerprint sets in each cohort."""
+        return [frozenset(row.tolist()) for row in self.oracle.filters(np.array([mark]))[:, 0]]
+
+    def profile(self, value: int = 0, other: int = 1) -> Profile:
+        """Bands by the bits that exactly one of the two sets; all others have the same law under both."""
+        pairs = zip(self._sets(value), self._sets(other), strict=True)
+        kinds = Counter((len(own - others), len(others - own)) for own, others in pairs)
+        bands = (band for (a, b), times in kinds.items() for band in self._bands(a, b, times))
+        return Profile.of(bands, self.oracle.cohorts * self.outcomes)
+
+    def _bands(self, own: int, others: int, times: int) -> Iterable[Band]:
+        """Yield bands by how many of the bits that exactly one of the two sets are 1, for ``times`` cohorts alike."""
+        p, q = self.oracle.coins.p_star, self.oracle.coins.q_star
+        for x, y in product(range(own + 1), range(others + 1)):
+            ways, share = comb(own, x) * comb(others, y), Fraction(times, self.oracle.cohorts)
+            mass = _binomial(q, own, x) * _binomial(p, others, y)
+            other_mass = _binomial(p, own, x) * _binomial(q, others, y)
+            yield Band(
+                times * ways << (self.oracle.bits - own - others), share * ways * mass, share * ways * other_mass
+            )
+
+    def law(self, value: int, public: Any = None) -> Law:
+        return self._law(value, public, self.oracle.coins.p_star, self.oracle.coins.q_star)
+
+    def keep_law(self, value: int, public: Any) -> Law:
+        """Return the exact law of the permanent response, given the cohort."""
+        return self._law(value, public, self.oracle.coins.f / 2, 1 - self.oracle.coins.f / 2)
+
+    def _law(self, value: int, public: Any, zero: Fraction, one: Fraction) -> Law:
+        self.check_enumerable(value)
+        if public is None:
+            raise fail(self.oracle.title, "public", "the cohort that the law is conditional on", public)
+        own = sum(1 << bit for bit in self._sets(value)[public])
+        size = own.bit_count()
+        law = {}
+        for bits in range(self.outcomes):
+            inside, outside = (bits & own).bit_count(), (bits & ~own).bit_count()
+            law[bits] = _binomial(one, size, inside) * _binomial(zero, self.oracle.bits - size, outside)
+        return law
+
+    def publics(self) -> Iterable[int]:
+        return range(min(self.oracle.cohorts, _MAX_PUBLICS))
+
+    @property
+    def publics_are_all(self) -> bool:
+        return self.oracle.cohorts <= _MAX_PUBLICS
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """Given the permanent responses, every bit is a coin with p or q, even if the same people report every day."""
@@ -35,7 +118,7 @@ class RAPPORAnalysis(Analysis[RAPPOR]):
         true, noise = (np.broadcast_to(chance, oracle.bits) for chance in (q, p))
         parts = [
             BitStrategy(each / (q - p), -float(each.sum()) * (p / (q - p) + base), true, noise)
-            for each in oracle.influence(marks, times(targets, len(marks)).astype(np.float64))
+            for each in oracle.estimator.influence(marks, times(targets, len(marks)).astype(np.float64))
         ]
 
         def join(cohort: int, data: Array) -> Array:
@@ -44,3 +127,12 @@ class RAPPORAnalysis(Analysis[RAPPOR]):
             return reports
 
         return Numbered(oracle, parts, join)
+
+
+def _binomial(share: Fraction, size: int, ones: int) -> Fraction:
+    """Return the probability of one particular row of ``size`` bits with ``ones`` ones."""
+    return share**ones * (1 - share) ** (size - ones)
+
+
+def _pad(bits: frozenset[int], size: int) -> list[int]:
+    return [*sorted(bits), *[-1] * (size - len(bits))]

@@ -1,6 +1,6 @@
 """The exponential mechanism (Exponential): report a value that is probably near the true one."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -14,8 +14,7 @@ from fldp.data.values import Values
 from fldp.numerics.kernels import Kernel
 from fldp.numerics.types import Floats
 from fldp.oracles.base.estimator import Estimator
-from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
-from fldp.oracles.base.profile import Band, Profile
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.base.treatment import DISTANCES, distance_name
 from fldp.randomness.coins import BITS, LOSS, degenerate, exp_lower
@@ -136,7 +135,6 @@ class Exponential(FrequencyOracle):
     )
     name = "exponential"
     words = 1
-    server_work = "O(n + d^2)"
     params = {  # noqa: RUF012
         "epsilon": positive,
         "domain_size": integer(2, MAX_NEAR),
@@ -151,17 +149,6 @@ class Exponential(FrequencyOracle):
     def alpha(self) -> float:
         """The epsilon between neighbours."""
         return self.epsilon / DISTANCES[self.distance].most(self.domain_size)
-
-    @property
-    def promise(self) -> tuple[Any, ...]:
-        return "CLDP", self.alpha, self.distance, self.domain_size
-
-    @property
-    def unprotected(self) -> str:
-        return (
-            f"Answers that are far apart are protected less than neighbours: neighbours by epsilon {self.alpha:.3g}, "
-            f"the farthest by epsilon {self.epsilon:g}. About where your answer lies can be guessed."
-        )
 
     @cached_property
     def shares(self) -> tuple[tuple[int, ...], ...]:
@@ -234,37 +221,8 @@ class Exponential(FrequencyOracle):
     def tally_format(self) -> TallyFormat:
         return symbol_counts(self.domain_size)
 
-    @property
-    def outcomes(self) -> int:
-        return self.domain_size
-
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         choose.over(len(values))(values, words[:, 0], self._ends, out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        pairs = zip(self.shares[value], self.shares[other], strict=True)
-        bands = (Band(1, Fraction(share, _SCALE), Fraction(other_share, _SCALE)) for share, other_share in pairs)
-        return Profile.of(bands, self.domain_size)
-
-    def sample_values(self, start: int, stop: int) -> list[int]:
-        """Return all values: every pair is of its own kind."""
-        return list(range(start, stop))
-
-    def overlaps(self) -> dict[Fraction, Fraction]:
-        return {Fraction(1): Fraction(1)}
-
-    def likelihoods(self, data: Array) -> Floats:
-        return np.asarray(self.channel.T[data])
-
-    def law(self, value: int, public: Any = None) -> Law:
-        del public
-        self.check_enumerable(value)
-        return {symbol: Fraction(share, _SCALE) for symbol, share in enumerate(self.shares[value])}
-
-    def resized(self, domain_size: int) -> "Exponential":
-        """Return the oracle on fewer values with the same alpha."""
-        size = min(domain_size, self.domain_size)
-        return replace(self, domain_size=size, epsilon=self.alpha * DISTANCES[self.distance].most(size))

@@ -1,24 +1,20 @@
 """Input-discriminative unary encoding (IDUE), for values with budgets of their own."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from itertools import product
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.formats import ReportFormat
+from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
-from fldp.numerics.types import Floats
 from fldp.oracles.base.bit_reports import LANES, add_bits, bit_rows
-from fldp.oracles.base.frequency_oracle import FrequencyOracle, Law
-from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import Chances, SupportsByKind, UnevenOracle
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.support_counts import SupportsByKind
+from fldp.oracles.base.symbol_reports import support_counts
 from fldp.oracles.base.treatment import Budgets, own_budgets, read_budgets
 from fldp.oracles.plain.unary import throw_each
 from fldp.randomness.budget_coins import STEPS, LevelCoins, best_balance
@@ -30,7 +26,7 @@ _MIN_POWER = 1 + Fraction(1, 1 << 60)
 
 
 @dataclass(frozen=True, repr=False)
-class IDUE(UnevenOracle):
+class IDUE(FrequencyOracle):
     """Unary encoding for values with different budgets: a bit for each value, randomized by the budget of that value.
 
     ``budgets`` maps the values that need more protection to budgets below ``epsilon``. Two values are protected by the
@@ -65,7 +61,6 @@ class IDUE(UnevenOracle):
         {"epsilon": 1.5, "domain_size": 9, "budgets": {8: 1.25}, "balance": 900},
     )
     name = "idue"
-    server_work = "O(n d)"
     params = {  # noqa: RUF012
         **FrequencyOracle.params,
         "budgets": Described(own_budgets, "values with budgets such as 0:0.5,3:1", read=read_budgets),
@@ -96,6 +91,7 @@ class IDUE(UnevenOracle):
 
     @cached_property
     def kind_of(self) -> NDArray[np.intp]:
+        """The level of every value."""
         kinds = np.full(self.domain_size, len(self.levels) - 1, np.intp)
         for value, budget in self.budgets:
             kinds[value] = self.levels.index(budget)
@@ -107,22 +103,6 @@ class IDUE(UnevenOracle):
         assert self.balance is not None
         return LevelCoins.build(self.title, self.levels, self.balance)
 
-    @cached_property
-    def kinds(self) -> tuple[Chances, ...]:
-        return tuple((self.coins.p(level), self.coins.q(level)) for level in range(len(self.levels)))
-
-    @property
-    def promise(self) -> tuple[Any, ...]:
-        return "IDLDP", self.epsilon, self.budgets
-
-    @property
-    def unprotected(self) -> str:
-        few = len(self.budgets)
-        return (
-            f"Answers are not protected alike: {few:,} of {self.domain_size:,} by a budget of their own, from "
-            f"{self.levels[0]:g}, and any two others by epsilon {self.epsilon:g}."
-        )
-
     @property
     def words(self) -> int:
         return 1 + self.coins.planes * -(-self.domain_size // 64)
@@ -133,11 +113,12 @@ class IDUE(UnevenOracle):
 
     @cached_property
     def estimator(self) -> SupportsByKind:
-        return SupportsByKind(self.domain_size, self.kinds, self.kind_of, independent=True)
+        kinds = tuple((self.coins.p(level), self.coins.q(level)) for level in range(len(self.levels)))
+        return SupportsByKind(self.domain_size, kinds, self.kind_of, independent=True)
 
-    @property
-    def outcomes(self) -> int:
-        return 1 << self.domain_size
+    @cached_property
+    def tally_format(self) -> TallyFormat:
+        return support_counts(self.domain_size)
 
     @cached_property
     def _masks(self) -> NDArray[np.uint64]:
@@ -154,48 +135,3 @@ class IDUE(UnevenOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_bits.compiled(np.ascontiguousarray(data), LANES, state)
-
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """Bands by the bits of the two values; all other bits have the same law under both."""
-        own, others = (self.kinds[self.kind_of[each]] for each in (value, other))
-        return _two_bits(own, others, self.domain_size - 2)
-
-    def likelihoods(self, data: Array) -> Floats:
-        """Up to a common factor, a value is likely or not by its own bit alone."""
-        bits = np.unpackbits(data, axis=1, count=self.domain_size, bitorder="little")
-        ones = np.array([float(p / q) for p, q in self.kinds])[self.kind_of]
-        zeros = np.array([float((1 - p) / (1 - q)) for p, q in self.kinds])[self.kind_of]
-        return np.where(bits, ones, zeros)
-
-    def law(self, value: int, public: Any = None) -> Law:
-        del public
-        self.check_enumerable(value)
-        chances = [self.kinds[kind][k != value] for k, kind in enumerate(self.kind_of.tolist())]
-        return dict(enumerate(_products(chances)))
-
-    def resized(self, domain_size: int) -> "IDUE":
-        """Return the oracle on the first values that have budgets, and one without, as many as fit."""
-        if domain_size >= self.domain_size:
-            return self
-        values = [value for value, _ in self.budgets][: max(1, domain_size - 2)]
-        few = tuple((place, dict(self.budgets)[value]) for place, value in enumerate(values))
-        return replace(self, domain_size=max(domain_size, len(values) + 1), budgets=few)
-
-
-@lru_cache(maxsize=4096)
-def _two_bits(own: Chances, others: Chances, rest: int) -> Profile:
-    """Return the profile of two values by their own bits, with ``rest`` other bits."""
-    (p, q), (r, s) = own, others
-    bands = (
-        Band(1 << rest, (p if a else 1 - p) * (s if b else 1 - s), (q if a else 1 - q) * (r if b else 1 - r))
-        for a, b in product((0, 1), repeat=2)
-    )
-    return Profile.of(bands, 4 << rest)
-
-
-def _products(chances: list[Fraction]) -> Iterator[Fraction]:
-    """Yield the probability of every row of independent bits, in the order of the rows as numbers."""
-    products = [Fraction(1)]
-    for chance in chances:
-        products = [share * (1 - chance) for share in products] + [share * chance for share in products]
-    yield from products

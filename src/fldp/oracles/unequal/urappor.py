@@ -1,9 +1,8 @@
 """Utility-optimised RAPPOR (URAPPOR)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,11 @@ from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
-from fldp.numerics.types import Floats
 from fldp.oracles.base.bit_reports import LANES, add_bits, byte_fields, number_of, padding_mask
-from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import Chances
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import within
 from fldp.oracles.plain.unary import throw
-from fldp.oracles.unequal.utility import OTHER, SENSITIVE, NamingSupports, UtilityOracle
+from fldp.oracles.unequal.utility import OTHER, SENSITIVE, UTILITY_PARAMS, NamingSupports, SensitiveValues, least_share
 from fldp.randomness.coins import BITS, UnaryCoins, exp_lower
 from fldp.randomness.stream import Words
 
@@ -28,7 +24,7 @@ _SCALE = 1 << BITS
 
 
 @dataclass(frozen=True, repr=False)
-class URAPPOR(UtilityOracle):
+class URAPPOR(FrequencyOracle):
     """Utility-optimised RAPPOR: a bit for each sensitive value; any other value is named, or nothing is.
 
     The bits are basic RAPPOR on the sensitive values: the true one is 1 with ``p = e^(eps/2)/(e^(eps/2)+1)``,
@@ -53,11 +49,13 @@ class URAPPOR(UtilityOracle):
       (p - q)``, and ``1/(1 - e^(-eps/2))`` for the name
 
     >>> oracle = URAPPOR(epsilon=1.0, domain_size=1000, sensitive=[3, 7, 9])
-    >>> round(float(oracle.revealed), 3), oracle.report_bits
+    >>> round(float(oracle.revealed), 3), oracle.report_format.bits
     (0.393, 13)
     >>> oracle.privatize([0, 3, 50])
     <3 reports of URAPPOR(epsilon=1.0, domain_size=1000, sensitive=[3, 7, 9])>
     """
+
+    sensitive: tuple[int, ...] = field(kw_only=True)
 
     examples = (
         {"epsilon": 1.0, "domain_size": 9, "sensitive": (1, 4, 8)},
@@ -65,7 +63,16 @@ class URAPPOR(UtilityOracle):
         {"epsilon": 0.5, "domain_size": 80, "sensitive": range(64)},
     )
     name = "urappor"
-    server_work = "O(n s + d), s sensitive"
+    params = UTILITY_PARAMS
+    anonymity = 1
+
+    @cached_property
+    def places(self) -> SensitiveValues:
+        """The sensitive values, and the others."""
+        return SensitiveValues.of(self, self.sensitive)
+
+    def _settle_parameters(self) -> None:
+        _ = self.places
 
     @cached_property
     def coins(self) -> UnaryCoins:
@@ -79,15 +86,12 @@ class URAPPOR(UtilityOracle):
 
     @property
     def revealed(self) -> Fraction:
+        """The probability that a report of a non-sensitive value reveals it."""
         return Fraction(self.shown, _SCALE)
 
     @property
-    def share_of_common(self) -> Fraction:
-        return Fraction(1, 2)
-
-    @property
-    def kinds(self) -> tuple[Chances, ...]:
-        return (self.coins.p, self.coins.q), (self.revealed, Fraction(0))
+    def eta(self) -> Fraction:
+        return least_share(self.revealed, Fraction(1, 2))
 
     @property
     def _others(self) -> int:
@@ -116,21 +120,23 @@ class URAPPOR(UtilityOracle):
 
     @cached_property
     def tally_format(self) -> TallyFormat:
-        others = self.kind_of == OTHER
+        others = self.places.kind_of == OTHER
         return TallyFormat((self.domain_size,), lambda state, n: within(state, n) and int(state[others].sum()) <= n)
 
     @cached_property
     def estimator(self) -> NamingSupports:
-        return NamingSupports(self.domain_size, self.kinds, self.kind_of, independent=True, revealed=self.revealed)
-
-    @property
-    def outcomes(self) -> int:
-        return (1 << len(self.sensitive)) * (1 + self._others)
+        return NamingSupports(
+            self.domain_size,
+            ((self.coins.p, self.coins.q), (self.revealed, Fraction(0))),
+            self.places.kind_of,
+            independent=True,
+            revealed=self.revealed,
+        )
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         """Randomize the bits, and one more after them that says whether a non-sensitive value is named."""
         few, (bits, size), coins = len(self.sensitive), self._bytes, self.coins
-        hidden, ranks = self.places(values)
+        hidden, ranks = self.places.places(values)
         named = np.zeros(len(values), np.int64)
         for kind, true, ones in ((SENSITIVE, coins.true_threshold, few % 64), (OTHER, self.shown, few % 64 + 1)):
             rows = np.flatnonzero(hidden == (kind == SENSITIVE))
@@ -147,7 +153,7 @@ class URAPPOR(UtilityOracle):
     @cached_property
     def _other_values(self) -> NDArray[np.intp]:
         """The non-sensitive values, sorted."""
-        return np.flatnonzero(self.kind_of == OTHER)
+        return np.flatnonzero(self.places.kind_of == OTHER)
 
     def _named(self, data: Array) -> NDArray[np.int64]:
         """Return the number of the value that each report names, counted from 1; 0 for none."""
@@ -158,8 +164,8 @@ class URAPPOR(UtilityOracle):
         """Return which values each report supports: the set bits, and the value that it names."""
         supports = np.zeros((len(data), self.domain_size), np.uint8)
         bits = np.unpackbits(data[:, : self._bytes[0]], axis=1, count=len(self.sensitive), bitorder="little")
-        supports[:, self.kind_of == SENSITIVE] = bits
-        supports[:, self.kind_of == OTHER] = self._named(data)[:, None] == np.arange(1, self._others + 1)
+        supports[:, self.places.kind_of == SENSITIVE] = bits
+        supports[:, self.places.kind_of == OTHER] = self._named(data)[:, None] == np.arange(1, self._others + 1)
         return supports
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
@@ -172,54 +178,6 @@ class URAPPOR(UtilityOracle):
     def _check(self, data: Array) -> NDArray[np.bool_]:
         unused = data[:, self._bytes[0] - 1] & padding_mask(len(self.sensitive))
         return np.asarray((unused == 0) & (self._named(data) <= self._others))
-
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        """Bands by the true bits of the sensitive ones of the two values, and by whether a value is named."""
-        kind, other_kind = int(self.kind_of[value]), int(self.kind_of[other])
-        p, q = self.coins.p, self.coins.q
-        bits = [((p, q), (1 - p, 1 - q))] * (kind == SENSITIVE) + [((q, p), (1 - q, 1 - p))] * (other_kind == SENSITIVE)
-        silent = tuple(1 - self.revealed if each == OTHER else Fraction(1) for each in (kind, other_kind))
-        rest = 1 << (len(self.sensitive) - len(bits))
-        bands = []
-        for chosen in product(*bits):
-            own, seen = silent
-            for a, b in chosen:
-                own, seen = own * a, seen * b
-            bands.append(Band(rest, own, seen))
-        every = 1 << len(self.sensitive)
-        if kind == OTHER:
-            bands.append(Band(every, self.revealed, Fraction(0)))
-        return Profile.of(bands, every * (1 + other_kind))
-
-    def likelihoods(self, data: Array) -> Floats:
-        """If nothing is named, a sensitive value is likely or not by its bit, and any other by not being named."""
-        few, named = len(self.sensitive), self._named(data)
-        p, q, silent = self.coins.p, self.coins.q, float(1 - self.revealed)
-        bits = np.unpackbits(data[:, : self._bytes[0]], axis=1, count=few, bitorder="little")
-        likelihoods = np.zeros((len(data), self.domain_size))
-        likelihoods[:, self.kind_of == SENSITIVE] = np.where(bits, float(p / q), float((1 - p) / (1 - q)))
-        likelihoods[:, self.kind_of == OTHER] = silent
-        likelihoods[named > 0] = 0.0
-        rows = np.flatnonzero(named)
-        likelihoods[rows, np.flatnonzero(self.kind_of == OTHER)[named[rows] - 1]] = 1.0
-        return likelihoods
-
-    def law(self, value: int, public: Any = None) -> Law:
-        """An outcome is the bits and the number of the value that is named, or 0."""
-        del public
-        self.check_enumerable(value)
-        (hidden,), (place,) = (part.tolist() for part in self.places(np.array([value])))
-        chances = [self.coins.p if hidden and k == place else self.coins.q for k in range(len(self.sensitive))]
-        law = {}
-        for bits in range(1 << len(chances)):
-            share = Fraction(1)
-            for k, chance in enumerate(chances):
-                share *= chance if bits >> k & 1 else 1 - chance
-            if hidden:
-                law[bits, 0] = share
-            else:
-                law[bits, 0], law[bits, place + 1] = share * (1 - self.revealed), share * self.revealed
-        return law
 
     def _outcome(self, report: Any) -> tuple[Any, Any]:
         return None, (number_of(report[: self._bytes[0]]), int(self._named(report[None])[0]))

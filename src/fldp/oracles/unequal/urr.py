@@ -1,6 +1,6 @@
 """Utility-optimised randomized response (URR)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -13,12 +13,10 @@ from fldp.data.reports import Array
 from fldp.data.values import Values
 from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
-from fldp.oracles.base.frequency_oracle import Law
-from fldp.oracles.base.profile import Band, Profile
-from fldp.oracles.base.support_counts import Chances
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.plain.grr import respond
-from fldp.oracles.unequal.utility import SENSITIVE, NamingSupports, UtilityOracle
+from fldp.oracles.unequal.utility import SENSITIVE, UTILITY_PARAMS, NamingSupports, SensitiveValues, least_share
 from fldp.randomness.coins import BITS, SymbolCoin
 from fldp.randomness.stream import Words
 
@@ -42,14 +40,17 @@ class SymbolSupportsByKind(NamingSupports):
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         """With the same probability for all values a report is the value itself; else it is a uniform sensitive one."""
-        state, hidden = generator.binomial(counts, float(self.revealed)), np.flatnonzero(self.kind_of == SENSITIVE)
+        state, hidden = (
+            generator.binomial(counts, float(self.revealed)),
+            np.flatnonzero(self.kind_of == SENSITIVE),
+        )
         rest = int(counts.sum() - state.sum())
         state[hidden] += generator.multinomial(rest, np.full(len(hidden), 1 / len(hidden)))
         return np.asarray(state)
 
 
 @dataclass(frozen=True, repr=False)
-class URR(UtilityOracle):
+class URR(FrequencyOracle):
     """Utility-optimised randomized response: sensitive values are mixed, others are often reported unchanged.
 
     With ``s`` sensitive values, a report of one of them is itself with probability ``e^eps/(e^eps+s-1)`` and each other
@@ -73,14 +74,25 @@ class URR(UtilityOracle):
     <3 reports of URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])>
     """
 
+    sensitive: tuple[int, ...] = field(kw_only=True)
+
     examples = (
         {"epsilon": 1.0, "domain_size": 5, "sensitive": (1, 4)},
         {"epsilon": 0.5, "domain_size": 300, "sensitive": (7,)},
         {"epsilon": 3.0, "domain_size": 1000, "sensitive": range(0, 1000, 9)},
     )
     name = "urr"
+    params = UTILITY_PARAMS
+    anonymity = 1
     words = 1
-    server_work = "O(n + d)"
+
+    @cached_property
+    def places(self) -> SensitiveValues:
+        """The sensitive values, and the others."""
+        return SensitiveValues.of(self, self.sensitive)
+
+    def _settle_parameters(self) -> None:
+        _ = self.places
 
     @cached_property
     def coin(self) -> SymbolCoin:
@@ -94,15 +106,12 @@ class URR(UtilityOracle):
 
     @property
     def revealed(self) -> Fraction:
+        """The probability that a report of a non-sensitive value reveals it."""
         return Fraction(self.shown, _SCALE)
 
     @property
-    def share_of_common(self) -> Fraction:
-        return Fraction(len(self.sensitive), len(self.sensitive) + 1)
-
-    @property
-    def kinds(self) -> tuple[Chances, ...]:
-        return (self.coin.p, self.coin.q), (self.revealed, Fraction(0))
+    def eta(self) -> Fraction:
+        return least_share(self.revealed, Fraction(len(self.sensitive), len(self.sensitive) + 1))
 
     @cached_property
     def report_format(self) -> ReportFormat:
@@ -114,17 +123,18 @@ class URR(UtilityOracle):
 
     @cached_property
     def estimator(self) -> SymbolSupportsByKind:
-        return SymbolSupportsByKind(self.domain_size, self.kinds, self.kind_of, revealed=self.revealed)
-
-    @property
-    def outcomes(self) -> int:
-        return self.domain_size
+        return SymbolSupportsByKind(
+            self.domain_size,
+            ((self.coin.p, self.coin.q), (self.revealed, Fraction(0))),
+            self.places.kind_of,
+            revealed=self.revealed,
+        )
 
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         """A coin below ``keep`` (``shown`` if not sensitive) gives the value itself, any other a sensitive one."""
         # Constant time: both cases are computed for every value, and one is selected.
         coins, sensitive = np.ascontiguousarray(words[:, 0]), np.array(self.sensitive)
-        hidden, places = self.places(values)
+        hidden, places = self.places.places(values)
         last, shown, other = len(sensitive) - 1, U64(self.shown), U64(self.coin.other)
         drawn = np.zeros(len(values), np.int64)
         if last:  # a single sensitive value is always kept
@@ -135,29 +145,3 @@ class URR(UtilityOracle):
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         add_symbols.compiled(np.ascontiguousarray(data), state)
-
-    def profile(self, value: int = 0, other: int = 1) -> Profile:
-        law, other_law = self.law_of(value), self.law_of(other)
-        own = {value, other}
-        rest = len(set(self.sensitive) - own)
-        bands = [Band(1, law(symbol), other_law(symbol)) for symbol in own if law(symbol)]
-        few = len(self.sensitive)
-        return Profile.of([*bands, Band(rest, rest * self.coin.q, rest * self.coin.q)], few + int(self.kind_of[other]))
-
-    def law_of(self, value: int) -> Any:
-        """Return the probability of every symbol under a value, as a function."""
-        hidden = set(self.sensitive)
-
-        def chance(symbol: int) -> Fraction:
-            return (self.revealed if symbol == value else Fraction(0)) + (self.coin.q if symbol in hidden else 0)
-
-        return chance
-
-    def likelihoods(self, data: Array) -> Floats:
-        named, values = data[:, None] == np.arange(self.domain_size), self.kind_of[data][:, None]
-        return np.where(named, 1.0, np.where(values == SENSITIVE, float(self.coin.q / self.coin.p), 0.0))
-
-    def law(self, value: int, public: Any = None) -> Law:
-        del public
-        self.check_enumerable(value)
-        return {symbol: self.law_of(value)(symbol) for symbol in sorted({*self.sensitive, value})}

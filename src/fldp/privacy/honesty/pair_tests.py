@@ -54,5 +54,5 @@ def log_chances(oracle: FrequencyOracle, scores: Scores, n: int) -> Floats:
 
 def most_supported(oracle: FrequencyOracle, tally: Tally) -> NDArray[np.int64]:
     """Return the values with the largest estimates: targets, if any, are among them."""
-    counts = oracle.decode(tally)
+    counts = oracle.estimator.decode(tally)
     return np.sort(np.argsort(-counts, kind="stable")[:MAX_VALUES])

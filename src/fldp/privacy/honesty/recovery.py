@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Estimate, Total
+from fldp.data.estimate import Basis, Estimate, Total
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import as_values
 from fldp.errors import ParameterError
@@ -21,6 +21,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.claims import Scores
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import check_options
 from fldp.oracles.base.strategy import Targets
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.honesty.binomial_tests import bennett
@@ -92,7 +93,7 @@ def recover(
     if analysis(source.oracle).domain_size is None:
         raise ParameterError(f"recover: the oracle must be one of values that can be listed, got {source.oracle!r}")
     oracle, data = listed("recover", source.oracle), source.data if isinstance(source, Reports) else None
-    oracle.check_options(options)
+    check_options(oracle, options)
     tally = oracle.tally(source) if isinstance(source, Reports) else source
     values = most_supported(oracle, tally) if targets is None else _given(oracle, targets)
     scores = analysis(oracle).pairs(tally, data, values)
@@ -159,8 +160,8 @@ def _without(plain: Estimate, tally: Tally, scores: Scores, chosen: Targets) -> 
         plain.counts - fakes * each,
         np.hypot(plain.stderr, stderr * each),
         round(tally.n - fakes),
-        plain.options,
         "attack-removed",
+        basis=Basis(plain.options),
         targets=tuple(targets.tolist()),
         fakes=fakes,
         fakes_stderr=stderr,
@@ -177,4 +178,4 @@ def fake_mean(
     shown = analysis(oracle).fake_mean(targets, tally, fakes)
     if shown is not None:
         return shown
-    return oracle.decode(oracle.tally(poison(oracle, targets, _SAMPLE, rng=0)), **options) / _SAMPLE
+    return oracle.estimator.decode(oracle.tally(poison(oracle, targets, _SAMPLE, rng=0)), **options) / _SAMPLE

@@ -3,6 +3,7 @@
 from typing import Any
 
 from fldp.errors import ParameterError
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.treatment import DISTANCES
 from fldp.privacy.notions.base import Demand, Notion
@@ -41,7 +42,7 @@ def declared(oracle: FrequencyOracle) -> Notion:
     >>> print(declared(fldp.FHR(epsilon=1.0, domain_size=7)), declared(fldp.OUE(epsilon=1.0, domain_size=7)))
     (1, 1/2)-FLDP 1-LDP
     """
-    name, *arguments = oracle.promise
+    name, *arguments = analysis(oracle).promise
     return NOTIONS[name](*arguments)
 
 

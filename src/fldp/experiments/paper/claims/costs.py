@@ -15,7 +15,7 @@ GROWS = 1.2  # times as long for ten times as many is no accident
 def communication(evidence: Evidence) -> ClaimFinding:
     """The order of the two positions carries the sign."""
     size = evidence.population.domain_size
-    r, bits = ceil(log2(size + 1)), evidence.oracle("fhr", size).report_bits
+    r, bits = ceil(log2(size + 1)), evidence.oracle("fhr", size).report_format.bits
     return settle(
         bits == 2 * r + 1,
         bits == 2 * r,

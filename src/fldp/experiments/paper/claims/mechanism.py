@@ -24,7 +24,7 @@ def order(evidence: Evidence) -> ClaimFinding:
     """The tower of two powers is a slip: r = ceil(log2(|I|+1))."""
     size = evidence.population.domain_size
     stated, right = ceil(2 ** log2(size + 1)), ceil(log2(size + 1))
-    used = evidence.oracle("fhr", size).report_bits // 2
+    used = evidence.oracle("fhr", size).report_format.bits // 2
     return settle(
         stated == right,
         used == right,

@@ -7,22 +7,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.reports import Array
+from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
-from fldp.oracles.base.analysis import Analysis, analyses
+from fldp.oracles.base.analysis import Analysis
 from fldp.oracles.base.claims import SUPPORTS, UNUSED, CellClaim
 from fldp.oracles.base.revelations import ParityLeak
 from fldp.oracles.base.strategy import times
-from fldp.oracles.flexible.walsh_oracle import WalshOracle
+from fldp.oracles.flexible.fhr import FHR
+from fldp.oracles.flexible.fwr import FWR, HRR
+from fldp.oracles.flexible.walsh import agreeing
 
-W_co = TypeVar("W_co", bound=WalshOracle, covariant=True)
+W_co = TypeVar("W_co", bound=FHR | FWR | HRR, covariant=True)
 
 
-@analyses(WalshOracle)
 class WalshAnalysis(Analysis[W_co]):
     """Reports are characters of the item, some of them exact."""
 
+    def leak(self, data: Array) -> tuple[Array, Array]:
+        """Return the masks under which reports reveal the item's exact parity, and these parities, one column each."""
+        raise NotImplementedError
+
+    def agreement(self, data: Array, items: Array) -> Floats:
+        """Return the likelihood of the noisy part of each report under every item, up to a factor."""
+        raise NotImplementedError
+
+    def likelihoods(self, data: Array) -> Floats:
+        masks, parities = self.leak(data)
+        items = self.oracle.estimator.items.astype(masks.dtype)
+        return self.agreement(data, items) * agreeing(masks, parities, items)
+
     def parities(self) -> ParityLeak:
-        return ParityLeak(self.oracle.walsh_order, self.oracle.value_items, self.oracle.leak)
+        return ParityLeak(self.oracle.estimator.order, self.oracle.estimator.items, self.leak)
 
 
 def spanned(bits: int, each: int, idle: int = 0) -> list[float]:

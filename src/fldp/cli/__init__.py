@@ -22,6 +22,7 @@ COMMANDS = (
     "remote",
     "serve",
     "survey",
+    "ticket",
     "token",
 )
 

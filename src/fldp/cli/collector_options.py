@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,12 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fldp.cli.options import note
-from fldp.errors import CollectorError
+from fldp.errors import CollectorError, ParameterError
+from fldp.support.identifiers import VERSION
 
 if TYPE_CHECKING:
     from fldp.client import Client
 
-To = Annotated[str, typer.Option("--to", help="The collector's address, such as https://collector.example.")]
+_MIN_DIGITS = 4
+_BEGINNING = re.compile(rf"[0-9a-f]{{{_MIN_DIGITS},63}}")
+ADDRESS = "FLDP_URL"
+_ADDRESS_HELP = f"The collector's address, such as https://collector.example; or {ADDRESS} in the environment."
+To = Annotated[str, typer.Option("--to", envvar=ADDRESS, show_envvar=False, help=_ADDRESS_HELP)]
+ToOrStore = Annotated[str | None, typer.Option("--to", help=_ADDRESS_HELP)]
+Name = Annotated[str, typer.Argument(help="The survey's name.")]
+Version = Annotated[
+    str | None, typer.Option("--version", help="A version of it: its first digits, as survey list shows them.")
+]
 TokenText = Annotated[
     str | None,
     typer.Option("--token", help="A token. Better in the environment, as FLDP_TOKEN: others can see a command line."),
@@ -50,6 +61,24 @@ class CollectorOptions:
                 if mistake not in str(error):
                     note(f"  {mistake}")
             raise typer.Exit(1) from None
+
+
+def address_unless(to: str | None, *stores: object) -> str | None:
+    """Return the address of a collector: the one given, or else the environment's unless a database is named."""
+    return to or (None if any(stores) else os.environ.get(ADDRESS) or None)
+
+
+def full_version(client: "Client", name: str, digits: str | None) -> str | None:
+    """Return the version of a survey that begins with some digits; a whole one is not looked up."""
+    if digits is None or VERSION.matches(digits):
+        return digits
+    if not _BEGINNING.fullmatch(digits):
+        raise ParameterError(f"fldp: --version must be {_MIN_DIGITS} or more of a version's digits, got {digits!r:.80}")
+    found = [row["version"] for row in client.surveys() if row["name"] == name and row["version"].startswith(digits)]
+    if len(found) != 1:
+        what = "none" if not found else f"{len(found)}: " + ", ".join(version[:16] for version in found[:5])
+        raise ParameterError(f"fldp: --version must begin one version of survey {name!r:.80}, {digits} begins {what}")
+    return str(found[0])
 
 
 class _Notes(logging.Handler):

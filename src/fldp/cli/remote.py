@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fldp.cli import app
-from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, notes_on_retries
+from fldp.cli.collector_options import (
+    CollectorOptions,
+    InsecureHttp,
+    Name,
+    To,
+    TokenText,
+    ToOrStore,
+    Version,
+    address_unless,
+    full_version,
+    notes_on_retries,
+)
 from fldp.cli.options import AsJson, Candidates, Since, Until, note, progress
 from fldp.cli.serve import Data, Url
 from fldp.client.uploading import PIECE_BYTES
@@ -78,10 +89,6 @@ def _loaded(path: Path | None) -> Survey | None:
     return None if path is None else Survey.load(path)
 
 
-Name = Annotated[str, typer.Argument(help="The survey's name.")]
-Version = Annotated[
-    str | None, typer.Option(help="This version of it, 64 hexadecimal digits, not the newest open one.")
-]
 _SHOWN = 20
 
 
@@ -114,7 +121,7 @@ def estimates(
     elif method is not None:
         raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
     with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected() as client:
-        published = client.survey(name, version=version)
+        published = client.survey(name, version=full_version(client, name, version))
         if form == "text" and published.survey.search is not None:
             _show_search(client.tally(published.survey, since=since, until=until), published, level, top)
         elif form == "text":
@@ -156,7 +163,7 @@ def _show_search(tally: "Tally", published: "Published", level: float, top: int 
 @app.command()
 def export(
     name: Annotated[str | None, typer.Argument(help="The survey's name; without --to, all surveys by default.")] = None,
-    to: Annotated[str | None, typer.Option("--to", help="The collector's address.")] = None,
+    to: ToOrStore = None,
     version: Version = None,
     since: Since = None,
     until: Until = None,
@@ -175,6 +182,7 @@ def export(
     """
     if lake is not None and output is not None:
         raise ParameterError("fldp: give --output or --lake, not both")
+    to = address_unless(to, data, database)
     if to is None:
         if lake is None or version or since or until:
             raise ParameterError("fldp: name the collector with --to, or give only --lake and --data or --database")
@@ -183,7 +191,7 @@ def export(
     if name is None or data or database:
         raise ParameterError("fldp: with --to, give the survey's name, and neither --data nor --database")
     with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected() as client:
-        published = client.survey(name, version=version)
+        published = client.survey(name, version=full_version(client, name, version))
         with progress("saving", None) as advance:
             if lake is not None:
                 days = client.export_lake(published.survey, lake, since=since, until=until, progress=advance)

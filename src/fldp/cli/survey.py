@@ -1,14 +1,24 @@
 """The commands about surveys."""
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fldp.cli import app
-from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, show_rows
-from fldp.cli.options import AsJson, Column, Output, note
-from fldp.errors import FldpError
+from fldp.cli.collector_options import (
+    CollectorOptions,
+    InsecureHttp,
+    Name,
+    To,
+    TokenText,
+    Version,
+    full_version,
+    show_rows,
+)
+from fldp.cli.options import AsJson, Column, Output, counted, note
+from fldp.errors import FldpError, ParameterError
 from fldp.support.atomic_files import open_output
 
 surveys = typer.Typer(help="Write and check surveys.", no_args_is_help=True)
@@ -57,10 +67,6 @@ def check(
     tables.show_facts(tables.survey_facts(loaded), as_json)
 
 
-Name = Annotated[str, typer.Argument(help="The survey's name.")]
-Version = Annotated[str | None, typer.Option(help="Only this version of it, 64 hexadecimal digits.")]
-
-
 @surveys.command()
 def create(
     survey: Annotated[Path, typer.Argument(help="A survey, as TOML or JSON.")],
@@ -102,7 +108,7 @@ def show(
     from fldp.presentation import tables
 
     with CollectorOptions(to, token, insecure_http).connected() as client:
-        published = client.survey(name, version=version)
+        published = client.survey(name, version=full_version(client, name, version))
     tables.show_facts({"state": published.state, **tables.survey_facts(published.survey)}, as_json)
 
 
@@ -116,7 +122,7 @@ def close(
 ) -> None:
     """Close a survey: no more reports are taken."""
     with CollectorOptions(to, token, insecure_http).connected() as client:
-        client.close(name, version=version)
+        client.close(name, version=full_version(client, name, version))
     note(f"survey {name} is closed")
 
 
@@ -126,10 +132,27 @@ def delete(
     to: To,
     version: Version = None,
     everything: Annotated[bool, typer.Option("--all", help="All versions of it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
     """Delete a survey with everything that was collected; name a --version, or say --all."""
+    if (version is None) == (not everything):
+        raise ParameterError("fldp: say what to delete: one --version of the survey, or --all of them")
     with CollectorOptions(to, token, insecure_http).connected() as client:
-        client.delete(name, version=version, all=everything)
+        exact = full_version(client, name, version)
+        if not yes:
+            _ask_to_delete(name, [row for row in client.surveys() if row["name"] == name], exact)
+        client.delete(name, version=exact, all=everything)
     note(f"survey {name} is deleted")
+
+
+def _ask_to_delete(name: str, rows: list[dict[str, Any]], version: str | None) -> None:
+    """Ask whether this is meant, with what would be lost; where nobody can be asked, refuse."""
+    rows = [row for row in rows if version in (None, row["version"])]
+    reports = sum(row.get("n") or 0 for row in rows)
+    what = f"{counted(len(rows), 'version')} of survey {name} with {counted(reports, 'report')}"
+    if not sys.stdin.isatty():
+        raise ParameterError(f"fldp: this deletes {what}, for good; say --yes if that is meant")
+    if not typer.confirm(f"Delete {what}, for good?", err=True):
+        raise ParameterError("fldp: nothing was deleted")

@@ -121,3 +121,13 @@ def test_nothing_is_deleted_before_somebody_says_yes(client, run):
         with patch("typer.confirm", return_value=True):
             assert "is deleted" in run("survey", "delete", "gone", "--version", asked.version[:8])[1]
     assert "gone" not in run("survey", "list")[0]
+
+
+def test_who_publishes_a_survey_learns_how_many_like_it_people_can_answer(run, tmp_path):
+    file = tmp_path / "survey.toml"
+    file.write_text('name = "costly"\nquestion = "Which?"\ndomain_size = 4\n[oracle]\nname = "grr"\nepsilon = 1.0\n')
+    assert "people can answer 3 more surveys like it here" in run("survey", "create", file)[0]
+    file.write_text(file.read_text().replace("1.0", "3.0"))
+    out, said = run("survey", "create", file)
+    assert "version" in out
+    assert "warning: nobody can answer survey costly as it is: an answer costs epsilon 3" in said

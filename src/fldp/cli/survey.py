@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,9 @@ from fldp.cli.collector_options import (
 from fldp.cli.options import AsJson, Column, Output, counted, note
 from fldp.errors import FldpError, ParameterError
 from fldp.support.atomic_files import open_output
+
+if TYPE_CHECKING:
+    from fldp.survey.survey import Survey
 
 surveys = typer.Typer(help="Write and check surveys.", no_args_is_help=True)
 app.add_typer(surveys, name="survey")
@@ -64,7 +67,25 @@ def check(
         for mistake in error.mistakes:
             note(f"{survey}: {mistake}")
         raise typer.Exit(1) from None
-    tables.show_facts(tables.survey_facts(loaded), as_json)
+    tables.show_facts({**tables.survey_facts(loaded), "answers": _answers(loaded, as_json)}, as_json)
+    _warn_of_limits(loaded)
+
+
+def _answers(survey: "Survey", as_json: bool) -> Any:
+    """Return how many surveys like this people can answer: a sentence, or the numbers for machines."""
+    from fldp.participant.headroom import headroom
+
+    room = headroom(survey)
+    numbers = {"on_topic": room.on_topic, "at_origin": room.at_origin, "warnings": [*room.warnings]}
+    return numbers if as_json else room.sentence
+
+
+def _warn_of_limits(survey: "Survey") -> None:
+    """Say so where devices with the default limits would not answer."""
+    from fldp.participant.headroom import headroom
+
+    for warning in headroom(survey).warnings:
+        note(f"warning: nobody can answer survey {survey.name} as it is: {warning}")
 
 
 @surveys.command()
@@ -84,7 +105,9 @@ def create(
     with CollectorOptions(to, token, insecure_http).connected() as client:
         reply = client.create(loaded)
     known = [name for name in ("name", "version", "created", "closed", "state", "submit") if name in reply]
-    tables.show_facts({name: None if reply[name] is None else clean(reply[name], 100) for name in known}, as_json)
+    facts: dict[str, Any] = {name: None if reply[name] is None else clean(reply[name], 100) for name in known}
+    tables.show_facts({**facts, "answers": _answers(loaded, as_json)}, as_json)
+    _warn_of_limits(loaded)
 
 
 @surveys.command("list")

@@ -16,6 +16,7 @@ from fldp.cli.options import (
     Subject,
     Until,
     check_plot,
+    counted,
     expected,
     needed,
     note,
@@ -49,7 +50,7 @@ def privatize(
 ) -> None:
     """Turn values into reports, a file of .fldp, or of Parquet where the output's name says so."""
     about = needed(subject)
-    encoder = Encoder(about.question.value, unknown, about.question.value_type)
+    encoder = Encoder(about.question.value, unknown, about.question.value_type, about.question.choices)
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
     with progress("privatizing", None) as advance:
@@ -58,7 +59,7 @@ def privatize(
         )
         count = report_files.write_reports(output, about.oracle, reports, about.version)
     note(encoder.summary())
-    note(f"{count:,} reports of {about.oracle!r}, eta {about.oracle.eta}")
+    note(f"{counted(count, 'report')} of {about.oracle!r}, eta {about.oracle.eta}")
 
 
 @app.command()
@@ -117,7 +118,7 @@ def merge(
 
 def _save_tally(output: str, tally: Tally, survey: str | None) -> None:
     report_files.write_tally(output, tally, survey)
-    note(f"{tally.n:,} reports of {tally.oracle!r}, eta {tally.oracle.eta}")
+    note(f"{counted(tally.n, 'report')} of {tally.oracle!r}, eta {tally.oracle.eta}")
 
 
 @app.command()

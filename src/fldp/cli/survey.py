@@ -35,13 +35,16 @@ def init(
     name: Annotated[str, typer.Option(help="The survey's name.")] = "survey",
     question: Annotated[str, typer.Option(help="The question.")] = "What is your value?",
     epsilon: Annotated[float, typer.Option(help="The epsilon to suggest parameters for.")] = 1.0,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write labels that look like identifiers; a survey is public.")
+    ] = False,
     output: Output = "-",
 ) -> None:
     """Write a survey from data: its labels, and an oracle that suits them."""
     from fldp.survey.draft import draft
     from fldp.wire.cells import read_cells
 
-    text, users = draft(read_cells(values, column), name, question, epsilon)
+    text, users = draft(read_cells(values, column), name, question, epsilon, identifiers=force)
     if output == "-":
         typer.echo(text, nl=False)
     else:

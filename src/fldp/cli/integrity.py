@@ -10,13 +10,14 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.options import AsJson, Candidates, Subject, check_plot, note, progress, read_reports, takes_oracle
+from fldp.cli.oracle_options import OracleCommand
 from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.support.validation import integer
 from fldp.survey.question import Question
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def integrity(
     file: Annotated[str, typer.Argument(help="Reports, or a tally; - is standard input.")] = "-",
@@ -56,7 +57,7 @@ def integrity(
 _EPSILON, _DOMAIN, _TARGETS = 1.0, 64, 5
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def poisoning(
     epsilon: Annotated[

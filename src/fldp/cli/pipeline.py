@@ -26,6 +26,7 @@ from fldp.cli.options import (
     read_tally,
     takes_oracle,
 )
+from fldp.cli.oracle_options import OracleCommand
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.engines.registry import choices
 from fldp.errors import FldpError, ParameterError
@@ -34,7 +35,7 @@ from fldp.wire import files as report_files
 from fldp.wire.cells import Encoder
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def privatize(
     values: Annotated[str, typer.Argument(help="CSV, Parquet, or one value per line; - is standard input.")] = "-",
@@ -62,7 +63,7 @@ def privatize(
     note(f"{counted(count, 'report')} of {about.oracle!r}, eta {about.oracle.eta}")
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def tally(
     files: Annotated[
@@ -103,7 +104,7 @@ def tally(
     _save_tally(output, result.tally, result.survey)
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def merge(
     files: Annotated[list[str], typer.Argument(help="Tallies.")],
@@ -121,7 +122,7 @@ def _save_tally(output: str, tally: Tally, survey: str | None) -> None:
     note(f"{counted(tally.n, 'report')} of {tally.oracle!r}, eta {tally.oracle.eta}")
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def estimate(
     file: Annotated[str, typer.Argument(help="A tally, or reports; - is standard input.")] = "-",
@@ -132,7 +133,9 @@ def estimate(
     ] = "linear",
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
-    top: Annotated[int | None, typer.Option(help="How many of the largest; a table shows 20 by default.")] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="How many of the largest; a table shows 20 by default.")
+    ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
@@ -176,7 +179,7 @@ def _source(file: str, subject: Subject | None, method: str) -> Tally | Reports:
     return source
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def inspect(
     file: Annotated[str, typer.Argument(help="A file of reports or a tally; - is standard input.")],

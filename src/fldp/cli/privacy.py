@@ -8,13 +8,14 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.options import AsJson, Candidates, Subject, check_plot, needed, note, progress, takes_oracle
+from fldp.cli.oracle_options import OracleCommand
 from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.exposure import exposure
 from fldp.privacy.auditor import CONFIDENCE, SAMPLES
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def verify(
     table: Annotated[
@@ -46,7 +47,7 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def card(
     users: Annotated[int, typer.Option(help="How many people will answer.")],
@@ -74,7 +75,7 @@ def card(
         note(f"saved {path}")
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def audit(
     command: Annotated[
@@ -117,7 +118,7 @@ def audit(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def attack(
     repeats: Annotated[int, typer.Option(help="Up to how many reports of one value.")] = 64,

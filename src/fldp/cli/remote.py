@@ -97,7 +97,9 @@ def estimates(
     name: Name,
     to: To,
     version: Version = None,
-    top: Annotated[int | None, typer.Option(help="How many of the largest; a table shows 20 by default.")] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="How many of the largest; a table shows 20 by default.")
+    ] = None,
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,

@@ -76,9 +76,11 @@ class StringOracle(Oracle):
     """
 
     @property
-    @abstractmethod
     def estimator(self) -> StringEstimator:
         """How a tally becomes counts of candidates, and how much these vary."""
+        raise NotImplementedError(
+            f"{self.title}: define estimator, a StringEstimator with fit, variance and covariance_of_sum"
+        )
 
     # ----------------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.flexible.em import Convergence
 
-
+Option = bool | float | str | NDArray[np.int64]  # of an estimate; arrays are fingerprints of candidates
 ROW = np.dtype([("value", "i8"), ("count", "f8"), ("stderr", "f8"), ("low", "f8"), ("high", "f8"), ("frequency", "f8")])
 
 
@@ -57,9 +57,9 @@ class Basis:
     ended.
     """
 
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict)
     totals: tuple[int, ...] = ()
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Option] = field(default_factory=dict)
     convergence: "Convergence | None" = None
 
 
@@ -97,7 +97,7 @@ class Estimate:
     basis: Basis = field(default_factory=Basis, repr=False)
 
     @property
-    def options(self) -> Mapping[str, Any]:
+    def options(self) -> Mapping[str, Option]:
         """The options that this was asked for with, such as the decoder."""
         return self.basis.options
 

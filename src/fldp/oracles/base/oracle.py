@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Estimate
+from fldp.data.estimate import Estimate, Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
@@ -130,7 +130,7 @@ class Oracle(ABC):
 
     # ----------------------------------------------------------------------------------------------------------
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         adapt(cls)
 
@@ -244,7 +244,7 @@ class Oracle(ABC):
         """Estimate how many users hold each value, with standard errors."""
 
 
-def check_options(oracle: Oracle, options: Mapping[str, Any]) -> None:
+def check_options(oracle: Oracle, options: Mapping[str, Option]) -> None:
     """Raise ``ParameterError`` for options of ``estimate`` that an oracle does not have."""
     allowed = dict(oracle.estimator.options)
     if oracle.decoders:

@@ -17,12 +17,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Basis, Estimate
+from fldp.data.estimate import Basis, Estimate, Option
 from fldp.data.fingerprints import FINGERPRINTS, MAX_CANDIDATES, Fingerprints, as_candidates, fingerprints
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle, check_options
@@ -37,7 +37,7 @@ class Fit(NamedTuple):
     """
 
     counts: Floats
-    context: Mapping[str, Any]
+    context: Mapping[str, Option]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +47,11 @@ class StringEstimator(ABC):
     options: ClassVar[Mapping[str, Constraint]] = {}
 
     @abstractmethod
-    def fit(self, tally: Tally, marks: Fingerprints, **options: Any) -> Fit:
+    def fit(self, tally: Tally, marks: Fingerprints, **options: Option) -> Fit:
         """Return the estimated counts of the strings with these fingerprints, and the context of their variances."""
 
     @abstractmethod
-    def variance(self, n: int, count: Any, **context: Any) -> Any:
+    def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:
         """Return the variances of the estimated counts of candidates, given the counts of all of them.
 
         ``context`` comes from a fit, or is the ``marks`` of the candidates alone; then nobody is assumed to hold
@@ -59,10 +59,10 @@ class StringEstimator(ABC):
         """
 
     @abstractmethod
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Option) -> float:
         """Return the sum of the covariances of all ordered pairs of members."""
 
-    def select(self, method: str, tally: Tally, listed: "Listed") -> tuple[Sequence[str], dict[str, Any]]:
+    def select(self, method: str, tally: Tally, listed: "Listed") -> tuple[Sequence[str], dict[str, Option]]:
         """Return the candidates that a method other than ``"linear"`` keeps, and the options to fit them with."""
         del listed
         raise NotImplementedError(f"{tally.oracle.title}: method {method!r} is listed in methods but not implemented")
@@ -97,7 +97,7 @@ class StringOracle(Oracle):
         *,
         candidates: Iterable[str | bytes] | None = None,
         method: str = "linear",
-        **options: Any,
+        **options: Option,
     ) -> Estimate:
         """Estimate how many users hold each candidate, with standard errors.
 
@@ -120,7 +120,7 @@ class StringOracle(Oracle):
         basis = Basis(options, context=context)
         return Estimate(listed, counts, stderr, counted.n, labels=listed.candidates, basis=basis)
 
-    def variance(self, n: int, count: Any, **context: Any) -> Any:
+    def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:
         """Return the variances of the estimated counts of candidates, as its estimator says."""
         return self.estimator.variance(n, count, **context)
 
@@ -171,13 +171,13 @@ class AmongCandidates(Estimator):
 
     runs = ()
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
+    def decode(self, tally: Tally, **options: Option) -> Floats:
         return self.strings.fit(tally, self.marks, **options).counts
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
+    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         return self.strings.variance(n, count, **{"marks": self.marks, **options})
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         return self.strings.covariance_of_sum(n, counts, members, **{"marks": self.marks, **options})
 
 
@@ -240,6 +240,7 @@ class Listed(FrequencyOracle):
     def estimator(self) -> AmongCandidates:
         return AmongCandidates(self.domain_size, self.base.estimator, self.marks)
 
-    def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
+    def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Option) -> Estimate:
         counted = self._as_tally(tally)
-        return self.base.estimate(Tally(self.base, counted.state, counted.n), candidates=self.candidates, **options)
+        strings = Tally(self.base, counted.state, counted.n)
+        return self.base.estimate(strings, candidates=self.candidates, method=method, **options)

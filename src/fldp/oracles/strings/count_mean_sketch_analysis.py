@@ -16,7 +16,7 @@ from fldp.oracles.base.analysis import Analysis, StringAnalysis, analyses, analy
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.numbered_strategy import Numbered
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.revelations import ReportPart
 from fldp.oracles.base.strategy import Targets
@@ -98,7 +98,7 @@ class SketchAnalysis(StringAnalysis[CMS | HCMS]):
         bands.append(Band(shared * every, Fraction(shared, self.oracle.hashes), Fraction(shared, self.oracle.hashes)))
         return Profile.of(bands, self.oracle.hashes * every)
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         self.check_enumerable(value)
         if public is None:
             raise fail(self.oracle.title, "public", "the hash function that the law is conditional on", public)

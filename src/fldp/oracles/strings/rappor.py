@@ -88,7 +88,7 @@ class RAPPOR(StringOracle):
     methods = ("linear", "select")
 
     @classmethod
-    def published(cls, f: float = 0.5, p: float = 0.5, q: float = 0.75, *, hashes: int = 2, **others: Any) -> "RAPPOR":
+    def published(cls, f: float = 0.5, p: float = 0.5, q: float = 0.75, *, hashes: int = 2, **others: int) -> "RAPPOR":
         """Return the oracle with the parameters of the paper, each realised to 20 bits or more.
 
         >>> oracle = RAPPOR.published(f=0.5, p=0.5, q=0.75, hashes=2)

@@ -37,7 +37,7 @@ MAX_GROUPS = 256  # so that a group is one byte, and the list of them fits into 
 Numbers = NDArray[np.integer[Any]]
 
 
-def _base(owner: str, name: str, value: Any) -> str:
+def _base(owner: str, name: str, value: object) -> str:
     """Accept an oracle, by class or name, that is plain LDP and can be enumerated."""
     chosen = getattr(value, "name", value) if isinstance(value, type) else value
     if not isinstance(chosen, str) or chosen not in BASES:
@@ -45,7 +45,7 @@ def _base(owner: str, name: str, value: Any) -> str:
     return chosen
 
 
-def sizes(owner: str, name: str, value: Any) -> tuple[int, ...]:
+def sizes(owner: str, name: str, value: object) -> tuple[int, ...]:
     """Accept the sizes of groups."""
     rule = f"a list of 2 to {MAX_GROUPS} sizes of groups, at most {MAX_VALUES} values in all"
     items = value.tolist() if isinstance(value, np.ndarray) else value

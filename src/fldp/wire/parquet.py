@@ -17,6 +17,7 @@ from fldp.data.reports import Reports
 from fldp.errors import FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.support import canonical_json
+from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load
 from fldp.wire.arrow_reports import batch, check_columns, fields, names, reason, reports_of
 from fldp.wire.description import build, describe
@@ -38,7 +39,7 @@ def schema(oracle: Oracle, survey: str | None = None, number: int | None = None)
     >>> schema(fldp.FHR(epsilon=1.0, domain_size=1023)).names
     ['plus', 'minus']
     """
-    meta = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
+    meta: dict[str, Json] = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
     meta |= {} if number is None else {"number": number}
     meta["check"] = _checksum(meta)
     return load("pyarrow", "parquet").schema(fields(oracle), metadata={_KEY: canonical_json.dumps(meta)})

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, overload
+from typing import ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class FrequencyOracle(Oracle):
     def _values_end(self) -> int:
         return self.domain_size
 
-    def _as_values(self, values: Any) -> Values:
+    def _as_values(self, values: object) -> Values:
         return as_values(self.title, values, self.domain_size)
 
     def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Option) -> Estimate:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.randomness.stream import Words
+from fldp.support.canonical_json import Json
 from fldp.support.validation import Constraint, fail, integer, one_of, positive
 
 
@@ -88,7 +89,7 @@ class StringOracle(Oracle):
     def _values_end(self) -> int:
         return FINGERPRINTS
 
-    def _as_values(self, values: Any) -> Values:
+    def _as_values(self, values: object) -> Values:
         return fingerprints(self.title, values)
 
     def estimate(
@@ -151,13 +152,13 @@ def listed(who: str, oracle: Oracle, candidates: Sequence[str] | None = None) ->
     raise ParameterError(f"{who}: {oracle.title} is for strings, so {rule}")
 
 
-def _of_strings(owner: str, name: str, value: Any) -> StringOracle:
+def _of_strings(owner: str, name: str, value: object) -> StringOracle:
     if not isinstance(value, StringOracle):
         raise fail(owner, name, "an oracle over strings", value)
     return value
 
 
-def _listed(owner: str, name: str, value: Any) -> tuple[str, ...]:
+def _listed(owner: str, name: str, value: object) -> tuple[str, ...]:
     del name
     return as_candidates(owner, value)
 
@@ -219,7 +220,7 @@ class Listed(FrequencyOracle):
         return self.base.title
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         return self.base.parameters
 
     def __repr__(self) -> str:

@@ -27,7 +27,7 @@ from fldp.support.validation import Described, fail, integer
 MAX_BLOCKS = 1 << 16
 
 
-def power_of_two(owner: str, name: str, value: Any) -> int:
+def power_of_two(owner: str, name: str, value: object) -> int:
     """Accept a power of two, at most ``MAX_BLOCKS``."""
     number = integer(1, MAX_BLOCKS)(owner, name, value)
     if number & (number - 1):
@@ -62,14 +62,14 @@ class RowSigns(Estimator):
     p: Fraction
     q: Fraction
 
-    def to_rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
+    def to_rows(self, marks: NDArray[np.integer | np.bool_]) -> NDArray[np.int64]:
         """Scatter a number for each value to its row, one line per block."""
         rows = np.zeros((self.blocks, self.order), np.int64)
         values = np.arange(self.size)
         rows[values & (self.blocks - 1), values // self.blocks + 1] = marks
         return rows
 
-    def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def from_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Gather a number for each value from its row: the inverse of ``to_rows``."""
         return np.asarray(rows[:, 1:].T.reshape(-1)[: self.size])
 

@@ -64,4 +64,4 @@ class PGRAnalysis(PureAnalysis[PGR]):
         oracle = self.oracle
         supported = hyperplane_sums(times(targets, oracle.space.size), oracle.space)
         worth = (supported - len(targets) * float(oracle.estimator.q)) / float(oracle.estimator.p - oracle.estimator.q)
-        return Symbols(worth, oracle.report_format.dtype)
+        return Symbols(np.asarray(worth, np.float64), oracle.report_format.dtype)

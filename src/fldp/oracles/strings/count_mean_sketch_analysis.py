@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +104,7 @@ class SketchAnalysis(StringAnalysis[CMS | HCMS]):
         row, drawn = public
         return self._response.law(int(self.oracle.sketch.buckets(value)[row]), drawn)
 
-    def publics(self) -> Iterable[Any]:
+    def publics(self) -> Iterable[Public]:
         return product(range(self._tried), self._response.publics())
 
     @property

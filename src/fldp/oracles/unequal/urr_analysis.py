@@ -1,7 +1,7 @@
 """The analysis of URR."""
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class URRAnalysis(UtilityAnalysis[URR]):
             few + int(self.oracle.places.kind_of[other]),
         )
 
-    def law_of(self, value: int) -> Any:
+    def law_of(self, value: int) -> Callable[[int], Fraction]:
         """Return the probability of every symbol under a value, as a function."""
         hidden = set(self.oracle.sensitive)
 

@@ -1,6 +1,6 @@
 """Comparison of two estimates, as JSON and as a table."""
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from rich.table import Table
@@ -9,9 +9,35 @@ from fldp.data.estimate import Estimate
 from fldp.presentation.tables import label
 
 
+class ChangedShare(TypedDict):
+    """How the share of one value changed."""
+
+    value: int
+    label: str
+    share: float
+    other_share: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    changed: bool
+
+
+class Change(TypedDict):
+    """How all shares changed, between how many reports."""
+
+    n: int
+    other_n: int
+    level: float
+    people: str
+    values: int
+    changed: int
+    rows: list[ChangedShare]
+
+
 def facts(
     before: Estimate, after: Estimate, level: float, *, people: str = "population", top: int | None = None
-) -> dict[str, Any]:
+) -> Change:
     """Return how every share changed, the clearest change first.
 
     ``low`` and ``high`` are intervals that all hold at once (Bonferroni); ``p_value`` is adjusted by Holm, and
@@ -27,7 +53,7 @@ def facts(
     change = before.compare(after, people=people)
     intervals, p_values = change.interval(level, simultaneous=True), change.adjusted_p_values
     changed = change.significant(level)
-    rows = [
+    rows: list[ChangedShare] = [
         {
             "value": int(value),
             "label": label(before, int(value)),
@@ -41,11 +67,18 @@ def facts(
         }
         for value in np.argsort(-np.abs(change.z), kind="stable")[:top]
     ]
-    about = {"n": before.n, "other_n": after.n, "level": level, "people": people}
-    return {**about, "values": len(changed), "changed": int(changed.sum()), "rows": rows}
+    return {
+        "n": before.n,
+        "other_n": after.n,
+        "level": level,
+        "people": people,
+        "values": len(changed),
+        "changed": int(changed.sum()),
+        "rows": rows,
+    }
 
 
-def table(change: dict[str, Any]) -> Table:
+def table(change: Change) -> Table:
     """Return the changes as a table for people."""
     columns = Table(title=f"{change['changed']:,} of {change['values']:,} values changed", title_justify="left")
     columns.add_column("value")
@@ -65,7 +98,7 @@ def table(change: dict[str, Any]) -> Table:
     return columns
 
 
-def notes(change: dict[str, Any]) -> list[str]:
+def notes(change: Change) -> list[str]:
     """Return what the numbers of a comparison mean."""
     of = "everybody who could have reported" if change["people"] == "population" else "the people who reported"
     return [

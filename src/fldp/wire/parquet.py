@@ -8,8 +8,9 @@ several times: these must agree with each other and with the rows that were read
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from io import RawIOBase
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from fldp.support.optional_imports import load
 from fldp.wire.arrow_reports import batch, check_columns, fields, names, reason, reports_of
 from fldp.wire.description import build, describe
 
+if TYPE_CHECKING:
+    import pyarrow.parquet
+
 About = tuple[Oracle, str | None]  # what the metadata name: the oracle and the survey version
 
 MAGIC = b"PAR1"
@@ -32,7 +36,7 @@ _BATCH_BYTES = 1 << 20
 _CHECK = 16  # hexadecimal digits of the checksum of what the file is about
 
 
-def schema(oracle: Oracle, survey: str | None = None, number: int | None = None) -> Any:
+def schema(oracle: Oracle, survey: str | None = None, number: int | None = None) -> "pyarrow.Schema":
     """Return the Arrow schema of an oracle's reports; a collector adds its number of the survey.
 
     >>> import fldp
@@ -67,11 +71,13 @@ def _checksum(meta: dict[str, Any]) -> str:
     return hashlib.sha256(canonical_json.dumps(meta)).hexdigest()[:_CHECK]
 
 
-def open_table(file: Any, **options: Any) -> Any:
+def open_table(
+    file: "BinaryIO | RawIOBase | pyarrow.NativeFile", *, buffer_size: int = 0
+) -> "pyarrow.parquet.ParquetFile":
     """Open a Parquet file for reading; page checksums are verified, and the numbers of rows must agree."""
     parquet = load("pyarrow.parquet", "parquet")
     try:
-        table = parquet.ParquetFile(file, page_checksum_verification=True, **options)
+        table = parquet.ParquetFile(file, page_checksum_verification=True, buffer_size=buffer_size)
         agree = _rows_agree(table.metadata)
     except FldpError:
         raise
@@ -91,7 +97,9 @@ def _rows_agree(footer: Any) -> bool:
     return all(group.column(place).num_values == group.num_rows for group in groups for place in flat)
 
 
-def batches(table: Any, groups: Iterable[int], **options: Any) -> Iterator[Any]:
+def batches(
+    table: "pyarrow.parquet.ParquetFile", groups: Iterable[int], **options: int | list[str]
+) -> "Iterator[pyarrow.RecordBatch]":
     """Yield the rows of some row groups; a damaged page, or another number of rows than promised, is an error.
 
     The rows are complete only if the iteration ends by itself.
@@ -111,7 +119,9 @@ def batches(table: Any, groups: Iterable[int], **options: Any) -> Iterator[Any]:
         raise WireError(f"parquet: cannot be read: there are {abs(missing)} rows {'fewer' if missing > 0 else 'more'}")
 
 
-def row_batches(table: Any, groups: Iterable[int], oracle: Oracle) -> Iterator[Any]:
+def row_batches(
+    table: "pyarrow.parquet.ParquetFile", groups: Iterable[int], oracle: Oracle
+) -> "Iterator[pyarrow.RecordBatch]":
     """Yield the columns of an oracle's reports, about 1 MiB of them at a time."""
     width = oracle.report_format.nbytes
     size = max(1, min(_MAX_ROWS, _BATCH_BYTES // width))
@@ -125,7 +135,7 @@ def damaged(what: str, error: Exception) -> WireError:
     return WireError(f"parquet: {what}: {(str(error).splitlines() or ['no reason given'])[0]}")
 
 
-def about(table: Any) -> About | None:
+def about(table: "pyarrow.parquet.ParquetFile") -> About | None:
     """Return the oracle and the survey's version that a file names; None if another program wrote it."""
     metadata = table.schema_arrow.metadata or {}
     if _KEY not in metadata:

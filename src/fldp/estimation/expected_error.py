@@ -20,6 +20,7 @@ from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.support.validation import fail, integer, positive
 
 MIN_EPSILON, MAX_EPSILON = 2.0**-10, 32.0  # the range that is searched
+Eta = float | Fraction | None
 _EPSILONS = tuple(float(e) for e in np.geomspace(MIN_EPSILON, MAX_EPSILON, 61))
 
 users_constraint = integer(1, 2**53)
@@ -85,7 +86,7 @@ def epsilon_needed(
     domain_size: int,
     users: int,
     error: float,
-    eta: float | Fraction | None = None,
+    eta: Eta = None,
     decoder: str | None = None,
     **more: object,
 ) -> float:
@@ -138,13 +139,7 @@ def plain_epsilon_of(error: float, users: int = 1) -> float:
 
 
 def curve(
-    name: str,
-    domain_size: int,
-    users: int,
-    *,
-    eta: float | Fraction | None = None,
-    decoder: str | None = None,
-    **more: object,
+    name: str, domain_size: int, users: int, *, eta: Eta = None, decoder: str | None = None, **more: object
 ) -> Iterator[tuple[float, float]]:
     """Yield epsilons, ascending, and the error of a rare value at each; those that the oracle refuses are left out.
 
@@ -160,18 +155,15 @@ def curve(
         yield epsilon, standard_error(oracle, users, decoder=decoder)
 
 
-def build(
-    name: str, domain_size: int, epsilon: float, eta: float | Fraction | None = None, **more: object
-) -> FrequencyOracle:
+def build(name: str, domain_size: int, epsilon: float, eta: Eta = None, **more: object) -> FrequencyOracle:
     """Build an oracle, ignoring parameters that it does not take.
 
     >>> build("grr", 5, 1.0, eta=0.5)
     GRR(epsilon=1.0, domain_size=5)
     """
     cls = get_listed(name)
-    offered: dict[str, Any] = {"domain_size": domain_size, "epsilon": epsilon, **more} | (
-        {} if eta is None else {"eta": eta}
-    )
+    offered: dict[str, Any] = {"domain_size": domain_size, "epsilon": epsilon, **more}
+    offered |= {} if eta is None else {"eta": eta}
     taken = {parameter: value for parameter, value in offered.items() if parameter in cls.params}
     needed = [parameter for parameter in required(cls) if parameter not in taken]
     if needed:

@@ -9,22 +9,8 @@ from fldp.data.estimate import Estimate
 from fldp.presentation.tables import label
 
 
-class ChangedShare(TypedDict):
-    """How the share of one value changed."""
-
-    value: int
-    label: str
-    share: float
-    other_share: float
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    changed: bool
-
-
 class Change(TypedDict):
-    """How all shares changed, between how many reports."""
+    """How all shares changed, between how many reports; a row has the fields that ``facts`` gives it."""
 
     n: int
     other_n: int
@@ -32,7 +18,7 @@ class Change(TypedDict):
     people: str
     values: int
     changed: int
-    rows: list[ChangedShare]
+    rows: list[dict[str, str | float]]
 
 
 def facts(
@@ -53,7 +39,7 @@ def facts(
     change = before.compare(after, people=people)
     intervals, p_values = change.interval(level, simultaneous=True), change.adjusted_p_values
     changed = change.significant(level)
-    rows: list[ChangedShare] = [
+    rows: list[dict[str, str | float]] = [
         {
             "value": int(value),
             "label": label(before, int(value)),
@@ -67,15 +53,10 @@ def facts(
         }
         for value in np.argsort(-np.abs(change.z), kind="stable")[:top]
     ]
-    return {
-        "n": before.n,
-        "other_n": after.n,
-        "level": level,
-        "people": people,
-        "values": len(changed),
-        "changed": int(changed.sum()),
-        "rows": rows,
-    }
+    count = int(changed.sum())
+    return Change(
+        n=before.n, other_n=after.n, level=level, people=people, values=len(changed), changed=count, rows=rows
+    )
 
 
 def table(change: Change) -> Table:
@@ -87,7 +68,7 @@ def table(change: Change) -> Table:
         columns.add_column(heading, justify="right")
     for row in change["rows"]:
         columns.add_row(
-            row["label"],
+            str(row["label"]),
             f"{row['share']:.3%}",
             f"{row['other_share']:.3%}",
             f"{row['difference']:+.3%}",

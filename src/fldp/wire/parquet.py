@@ -24,7 +24,8 @@ from fldp.wire.arrow_reports import batch, check_columns, fields, names, reason,
 from fldp.wire.description import build, describe
 
 if TYPE_CHECKING:
-    import pyarrow.parquet
+    from pyarrow import NativeFile, RecordBatch, Schema
+    from pyarrow.parquet import ParquetFile
 
 About = tuple[Oracle, str | None]  # what the metadata name: the oracle and the survey version
 
@@ -36,7 +37,7 @@ _BATCH_BYTES = 1 << 20
 _CHECK = 16  # hexadecimal digits of the checksum of what the file is about
 
 
-def schema(oracle: Oracle, survey: str | None = None, number: int | None = None) -> "pyarrow.Schema":
+def schema(oracle: Oracle, survey: str | None = None, number: int | None = None) -> "Schema":
     """Return the Arrow schema of an oracle's reports; a collector adds its number of the survey.
 
     >>> import fldp
@@ -71,9 +72,7 @@ def _checksum(meta: dict[str, Any]) -> str:
     return hashlib.sha256(canonical_json.dumps(meta)).hexdigest()[:_CHECK]
 
 
-def open_table(
-    file: "BinaryIO | RawIOBase | pyarrow.NativeFile", *, buffer_size: int = 0
-) -> "pyarrow.parquet.ParquetFile":
+def open_table(file: "BinaryIO | RawIOBase | NativeFile", *, buffer_size: int = 0) -> "ParquetFile":
     """Open a Parquet file for reading; page checksums are verified, and the numbers of rows must agree."""
     parquet = load("pyarrow.parquet", "parquet")
     try:
@@ -97,9 +96,7 @@ def _rows_agree(footer: Any) -> bool:
     return all(group.column(place).num_values == group.num_rows for group in groups for place in flat)
 
 
-def batches(
-    table: "pyarrow.parquet.ParquetFile", groups: Iterable[int], **options: int | list[str]
-) -> "Iterator[pyarrow.RecordBatch]":
+def batches(table: "ParquetFile", groups: Iterable[int], **options: int | list[str]) -> "Iterator[RecordBatch]":
     """Yield the rows of some row groups; a damaged page, or another number of rows than promised, is an error.
 
     The rows are complete only if the iteration ends by itself.
@@ -119,9 +116,7 @@ def batches(
         raise WireError(f"parquet: cannot be read: there are {abs(missing)} rows {'fewer' if missing > 0 else 'more'}")
 
 
-def row_batches(
-    table: "pyarrow.parquet.ParquetFile", groups: Iterable[int], oracle: Oracle
-) -> "Iterator[pyarrow.RecordBatch]":
+def row_batches(table: "ParquetFile", groups: Iterable[int], oracle: Oracle) -> "Iterator[RecordBatch]":
     """Yield the columns of an oracle's reports, about 1 MiB of them at a time."""
     width = oracle.report_format.nbytes
     size = max(1, min(_MAX_ROWS, _BATCH_BYTES // width))
@@ -135,7 +130,7 @@ def damaged(what: str, error: Exception) -> WireError:
     return WireError(f"parquet: {what}: {(str(error).splitlines() or ['no reason given'])[0]}")
 
 
-def about(table: "pyarrow.parquet.ParquetFile") -> About | None:
+def about(table: "ParquetFile") -> About | None:
     """Return the oracle and the survey's version that a file names; None if another program wrote it."""
     metadata = table.schema_arrow.metadata or {}
     if _KEY not in metadata:

@@ -21,9 +21,9 @@ from fldp.support.progress import Progress
 from fldp.wire.arrow_reports import names
 
 if TYPE_CHECKING:
-    import dask.dataframe
+    from dask.dataframe import DataFrame
 
-    import distributed
+    from distributed import Client
 
 ABOUT = "a Dask cluster"
 FRAMES = {"dask": "Dask"}
@@ -37,7 +37,7 @@ def tally_pieces(
     progress: Progress,
     *,
     address: str | None = None,
-    client: "distributed.Client | None" = None,
+    client: "Client | None" = None,
     tasks: int | None = None,
 ) -> PartialTally:
     """Tally pieces in at most ``tasks`` tasks: on the client given, the active one, or a new one for an address."""
@@ -53,11 +53,7 @@ def _tasks(client: Any) -> int:
 
 
 def tally_frame(
-    frame: "dask.dataframe.DataFrame",
-    job: Job,
-    *,
-    address: str | None = None,
-    client: "distributed.Client | None" = None,
+    frame: "DataFrame", job: Job, *, address: str | None = None, client: "Client | None" = None
 ) -> PartialTally:
     """Tally the report columns of a DataFrame; a bad row is named by its partition and its place there."""
     delayed = load("dask", "dask").delayed(_tally_partition)
@@ -139,9 +135,7 @@ def _active(distributed: Any) -> Any:
         return None
 
 
-def privatize_frame(
-    frame: "dask.dataframe.DataFrame", privatizer: Privatizer, check_unique: bool
-) -> "dask.dataframe.DataFrame":
+def privatize_frame(frame: "DataFrame", privatizer: Privatizer, check_unique: bool) -> "DataFrame":
     """Privatize a column of a DataFrame, when it is computed."""
     rows = frame[privatizer.columns]
     if check_unique:
@@ -151,7 +145,7 @@ def privatize_frame(
         refuse_repeated(privatizer.identifier, int(repeated))
     form = local.as_pandas(privatizer.schema.empty_table())
     reports = rows.map_partitions(local.privatize_frame, privatizer, False, meta=form, enforce_metadata=False)
-    private: dask.dataframe.DataFrame = reports.clear_divisions()
+    private: DataFrame = reports.clear_divisions()
     return private
 
 

@@ -21,8 +21,8 @@ from fldp.support.progress import Progress
 from fldp.wire.arrow_reports import check_columns, names
 
 if TYPE_CHECKING:
-    import pandas
-    import pyarrow
+    from pandas import DataFrame
+    from pyarrow import Table
 
 ABOUT = "all cores"
 FRAMES = {"pandas": "pandas", "pyarrow": "pyarrow"}
@@ -77,7 +77,7 @@ class _Queue:
             yield piece
 
 
-def tally_frame(frame: "pandas.DataFrame | pyarrow.Table", job: Job, *, place: str = "frame") -> PartialTally:
+def tally_frame(frame: "DataFrame | Table", job: Job, *, place: str = "frame") -> PartialTally:
     """Tally a frame of pandas or Arrow; a bad row is named by its place in it."""
     table, total, first = as_table(frame), job.partial_tally(), 0
     check_columns(table.schema, job.oracle)
@@ -88,9 +88,7 @@ def tally_frame(frame: "pandas.DataFrame | pyarrow.Table", job: Job, *, place: s
     return total
 
 
-def privatize_frame(
-    frame: "pandas.DataFrame | pyarrow.Table", privatizer: Privatizer, check_unique: bool
-) -> "pandas.DataFrame | pyarrow.Table":
+def privatize_frame(frame: "DataFrame | Table", privatizer: Privatizer, check_unique: bool) -> "DataFrame | Table":
     """Privatize a column of a frame of pandas or Arrow."""
     if hasattr(frame, "column_names"):
         return _privatize_table(frame, privatizer, check_unique)
@@ -104,7 +102,7 @@ def _privatize_table(table: Any, privatizer: Privatizer, check_unique: bool) -> 
     return load("pyarrow", "parquet").Table.from_batches(privatizer.batches([table]), privatizer.schema)
 
 
-def as_table(frame: "pandas.DataFrame | pyarrow.Table") -> "pyarrow.Table":
+def as_table(frame: "DataFrame | Table") -> "Table":
     """Return a frame of pandas or Arrow as a table of Arrow."""
     arrow = load("pyarrow", "parquet")
     if isinstance(frame, arrow.Table):
@@ -115,10 +113,8 @@ def as_table(frame: "pandas.DataFrame | pyarrow.Table") -> "pyarrow.Table":
         raise DomainError(f"frame: columns must be of one type each: {str(error).splitlines()[0]}") from None
 
 
-def as_pandas(table: "pyarrow.Table") -> "pandas.DataFrame":
+def as_pandas(table: "Table") -> "DataFrame":
     """Return a table of reports as a frame of pandas; bytes keep their Arrow type, or Dask would make text of them."""
     arrow_type, types = load("pandas", "pandas").ArrowDtype, load("pyarrow.types", "parquet")
-    frame: pandas.DataFrame = table.to_pandas(
-        types_mapper=lambda kind: None if types.is_integer(kind) else arrow_type(kind)
-    )
+    frame: DataFrame = table.to_pandas(types_mapper=lambda kind: None if types.is_integer(kind) else arrow_type(kind))
     return frame

@@ -26,7 +26,7 @@ from fldp.support.progress import Progress
 from fldp.wire.arrow_reports import fields
 
 if TYPE_CHECKING:
-    import pyspark.sql
+    from pyspark.sql import DataFrame, SparkSession
 
 ABOUT = "a Spark cluster"
 FRAMES = {"pyspark": "Spark"}
@@ -47,7 +47,7 @@ def tally_pieces(
     progress: Progress,
     *,
     address: str | None = None,
-    session: "pyspark.sql.SparkSession | None" = None,
+    session: "SparkSession | None" = None,
     tasks: int | None = None,
 ) -> PartialTally:
     """Tally pieces in at most ``tasks`` tasks: in the session given, the active one, or a new one for an address."""
@@ -59,7 +59,7 @@ def tally_pieces(
     return total
 
 
-def tally_frame(frame: "pyspark.sql.DataFrame", job: Job) -> PartialTally:
+def tally_frame(frame: "DataFrame", job: Job) -> PartialTally:
     """Tally the report columns of a DataFrame; a bad row is named by its partition and its place there."""
     columns = [_column(frame, field) for field in fields(job.oracle)]
     with one_line():
@@ -101,9 +101,7 @@ def _column(frame: Any, field: Any) -> str:
     return _quoted(field.name)
 
 
-def privatize_frame(
-    frame: "pyspark.sql.DataFrame", privatizer: Privatizer, check_unique: bool
-) -> "pyspark.sql.DataFrame":
+def privatize_frame(frame: "DataFrame", privatizer: Privatizer, check_unique: bool) -> "DataFrame":
     """Privatize a column of a DataFrame, when it is computed."""
     with one_line():
         if check_unique:
@@ -156,9 +154,7 @@ _SETTINGS = {
 
 
 @contextmanager
-def open_session(
-    session: "pyspark.sql.SparkSession | None", address: str | None
-) -> "Iterator[pyspark.sql.SparkSession]":
+def open_session(session: "SparkSession | None", address: str | None) -> "Iterator[SparkSession]":
     """Yield the session given, the active one, or a new one that is stopped in the end."""
     sessions = load("pyspark.sql", "spark").SparkSession
     existing = session or sessions.getActiveSession()
@@ -224,7 +220,7 @@ def worker_error(text: str) -> str:
     return str(exceptions[0]) if exceptions else (text.strip().splitlines() or ["no reason given"])[0]
 
 
-def parallelism(session: "pyspark.sql.SparkSession") -> int:
+def parallelism(session: "SparkSession") -> int:
     """Return a number of tasks: enough to use all cores, even if some of them are slow."""
     configured = int(str(session.conf.get("spark.sql.shuffle.partitions")))
     try:

@@ -11,9 +11,6 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 import fldp
 from fldp import wire
 from fldp.data.estimate import Estimate
@@ -143,7 +140,7 @@ def decoded(oracle: FrequencyOracle, tally: Tally, decoder: str, repair: str) ->
     return estimate if repair == "none" else postprocess(estimate, repair)
 
 
-def collect(oracle: FrequencyOracle, counts: NDArray[np.int64], *, rng: Stream) -> Tally:
+def collect(oracle: FrequencyOracle, counts: metrics.Integers, *, rng: Stream) -> Tally:
     """Run the whole protocol: every user's report is drawn, encoded, decoded, checked and counted, chunk by chunk.
 
     >>> collect(fldp.OUE(epsilon=1.0, domain_size=3), fldp.experiments.Population("x", [5, 3, 2]).counts, rng=Stream(1))

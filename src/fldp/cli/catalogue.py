@@ -47,7 +47,8 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
         "integrity": Entry("integrity", "Look for patterns that honest reports cannot produce."),
         "poisoning": Entry("integrity", "Measure what fake users achieve."),
     },
-    "Research": {
+    "Trying and research": {
+        "sample": Entry("sample", "Make people up, to try the other commands on."),
         "demo": Entry("pipeline", "Run everything on the population of the paper, beside the truth."),
         "experiment": Entry("experiment", "Run experiments on known populations; reproduce the paper."),
     },
@@ -89,6 +90,7 @@ EXAMPLES = {
     "attack": "fldp attack --survey survey.toml --repeats 16",
     "integrity": "fldp integrity reports.fldp --survey survey.toml",
     "poisoning": f"fldp poisoning {_GRR} --share 0.01",
+    "sample": "fldp sample -o people.csv",
     "demo": "fldp demo --epsilon 2",
     "experiment run": "fldp experiment run paper -o paper.csv",
     "experiment paper": "fldp experiment paper --quick -o figures",

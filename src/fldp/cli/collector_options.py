@@ -3,15 +3,16 @@
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fldp.cli.options import note
 from fldp.errors import CollectorError, ParameterError
+from fldp.support.canonical_json import Json
 from fldp.support.identifiers import VERSION
 
 if TYPE_CHECKING:
@@ -74,11 +75,12 @@ def full_version(client: "Client", name: str, digits: str | None) -> str | None:
         return digits
     if not _BEGINNING.fullmatch(digits):
         raise ParameterError(f"fldp: --version must be {_MIN_DIGITS} or more of a version's digits, got {digits!r:.80}")
-    found = [row["version"] for row in client.surveys() if row["name"] == name and row["version"].startswith(digits)]
+    versions = [str(row["version"]) for row in client.surveys() if row["name"] == name]
+    found = [version for version in versions if version.startswith(digits)]
     if len(found) != 1:
         what = "none" if not found else f"{len(found)}: " + ", ".join(version[:16] for version in found[:5])
         raise ParameterError(f"fldp: --version must begin one version of survey {name!r:.80}, {digits} begins {what}")
-    return str(found[0])
+    return found[0]
 
 
 class _Notes(logging.Handler):
@@ -100,7 +102,7 @@ def notes_on_retries() -> Iterator[None]:
         log.setLevel(before)
 
 
-def show_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:
+def show_rows(rows: Sequence[Mapping[str, Json]], columns: tuple[str, ...], as_json: bool) -> None:
     """Print rows as a table of some of their fields, or as JSON with all of them."""
     import json
 

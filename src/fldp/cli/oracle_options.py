@@ -179,10 +179,10 @@ def _option(parameter: OracleParameter) -> tuple[Any, object]:
     return (Annotated[bool, option], False) if kind is bool else (Annotated[kind | None, option], None)
 
 
-def build_oracle(name: str, options: Mapping[str, Any]) -> Oracle:
+def build_oracle(name: str, options: Mapping[str, object]) -> Oracle:
     """Build an oracle of the options that were given."""
     cls = get(name)
-    parameters = {"domain_size" if option == "domain" else option: value for option, value in options.items()}
+    parameters: dict[str, Any] = {"domain_size" if key == "domain" else key: value for key, value in options.items()}
     for parameter in parameters.keys() - cls.params.keys():
         raise ParameterError(f"fldp: the oracle {name} has no {flag_of(parameter)}")
     for parameter in required(cls):

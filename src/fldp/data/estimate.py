@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.flexible.em import Convergence
 
-
+Option = bool | float | str | NDArray[np.int64]  # of an estimate; arrays are fingerprints of candidates
+Rows = NDArray[np.void]  # of ``ROW``
 ROW = np.dtype([("value", "i8"), ("count", "f8"), ("stderr", "f8"), ("low", "f8"), ("high", "f8"), ("frequency", "f8")])
 
 
@@ -57,9 +58,9 @@ class Basis:
     ended.
     """
 
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict)
     totals: tuple[int, ...] = ()
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Option] = field(default_factory=dict)
     convergence: "Convergence | None" = None
 
 
@@ -97,7 +98,7 @@ class Estimate:
     basis: Basis = field(default_factory=Basis, repr=False)
 
     @property
-    def options(self) -> Mapping[str, Any]:
+    def options(self) -> Mapping[str, Option]:
         """The options that this was asked for with, such as the decoder."""
         return self.basis.options
 
@@ -151,7 +152,7 @@ class Estimate:
         """
         return holm(self.p_values) <= 1 - fraction("Estimate", "level", level)
 
-    def table(self, level: float = 0.95) -> NDArray[Any]:
+    def table(self, level: float = 0.95) -> Rows:
         """Return all values in their order: value, count, stderr, low, high, frequency."""
         rows = np.empty(len(self.counts), ROW)
         rows["value"] = np.arange(len(rows))
@@ -159,7 +160,7 @@ class Estimate:
         rows["low"], rows["high"] = self.interval(level).T
         return rows
 
-    def top(self, k: int, level: float = 0.95) -> NDArray[Any]:
+    def top(self, k: int, level: float = 0.95) -> Rows:
         """Return the rows of the ``k`` largest estimates, largest first; ties go to the smaller value."""
         integer(1, 2**31)("Estimate", "k", k)
         return self.table(level)[np.argsort(-self.counts, kind="stable")[:k]]

@@ -4,10 +4,9 @@ All errors here are standard errors of an estimated *frequency*: of a count, div
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from fldp.data.comparison import z_score
 from fldp.errors import ParameterError
@@ -210,8 +209,8 @@ def plan(
     users: int,
     epsilon: float,
     eta: float | None = None,
-    sensitive: Any = None,
-    budgets: Any = None,
+    sensitive: Iterable[int] | None = None,
+    budgets: Mapping[int, float] | Sequence[tuple[int, float]] | None = None,
     distance: str | None = None,
 ) -> Plan:
     """Return what every oracle would do for a question, and which one to take.
@@ -257,7 +256,7 @@ def _rank(row: Row) -> tuple[float, int]:
     return float(f"{row.error_mean:.6g}"), row.bits
 
 
-def _share(eta: Any) -> Fraction:
+def _share(eta: float) -> Fraction:
     if positive("plan", "eta", eta) > 1:
         raise fail("plan", "eta", "at most 1", eta)
     return Fraction(eta)

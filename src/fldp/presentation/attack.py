@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -14,6 +13,7 @@ from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import FAINT, INK, colour_of, figure, save
 from fldp.privacy.bayes_attack import Averaging, Guess
 from fldp.privacy.elimination_attack import Repeats
+from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
 
 ADVICE = (
@@ -41,7 +41,7 @@ class AttackResults:
         return np.asarray(self.repeats.known[np.minimum(self.averaging.reports, len(self.repeats.known) - 1)])
 
 
-def facts(results: AttackResults) -> dict[str, Any]:
+def facts(results: AttackResults) -> dict[str, Json]:
     """Return what one report gives away, and how many reveal the value."""
     guess, oracle = results.guess, results.oracle
     sure = "exact" if guess.exact else f"standard error {_percent(guess.stderr)}"
@@ -73,7 +73,7 @@ def averaging_table(results: AttackResults) -> Table:
     for heading in ("reports", "independent", "std. error", "known for certain", "the same repeated"):
         table.add_column(heading, justify="right")
     rows = _rows(results)
-    for row in (row for row in rows if row["reports"].bit_count() == 1 or row is rows[-1]):
+    for row in (row for row in rows if int(row["reports"]).bit_count() == 1 or row is rows[-1]):
         error = _percent(row["stderr"]) if row["stderr"] >= 1e-4 else "< 0.01 %"
         shares = (_percent(row[name]) for name in ("certain", "repeated"))
         table.add_row(f"{row['reports']:,}", _percent(row["success"]), error, *shares)
@@ -140,7 +140,7 @@ def save_picture(results: AttackResults, path: Path) -> None:
     save(drawn, path)
 
 
-def _rows(results: AttackResults) -> list[dict[str, Any]]:
+def _rows(results: AttackResults) -> list[dict[str, float]]:
     averaging = results.averaging
     columns = (
         averaging.reports.tolist(),

@@ -1,6 +1,6 @@
 """Comparison of two estimates, as JSON and as a table."""
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from rich.table import Table
@@ -9,9 +9,21 @@ from fldp.data.estimate import Estimate
 from fldp.presentation.tables import label
 
 
+class Change(TypedDict):
+    """How all shares changed, between how many reports; a row has the fields that ``facts`` gives it."""
+
+    n: int
+    other_n: int
+    level: float
+    people: str
+    values: int
+    changed: int
+    rows: list[dict[str, str | float]]
+
+
 def facts(
     before: Estimate, after: Estimate, level: float, *, people: str = "population", top: int | None = None
-) -> dict[str, Any]:
+) -> Change:
     """Return how every share changed, the clearest change first.
 
     ``low`` and ``high`` are intervals that all hold at once (Bonferroni); ``p_value`` is adjusted by Holm, and
@@ -27,7 +39,7 @@ def facts(
     change = before.compare(after, people=people)
     intervals, p_values = change.interval(level, simultaneous=True), change.adjusted_p_values
     changed = change.significant(level)
-    rows = [
+    rows: list[dict[str, str | float]] = [
         {
             "value": int(value),
             "label": label(before, int(value)),
@@ -41,11 +53,13 @@ def facts(
         }
         for value in np.argsort(-np.abs(change.z), kind="stable")[:top]
     ]
-    about = {"n": before.n, "other_n": after.n, "level": level, "people": people}
-    return {**about, "values": len(changed), "changed": int(changed.sum()), "rows": rows}
+    count = int(changed.sum())
+    return Change(
+        n=before.n, other_n=after.n, level=level, people=people, values=len(changed), changed=count, rows=rows
+    )
 
 
-def table(change: dict[str, Any]) -> Table:
+def table(change: Change) -> Table:
     """Return the changes as a table for people."""
     columns = Table(title=f"{change['changed']:,} of {change['values']:,} values changed", title_justify="left")
     columns.add_column("value")
@@ -54,7 +68,7 @@ def table(change: dict[str, Any]) -> Table:
         columns.add_column(heading, justify="right")
     for row in change["rows"]:
         columns.add_row(
-            row["label"],
+            str(row["label"]),
             f"{row['share']:.3%}",
             f"{row['other_share']:.3%}",
             f"{row['difference']:+.3%}",
@@ -65,7 +79,7 @@ def table(change: dict[str, Any]) -> Table:
     return columns
 
 
-def notes(change: dict[str, Any]) -> list[str]:
+def notes(change: Change) -> list[str]:
     """Return what the numbers of a comparison mean."""
     of = "everybody who could have reported" if change["people"] == "population" else "the people who reported"
     return [

@@ -3,20 +3,21 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
+from rich.console import RenderableType
 from rich.table import Table
 
 from fldp.data.reports import Tally
 from fldp.presentation.tables import csv_text
 from fldp.search.results import HeavyHitters, Hitter
 from fldp.search.rounds import Round
+from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
 
 COLUMNS = ("string", "whole", "count", "share", "stderr", "low", "high", "certain")
 
 
-def progress(question: Round, tally: Tally, level: float, top: int | None = None) -> Iterator[Any]:
+def progress(question: Round, tally: Tally, level: float, top: int | None = None) -> Iterator[RenderableType]:
     """Yield what to show of a round: the results of the last one, the progress of any other."""
     if not question.is_last:
         search, size = question.search, len(question.prefixes)
@@ -66,12 +67,12 @@ def notes(hitters: HeavyHitters, level: float) -> list[str]:
     return lines
 
 
-def rows(hitters: HeavyHitters, level: float) -> list[dict[str, Any]]:
+def rows(hitters: HeavyHitters, level: float) -> list[dict[str, Json]]:
     """Return the strings with the largest estimates as rows; bytes that are not UTF-8 are escaped."""
     return [_row(hitters, hitter) for hitter in hitters.top(level=level)]
 
 
-def _row(hitters: HeavyHitters, hitter: Hitter) -> dict[str, Any]:
+def _row(hitters: HeavyHitters, hitter: Hitter) -> dict[str, Json]:
     low, high = hitter.interval
     return {
         "string": hitter.beginning.value.decode(errors="backslashreplace"),

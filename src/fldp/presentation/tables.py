@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -18,6 +19,7 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.exposure import exposure
 from fldp.privacy.verifier import Verification
 from fldp.search.rounds import Round
+from fldp.support.canonical_json import Json
 from fldp.support.csv_cells import escape_row
 from fldp.support.validation import is_integer
 from fldp.survey.survey import Survey
@@ -42,7 +44,7 @@ def estimate_table(estimate: Estimate, level: float, k: int) -> Table:
     return estimate_rows_table(title, _rows(estimate, level, k), level)
 
 
-def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Any]], level: float) -> Table:
+def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Json]], level: float) -> Table:
     """Return rows of estimates as a table; labels are shown as they are, without markup."""
     table = Table(title=title, title_justify="left")
     table.add_column("value")
@@ -50,7 +52,7 @@ def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Any]], level: fl
         table.add_column(heading, justify="right")
     for row in rows:
         table.add_row(
-            Text(row["label"]),
+            Text(str(row["label"])),
             f"{row['count']:,.1f}",
             f"{row['stderr']:,.1f}",
             f"{row['low']:,.1f} .. {row['high']:,.1f}",
@@ -75,7 +77,7 @@ def estimate_notes(estimate: Estimate) -> list[str]:
     return [*notes, exposure(oracle)]
 
 
-def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Any]]:
+def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Json]]:
     rows = estimate.table(level) if top is None else estimate.top(top, level)
     named = []
     for row in rows:
@@ -84,7 +86,7 @@ def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, A
     return named
 
 
-def _rest(estimate: Estimate) -> dict[str, Any]:
+def _rest(estimate: Estimate) -> dict[str, Json]:
     """Return the estimated number of people outside the candidates, for an oracle over strings."""
     if estimate.oracle.estimator.runs:
         return {}
@@ -126,7 +128,7 @@ class _Lines(io.StringIO):
         return super().write(line.removesuffix("\r\n") + "\n")
 
 
-def csv_text(names: Collection[str], rows: Iterable[dict[str, Any]]) -> str:
+def csv_text(names: Collection[str], rows: Iterable[dict[str, Json]]) -> str:
     """Return rows as CSV with a header; cells that a spreadsheet would run as formulas are escaped."""
     out = _Lines()
     writer = csv.DictWriter(out, names, lineterminator="\r\n")
@@ -135,14 +137,14 @@ def csv_text(names: Collection[str], rows: Iterable[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-def show(*things: Any) -> None:
+def show(*things: object) -> None:
     """Print tables and sentences for people."""
     target = console()
     for thing in things:
         target.print(thing, soft_wrap=isinstance(thing, str), highlight=False, markup=False)
 
 
-def show_facts(facts: dict[str, Any], as_json: bool) -> None:
+def show_facts(facts: dict[str, Json], as_json: bool) -> None:
     """Print named facts, one on a line, or as JSON."""
     if as_json:
         show(json.dumps(facts, ensure_ascii=False, indent=1))
@@ -157,7 +159,7 @@ def _shown(value: Any) -> str:
     return f"{value:,}" if is_integer(value) else str(value)
 
 
-def oracle_facts(oracle: Oracle) -> dict[str, Any]:
+def oracle_facts(oracle: Oracle) -> dict[str, Json]:
     """Return what an oracle costs and gives away."""
     return {
         "oracle": describe(oracle),
@@ -168,7 +170,7 @@ def oracle_facts(oracle: Oracle) -> dict[str, Any]:
     }
 
 
-def content_facts(content: Content) -> dict[str, Any]:
+def content_facts(content: Content) -> dict[str, Json]:
     """Return what a file holds."""
     return {
         "holds": content.kind,
@@ -178,9 +180,9 @@ def content_facts(content: Content) -> dict[str, Any]:
     }
 
 
-def verification_facts(verification: Verification, oracle: Oracle | None, at: Iterable[float] = ()) -> dict[str, Any]:
+def verification_facts(verification: Verification, oracle: Oracle | None, at: Iterable[float] = ()) -> dict[str, Json]:
     """Return the results of a verification, with the deltas at some epsilons."""
-    facts: dict[str, Any] = {"oracle": describe(oracle)} if oracle else {}
+    facts: dict[str, Json] = {"oracle": describe(oracle)} if oracle else {}
     size, whole = verification.domain_size, analysis(oracle).domain_size if oracle else None
     if verification.oracle and analysis(verification.oracle).candidates is not None:
         facts["among"] = f"{size:,} strings"
@@ -220,7 +222,7 @@ def _verdict(verification: Verification) -> str:
     return "DOES NOT HOLD"
 
 
-def survey_facts(survey: Survey) -> dict[str, Any]:
+def survey_facts(survey: Survey) -> dict[str, Json]:
     """Return what a survey asks, and what an answer gives away."""
     labels = survey.labels or ()
     shown = ", ".join(labels[:8]) + (", ..." if len(labels) > 8 else "")
@@ -244,7 +246,7 @@ def _how_many(survey: Survey) -> str:
     return "strings" if survey.domain_size is None else f"{survey.domain_size:,}"
 
 
-def text_bars(estimate: Estimate, truth: Any, k: int = 20, width: int = 60) -> str:
+def text_bars(estimate: Estimate, truth: ArrayLike, k: int = 20, width: int = 60) -> str:
     """Draw bars with error bars as text: = up to the low end, ~ over the interval, | the truth.
 
     >>> import fldp
@@ -254,12 +256,12 @@ def text_bars(estimate: Estimate, truth: Any, k: int = 20, width: int = 60) -> s
     1   ==============|
     2   ====~|
     """
-    rows = estimate.top(k)
+    rows, real = estimate.top(k), np.asarray(truth)
     scale = width / max(float(np.max(rows["high"])), 1.0)
     lines = []
     for row in rows:
         low, high = (max(0, round(float(row[end]) * scale)) for end in ("low", "high"))
         bar = list("=" * low + "~" * (high - low)) + [" "] * (width + 1 - high)
-        bar[min(width, max(0, round(float(truth[row["value"]]) * scale)))] = "|"
+        bar[min(width, max(0, round(float(real[row["value"]]) * scale)))] = "|"
         lines.append(f"{label(estimate, int(row['value'])):<4}" + "".join(bar).rstrip())
     return "\n".join(lines)

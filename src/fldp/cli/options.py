@@ -40,9 +40,17 @@ def one_format(as_json: bool, as_csv: bool) -> None:
 
 
 def check_plot(path: Path | None) -> None:
-    """Refuse a picture whose format its name does not tell, before any work is done for it."""
+    """Refuse a picture whose format its name does not tell, or that cannot be drawn, before any work is done for it."""
     if path is not None:
         one_of(".png", ".svg")("fldp", "the ending of --plot", path.suffix)
+        check_pictures()
+
+
+def check_pictures() -> None:
+    """Say how to install what draws pictures, where it is missing."""
+    from fldp.support.optional_imports import load
+
+    load("matplotlib.figure", "plot")
 
 
 @dataclass(frozen=True)

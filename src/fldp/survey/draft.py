@@ -128,7 +128,8 @@ retention = "{COLLECT_DEFAULTS["retention"]}"  # what is kept: "raw", every repo
 def _cost(oracle: FrequencyOracle, users: int) -> str:
     error = sqrt(oracle.variance(users, 0))
     notion = "LDP" if oracle.eta == 1 else f"FLDP with eta {oracle.eta}, weaker than LDP"
-    return f"{oracle.name:<4} {error:10,.1f}   {oracle.report_format.bits:,} bits a report, {notion}"
+    bits = oracle.report_format.bits
+    return f"{oracle.name:<4} {error:10,.1f}   {bits:,} bit{'' if bits == 1 else 's'} a report, {notion}"
 
 
 def _quoted(text: str) -> str:

@@ -131,3 +131,9 @@ def test_who_publishes_a_survey_learns_how_many_like_it_people_can_answer(run, t
     out, said = run("survey", "create", file)
     assert "version" in out
     assert "warning: nobody can answer survey costly as it is: an answer costs epsilon 3" in said
+
+
+def test_errors_name_options_and_not_arguments():
+    assert shell("survey", "list", "--to", "nowhere", code=2)[1].startswith("fldp: --to must be an address such as")
+    said = shell("survey", "list", "--to", "http://203.0.113.1", token="fldp_read_x", code=2)[1]
+    assert said.startswith("fldp: --token or FLDP_TOKEN must not go over plain http")

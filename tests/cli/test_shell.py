@@ -71,11 +71,13 @@ def test_help_loads_no_command():
     program = (
         "import sys, fldp.cli; sys.argv = ['fldp', '--help']\n"
         "try: fldp.cli.main()\nexcept SystemExit: pass\n"
-        "print(sorted(name for name in sys.modules if name == 'numpy' or name.startswith('fldp')))"
+        "print(*(name for name in sys.modules if name.partition('.')[0] in ('numpy', 'fldp')))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    loaded = done.stdout.splitlines()[-1]
-    assert loaded == str(["fldp", "fldp.cli", "fldp.cli.catalogue", "fldp.cli.shell_group", "fldp.errors"])
+    loaded = {*done.stdout.splitlines()[-1].split()}
+    assert "fldp.cli.catalogue" in loaded
+    assert not loaded & {"numpy", "fldp.oracles", "fldp.survey", "fldp.cli.options"}
+    assert not loaded & {f"fldp.cli.{module}" for module in COMMANDS}
 
 
 def test_what_the_package_offers_is_loaded_when_it_is_asked_for():

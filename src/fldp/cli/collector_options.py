@@ -52,7 +52,10 @@ class CollectorOptions:
 
         token = self.token or os.environ.get("FLDP_TOKEN") or None
         try:
-            with Client(self.to, token, retries=retries, allow_insecure=self.insecure_http) as client:
+            with (
+                _in_words_of_the_shell(),
+                Client(self.to, token, retries=retries, allow_insecure=self.insecure_http) as client,
+            ):
                 yield client
         except CollectorError as error:
             if not error.refused:
@@ -81,6 +84,21 @@ def full_version(client: "Client", name: str, digits: str | None) -> str | None:
         what = "none" if not found else f"{len(found)}: " + ", ".join(version[:16] for version in found[:5])
         raise ParameterError(f"fldp: --version must begin one version of survey {name!r:.80}, {digits} begins {what}")
     return found[0]
+
+
+@contextmanager
+def _in_words_of_the_shell() -> Iterator[None]:
+    """Name options where the client names its arguments."""
+    try:
+        yield
+    except ParameterError as error:
+        words = str(error)
+        for argument, option in _OPTIONS.items():
+            words = words.replace(f"Client: {argument}", f"fldp: {option}", 1)
+        raise ParameterError(words) from error
+
+
+_OPTIONS = {"url": "--to", "a token": "--token or FLDP_TOKEN", "name": "the survey's name"}
 
 
 class _Notes(logging.Handler):

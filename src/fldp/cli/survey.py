@@ -118,6 +118,8 @@ def list_(to: To, token: TokenText = None, as_json: AsJson = False, insecure_htt
     """List the surveys of a collector, newest first."""
     with CollectorOptions(to, token, insecure_http).connected() as client:
         rows = client.surveys()
+    if not as_json:
+        rows = [{**row, "version": str(row["version"])[:12]} for row in rows]  # enough for --version
     show_rows(rows, ("name", "version", "state", "n", "created", "question"), as_json)
 
 

@@ -122,6 +122,10 @@ def test_completion_is_offered(monkeypatch):
     monkeypatch.setenv("COMP_WORDS", "fldp pri")
     monkeypatch.setenv("COMP_CWORD", "1")
     assert shell("pri")[0].split() == ["privatize"]
+    for oracle, option, words in (("fhr", "--it", ["--items"]), ("nope", "--it", [])):
+        monkeypatch.setenv("COMP_WORDS", f"fldp privatize --oracle {oracle} {option}")
+        monkeypatch.setenv("COMP_CWORD", "4")
+        assert shell()[0].split() == words
 
 
 def test_a_word_that_is_nearly_a_command():

@@ -79,6 +79,8 @@ class OracleCommand(TyperCommand):
         """Return the parameters of the command, and those of the oracle."""
         own = list(super().get_params(ctx))
         name = ctx.meta.get(_NAMED)
+        if ctx.resilient_parsing and name not in names():  # a line that is being completed
+            return own
         taken = {parameter.name for parameter in own}
         return own + [option for option in _options_of(name) if option.name not in taken] if name else own
 

@@ -22,7 +22,7 @@ from fldp.cli.collector_options import (
     full_version,
     notes_on_retries,
 )
-from fldp.cli.options import AsJson, Candidates, Since, Until, note, progress
+from fldp.cli.options import AsJson, Candidates, Since, Until, counted, note, progress
 from fldp.cli.serve import Data, Url
 from fldp.client.uploading import PIECE_BYTES
 from fldp.data.fingerprints import as_candidates
@@ -81,7 +81,7 @@ def send(
         tables.show_facts(facts, as_json=True)
     else:
         now = f"{sent.reports - sent.resumed:,} of " if sent.resumed else ""
-        what = f"{now}{sent.reports:,} reports in {sent.batches:,} batch{'' if sent.batches == 1 else 'es'}"
+        what = f"{now}{counted(sent.reports, 'report')} in {sent.batches:,} batch{'' if sent.batches == 1 else 'es'}"
         note(f"{what} of survey version {sent.version[:12]}: all counted by {client.url}")
 
 

@@ -55,7 +55,7 @@ def flag_of(parameter: str) -> str:
     return f"--{parameter.removesuffix('_size').replace('_', '-')}"
 
 
-COMMON_OPTIONS: dict[str, tuple[Any, object]] = {name: (annotation, None) for name, annotation in _COMMON.items()}
+COMMON_OPTIONS: dict[str, tuple[object, object]] = {name: (annotation, None) for name, annotation in _COMMON.items()}
 """The type and the default of the options that every oracle has, by the names of their parameters."""
 
 

@@ -1,12 +1,14 @@
 """The group of all commands: lists them from the catalogue, and loads the one that is asked for."""
 
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from fldp.cli.catalogue import ENTRIES, EXAMPLES, PANELS
+
+Parameter = TypeVar("Parameter")
 
 
 class ShellGroup(TyperGroup):
@@ -48,8 +50,8 @@ def _dress(words: str, command: Any) -> None:
         _dress(f"{words} {name}".strip(), inner)
 
 
-def without_type(parameter: Any) -> Any:
+def without_type(parameter: Parameter) -> Parameter:
     """Return a parameter that shows no type where it is a flag, since a flag takes no value."""
     if getattr(parameter, "is_flag", False):
-        parameter.metavar = ""
+        parameter.metavar = ""  # type: ignore[attr-defined]
     return parameter

@@ -22,6 +22,7 @@ from fldp.errors import FldpError, ParameterError
 from fldp.support.atomic_files import open_output
 
 if TYPE_CHECKING:
+    from fldp.support.canonical_json import Json
     from fldp.survey.survey import Survey
 
 surveys = typer.Typer(help="Write and check surveys.", no_args_is_help=True)
@@ -74,12 +75,12 @@ def check(
     _warn_of_limits(loaded)
 
 
-def _answers(survey: "Survey", as_json: bool) -> Any:
+def _answers(survey: "Survey", as_json: bool) -> "Json":
     """Return how many surveys like this people can answer: a sentence, or the numbers for machines."""
     from fldp.participant.headroom import headroom
 
     room = headroom(survey)
-    numbers = {"on_topic": room.on_topic, "at_origin": room.at_origin, "warnings": [*room.warnings]}
+    numbers: dict[str, Json] = {"on_topic": room.on_topic, "at_origin": room.at_origin, "warnings": [*room.warnings]}
     return numbers if as_json else room.sentence
 
 

@@ -86,9 +86,9 @@ def _is_text(value: object, max_length: int) -> TypeGuard[str]:
     return value.isprintable() or not any(unicodedata.category(c) in ("Cc", "Cs") and c != "\n" for c in value)
 
 
-def is_label(value: Any) -> bool:
+def is_label(value: object) -> bool:
     """Whether this can be a label: one line of text."""
-    return _is_text(value, MAX_LABEL) and "\n" not in value
+    return _is_text(value, MAX_LABEL) and "\n" not in str(value)
 
 
 def _domain(fields: dict[str, Any], folder: Path | None, mistakes: MistakeList) -> Domain:

@@ -3,83 +3,82 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fldp.conformance.checks import CheckError, check_oracle
-from fldp.data.comparison import Comparison
-from fldp.data.estimate import Estimate, Total
-from fldp.data.postprocess import postprocess
-from fldp.data.reports import Reports, Tally
-from fldp.errors import (
-    BudgetError,
-    CollectorError,
-    DomainError,
-    FldpError,
-    MergeError,
-    ParameterError,
-    WireError,
-)
-from fldp.estimation.combine import Combined, combine
-from fldp.estimation.planner import Plan, plan
-from fldp.estimation.simulate import simulate
-from fldp.oracles import (
-    CMS,
-    FHR,
-    FWR,
-    GRR,
-    HCMS,
-    HR,
-    HRR,
-    IDUE,
-    OLH,
-    OUE,
-    PGR,
-    RAPPOR,
-    RR,
-    SS,
-    SUE,
-    URAPPOR,
-    URR,
-    Exponential,
-    Grouped,
-)
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import StringOracle
-from fldp.participant.participant import Answer, Participant
-from fldp.privacy import (
-    CLDP,
-    FLDP,
-    IDLDP,
-    LDP,
-    PLDP,
-    ULDP,
-    ApproximateLDP,
-    Audit,
-    Card,
-    Findings,
-    GroupedLDP,
-    Judgement,
-    Limit,
-    Limits,
-    Notion,
-    Recovered,
-    Spent,
-    Verification,
-    Witness,
-    audit,
-    card,
-    integrity,
-    poison,
-    recover,
-    verify,
-)
-from fldp.randomness.stream import Stream
-from fldp.search.heavy_hitters import heavy_hitters
-from fldp.search.results import HeavyHitters, Hitter
-from fldp.search.rounds import Round, Search
-from fldp.survey.survey import Survey
-
 if TYPE_CHECKING:
     from fldp.client import AsyncClient, Client
+    from fldp.conformance.checks import CheckError, check_oracle
+    from fldp.data.comparison import Comparison
+    from fldp.data.estimate import Estimate, Total
+    from fldp.data.postprocess import postprocess
+    from fldp.data.reports import Reports, Tally
+    from fldp.errors import (
+        BudgetError,
+        CollectorError,
+        DomainError,
+        FldpError,
+        MergeError,
+        ParameterError,
+        WireError,
+    )
+    from fldp.estimation.combine import Combined, combine
+    from fldp.estimation.planner import Plan, plan
+    from fldp.estimation.simulate import simulate
+    from fldp.oracles import (
+        CMS,
+        FHR,
+        FWR,
+        GRR,
+        HCMS,
+        HR,
+        HRR,
+        IDUE,
+        OLH,
+        OUE,
+        PGR,
+        RAPPOR,
+        RR,
+        SS,
+        SUE,
+        URAPPOR,
+        URR,
+        Exponential,
+        Grouped,
+    )
+    from fldp.oracles.base.frequency_oracle import FrequencyOracle
+    from fldp.oracles.base.oracle import Oracle
+    from fldp.oracles.base.string_oracle import StringOracle
+    from fldp.participant.participant import Answer, Participant
+    from fldp.privacy import (
+        CLDP,
+        FLDP,
+        IDLDP,
+        LDP,
+        PLDP,
+        ULDP,
+        ApproximateLDP,
+        Audit,
+        Card,
+        Findings,
+        GroupedLDP,
+        Judgement,
+        Limit,
+        Limits,
+        Notion,
+        Recovered,
+        Spent,
+        Verification,
+        Witness,
+        audit,
+        card,
+        integrity,
+        poison,
+        recover,
+        verify,
+    )
+    from fldp.randomness.stream import Stream
+    from fldp.search.heavy_hitters import heavy_hitters
+    from fldp.search.results import HeavyHitters, Hitter
+    from fldp.search.rounds import Round, Search
+    from fldp.survey.survey import Survey
 
 __version__ = "0.1.0"
 
@@ -165,13 +164,52 @@ __all__ = [
 ]
 
 
+_HOMES = {
+    "fldp.client": "AsyncClient Client",
+    "fldp.conformance.checks": "CheckError check_oracle",
+    "fldp.data.comparison": "Comparison",
+    "fldp.data.estimate": "Estimate Total",
+    "fldp.data.postprocess": "postprocess",
+    "fldp.data.reports": "Reports Tally",
+    "fldp.errors": "BudgetError CollectorError DomainError FldpError MergeError ParameterError WireError",
+    "fldp.estimation.combine": "Combined combine",
+    "fldp.estimation.planner": "Plan plan",
+    "fldp.estimation.simulate": "simulate",
+    "fldp.oracles": "CMS FHR FWR GRR HCMS HR HRR IDUE OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped",
+    "fldp.oracles.base.frequency_oracle": "FrequencyOracle",
+    "fldp.oracles.base.oracle": "Oracle",
+    "fldp.oracles.base.string_oracle": "StringOracle",
+    "fldp.participant.participant": "Answer Participant",
+    "fldp.privacy": (
+        "CLDP FLDP IDLDP LDP PLDP ULDP ApproximateLDP Audit Card Findings GroupedLDP Judgement Limit Limits Notion "
+        "Recovered Spent Verification Witness audit card integrity poison recover verify"
+    ),
+    "fldp.randomness.stream": "Stream",
+    "fldp.search.heavy_hitters": "heavy_hitters",
+    "fldp.search.results": "HeavyHitters Hitter",
+    "fldp.search.rounds": "Round Search",
+    "fldp.survey.survey": "Survey",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_ROOMS = frozenset(
+    {
+        *("cli", "client", "collector", "conformance", "data", "distributed", "errors", "estimation", "experiments"),
+        *("interface", "numerics", "oracles", "parquet", "participant", "participant_store", "presentation", "privacy"),
+        *("randomness", "search", "support", "survey", "vectors", "wire"),
+    }
+)
+
+
 def __getattr__(name: str) -> Any:
-    """Load collectors' clients, clusters and file formats on first use: most programs need none, and it takes time."""
-    if name in ("client", "distributed", "parquet", "participant_store"):
-        return import_module(f"fldp.{name}")
-    if name in ("AsyncClient", "Client"):
-        return getattr(import_module("fldp.client"), name)
-    raise AttributeError(f"module 'fldp' has no attribute {name!r}")
+    """Load what is asked for on first use: all of it takes a second, and no program needs all."""
+    if name in _HOME_OF:
+        value = getattr(import_module(_HOME_OF[name]), name)
+    elif name in _ROOMS:
+        value = import_module(f"fldp.{name}")
+    else:
+        raise AttributeError(f"module 'fldp' has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -234,7 +234,7 @@ def test_the_commands(service, tmp_path):
     assert shell("survey", "list", "--to", url, token=secret.strip(), code=1)[1].count("\n") == 1
     assert "is closed" in run("survey", "close", "commands")[1]
     run("survey", "delete", "commands", code=2)
-    assert "is deleted" in run("survey", "delete", "commands", "--all")[1]
+    assert "is deleted" in run("survey", "delete", "commands", "--all", "--yes")[1]
     assert "404" in run("survey", "show", "commands", code=1)[1]
 
 

@@ -251,10 +251,9 @@ def test_the_shell_from_strings_to_estimates(folder):
             "verify --oracle grr --epsilon 1 --domain 5 --candidates candidates.txt",
             "fldp: --candidates is for oracles over",
         ),
-        ("card --survey pages.toml --users 9", "card: HCMS is for strings, so name candidates"),
         ("attack --survey pages.toml", "fldp: HCMS is for strings, so name candidates"),
         ("audit --survey pages.toml", "fldp: HCMS is for strings, so name candidates"),
-        ("plan --survey pages.toml --users 9", "fldp: plan compares oracles over values that are listed, got HCMS("),
+        ("plan --survey pages.toml --users 9 --eta 1", "fldp: a plan for strings takes --survey, --users and --json"),
         ("verify --survey pages.toml --candidates nowhere.txt", "nowhere.txt"),
     ],
 )

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import re
 import time
 
 import numpy as np
@@ -9,6 +10,7 @@ import fldp
 from fldp import DomainError
 from fldp.survey import Survey, SurveyError
 from fldp.survey.draft import candidates, draft
+from fldp.wire.cells import Encoder, read_cells
 
 GOOD = """\
 name = "browser"                 # a comment
@@ -358,3 +360,49 @@ def test_the_suggested_oracle_is_the_most_accurate_plain_one(size, epsilon):
     share = 1 / size
     assert all(first.variance(1, share) <= other.variance(1, share) for other in others if other.eta == 1)
     assert np.isfinite(first.variance(1, 0))
+
+
+def test_a_draft_says_what_can_be_changed():
+    text, _ = draft([["no", "yes"]], "draft", "What?", 1.0)
+    assert parsed(text).collect == parsed(text.partition("[collect]")[0]).collect, "it writes the defaults"
+    uncommented = re.sub(r"^# (title|description|origins|opens|closes) =", r"\1 =", text, flags=re.M)
+    assert parsed(uncommented).collect["closes"] == "2030-02-01T00:00:00Z"
+    assert parsed(uncommented).title == "..."
+
+
+def test_numbers_are_drafted_by_their_size():
+    assert parsed(draft([["10", "9", "1"]], "draft", "What?", 1.0)[0]).labels == ("1", "9", "10")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([f"{k:05}" for k in range(200)], "200 different labels in 200 values look like identifiers of people"),
+        (["no", "ann@example.org", "no", "no"], "1 of 2 labels look like e-mail addresses"),
+    ],
+)
+def test_identifiers_are_not_published_by_accident(labels, message):
+    with pytest.raises(fldp.FldpError, match=message) as error:
+        draft([labels], "draft", "What?", 1.0)
+    assert "a survey is public" in str(error.value)
+    assert "ann@" not in str(error.value)
+    assert len(parsed(draft([labels], "draft", "What?", 1.0, identifiers=True)[0]).labels) == len({*labels})
+
+
+def test_few_people_with_different_answers_are_not_identifiers():
+    assert draft([["chrome", "firefox", "edge", "safari"]], "draft", "What?", 1.0)[1] == 4
+
+
+@pytest.mark.parametrize("label", ["two\nlines", "bell\a", "delete\x7fd", "x" * 201])
+def test_what_cannot_be_a_label_is_named_by_its_line(tmp_path, label):
+    path = tmp_path / "values.csv"
+    path.write_text(f'browser\nedge\n"{label}"\n')
+    with pytest.raises(fldp.FldpError, match=r"survey init: .*values.csv, line 3 has '.*; a label is one line"):
+        draft(read_cells(str(path)), "draft", "What?", 1.0)
+
+
+def test_what_is_drafted_from_a_file_takes_all_of_the_file(tmp_path):
+    path = tmp_path / "values.csv"
+    path.write_text('browser\n"  firefox "\nedge\t\nedge\n', newline="")
+    asked = parsed(draft(read_cells(str(path)), "draft", "What?", 1.0)[0])
+    assert [Encoder(asked.value).encode(chunk).tolist() for chunk in read_cells(str(path))] == [[1, 0, 0]]

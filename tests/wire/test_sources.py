@@ -1,5 +1,6 @@
 import gc
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +32,75 @@ def test_lines(tmp_path):
     path = tmp_path / "v.txt"
     path.write_text("a\n\nb\r\nlast", encoding="utf-8")
     assert cells(path) == ["a", None, "b", "last"]
-    assert cells(path, "a") == ["b", "last"], "with a column it is CSV, whatever its name"
+    assert cells(path, "a") == [None, "b", "last"], "with a column it is CSV, whatever its name"
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "expected"),
+    [
+        ('browser;n\nfirefox;1\n"a;b";2\n', "browser", ["firefox", "a;b"]),
+        ("n\tbrowser\r\n1\tfire,fox\r\n", "browser", ["fire,fox"]),
+        ("price, in euros;browser\n1,5;firefox\n", "browser", ["firefox"]),
+        ("sep=;\nbrowser;n\nfirefox;1\n", "browser", ["firefox"]),
+        ("SEP=\t\r\nbrowser\tn\r\nfirefox\t1\r\n", "browser", ["firefox"]),
+        (" browser , n\nfirefox,1\n", "browser", ["firefox"]),
+        ("browser\na;b\n", None, ["a;b"]),
+        ("\n\nbrowser\nedge\n", None, ["edge"]),
+    ],
+)
+def test_csv_as_spreadsheets_write_it(tmp_path, content, column, expected):
+    path = tmp_path / "v.csv"
+    path.write_text(content, newline="")
+    assert cells(path, column) == expected
+
+
+def test_columns_that_semicolons_separate_are_not_taken_for_one(tmp_path):
+    path = tmp_path / "v.csv"
+    path.write_text("browser;n\nfirefox;1\n")
+    with pytest.raises(FldpError, match="has the columns browser, n: name one with --column"):
+        cells(path)
+
+
+def test_blank_lines(tmp_path):
+    """In an only column a blank line is a value that is missing, unless it ends the file; elsewhere it is nobody's."""
+    path = tmp_path / "v.csv"
+    path.write_text("browser\n\nfirefox\n\n\nedge\n\n\n")
+    assert cells(path) == [None, "firefox", None, None, "edge"]
+    path.write_text("browser,n\n\nfirefox,1\n\n,2\n")
+    assert cells(path, "browser") == ["firefox", None]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("v.csv", 'sep=,\nbrowser,n\n\n"yes",1\n\nmaybe,2\n', "v.csv, line 6"),
+        ("v.csv", 'note,browser\n"two\nlines",yes\n"two\nlines",maybe\n', "v.csv, line 4"),
+        ("v.csv", "browser\nyes\n\nno\n", "v.csv, line 3"),
+        ("v.txt", "yes\nmaybe\n", "v.txt, line 2"),
+    ],
+)
+def test_a_bad_cell_is_named_by_its_line(tmp_path, monkeypatch, name, content, place):
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(content)
+    column = None if name.endswith("txt") or content.startswith("browser\n") else "browser"
+    (chunk,) = read_cells(name, column)
+    with pytest.raises(fldp.DomainError) as error:
+        Encoder(LABELS.get).encode(chunk)
+    assert str(error.value).startswith(f"{place} has ")
+
+
+def test_a_bad_cell_of_parquet_is_named_by_its_row(tmp_path):
+    path = tmp_path / "v.parquet"
+    pq.write_table(pa.table({"s": ["yes", "maybe"]}), path)
+    with pytest.raises(fldp.DomainError, match=r"v.parquet, row 2 has 'maybe'"):
+        Encoder(LABELS.get).encode(next(read_cells(str(path))))
+
+
+def test_blanks_around_a_label_do_not_matter_and_around_a_string_they_do():
+    encoder = Encoder(LABELS.get, "drop")
+    assert encoder.encode(["  yes", "no\t", "  ", "may be "]).tolist() == [0, 1]
+    assert encoder.summary() == "2 of 4 dropped: 1 missing, 1 unknown (may be)"
+    assert Encoder(lambda text: text, value_type=object).encode([" yes "]).tolist() == [" yes "]
 
 
 def test_parquet_values(tmp_path):

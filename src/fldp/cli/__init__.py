@@ -3,34 +3,23 @@
 import os
 import sys
 import traceback
-from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 import fldp
+from fldp.cli.catalogue import ENTRIES
+from fldp.cli.shell_group import ShellGroup
 from fldp.errors import FldpError
 
-COMMANDS = (
-    "compare",
-    "experiment",
-    "heavy_hitters",
-    "integrity",
-    "pipeline",
-    "plan",
-    "privacy",
-    "remote",
-    "sample",
-    "serve",
-    "survey",
-    "token",
-)
+COMMANDS = tuple(sorted({entry.module for entry in ENTRIES.values()}))
 
 app = typer.Typer(
     name="fldp",
+    cls=ShellGroup,
     help="Private collection of statistics: flexible local differential privacy.",
-    no_args_is_help=True,
-    add_completion=False,
+    epilog="fldp COMMAND --help explains a command. In the environment: FLDP_URL and FLDP_TOKEN for --to and --token.",
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 
@@ -41,20 +30,21 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     del debug, version
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def main() -> None:
     """Run the shell. An error is one line on standard error and exit code 2; 1 is a check that failed."""
-    for module in COMMANDS:
-        import_module(f"fldp.cli.{module}")
     debug = "--debug" in sys.argv
     try:
         sys.exit(_run())
@@ -66,12 +56,14 @@ def main() -> None:
     except KeyboardInterrupt:
         _complain(None, "fldp: interrupted", debug)
     except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # a group of commands, alone: its help was shown
+            sys.exit(0)
         message = getattr(error, "format_message", None)  # what typer says of bad use
         _complain(error, f"fldp: {message() if message else f'{type(error).__name__}: {error}'}", debug)
 
 
 def _run() -> Any:
-    return app(standalone_mode=False)
+    return app(prog_name="fldp", standalone_mode=False)
 
 
 def _complain(error: BaseException | None, line: str, debug: bool) -> None:

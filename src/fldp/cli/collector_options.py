@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,13 +11,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fldp.cli.options import note
-from fldp.errors import CollectorError
+from fldp.errors import CollectorError, ParameterError
 from fldp.support.canonical_json import Json
+from fldp.support.identifiers import VERSION
 
 if TYPE_CHECKING:
     from fldp.client import Client
 
-To = Annotated[str, typer.Option("--to", help="The collector's address, such as https://collector.example.")]
+_MIN_DIGITS = 4
+_BEGINNING = re.compile(rf"[0-9a-f]{{{_MIN_DIGITS},63}}")
+ADDRESS = "FLDP_URL"
+_ADDRESS_HELP = f"The collector's address, such as https://collector.example; or {ADDRESS} in the environment."
+To = Annotated[str, typer.Option("--to", envvar=ADDRESS, show_envvar=False, help=_ADDRESS_HELP)]
+ToOrStore = Annotated[str | None, typer.Option("--to", help=_ADDRESS_HELP)]
+Name = Annotated[str, typer.Argument(help="The survey's name.")]
+Version = Annotated[
+    str | None, typer.Option("--version", help="A version of it: its first digits, as survey list shows them.")
+]
 TokenText = Annotated[
     str | None,
     typer.Option("--token", help="A token. Better in the environment, as FLDP_TOKEN: others can see a command line."),
@@ -41,7 +52,10 @@ class CollectorOptions:
 
         token = self.token or os.environ.get("FLDP_TOKEN") or None
         try:
-            with Client(self.to, token, retries=retries, allow_insecure=self.insecure_http) as client:
+            with (
+                _in_words_of_the_shell(),
+                Client(self.to, token, retries=retries, allow_insecure=self.insecure_http) as client,
+            ):
                 yield client
         except CollectorError as error:
             if not error.refused:
@@ -51,6 +65,40 @@ class CollectorOptions:
                 if mistake not in str(error):
                     note(f"  {mistake}")
             raise typer.Exit(1) from None
+
+
+def address_unless(to: str | None, *stores: object) -> str | None:
+    """Return the address of a collector: the one given, or else the environment's unless a database is named."""
+    return to or (None if any(stores) else os.environ.get(ADDRESS) or None)
+
+
+def full_version(client: "Client", name: str, digits: str | None) -> str | None:
+    """Return the version of a survey that begins with some digits; a whole one is not looked up."""
+    if digits is None or VERSION.matches(digits):
+        return digits
+    if not _BEGINNING.fullmatch(digits):
+        raise ParameterError(f"fldp: --version must be {_MIN_DIGITS} or more of a version's digits, got {digits!r:.80}")
+    versions = [str(row["version"]) for row in client.surveys() if row["name"] == name]
+    found = [version for version in versions if version.startswith(digits)]
+    if len(found) != 1:
+        what = "none" if not found else f"{len(found)}: " + ", ".join(version[:16] for version in found[:5])
+        raise ParameterError(f"fldp: --version must begin one version of survey {name!r:.80}, {digits} begins {what}")
+    return found[0]
+
+
+@contextmanager
+def _in_words_of_the_shell() -> Iterator[None]:
+    """Name options where the client names its arguments."""
+    try:
+        yield
+    except ParameterError as error:
+        words = str(error)
+        for argument, option in _OPTIONS.items():
+            words = words.replace(f"Client: {argument}", f"fldp: {option}", 1)
+        raise ParameterError(words) from error
+
+
+_OPTIONS = {"url": "--to", "a token": "--token or FLDP_TOKEN", "name": "the survey's name"}
 
 
 class _Notes(logging.Handler):

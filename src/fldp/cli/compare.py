@@ -7,10 +7,11 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.options import AsJson, Candidates, Subject, read_tally, takes_oracle
+from fldp.cli.oracle_options import OracleCommand
 from fldp.data.estimate import Estimate
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def compare(
     before: Annotated[str, typer.Argument(help="A tally, or reports.")],
@@ -20,7 +21,7 @@ def compare(
     ] = "population",
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     level: Annotated[float, typer.Option(help="The level of the intervals and tests, for all values at once.")] = 0.95,
-    top: Annotated[int | None, typer.Option(help="How many of the clearest changes; a table shows 20.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="How many of the clearest changes; a table shows 20.")] = None,
     as_json: AsJson = False,
     candidates: Candidates = None,
     subject: Subject | None = None,

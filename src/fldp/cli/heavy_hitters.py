@@ -14,7 +14,7 @@ from fldp.wire.cells import read_cells
 def heavy_hitters(
     epsilon: Annotated[float, typer.Option(help="The epsilon of a report; each person gives one.")],
     values: Annotated[str, typer.Argument(help="CSV, Parquet, or one string per line; - is standard input.")] = "-",
-    top: Annotated[int, typer.Option(help="How many strings are wanted.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="How many strings are wanted.")] = 20,
     column: Column = None,
     oracle: Annotated[str | None, typer.Option(help="An oracle by name; the planner's choice by default.")] = None,
     eta: Annotated[float | None, typer.Option(help="The least acceptable eta; plain LDP by default.")] = None,

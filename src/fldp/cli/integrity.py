@@ -3,20 +3,25 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
 from fldp.cli import app
 from fldp.cli.options import AsJson, Candidates, Subject, check_plot, note, progress, read_reports, takes_oracle
+from fldp.cli.oracle_options import OracleCommand
 from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.support.validation import integer
 from fldp.survey.question import Question
 
+if TYPE_CHECKING:
+    from fldp.data.reports import Reports, Tally
+    from fldp.privacy import Findings, Recovered
 
-@app.command()
+
+@app.command(cls=OracleCommand)
 @takes_oracle
 def integrity(
     file: Annotated[str, typer.Argument(help="Reports, or a tally; - is standard input.")] = "-",
@@ -37,7 +42,7 @@ def integrity(
     label = question.label
     with progress("testing", None):
         verdict = privacy.integrity(source, false_alarm=false_alarm)
-        recovered = privacy.recover(source, verdict) if recover else None
+        recovered, refusal = _recovered(source, verdict) if recover else (None, None)
     if recovered is not None and question.labels is not None:
         recovered = replace(recovered, labels=question.labels)
     if as_json:
@@ -49,14 +54,28 @@ def integrity(
         )
         if recovered is not None:
             tables.show("", tables.estimate_table(recovered, 0.95, 20), *integrity_view.recovery_notes(recovered))
+    if refusal is not None:
+        raise ParameterError(f"fldp: --recover is not possible here: {str(refusal).removeprefix('recover: ')}")
     if not verdict.passed:
         raise typer.Exit(1)
+
+
+def _recovered(
+    source: "Tally | Reports", verdict: "Findings"
+) -> "tuple[Recovered, None] | tuple[None, ParameterError]":
+    """Return what is left without the fakes, or why that cannot be told: the verdict is shown all the same."""
+    from fldp import privacy
+
+    try:
+        return privacy.recover(source, verdict), None
+    except ParameterError as error:
+        return None, error
 
 
 _EPSILON, _DOMAIN, _TARGETS = 1.0, 64, 5
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def poisoning(
     epsilon: Annotated[

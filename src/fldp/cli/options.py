@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fldp.cli.oracle_options import build_oracle, flag_of, oracle_options
+from fldp.cli.oracle_options import COMMON_OPTIONS, build_oracle, flag_of, own_parameters
 from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import as_candidates
 from fldp.data.reports import Reports, Tally
@@ -40,9 +40,17 @@ def one_format(as_json: bool, as_csv: bool) -> None:
 
 
 def check_plot(path: Path | None) -> None:
-    """Refuse a picture whose format its name does not tell, before any work is done for it."""
+    """Refuse a picture whose format its name does not tell, or that cannot be drawn, before any work is done for it."""
     if path is not None:
         one_of(".png", ".svg")("fldp", "the ending of --plot", path.suffix)
+        check_pictures()
+
+
+def check_pictures() -> None:
+    """Say how to install what draws pictures, where it is missing."""
+    from fldp.support.optional_imports import load
+
+    load("matplotlib.figure", "plot")
 
 
 @dataclass(frozen=True)
@@ -158,15 +166,15 @@ def _subject_of(chosen: dict[str, Any], shared: dict[str, Any]) -> Subject | Non
     """Build the subject; an option that the command has itself is a parameter of the oracle only if one is named."""
     if chosen["survey"] is not None or chosen["oracle"] is not None:
         chosen |= {name: shared[name] for name in ("epsilon", "domain") if name in shared}
-    return _subject(**chosen)
+    return _subject(**chosen, **own_parameters.get())
 
 
-takes_oracle = adds_options("subject", oracle_options(), _subject_of)
-"""Give a command the options that name an oracle; it gets them as ``subject``, None if none was given."""
+takes_oracle = adds_options("subject", COMMON_OPTIONS, _subject_of)
+"""Give an ``OracleCommand`` the options that name an oracle; it gets them as ``subject``, None if none was given."""
 
 
 def _subject(survey: Path | None, oracle: str | None, **parameters: Any) -> Subject | None:
-    chosen = {name: value for name, value in parameters.items() if value not in (None, False)}
+    chosen = {name: value for name, value in parameters.items() if value is not None and value is not False}
     if survey is not None:
         if oracle is not None or chosen:
             raise ParameterError("fldp: give --survey, or --oracle with its parameters, not both")
@@ -190,3 +198,12 @@ def note(text: str) -> None:
     """Print a note on standard error."""
     if text:
         typer.echo(text, err=True)
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "report"), counted(2000, "report")
+    ('1 report', '2,000 reports')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

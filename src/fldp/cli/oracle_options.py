@@ -1,13 +1,20 @@
 """Options that name an oracle: one for each parameter of each registered class, and the oracle built from them."""
 
 import dataclasses
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+from typer.main import get_command
 
+from fldp.cli.shell_group import without_type
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import required
 from fldp.oracles.base.oracle import Oracle
@@ -18,7 +25,12 @@ Reader = Callable[[str], Any]
 _READERS: dict[str, Reader] = {"bool": bool, "float": float, "int": int, "str": str}
 _COMMON: dict[str, Any] = {
     "survey": Annotated[Path | None, typer.Option("--survey", help="A survey, as TOML or JSON.")],
-    "oracle": Annotated[str | None, typer.Option("--oracle", help="An oracle by name, instead of a survey.")],
+    "oracle": Annotated[
+        str | None,
+        typer.Option(
+            "--oracle", help="A mechanism by name, instead of a survey; --oracle NAME --help shows its own options."
+        ),
+    ],
     "epsilon": Annotated[float | None, typer.Option("--epsilon", help="Its epsilon.")],
     "domain": Annotated[int | None, typer.Option("--domain", help="Its number of values.")],
 }
@@ -43,18 +55,94 @@ def flag_of(parameter: str) -> str:
     return f"--{parameter.removesuffix('_size').replace('_', '-')}"
 
 
-def oracle_options() -> dict[str, tuple[object, object]]:
-    """Return the type and the default of every option, by the name of its parameter.
+COMMON_OPTIONS: dict[str, tuple[object, object]] = {name: (annotation, None) for name, annotation in _COMMON.items()}
+"""The type and the default of the options that every oracle has, by the names of their parameters."""
 
-    >>> {"survey", "domain", "eta", "budgets"} <= oracle_options().keys()
-    True
+
+own_parameters: ContextVar[Mapping[str, Any]] = ContextVar("own_parameters", default=MappingProxyType({}))
+"""The parameters that only the oracle on the line has, while its command runs."""
+
+
+class OracleCommand(TyperCommand):
+    """A command that also has the options of the oracle that is named on its line, and of no other."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Find the oracle first, since its options are among those to be read."""
+        ctx.meta[_NAMED] = _named_oracle(args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            _explain(str(getattr(error, "option_name", "")), ctx.meta[_NAMED])
+            raise
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters of the command, and those of the oracle."""
+        own = list(super().get_params(ctx))
+        name = ctx.meta.get(_NAMED)
+        if ctx.resilient_parsing and name not in names():  # a line that is being completed
+            return own
+        taken = {parameter.name for parameter in own}
+        return own + [option for option in _options_of(name) if option.name not in taken] if name else own
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, which finds the parameters of the oracle in ``own_parameters``."""
+        known = {parameter.name for parameter in self.params}
+        token = own_parameters.set({name: ctx.params.pop(name) for name in ctx.params.keys() - known})
+        try:
+            return super().invoke(ctx)
+        finally:
+            own_parameters.reset(token)
+
+
+_NAMED = "fldp.oracle"
+
+
+def _named_oracle(args: list[str]) -> str | None:
+    """Return what follows --oracle on a line.
+
+    >>> _named_oracle(["x.csv", "--oracle", "grr"]), _named_oracle(["--oracle=fhr"]), _named_oracle(["--", "--oracle"])
+    ('grr', 'fhr', None)
     """
-    options: dict[str, tuple[object, object]] = {name: (annotation, None) for name, annotation in _COMMON.items()}
-    parameters: dict[str, list[OracleParameter]] = {}
-    for cls in _classes():
-        for parameter in parameters_of(cls):
-            parameters.setdefault(parameter.name, []).append(parameter)
-    return options | {name: _option(name, same) for name, same in parameters.items() if name not in options}
+    words = args[: args.index("--")] if "--" in args else args
+    given = [word.partition("=")[2] for word in words if word.startswith("--oracle=")]
+    given += [following for word, following in pairwise(words) if word == "--oracle"]
+    return given[0] if given else None
+
+
+def _options_of(oracle: str) -> list[Any]:
+    """Return the options of an oracle."""
+    cls = get(oracle)
+    options = {parameter.name: _option(parameter) for parameter in parameters_of(cls)}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.Signature(
+        [
+            inspect.Parameter(name, keyword, default=default, annotation=annotation)
+            for name, (annotation, default) in options.items()
+        ]
+    )
+
+    def command(**values: Any) -> None:
+        del values
+
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {name: annotation for name, (annotation, _) in options.items()}
+    shell = typer.Typer(add_completion=False)
+    shell.command()(command)
+    return [_in_panel(cls, parameter) for parameter in get_command(shell).params if parameter.name in options]
+
+
+def _in_panel(cls: type[Oracle], parameter: Any) -> Any:
+    parameter.rich_help_panel = f"Options of {cls.__name__}"
+    return without_type(parameter)
+
+
+def _explain(flag: str, oracle: str | None) -> None:
+    """Refuse an option that only other oracles have, in words that say so."""
+    having = [cls.name for cls in _classes() if flag in {flag_of(each.name) for each in parameters_of(cls)}]
+    if having and oracle is None:
+        raise ParameterError(f"fldp: {flag} needs --oracle, one of {', '.join(having)}")
+    if having:
+        raise ParameterError(f"fldp: the oracle {oracle} has no {flag}; it is for {', '.join(having)}")
 
 
 def _classes() -> Iterator[type[Oracle]]:
@@ -84,23 +172,13 @@ def _annotated(field: "dataclasses.Field[Any]") -> Reader:
     return _READERS.get(name[1] if name else "", str)
 
 
-def _option(name: str, parameters: list[OracleParameter]) -> tuple[Any, object]:
-    """Return the type and the default of the option of all parameters of one name."""
-    told = [parameter for parameter in parameters if parameter.help] or parameters
-    readers = {parameter.read for parameter in told}
-    # Lists, and parameters of one name that are of different types, are read when the oracle is known.
-    kind = readers.pop() if len(readers) == 1 and readers <= {*_READERS.values()} else str
-    option = typer.Option(flag_of(name), help=_help(told))
-    return (Annotated[bool, option], False) if kind is bool else (Annotated[kind | None, option], None)  # type: ignore[operator]
-
-
-def _help(parameters: list[OracleParameter]) -> str:
-    """Return the help of an option: what each oracle says of its parameter, once for those that say the same."""
-    oracles: dict[str, list[str]] = {}
-    for parameter in parameters:
-        oracles.setdefault(parameter.help, []).append(parameter.oracle)
-    text = "; ".join(", ".join(named) + (f": {about}" if about else "") for about, named in oracles.items())
-    return text if text.endswith(".") else f"{text}."
+def _option(parameter: OracleParameter) -> tuple[Any, object]:
+    """Return the type and the default of the option of a parameter."""
+    # Lists are read when the oracle is built.
+    kind: Any = parameter.read if parameter.read in _READERS.values() else str
+    text = parameter.help and f"{parameter.help[0].upper()}{parameter.help[1:]}".rstrip(".") + "."
+    option = typer.Option(flag_of(parameter.name), help=text)
+    return (Annotated[bool, option], False) if kind is bool else (Annotated[kind | None, option], None)
 
 
 def build_oracle(name: str, options: Mapping[str, object]) -> Oracle:

@@ -16,6 +16,7 @@ from fldp.cli.options import (
     Subject,
     Until,
     check_plot,
+    counted,
     expected,
     needed,
     note,
@@ -25,6 +26,7 @@ from fldp.cli.options import (
     read_tally,
     takes_oracle,
 )
+from fldp.cli.oracle_options import OracleCommand
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.engines.registry import choices
 from fldp.errors import FldpError, ParameterError
@@ -33,7 +35,7 @@ from fldp.wire import files as report_files
 from fldp.wire.cells import Encoder
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def privatize(
     values: Annotated[str, typer.Argument(help="CSV, Parquet, or one value per line; - is standard input.")] = "-",
@@ -49,7 +51,7 @@ def privatize(
 ) -> None:
     """Turn values into reports, a file of .fldp, or of Parquet where the output's name says so."""
     about = needed(subject)
-    encoder = Encoder(about.question.value, unknown, about.question.value_type)
+    encoder = Encoder(about.question.value, unknown, about.question.value_type, about.question.choices)
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
     with progress("privatizing", None) as advance:
@@ -58,10 +60,10 @@ def privatize(
         )
         count = report_files.write_reports(output, about.oracle, reports, about.version)
     note(encoder.summary())
-    note(f"{count:,} reports of {about.oracle!r}, eta {about.oracle.eta}")
+    note(f"{counted(count, 'report')} of {about.oracle!r}, eta {about.oracle.eta}")
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def tally(
     files: Annotated[
@@ -102,7 +104,7 @@ def tally(
     _save_tally(output, result.tally, result.survey)
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def merge(
     files: Annotated[list[str], typer.Argument(help="Tallies.")],
@@ -117,10 +119,10 @@ def merge(
 
 def _save_tally(output: str, tally: Tally, survey: str | None) -> None:
     report_files.write_tally(output, tally, survey)
-    note(f"{tally.n:,} reports of {tally.oracle!r}, eta {tally.oracle.eta}")
+    note(f"{counted(tally.n, 'report')} of {tally.oracle!r}, eta {tally.oracle.eta}")
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def estimate(
     file: Annotated[str, typer.Argument(help="A tally, or reports; - is standard input.")] = "-",
@@ -131,7 +133,9 @@ def estimate(
     ] = "linear",
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
-    top: Annotated[int | None, typer.Option(help="How many of the largest; a table shows 20 by default.")] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="How many of the largest; a table shows 20 by default.")
+    ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
@@ -175,7 +179,7 @@ def _source(file: str, subject: Subject | None, method: str) -> Tally | Reports:
     return source
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def inspect(
     file: Annotated[str, typer.Argument(help="A file of reports or a tally; - is standard input.")],

@@ -1,7 +1,8 @@
 """The plan command: compare the oracles for a question and recommend one."""
 
+import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,6 +10,9 @@ from fldp.cli import app
 from fldp.cli.options import AsJson, check_plot, note
 from fldp.errors import ParameterError
 from fldp.support.validation import positive
+
+if TYPE_CHECKING:
+    from fldp.survey.survey import Survey
 
 
 @app.command()
@@ -32,6 +36,12 @@ def plan(
     check_plot(plot)
     if target_error is not None:
         positive("fldp", "--target-error", target_error)
+    strings = _string_survey(survey)
+    if strings is not None:
+        if {domain, epsilon, eta, target_error, plot} != {None}:
+            raise ParameterError("fldp: a plan for strings takes --survey, --users and --json alone")
+        _plan_strings(strings, users, as_json)
+        return
     result = plan_for(users=users, eta=eta, **_question(survey, domain, epsilon))
     if as_json:
         typer.echo(plan_view.as_json(result, target_error))
@@ -44,6 +54,28 @@ def plan(
         note(f"saved {plot}")
 
 
+def _string_survey(path: Path | None) -> "Survey | None":
+    """Return the survey if its answers are strings that nobody can list."""
+    from fldp.survey.survey import Survey
+
+    loaded = None if path is None else Survey.load(path)
+    return loaded if loaded is not None and loaded.needs_candidates else None
+
+
+def _plan_strings(survey: "Survey", users: int, as_json: bool) -> None:
+    from fldp.estimation.string_planner import facts, plan_strings
+    from fldp.oracles.base.oracle import lasting_epsilon
+    from fldp.presentation import plan as plan_view
+    from fldp.presentation import tables
+
+    lasting = {"epsilon_permanent": lasting_epsilon(survey.oracle)} if survey.daily else {}
+    rows = plan_strings(users=users, epsilon=survey.oracle.epsilon, **lasting)
+    if as_json:
+        typer.echo(json.dumps(facts(rows), indent=1))
+    else:
+        tables.show(plan_view.string_table(rows), *plan_view.STRING_NOTES, str(facts(rows)["reason"]))
+
+
 def _question(survey: Path | None, domain: int | None, epsilon: float | None) -> dict[str, Any]:
     """Return the parameters of the plan, from a survey or from the options."""
     if survey is not None:
@@ -52,8 +84,6 @@ def _question(survey: Path | None, domain: int | None, epsilon: float | None) ->
         if domain is not None or epsilon is not None:
             raise ParameterError("fldp: give --survey, or --domain and --epsilon, not both")
         loaded = Survey.load(survey)
-        if loaded.domain_size is None:
-            raise ParameterError(f"fldp: plan compares oracles over values that are listed, got {loaded.oracle!r}")
         return {"domain_size": loaded.domain_size, "epsilon": loaded.oracle.epsilon, **loaded.differing}
     if domain is None or epsilon is None:
         raise ParameterError("fldp: plan needs --domain and --epsilon, or --survey")

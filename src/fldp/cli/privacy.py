@@ -1,5 +1,6 @@
 """The commands about privacy: verify, card, audit, attack."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,14 +8,26 @@ import numpy as np
 import typer
 
 from fldp.cli import app
-from fldp.cli.options import AsJson, Candidates, Subject, check_plot, needed, note, progress, takes_oracle
+from fldp.cli.options import (
+    AsJson,
+    Candidates,
+    Subject,
+    check_pictures,
+    check_plot,
+    needed,
+    note,
+    progress,
+    takes_oracle,
+)
+from fldp.cli.oracle_options import OracleCommand
 from fldp.errors import ParameterError
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.exposure import exposure
 from fldp.privacy.auditor import CONFIDENCE, SAMPLES
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def verify(
     table: Annotated[
@@ -46,7 +59,7 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def card(
     users: Annotated[int, typer.Option(help="How many people will answer.")],
@@ -63,9 +76,10 @@ def card(
     from fldp.presentation import card as card_view
     from fldp.privacy.privacy_card import card as card_for
 
-    about = needed(subject).among(candidates)
+    about = _explained(needed(subject).among(candidates))
     for path in output or ():
         card_view.check_ending(path)
+        check_pictures()  # a page has pictures, too
     with progress("attacking, %", 100) as advance:
         result = card_for(about.card, users=users, rng=seed, progress=lambda done: advance(100 * done))
     typer.echo(card_view.as_json(result) if as_json else card_view.as_text(result), nl=False)
@@ -74,7 +88,18 @@ def card(
         note(f"saved {path}")
 
 
-@app.command()
+_STRINGS = tuple(f"text {number}" for number in range(1, 9))
+
+
+def _explained(about: Subject) -> Subject:
+    """Return the subject of a card; without candidates, a few texts stand in for all that people may write."""
+    if about.candidates or analysis(about.oracle).domain_size is not None:
+        return about
+    note(f"no --candidates: {len(_STRINGS)} made-up texts stand in for them; among more, a guess is right less often")
+    return replace(about, candidates=_STRINGS)
+
+
+@app.command(cls=OracleCommand)
 @takes_oracle
 def audit(
     command: Annotated[
@@ -117,7 +142,7 @@ def audit(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=OracleCommand)
 @takes_oracle
 def attack(
     repeats: Annotated[int, typer.Option(help="Up to how many reports of one value.")] = 64,
@@ -147,7 +172,7 @@ def attack(
         typer.echo(attack_view.as_json(results))
     else:
         tables.show_facts(attack_view.facts(results), as_json=False)
-        tables.show("", attack_view.averaging_table(results), attack_view.ADVICE)
+        tables.show("", attack_view.averaging_table(results), attack_view.SIMULATED, attack_view.ADVICE)
     if plot is not None:
         attack_view.save_picture(results, plot)
         note(f"saved {plot}")

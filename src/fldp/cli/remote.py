@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fldp.cli import app
-from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, notes_on_retries
-from fldp.cli.options import AsJson, Candidates, Since, Until, note, progress
+from fldp.cli.collector_options import (
+    CollectorOptions,
+    InsecureHttp,
+    Name,
+    To,
+    TokenText,
+    ToOrStore,
+    Version,
+    address_unless,
+    full_version,
+    notes_on_retries,
+)
+from fldp.cli.options import AsJson, Candidates, Since, Until, counted, note, progress
 from fldp.cli.serve import Data, Url
 from fldp.client.uploading import PIECE_BYTES
 from fldp.data.fingerprints import as_candidates
@@ -70,7 +81,7 @@ def send(
         tables.show_facts(facts, as_json=True)
     else:
         now = f"{sent.reports - sent.resumed:,} of " if sent.resumed else ""
-        what = f"{now}{sent.reports:,} reports in {sent.batches:,} batch{'' if sent.batches == 1 else 'es'}"
+        what = f"{now}{counted(sent.reports, 'report')} in {sent.batches:,} batch{'' if sent.batches == 1 else 'es'}"
         note(f"{what} of survey version {sent.version[:12]}: all counted by {client.url}")
 
 
@@ -78,10 +89,6 @@ def _loaded(path: Path | None) -> Survey | None:
     return None if path is None else Survey.load(path)
 
 
-Name = Annotated[str, typer.Argument(help="The survey's name.")]
-Version = Annotated[
-    str | None, typer.Option(help="This version of it, 64 hexadecimal digits, not the newest open one.")
-]
 _SHOWN = 20
 
 
@@ -90,7 +97,9 @@ def estimates(
     name: Name,
     to: To,
     version: Version = None,
-    top: Annotated[int | None, typer.Option(help="How many of the largest; a table shows 20 by default.")] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="How many of the largest; a table shows 20 by default.")
+    ] = None,
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
@@ -114,7 +123,7 @@ def estimates(
     elif method is not None:
         raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
     with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected() as client:
-        published = client.survey(name, version=version)
+        published = client.survey(name, version=full_version(client, name, version))
         if form == "text" and published.survey.search is not None:
             _show_search(client.tally(published.survey, since=since, until=until), published, level, top)
         elif form == "text":
@@ -156,7 +165,7 @@ def _show_search(tally: "Tally", published: "Published", level: float, top: int 
 @app.command()
 def export(
     name: Annotated[str | None, typer.Argument(help="The survey's name; without --to, all surveys by default.")] = None,
-    to: Annotated[str | None, typer.Option("--to", help="The collector's address.")] = None,
+    to: ToOrStore = None,
     version: Version = None,
     since: Since = None,
     until: Until = None,
@@ -175,6 +184,7 @@ def export(
     """
     if lake is not None and output is not None:
         raise ParameterError("fldp: give --output or --lake, not both")
+    to = address_unless(to, data, database)
     if to is None:
         if lake is None or version or since or until:
             raise ParameterError("fldp: name the collector with --to, or give only --lake and --data or --database")
@@ -183,7 +193,7 @@ def export(
     if name is None or data or database:
         raise ParameterError("fldp: with --to, give the survey's name, and neither --data nor --database")
     with notes_on_retries(), CollectorOptions(to, token, insecure_http).connected() as client:
-        published = client.survey(name, version=version)
+        published = client.survey(name, version=full_version(client, name, version))
         with progress("saving", None) as advance:
             if lake is not None:
                 days = client.export_lake(published.survey, lake, since=since, until=until, progress=advance)

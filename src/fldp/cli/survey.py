@@ -1,15 +1,29 @@
 """The commands about surveys."""
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fldp.cli import app
-from fldp.cli.collector_options import CollectorOptions, InsecureHttp, To, TokenText, show_rows
-from fldp.cli.options import AsJson, Column, Output, note
-from fldp.errors import FldpError
+from fldp.cli.collector_options import (
+    CollectorOptions,
+    InsecureHttp,
+    Name,
+    To,
+    TokenText,
+    Version,
+    full_version,
+    show_rows,
+)
+from fldp.cli.options import AsJson, Column, Output, counted, note
+from fldp.errors import FldpError, ParameterError
 from fldp.support.atomic_files import open_output
+
+if TYPE_CHECKING:
+    from fldp.support.canonical_json import Json
+    from fldp.survey.survey import Survey
 
 surveys = typer.Typer(help="Write and check surveys.", no_args_is_help=True)
 app.add_typer(surveys, name="survey")
@@ -22,13 +36,16 @@ def init(
     name: Annotated[str, typer.Option(help="The survey's name.")] = "survey",
     question: Annotated[str, typer.Option(help="The question.")] = "What is your value?",
     epsilon: Annotated[float, typer.Option(help="The epsilon to suggest parameters for.")] = 1.0,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write labels that look like identifiers; a survey is public.")
+    ] = False,
     output: Output = "-",
 ) -> None:
     """Write a survey from data: its labels, and an oracle that suits them."""
     from fldp.survey.draft import draft
     from fldp.wire.cells import read_cells
 
-    text, users = draft(read_cells(values, column), name, question, epsilon)
+    text, users = draft(read_cells(values, column), name, question, epsilon, identifiers=force)
     if output == "-":
         typer.echo(text, nl=False)
     else:
@@ -54,11 +71,25 @@ def check(
         for mistake in error.mistakes:
             note(f"{survey}: {mistake}")
         raise typer.Exit(1) from None
-    tables.show_facts(tables.survey_facts(loaded), as_json)
+    tables.show_facts({**tables.survey_facts(loaded), "answers": _answers(loaded, as_json)}, as_json)
+    _warn_of_limits(loaded)
 
 
-Name = Annotated[str, typer.Argument(help="The survey's name.")]
-Version = Annotated[str | None, typer.Option(help="Only this version of it, 64 hexadecimal digits.")]
+def _answers(survey: "Survey", as_json: bool) -> "Json":
+    """Return how many surveys like this people can answer: a sentence, or the numbers for machines."""
+    from fldp.participant.headroom import headroom
+
+    room = headroom(survey)
+    numbers: dict[str, Json] = {"on_topic": room.on_topic, "at_origin": room.at_origin, "warnings": [*room.warnings]}
+    return numbers if as_json else room.sentence
+
+
+def _warn_of_limits(survey: "Survey") -> None:
+    """Say so where devices with the default limits would not answer."""
+    from fldp.participant.headroom import headroom
+
+    for warning in headroom(survey).warnings:
+        note(f"warning: nobody can answer survey {survey.name} as it is: {warning}")
 
 
 @surveys.command()
@@ -78,7 +109,9 @@ def create(
     with CollectorOptions(to, token, insecure_http).connected() as client:
         reply = client.create(loaded)
     known = [name for name in ("name", "version", "created", "closed", "state", "submit") if name in reply]
-    tables.show_facts({name: None if reply[name] is None else clean(reply[name], 100) for name in known}, as_json)
+    facts: dict[str, Any] = {name: None if reply[name] is None else clean(reply[name], 100) for name in known}
+    tables.show_facts({**facts, "answers": _answers(loaded, as_json)}, as_json)
+    _warn_of_limits(loaded)
 
 
 @surveys.command("list")
@@ -86,6 +119,8 @@ def list_(to: To, token: TokenText = None, as_json: AsJson = False, insecure_htt
     """List the surveys of a collector, newest first."""
     with CollectorOptions(to, token, insecure_http).connected() as client:
         rows = client.surveys()
+    if not as_json:
+        rows = [{**row, "version": str(row["version"])[:12]} for row in rows]  # enough for --version
     show_rows(rows, ("name", "version", "state", "n", "created", "question"), as_json)
 
 
@@ -102,7 +137,7 @@ def show(
     from fldp.presentation import tables
 
     with CollectorOptions(to, token, insecure_http).connected() as client:
-        published = client.survey(name, version=version)
+        published = client.survey(name, version=full_version(client, name, version))
     tables.show_facts({"state": published.state, **tables.survey_facts(published.survey)}, as_json)
 
 
@@ -116,7 +151,7 @@ def close(
 ) -> None:
     """Close a survey: no more reports are taken."""
     with CollectorOptions(to, token, insecure_http).connected() as client:
-        client.close(name, version=version)
+        client.close(name, version=full_version(client, name, version))
     note(f"survey {name} is closed")
 
 
@@ -126,10 +161,27 @@ def delete(
     to: To,
     version: Version = None,
     everything: Annotated[bool, typer.Option("--all", help="All versions of it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
     """Delete a survey with everything that was collected; name a --version, or say --all."""
+    if (version is None) == (not everything):
+        raise ParameterError("fldp: say what to delete: one --version of the survey, or --all of them")
     with CollectorOptions(to, token, insecure_http).connected() as client:
-        client.delete(name, version=version, all=everything)
+        exact = full_version(client, name, version)
+        if not yes:
+            _ask_to_delete(name, [row for row in client.surveys() if row["name"] == name], exact)
+        client.delete(name, version=exact, all=everything)
     note(f"survey {name} is deleted")
+
+
+def _ask_to_delete(name: str, rows: list[dict[str, Any]], version: str | None) -> None:
+    """Ask whether this is meant, with what would be lost; where nobody can be asked, refuse."""
+    rows = [row for row in rows if version in (None, row["version"])]
+    reports = sum(row.get("n") or 0 for row in rows)
+    what = f"{counted(len(rows), 'version')} of survey {name} with {counted(reports, 'report')}"
+    if not sys.stdin.isatty():
+        raise ParameterError(f"fldp: this deletes {what}, for good; say --yes if that is meant")
+    if not typer.confirm(f"Delete {what}, for good?", err=True):
+        raise ParameterError("fldp: nothing was deleted")

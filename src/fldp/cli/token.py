@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from fldp.cli import app
-from fldp.cli.collector_options import CollectorOptions, InsecureHttp, TokenText, show_rows
+from fldp.cli.collector_options import CollectorOptions, InsecureHttp, TokenText, ToOrStore, address_unless, show_rows
 from fldp.cli.options import AsJson, note
 from fldp.cli.serve import Data, Url, open_store
 from fldp.errors import FldpError, ParameterError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 tokens = typer.Typer(help="Make, list and revoke the tokens of a collector.", no_args_is_help=True)
 app.add_typer(tokens, name="token")
 
-To = Annotated[str | None, typer.Option("--to", help="The collector's address, such as https://collector.example.")]
 COLUMNS = ("id", "scope", "survey", "created", "expires", "revoked")
 
 
@@ -77,8 +76,9 @@ class _Where:
 def _keeper(where: _Where, token: str | None, insecure_http: bool) -> Iterator[_Keeper]:
     if where.to is not None and (where.data is not None or where.database is not None):
         raise ParameterError("fldp: give --to, --data or --database, one of them")
-    if where.to is not None:
-        with CollectorOptions(where.to, token, insecure_http).connected() as client:
+    to = address_unless(where.to, where.data, where.database)
+    if to is not None:
+        with CollectorOptions(to, token, insecure_http).connected() as client:
             yield client
         return
     store = open_store(where.data, where.database)
@@ -91,7 +91,7 @@ def _keeper(where: _Where, token: str | None, insecure_http: bool) -> Iterator[_
 @tokens.command()
 def create(
     scope: Annotated[str, typer.Argument(help="What it may do: admin, read or send.")],
-    to: To = None,
+    to: ToOrStore = None,
     data: Data = None,
     database: Url = None,
     survey: Annotated[str | None, typer.Option(help="The name of the only survey that it is good for.")] = None,
@@ -108,7 +108,7 @@ def create(
 
 @tokens.command("list")
 def list_(
-    to: To = None,
+    to: ToOrStore = None,
     data: Data = None,
     database: Url = None,
     token: TokenText = None,
@@ -124,7 +124,7 @@ def list_(
 @tokens.command()
 def revoke(
     token_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the token, as list shows it.")],
-    to: To = None,
+    to: ToOrStore = None,
     data: Data = None,
     database: Url = None,
     token: TokenText = None,

@@ -20,6 +20,7 @@ ADVICE = (
     "A client that answers once and repeats that same answer stays at one report; "
     "one that draws a new answer each time does not."
 )
+SIMULATED = "Rows are simulated: where they differ by a few standard errors or less, the difference may be chance."
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from rich.table import Table
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import curve
 from fldp.estimation.planner import LEVEL, Plan, Row
+from fldp.estimation.string_planner import StringRow
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.base.treatment import treatment_of
 from fldp.oracles.exposure import exposure
@@ -45,6 +46,24 @@ def plan_table(plan: Plan) -> Table:
             row.server_work,
             style=_style(plan, row),
         )
+    return table
+
+
+STRING_NOTES = (
+    "Errors are standard errors of the share of a string, the largest that they can be, whatever others answer.",
+    f"Seen from: the smallest share whose {100 * LEVEL:.0f} % interval (two-sided) lies above zero.",
+)
+
+
+def string_table(rows: list[StringRow]) -> Table:
+    """Return a table of the oracles over strings; the first is recommended."""
+    best = rows[0]
+    title = f"{best.users:,} users, strings, epsilon {best.oracle.epsilon:g}; * is recommended"
+    table = _table(title, "error,\nrare", "seen\nfrom", "bits", "eta")
+    for row in rows:
+        shares = (_percent(share) for share in (row.error_rare, row.detectable))
+        mark, bits = "*" if row is best else " ", f"{row.oracle.report_format.bits:,}"
+        table.add_row(f"{mark} {row.oracle.name}", *shares, bits, str(row.oracle.eta))
     return table
 
 

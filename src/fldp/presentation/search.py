@@ -32,12 +32,14 @@ def progress(question: Round, tally: Tally, level: float, top: int | None = None
 
 
 def table(hitters: HeavyHitters, level: float) -> Table:
-    """Return the strings with the largest estimates as a table."""
-    result = Table(title=f"The {hitters.k:,} most frequent strings that were found", title_justify="left")
+    """Return the strings with the largest estimates as a table: those that are certain, a line, and the others."""
+    shown = hitters.top(level=level)
+    certain = [hitter for hitter in shown if hitter.certain]
+    result = Table(title=_title(len(certain), len(shown) - len(certain)), title_justify="left")
     result.add_column("string")
     for heading in ("estimate", "share", "std. error", f"{100 * level:.4g} % interval, all at once", "certain"):
         result.add_column(heading, justify="right")
-    for hitter in hitters.top(level=level):
+    for hitter in [*certain, *(hitter for hitter in shown if not hitter.certain)]:
         low, high = hitter.interval
         result.add_row(
             hitter.text,
@@ -46,8 +48,24 @@ def table(hitters: HeavyHitters, level: float) -> Table:
             f"{hitter.stderr:.3%}",
             f"{low:.3%} .. {high:.3%}",
             "yes" if hitter.certain else "no",
+            style=None if hitter.certain else "dim",
+            end_section=bool(certain) and hitter is certain[-1],
         )
     return result
+
+
+def _title(certain: int, others: int) -> str:
+    """Return the title of a table of strings.
+
+    >>> _title(1, 0), _title(0, 2)
+    ('1 string that people hold', 'No string stands out; 2 that may be noise')
+    >>> _title(14, 6)
+    '14 strings that people hold; below the line, 6 that may be noise'
+    """
+    if not certain:
+        return f"No string stands out; {others:,} that may be noise"
+    found = f"{certain:,} string{'' if certain == 1 else 's'} that people hold"
+    return f"{found}; below the line, {others:,} that may be noise" if others else found
 
 
 def notes(hitters: HeavyHitters, level: float) -> list[str]:

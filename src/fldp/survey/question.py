@@ -15,6 +15,8 @@ from fldp.errors import DomainError
 from fldp.oracles.base.oracle import Oracle
 from fldp.search.rounds import Round
 
+_SHOWN = 8
+
 
 @dataclass(frozen=True)
 class Question:
@@ -55,6 +57,22 @@ class Question:
     def _string(self, label: str) -> int | str | None:
         data = utf8(label)
         return data if data is None else self.search.value(data) if self.search is not None else label
+
+    @property
+    def choices(self) -> str:
+        """What may be answered, in words.
+
+        >>> import fldp
+        >>> Question(fldp.RR(epsilon=1.0), ("no", "yes")).choices, Question(fldp.GRR(1.0, 4)).choices
+        ('one of the labels no, yes', 'a whole number from 0 to 3')
+        """
+        if self.labels is not None:
+            rest = len(self.labels) - _SHOWN
+            shown = ", ".join(self.labels[:_SHOWN])
+            return f"one of the labels {shown}" + (f", and {rest:,} more" if rest > 0 else "")
+        if self.domain_size is None or self.search is not None:
+            return "a string of 1 to 1,024 bytes"
+        return f"a whole number from 0 to {self.domain_size - 1:,}"
 
     def encode(self, labels: Iterable[str], who: str | None = None) -> NDArray[np.int64 | np.object_]:
         """Turn labels into values; an unknown one is an error."""

@@ -86,6 +86,11 @@ def _is_text(value: object, max_length: int) -> TypeGuard[str]:
     return value.isprintable() or not any(unicodedata.category(c) in ("Cc", "Cs") and c != "\n" for c in value)
 
 
+def is_label(value: object) -> bool:
+    """Whether this can be a label: one line of text."""
+    return _is_text(value, MAX_LABEL) and "\n" not in str(value)
+
+
 def _domain(fields: dict[str, Any], folder: Path | None, mistakes: MistakeList) -> Domain:
     """Return the labels, and the oracle's parameters for the domain: none if it is strings."""
     keys = [key for key in _DOMAINS if key in fields]
@@ -130,7 +135,7 @@ def check_labels(key: str, labels: object, mistakes: MistakeList) -> Domain:
         return None, None
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):
-        if not _is_text(label, MAX_LABEL) or "\n" in label:
+        if not is_label(label):
             rule = f"texts of 1 to {MAX_LABEL} characters without blanks at the ends (label {position})"
             mistakes.add((key,), rule, label)
             continue

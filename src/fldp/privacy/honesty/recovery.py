@@ -104,11 +104,19 @@ def recover(
     if scores is None:
         kind = "reports" if data is not None else "a tally"
         raise ParameterError(
-            f"recover: the source must show which fakes support several values, got {kind} of {oracle!r}"
+            f"recover: the source must show which fakes support several values, got {kind} of {oracle!r}; "
+            f"{_remedy(oracle, data is None)}"
         )
     alarm = FALSE_ALARM if findings is None else findings.false_alarm
     chosen = np.arange(len(values)) if targets is not None else _clique(oracle.estimate(tally), scores, alarm)
     return _without(oracle.estimate(tally, method="linear", **options), tally, scores, chosen)
+
+
+def _remedy(oracle: FrequencyOracle, is_tally: bool) -> str:
+    """Return what can be done, in words."""
+    if is_tally:
+        return "give the file of reports instead of their tally, where their mechanism shows it"
+    return f"a fake report of {oracle.title} looks like an honest one, so nothing can be taken away"
 
 
 def _given(oracle: FrequencyOracle, targets: Iterable[int]) -> Targets:

@@ -1,0 +1,98 @@
+"""The catalogue of commands: where each is, under which heading it is listed, and an example of its use.
+
+``fldp --help`` lists it without loading a single command, since that takes a second.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command or a group of commands: its module in this package, and what it does in a line."""
+
+    module: str
+    summary: str
+
+
+CATALOGUE: dict[str, dict[str, Entry]] = {
+    "Surveys": {
+        "survey": Entry("survey", "Write, check, publish, list, close and delete surveys."),
+        "ticket": Entry("ticket", "Make personal links to a survey."),
+        "plan": Entry("plan", "Compare the mechanisms for a question, and recommend one."),
+        "card": Entry("privacy", "Say in plain words what an answer gives away."),
+    },
+    "Reports": {
+        "privatize": Entry("pipeline", "Turn values into private reports."),
+        "tally": Entry("pipeline", "Add reports up."),
+        "estimate": Entry("pipeline", "Estimate how many people hold each value, from a file."),
+        "compare": Entry("compare", "Say what changed between two files, and what may be chance."),
+        "merge": Entry("pipeline", "Add tallies up."),
+        "inspect": Entry("pipeline", "Show what a file holds."),
+        "heavy-hitters": Entry("heavy_hitters", "Find the strings that many people hold."),
+    },
+    "Collector": {
+        "serve": Entry("serve", "Run a collector; --demo shows one with simulated people."),
+        "send": Entry("remote", "Send reports to a collector."),
+        "estimates": Entry("remote", "Show what a collector estimates."),
+        "export": Entry("remote", "Save the raw reports of a collector."),
+        "token": Entry("token", "Make, list and revoke tokens."),
+        "backup": Entry("serve", "Copy a collector's data into one file."),
+        "restore": Entry("serve", "Make a collector's data from a backup."),
+        "fsck": Entry("serve", "Count everything in a collector again, and compare."),
+    },
+    "Privacy and attacks": {
+        "verify": Entry("privacy", "Check the privacy of a mechanism, exactly."),
+        "audit": Entry("privacy", "Test a client from the outside: does it keep its promise?"),
+        "attack": Entry("privacy", "Measure how well somebody guesses an answer."),
+        "integrity": Entry("integrity", "Look for patterns that honest reports cannot produce."),
+        "poisoning": Entry("integrity", "Measure what fake users achieve."),
+    },
+    "Trying and research": {
+        "sample": Entry("sample", "Make people up, to try the other commands on."),
+        "demo": Entry("pipeline", "Run everything on the population of the paper, beside the truth."),
+        "experiment": Entry("experiment", "Run experiments on known populations; reproduce the paper."),
+    },
+}
+ENTRIES = {name: entry for panel in CATALOGUE.values() for name, entry in panel.items()}
+PANELS = {name: heading for heading, panel in CATALOGUE.items() for name in panel}
+
+_GRR = "--oracle grr --epsilon 1 --domain 5"
+EXAMPLES = {
+    "survey init": "fldp survey init values.csv --name browser -o survey.toml",
+    "survey check": "fldp survey check survey.toml",
+    "survey create": "fldp survey create survey.toml --to https://collector.example",
+    "survey list": "fldp survey list --to https://collector.example",
+    "survey show": "fldp survey show browser --version 2dff65b8 --to https://collector.example",
+    "survey close": "fldp survey close browser --to https://collector.example",
+    "survey delete": "fldp survey delete browser --version 2dff65b8 --to https://collector.example",
+    "ticket create": "fldp ticket create browser --count 500 --links -o links.csv --to https://collector.example",
+    "plan": "fldp plan --survey survey.toml --users 10000 --target-error 0.02",
+    "card": "fldp card --survey survey.toml --users 10000 -o card.html",
+    "privatize": "fldp privatize values.csv --survey survey.toml -o reports.fldp",
+    "tally": "fldp tally reports.fldp -o tally.fldp",
+    "estimate": "fldp estimate tally.fldp --survey survey.toml --plot bars.png",
+    "compare": "fldp compare monday.fldp tuesday.fldp --survey survey.toml",
+    "merge": "fldp merge one.fldp two.fldp -o both.fldp",
+    "inspect": "fldp inspect tally.fldp",
+    "heavy-hitters": "fldp heavy-hitters words.csv --epsilon 4 --top 20",
+    "serve": "fldp serve --data collected",
+    "send": "fldp send reports.fldp --to https://collector.example",
+    "estimates": "fldp estimates browser --to https://collector.example",
+    "export": "fldp export browser -o reports.parquet --to https://collector.example",
+    "token create": "fldp token create read --survey browser --to https://collector.example",
+    "token list": "fldp token list --to https://collector.example",
+    "token revoke": "fldp token revoke 1a2b3c --to https://collector.example",
+    "backup": "fldp backup monday.backup --data collected",
+    "restore": "fldp restore monday.backup --data restored",
+    "fsck": "fldp fsck --data collected",
+    "verify": f"fldp verify {_GRR} --claim 'LDP(1)'",
+    "audit": "fldp audit --survey survey.toml --command ./client",
+    "attack": "fldp attack --survey survey.toml --repeats 16",
+    "integrity": "fldp integrity reports.fldp --survey survey.toml",
+    "poisoning": f"fldp poisoning {_GRR} --share 0.01",
+    "sample": "fldp sample -o people.csv",
+    "demo": "fldp demo --epsilon 2",
+    "experiment run": "fldp experiment run paper -o paper.csv",
+    "experiment paper": "fldp experiment paper --quick -o figures",
+    "experiment datasets": "fldp experiment datasets",
+}

@@ -1,0 +1,88 @@
+"""The commands about tickets: personal links to a survey that takes one report with each."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fldp.cli import app
+from fldp.cli.collector_options import CollectorOptions, InsecureHttp, Name, To, TokenText, Version, full_version
+from fldp.cli.options import counted, note
+from fldp.errors import FldpError, ParameterError
+from fldp.support.atomic_files import whole_file
+
+if TYPE_CHECKING:
+    from fldp.client import Published
+
+tickets = typer.Typer(help="Make tickets: personal links to a survey.", no_args_is_help=True)
+app.add_typer(tickets, name="ticket")
+
+_LOST = "tickets are shown once, and those in it would be lost; name another file"
+
+
+@tickets.command()
+def create(
+    name: Name,
+    to: To,
+    count: Annotated[int, typer.Option("--count", min=1, max=100_000, help="How many, one for each person.")],
+    links: Annotated[bool, typer.Option("--links", help="Write whole links to the survey's page.")] = False,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", help="A new CSV file, for its owner only; - is standard output."),
+    ] = None,
+    version: Version = None,
+    token: TokenText = None,
+    insecure_http: InsecureHttp = False,
+) -> None:
+    """Create single-use tickets for a survey with submit = "ticket", as CSV: this once, and never again.
+
+    Whoever has a ticket can answer once. Send each person one link, and keep no list of who got which.
+    """
+    from fldp.presentation.tables import csv_text
+
+    _check_output(output)
+    with CollectorOptions(to, token, insecure_http).connected() as client:
+        published = client.survey(name, version=full_version(client, name, version))
+        _check_takes_tickets(published)
+        with _opened(output) as file:
+            made = client.tickets(published.survey, count)
+            column, start = ("link", f"{client.url}/s/{name}#ticket=") if links else ("ticket", "")
+            text = csv_text([column], ({column: start + ticket} for ticket in made))
+            if file is None:
+                typer.echo(text, nl=False)
+            else:
+                file.write_bytes(text.encode())
+    note(f"{counted(count, 'ticket')} of survey version {published.version[:12]}" + (f" in {output}" if file else ""))
+
+
+def _check_output(output: str | None) -> None:
+    """Refuse, before any ticket is made, to show tickets to a room or to write over others."""
+    if output is None and sys.stdout.isatty():
+        raise ParameterError("fldp: tickets are secrets: name a file with -o, or say -o - to see them here")
+    if output not in (None, "-") and Path(str(output)).exists():
+        raise FldpError(f"{output}: is there already; {_LOST}")
+
+
+def _check_takes_tickets(published: "Published") -> None:
+    submit = published.survey.collect["submit"]
+    if submit != "ticket":
+        what = f'survey {published.survey.name} takes reports without tickets, its submit is "{submit}"'
+        raise ParameterError(f'fldp: {what}; publish one with submit = "ticket" in its table [collect]')
+
+
+@contextmanager
+def _opened(output: str | None) -> Iterator[Path | None]:
+    """Yield a file that only its owner can read and that appears when it is whole; None for standard output."""
+    if output in (None, "-"):
+        yield None
+        return
+    try:
+        with whole_file(Path(str(output)), replace=False) as hidden:
+            yield hidden
+    except FileExistsError:
+        raise FldpError(f"{output}: is there already; {_LOST}") from None
+    except OSError as error:
+        raise FldpError(f"{output}: cannot be written: {error.strerror}") from None

@@ -76,6 +76,7 @@ from fldp.randomness.stream import Stream
 from fldp.search.heavy_hitters import heavy_hitters
 from fldp.search.results import HeavyHitters, Hitter
 from fldp.search.rounds import Round, Search
+from fldp.support.display import drawn_by
 from fldp.survey.survey import Survey
 
 if TYPE_CHECKING:
@@ -164,10 +165,13 @@ __all__ = [
     "verify",
 ]
 
+_LATER = ("client", "distributed", "parquet", "participant_store", "vectors")
+_PACKAGES = (*_LATER, "oracles", "privacy", "wire")
+
 
 def __getattr__(name: str) -> Any:
     """Load collectors' clients, clusters and file formats on first use: most programs need none, and it takes time."""
-    if name in ("client", "distributed", "parquet", "participant_store"):
+    if name in _LATER:
         return import_module(f"fldp.{name}")
     if name in ("AsyncClient", "Client"):
         return getattr(import_module("fldp.client"), name)
@@ -175,4 +179,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__doc__", "__version__", *_PACKAGES])
+
+
+drawn_by(lambda: import_module("fldp.presentation.showing"))

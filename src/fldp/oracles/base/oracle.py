@@ -17,6 +17,7 @@ from fldp.data.values import Values
 from fldp.errors import DomainError, MergeError, ParameterError
 from fldp.oracles.base.moved_members import adapt, moved
 from fldp.randomness.stream import Stream, Words
+from fldp.support.display import Displayed
 from fldp.support.validation import Constraint, one_of
 
 Public = Any  # the public randomness of a report, as its format's ``outcome`` returns it
@@ -156,6 +157,9 @@ class Oracle(ABC):
     def __reduce__(self) -> Any:
         """Pickle the parameters alone, without cached properties."""
         return _rebuild, (type(self), {field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
+
+    __str__ = Displayed.__str__
+    _repr_html_ = Displayed._repr_html_
 
     def __repr__(self) -> str:
         return f"{self.title}({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"

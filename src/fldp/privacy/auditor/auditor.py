@@ -7,11 +7,12 @@ many events were tried. ``docs/audit.md`` says what an audit cannot see.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
+from fldp.data.frames import Columns, Framed, by_column
 from fldp.errors import ParameterError
 from fldp.numerics.binomial_bounds import MAX_TRIALS
 from fldp.oracles.base.analysis import analysis
@@ -23,6 +24,7 @@ from fldp.privacy.auditor.event_choice import AuditedClaim
 from fldp.privacy.auditor.judge import CALLS, AuditSamples, Finding, judge
 from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
+from fldp.support.display import Displayed
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, fraction, integer, positive
 
@@ -34,7 +36,7 @@ Source = Callable[[Any, int], Any]
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Framed, Displayed):
     """The result of an audit. ``holds`` is not a proof: it says that these outputs show no violation.
 
     >>> import fldp
@@ -63,6 +65,10 @@ class Audit:
     def epsilon_lower_bound(self) -> float:
         """A lower confidence bound of the epsilon of the mechanism, at the claimed eta."""
         return max((finding.epsilon for finding in self.findings if finding.family != "independence"), default=0.0)
+
+    def _columns(self) -> Columns:
+        names = [field.name for field in fields(Finding)]
+        return by_column((*names, "violated"), [{**asdict(f), "violated": f.violated} for f in self.findings])
 
     def __repr__(self) -> str:
         verdict = "no violation found" if self.holds else f"violated by {', '.join(f.family for f in self.violations)}"

@@ -68,7 +68,7 @@ def test_words():
     one = Estimate(fldp.RR(0.5), np.array([3.0, -2.0]), np.array([4.0, 4.0]), 1)
     assert (
         one.note
-        == "1 report is too few: at epsilon 0.5 they tell nothing about shares; about 25,000 would give ±5 points."
+        == "1 report is too few: at epsilon 0.5 it tells nothing about shares; about 25,000 would give ±5 points."
     )
     assert one.reports_needed(100.0) == 1
     with pytest.raises(fldp.ParameterError, match="reach must be"):

@@ -290,8 +290,8 @@ class Estimate(FramedAtLevel, Displayed):
         reach = self.reach
         if reach <= MAX_REACH:
             return None
-        are = "1 report is" if self.n == 1 else f"{self.n:,} reports are"
-        told = f"they tell shares to ±{100 * reach:.0f} points" if reach < 1 else "they tell nothing about shares"
+        are, tell = ("1 report is", "it tells") if self.n == 1 else (f"{self.n:,} reports are", "they tell")
+        told = f"{tell} shares to ±{100 * reach:.0f} points" if reach < 1 else f"{tell} nothing about shares"
         needed = f"about {_rounded_up(self.reports_needed()):,} would give ±{100 * GOOD_REACH:.0f} points"
         return f"{are} too few: at {self._budget} {told}; {needed}."
 

@@ -12,7 +12,7 @@ from fldp.data.comparison import Comparison
 from fldp.presentation.attack import AttackResults
 from fldp.privacy import averaging, bayes, repeats
 from fldp.support.optional_imports import load
-from support.shell import fldp as shell
+from support.commands import shell
 
 GRR, FHR = fldp.GRR(epsilon=1.0, domain_size=5), fldp.FHR(epsilon=1.0, domain_size=7)
 HOSTILE = ("<script>alert(1)</script>", "[bold]loud[/bold]", ":smile:", "red \x1b[31m\u202e", '" onload="x')
@@ -35,6 +35,7 @@ THINGS = {
     "bare comparison": lambda: Comparison(np.array([0.0, 0.05]), np.array([0.01, 0.01])),
     "plan": lambda: fldp.plan(domain_size=5, users=10_000, epsilon=2.0),
     "card": lambda: fldp.card(FHR, users=100, rng=1),
+    "card of a survey": lambda: fldp.card(SURVEY, users=100, rng=1),
     "verification": lambda: fldp.verify(FHR),
     "table": lambda: fldp.verify([["3/4", "1/4"], ["1/4", "3/4"]]),
     "audit": lambda: fldp.audit(GRR, samples=400, rng=1),
@@ -109,7 +110,7 @@ def test_print_says_what_the_shell_says(tmp_path):
     fhr = ("--oracle", "fhr", "--epsilon", "1", "--domain", "7")
 
     def same(thing, *command):
-        lines = shell(*command).stdout.rstrip("\n").split("\n")
+        lines = shell(*command)[0].rstrip("\n").split("\n")
         assert str(thing).split("\n") == [line.rstrip() for line in lines]
 
     same(THINGS["plan"](), "plan", "--domain", "5", "--users", "10000", "--epsilon", "2")
@@ -122,7 +123,7 @@ def test_print_says_what_the_shell_says(tmp_path):
     shell("tally", tmp_path / "r.fldp", "-o", tmp_path / "t.fldp")
     counted = GRR.tally(GRR.privatize([0, 1, 2, 3, 4] * 2, rng=1))
     same(GRR.estimate(counted), "estimate", tmp_path / "t.fldp")
-    inspected = shell("inspect", tmp_path / "t.fldp").stdout
+    inspected, _ = shell("inspect", tmp_path / "t.fldp")
     assert all(" ".join(line.split()) in " ".join(inspected.split()) for line in str(counted).splitlines())
 
 
@@ -132,8 +133,8 @@ _ATTACKS = ((bayes, {"draws": 100}), (repeats, {"trials": 100}), (averaging, {"m
 def test_a_witness_is_a_sentence():
     assert "witness      report (2, 1) is 2.71828 times as likely from value 0 as from value 1" in str(fldp.verify(FHR))
     assert "and cannot come from value" in str(fldp.verify([[1, 0], [0, 1]]))
-    assert "Fraction" not in shell("verify", "--oracle", "oue", "--epsilon", "1", "--domain", "5").stdout
-    assert "Witness(value=" in shell("verify", "--oracle", "rr", "--epsilon", "1", "--json").stdout, "JSON stays exact"
+    assert "Fraction" not in shell("verify", "--oracle", "oue", "--epsilon", "1", "--domain", "5")[0]
+    assert "Witness(value=" in shell("verify", "--oracle", "rr", "--epsilon", "1", "--json")[0], "JSON stays exact"
 
 
 def test_nothing_is_loaded_before_something_is_shown():

@@ -276,8 +276,7 @@ class Operations:
         tally = await self._tally(asked, asked.oracle, since, until)
         options: dict[str, Any] = {"decoder": decoder, "method": method, "candidates": candidates}
         given = {name: value for name, value in options.items() if value is not None}
-        made = await self._line.transport.work(lambda: asked.estimate(tally, **given))
-        return made if post is None else postprocess(made, post)
+        return await self._line.transport.work(lambda: _estimated(asked, tally, given, post))
 
     @ClientOperation
     async def tally(
@@ -448,6 +447,11 @@ def _wanted(survey: AnySurvey, version: str | None) -> tuple[str, str | None]:
     if version not in (None, survey.version):
         raise fail("Client", "version", f"that of the survey, {survey.version}", version)
     return survey.name, survey.version
+
+
+def _estimated(survey: Survey, tally: Tally, options: dict[str, Any], post: str | None) -> Estimate:
+    estimate = survey.estimate(tally, **options)
+    return estimate if post is None else postprocess(estimate, post)
 
 
 def _batch(reports: Reports | bytes, survey: Survey | str | None) -> tuple[int, bytes, str]:

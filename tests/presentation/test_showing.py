@@ -127,6 +127,18 @@ def test_print_says_what_the_shell_says(tmp_path):
     assert all(" ".join(line.split()) in " ".join(inspected.split()) for line in str(counted).splitlines())
 
 
+@pytest.mark.parametrize("domain_size", [4, 1000])
+def test_a_plan_fits_a_terminal_of_eighty_columns(domain_size, monkeypatch):
+    advice = fldp.plan(domain_size=domain_size, users=10_000, epsilon=1.0, eta=0.5)
+    assert "server" in str(advice)
+    for module in ("plan", "tables"):
+        monkeypatch.setattr(f"fldp.presentation.{module}.screen_width", lambda: 80)
+    table = str(advice).split("Errors are")[0].splitlines()
+    assert max(map(len, table)) <= 80
+    assert len(table) == len(advice.rows) + 6, "a line for each row"
+    assert "…" not in str(advice)
+
+
 _ATTACKS = ((bayes, {"draws": 100}), (repeats, {"trials": 100}), (averaging, {"most": 4, "trials": 100}))
 
 

@@ -169,7 +169,7 @@ def show(*things: Any) -> None:
 def rendered(*things: Any) -> str:
     """Return tables, sentences and named facts as ``show`` prints them, without colours."""
     target = Console(
-        file=io.StringIO(), width=_screen(), color_system=None, force_jupyter=False,
+        file=io.StringIO(), width=screen_width(), color_system=None, force_jupyter=False,
         markup=False, emoji=False, highlight=False,
     )  # fmt: skip
     with target.capture() as captured:
@@ -177,7 +177,7 @@ def rendered(*things: Any) -> str:
     return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
 
 
-def _screen() -> int:
+def screen_width() -> int:
     """Return the width of the terminal, or one that is wide enough for a table."""
     return get_terminal_size((_WIDTH, 0)).columns if sys.stdout is not None and sys.stdout.isatty() else _WIDTH
 

@@ -180,9 +180,14 @@ def draw_shrinking(card: Card, axes: Any) -> None:
 
 
 def _ticks(most: int) -> list[int]:
-    """Return round numbers up to ``most``, for a logarithmic axis."""
+    """Return round numbers below ``most`` and that one itself, for a logarithmic axis.
+
+    >>> _ticks(4), _ticks(1023)
+    ([1, 2, 4], [1, 10, 100, 1023])
+    """
     steps = (1, 2, 5) if most <= 1000 else (1,)
-    return [step * 10**k for k in range(len(str(most))) for step in steps if step * 10**k <= most]
+    rounded = [step * 10**k for k in range(len(str(most))) for step in steps]
+    return [*(number for number in rounded if 1.3 * number <= most), most]  # nearer ones would overlap it
 
 
 def _legend(axes: Any) -> None:

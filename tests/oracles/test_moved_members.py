@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fldp
-from fldp.oracles.kit import FrequencyOracle, ReportFormat, Supports, analysis, symbols
+from fldp.oracles.kit import FrequencyOracle, ReportFormat, StringOracle, Supports, analysis, symbols
 from support import cases, defects
 from support.former_oracle import Shy
 
@@ -129,3 +129,13 @@ def test_an_oracle_in_the_form_of_before_works():
     assert isinstance(oracle.estimator, Supports)
     assert [finding.test for finding in fldp.integrity(oracle.privatize([0] * 50, rng=1)).findings] == ["supports"]
     assert fldp.verify(oracle).epsilon == pytest.approx(0.5, abs=1e-6)
+
+
+def test_a_string_oracle_in_the_form_of_before_is_told_what_to_define():
+    class Former(StringOracle):
+        def fit(self, tally, marks, **options):
+            raise AssertionError
+
+    Former.params = {"epsilon": fldp.CMS.params["epsilon"]}
+    with pytest.raises(NotImplementedError, match="Former: define estimator, a StringEstimator with fit, variance"):
+        _ = Former(1.0).estimator

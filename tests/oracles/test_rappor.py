@@ -245,7 +245,7 @@ def test_intervals_cover(epsilon, lasting, listed, times, dispersed):
         misses += int(((counts[listed] < low) | (counts[listed] > high)).sum())
         low, high = np.array(found.rest.interval(0.95)) / times
         rests += not low <= 4000 - counts[listed].sum() <= high
-        excess.append(found.context["dispersion"])
+        excess.append(found.basis.context["dispersion"])
     trials = 30 * len(listed)
     assert abs(misses / trials - 0.05) < 5 * math.sqrt(0.05 * 0.95 / trials)
     assert rests <= 8

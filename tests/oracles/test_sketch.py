@@ -110,7 +110,7 @@ def test_standard_errors_need_no_truth(drawn):
     _, found = drawn
     missed = [(one.counts - COUNTS[1:8]) / one.stderr for one in found]
     assert 0.03 < (np.abs(missed) > 1.96).mean() < 0.08
-    squares = [one.context["squares"] for one in found]
+    squares = [one.basis.context["squares"] for one in found]
     assert np.mean(squares) == pytest.approx((COUNTS**2).sum(), rel=0.1)
 
 

@@ -1,5 +1,6 @@
 """What the documents show is what happens."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -11,8 +12,9 @@ import pytest
 
 from fldp import cli
 from fldp.cli import app
+from fldp.cli.sample import PERCENT
 from fldp.survey import Survey
-from support.serving import run_here
+from support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -22,31 +24,72 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
-def run_line(line, folder):
-    """Run a line of a shell: a command of ours in this process, anything else, such as a pipe of them, as it is."""
-    words = shlex.split(line, comments=True)
-    if words[:1] == ["fldp"] and "|" not in words:
-        return run_here(*words[1:], cwd=folder).stdout.decode()
-    script = f"set -euo pipefail\nPATH={Path(sys.executable).parent}:$PATH\n{line}"
-    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+ELSEWHERE = ("s3://bucket",)  # commands that need other machines
+
+
+def script(port):
+    """All commands of the README in their order, as one script: what it says, with a port that is free."""
+    lines = ["set -euo pipefail", f"PATH={Path(sys.executable).parent}:$PATH", "trap 'kill $(jobs -p) || true' EXIT"]
+    for language, text in re.findall(r"^```(sh|console|toml)\n(.*?)^```", README, re.MULTILINE | re.DOTALL):
+        if language == "toml":
+            if text.startswith("# "):
+                lines += [f"cat > {text.split()[1]} <<'END'", text.rstrip(), "END"]
+            continue
+        for line in text.replace("8080", str(port)).splitlines():
+            command = line.removeprefix("$ ")
+            if command.startswith("make ") or any(place in command for place in ELSEWHERE):
+                continue
+            lines.append(f"echo {shlex.quote('$ ' + command)}")
+            lines += served(command, port) if command.startswith("fldp serve") else [command]
+    return "\n".join(lines)
+
+
+def served(command, port):
+    """Run a collector beside the rest, as in a terminal of its own."""
+    ready = f"until curl -sf http://127.0.0.1:{port}/readyz > /dev/null; do kill -0 $!; sleep 0.1; done"
+    return [command.partition("#")[0] + f"--port {port} > serve.log &", ready]
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """What the commands of the README print, followed from top to bottom in an empty folder."""
+    folder = tmp_path_factory.mktemp("readme")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("FLDP_")}
+    done = subprocess.run(
+        ["bash", "-c", script(free_port())],
+        cwd=folder,
+        env=variables | {"HOME": str(folder), "COLUMNS": "120"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return folder, done.stdout
+
+
+def shares(text, command):
+    """Return the share that a table under a command says of each answer, in percent."""
+    table = text.partition(f"$ {command}")[2].partition("\n$ ")[0]
+    rows = re.findall(r"^│ (\S.*?) +│.* (-?[\d.]+) ?% │$", table, re.MULTILINE)
+    return {label: float(share) for label, share in rows}
 
 
 @pytest.mark.long
-def test_the_shell_examples_run(tmp_path):
-    examples = "\n".join(block for block in blocks("sh") if not block.startswith("make"))
-    assert "fldp privatize" in examples
-    assert "| fldp tally - | fldp estimate - --csv --top 5" in examples
-    said = "\n".join(run_line(line, tmp_path) for line in examples.splitlines())
-    assert "holds" in said
-    assert re.search(r"^value,label,count,stderr,low,high,frequency\n(.+\n){5}$", said, re.MULTILINE)
-    assert (tmp_path / "bars.png").stat().st_size > 5000
+def test_the_readme_arrives(said):
+    folder, text = said
+    for command in ("fldp estimate tally.fldp", "fldp estimates commute"):
+        assert shares(text, command) == pytest.approx(PERCENT, abs=6), command
+    found = shares(text, "fldp privatize pages.csv")
+    assert found["news"] == pytest.approx(50, abs=6)
+    assert found["mail"] == pytest.approx(25, abs=6)
+    assert "holds" in text.partition("$ fldp verify")[2].partition("\n$ ")[0]
+    assert (folder / "bars.png").stat().st_size > 5000
+    assert (folder / "card.html").stat().st_size > 5000
 
 
-def test_the_example_survey_is_good():
-    (text,) = blocks("toml")
-    assert Survey.parse(text, is_json=False).domain_size == 5
+def test_the_surveys_of_the_readme_are_good():
+    sizes = [getattr(Survey.parse(text, is_json=False).oracle, "domain_size", None) for text in blocks("toml")]
+    assert sizes == [5, None]
 
 
 def test_every_command_is_in_the_readme():

@@ -20,6 +20,7 @@ COMMANDS = (
     "plan",
     "privacy",
     "remote",
+    "sample",
     "serve",
     "survey",
     "token",

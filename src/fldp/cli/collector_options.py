@@ -2,15 +2,16 @@
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fldp.cli.options import note
 from fldp.errors import CollectorError
+from fldp.support.canonical_json import Json
 
 if TYPE_CHECKING:
     from fldp.client import Client
@@ -71,7 +72,7 @@ def notes_on_retries() -> Iterator[None]:
         log.setLevel(before)
 
 
-def show_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:
+def show_rows(rows: Sequence[Mapping[str, Json]], columns: tuple[str, ...], as_json: bool) -> None:
     """Print rows as a table of some of their fields, or as JSON with all of them."""
     import json
 

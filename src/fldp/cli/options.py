@@ -78,7 +78,7 @@ class Subject:
             return Question(self.listed, self.candidates)
         return self.survey.asked if self.survey else Question(self.oracle)
 
-    def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
+    def estimate(self, tally: Tally | Reports, **options: object) -> Estimate:
         """Estimate the counts of the labels, or of the candidates."""
         asked = self.survey.asked if self.survey else Question(self.oracle)
         return asked.estimate(tally, **options, **({"candidates": self.candidates} if self.candidates else {}))
@@ -123,14 +123,14 @@ Candidates = Annotated[
 
 
 def adds_options(
-    name: str, options: Mapping[str, tuple[Any, Any]], build: Callable[[dict[str, Any], dict[str, Any]], Any]
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    name: str, options: Mapping[str, tuple[object, object]], build: Callable[[dict[str, Any], dict[str, Any]], object]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command options, each with its type and default; it gets what ``build`` makes of them as ``name``.
 
     ``build`` is called with two dictionaries: the added options, and those that the command has itself.
     """
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
         keyword = inspect.Parameter.KEYWORD_ONLY
         own = [each for each in inspect.signature(command).parameters.values() if each.name != name]
         both = {each.name for each in own} & options.keys()
@@ -141,9 +141,9 @@ def adds_options(
         ]
 
         @functools.wraps(command)
-        def wrapped(**values: Any) -> Any:
+        def wrapped(**values: Any) -> None:
             chosen = {each.name: values.pop(each.name) for each in added}
-            return command(**values, **{name: build(chosen, {option: values[option] for option in both})})
+            command(**values, **{name: build(chosen, {option: values[option] for option in both})})
 
         # Typer reads the signature, so the wrapper has to look like the command with all of its options.
         wrapped.__signature__ = inspect.Signature([each.replace(kind=keyword) for each in own] + added)  # type: ignore[attr-defined]

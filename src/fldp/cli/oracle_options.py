@@ -43,13 +43,13 @@ def flag_of(parameter: str) -> str:
     return f"--{parameter.removesuffix('_size').replace('_', '-')}"
 
 
-def oracle_options() -> dict[str, tuple[Any, object]]:
+def oracle_options() -> dict[str, tuple[object, object]]:
     """Return the type and the default of every option, by the name of its parameter.
 
     >>> {"survey", "domain", "eta", "budgets"} <= oracle_options().keys()
     True
     """
-    options: dict[str, tuple[Any, object]] = {name: (annotation, None) for name, annotation in _COMMON.items()}
+    options: dict[str, tuple[object, object]] = {name: (annotation, None) for name, annotation in _COMMON.items()}
     parameters: dict[str, list[OracleParameter]] = {}
     for cls in _classes():
         for parameter in parameters_of(cls):
@@ -103,10 +103,10 @@ def _help(parameters: list[OracleParameter]) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def build_oracle(name: str, options: Mapping[str, Any]) -> Oracle:
+def build_oracle(name: str, options: Mapping[str, object]) -> Oracle:
     """Build an oracle of the options that were given."""
     cls = get(name)
-    parameters = {"domain_size" if option == "domain" else option: value for option, value in options.items()}
+    parameters: dict[str, Any] = {"domain_size" if key == "domain" else key: value for key, value in options.items()}
     for parameter in parameters.keys() - cls.params.keys():
         raise ParameterError(f"fldp: the oracle {name} has no {flag_of(parameter)}")
     for parameter in required(cls):

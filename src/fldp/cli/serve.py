@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,10 @@ from fldp.cli import app
 from fldp.cli.options import adds_options, note
 from fldp.collector.config.settings import Settings, SettingsError, described, writable
 from fldp.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fldp.collector.config.database_url import Database
+    from fldp.collector.storage.protocol import CollectorStore
 
 Data = Annotated[
     Path | None,
@@ -45,7 +49,7 @@ def serve(
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Check the settings, print them, and exit.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Have simulated people answer, and keep nothing.")] = False,
-    flags: dict[str, Any] | None = None,
+    flags: dict[str, object] | None = None,
 ) -> None:
     """Run a collector. Flags come before FLDP_... in the environment, and these before the file."""
     try:
@@ -100,14 +104,14 @@ def _load(needed: str) -> Any:
     return optional_imports.load("fldp.collector.server", "collector")
 
 
-def open_store(data: Path | None, database: str | None) -> Any:
+def open_store(data: Path | None, database: str | None) -> "CollectorStore":
     """Open the existing store of a folder or a database."""
     from fldp.collector.storage import open_store as stores
 
     return stores.open_store(*chosen(data, database))
 
 
-def chosen(data: Path | None, database: str | None) -> tuple[Path, Any]:
+def chosen(data: Path | None, database: str | None) -> "tuple[Path, Database | None]":
     """Return the folder, and the database if there is one; flags override the environment."""
     if data is not None and database is not None:
         raise ParameterError("fldp: give --data or --database, not both")

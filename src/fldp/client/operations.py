@@ -6,12 +6,12 @@ there it never waits for anything but what blocks by itself.
 
 import functools
 import io
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from fldp import wire
 from fldp.client import replies, requests
@@ -32,6 +32,7 @@ from fldp.participant.choice import Choice
 from fldp.participant.participant import Answer, Confirm, Participant
 from fldp.support import canonical_json
 from fldp.support.atomic_files import open_output
+from fldp.support.canonical_json import Json
 from fldp.support.identifiers import SURVEY_NAME, VERSION
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, integer
@@ -50,16 +51,16 @@ AnySurvey = Survey | Published | str  # as it is, as ``survey()`` returned it, o
 class ClientOperation(Generic[P, T]):
     """A coroutine of both clients: plain to call on the one, to be awaited on the other."""
 
-    def __init__(self, method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> None:
+    def __init__(self, method: "Callable[Concatenate[Operations, P], Coroutine[object, None, T]]") -> None:
         self._method = method
 
     @overload
-    def __get__(self, client: None, owner: type) -> Callable[..., Coroutine[Any, Any, T]]: ...
+    def __get__(self, client: None, owner: type) -> Callable[..., Coroutine[object, None, T]]: ...
     @overload
     def __get__(self, client: "Client", owner: type) -> Callable[P, T]: ...
     @overload
-    def __get__(self, client: "AsyncClient", owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
-    def __get__(self, client: Any, owner: type) -> Any:
+    def __get__(self, client: "AsyncClient", owner: type) -> Callable[P, Coroutine[object, None, T]]: ...
+    def __get__(self, client: "Client | AsyncClient | None", owner: type) -> object:
         if client is None:
             return self._method
         bound = self._method.__get__(client)
@@ -77,7 +78,7 @@ class Operations:
     _allow_insecure: bool
 
     @ClientOperation
-    async def surveys(self) -> list[dict[str, Any]]:
+    async def surveys(self) -> list[dict[str, Json]]:
         """List all surveys, newest first. Needs a token that may read."""
         return await self._line.ask(requests.asking("surveys"), replies.listed)
 
@@ -108,11 +109,11 @@ class Operations:
             return found
         for row in await self._line.ask(requests.asking("surveys"), replies.listed):
             if row["version"] == found:
-                return (await self._published(row["name"], found)).survey
+                return (await self._published(str(row["name"]), found)).survey
         raise CollectorError(f"{self._line.address}: there is no survey version {found}")
 
     @ClientOperation
-    async def create(self, survey: Survey) -> dict[str, Any]:
+    async def create(self, survey: Survey) -> dict[str, Json]:
         """Publish a survey; publishing the same one again changes nothing. Needs an admin token."""
         if not isinstance(survey, Survey):
             raise fail("Client", "survey", "a Survey", survey)
@@ -120,7 +121,7 @@ class Operations:
         return await self._line.ask(request, lambda reply: replies.created(reply, survey))
 
     @ClientOperation
-    async def close(self, name: str, *, version: str | None = None) -> dict[str, Any]:
+    async def close(self, name: str, *, version: str | None = None) -> dict[str, Json]:
         """Close all versions of a survey, or one. Needs an admin token."""
         request = requests.asking("close_survey", requests.survey_name(name), version=version)
         return await self._line.ask(request, lambda reply: replies.closed(reply, name, version))
@@ -240,7 +241,7 @@ class Operations:
         until: Day | None = None,
         candidates: Iterable[str] | None = None,
         method: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> dict[str, Json]:
         """Return estimates as JSON says them, of some UTC days or all. Needs a token that may read.
 
         Where the answers are strings, those of ``candidates``, by a ``method`` of the oracle; elsewhere, of all values.
@@ -274,7 +275,7 @@ class Operations:
         """
         asked = await self._specified(survey)
         tally = await self._tally(asked, asked.oracle, since, until)
-        options: dict[str, Any] = {"decoder": decoder, "method": method, "candidates": candidates}
+        options = {"decoder": decoder, "method": method, "candidates": candidates}
         given = {name: value for name, value in options.items() if value is not None}
         return await self._line.transport.work(lambda: _estimated(asked, tally, given, post))
 
@@ -304,8 +305,9 @@ class Operations:
         path: str | Path,
         *,
         format: str | None = None,  # noqa: A002
+        candidates: Iterable[str] | None = None,
         progress: Progress = ignore,
-        **asked: Any,
+        **asked: object,
     ) -> int:
         """Save estimates in a file, as CSV, Parquet or JSON by its name or by ``format``; return how many bytes.
 
@@ -313,7 +315,7 @@ class Operations:
         standard output.
         """
         form = format_of(path, format)
-        request = requests.estimating(await self._resolved(survey), form, **asked)
+        request = requests.estimating(await self._resolved(survey), form, candidates, **asked)
         return await self._saved(replace(request, most=MAX_ESTIMATES), path, form, progress)
 
     @ClientOperation
@@ -449,7 +451,7 @@ def _wanted(survey: AnySurvey, version: str | None) -> tuple[str, str | None]:
     return survey.name, survey.version
 
 
-def _estimated(survey: Survey, tally: Tally, options: dict[str, Any], post: str | None) -> Estimate:
+def _estimated(survey: Survey, tally: Tally, options: Mapping[str, str | Iterable[str]], post: str | None) -> Estimate:
     estimate = survey.estimate(tally, **options)
     return estimate if post is None else postprocess(estimate, post)
 

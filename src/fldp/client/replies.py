@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from dataclasses import fields as dataclass_fields
 from typing import Any
@@ -13,6 +14,7 @@ from fldp.client.requests import operation_of
 from fldp.data.reports import Tally
 from fldp.errors import CollectorError, FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
+from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load
 from fldp.survey.survey import Survey
 
@@ -63,7 +65,7 @@ def checked(reply: Reply, operation: str) -> Any:
     return found
 
 
-def published(reply: Reply, name: str, version: str | None) -> tuple[dict[str, Any], str, str]:
+def published(reply: Reply, name: str, version: str | None) -> tuple[dict[str, Json], str, str]:
     """Return specification, claimed version and state of a survey, which must be the one that was asked for."""
     found = checked(reply, "survey")
     if found["survey"].get("name") != name:
@@ -87,17 +89,17 @@ def verified(reply: Reply, name: str, version: str | None) -> Published:
     return Published(survey, state)
 
 
-def created(reply: Reply, survey: Survey) -> dict[str, Any]:
+def created(reply: Reply, survey: Survey) -> dict[str, Json]:
     """Return what was created, which must be what was asked for."""
-    found: dict[str, Any] = checked(reply, "create_survey")
+    found: dict[str, Json] = checked(reply, "create_survey")
     if found["version"] != survey.version:
         raise CollectorError(f"the version of survey {survey.name} must be {survey.version}, got another one")
     return found
 
 
-def listed(reply: Reply) -> list[dict[str, Any]]:
+def listed(reply: Reply) -> list[dict[str, Json]]:
     """Return the rows of a list of surveys."""
-    found: list[dict[str, Any]] = checked(reply, "surveys")
+    found: list[dict[str, Json]] = checked(reply, "surveys")
     return found
 
 
@@ -106,9 +108,9 @@ def days(reply: Reply) -> list[tuple[str, int | None]]:
     return [(row["day"], row["n"]) for row in checked(reply, "days")]
 
 
-def closed(reply: Reply, name: str, version: str | None) -> dict[str, Any]:
+def closed(reply: Reply, name: str, version: str | None) -> dict[str, Json]:
     """Return what was closed, which must be what was asked for."""
-    found: dict[str, Any] = checked(reply, "close_survey")
+    found: dict[str, Json] = checked(reply, "close_survey")
     if (found["name"], found["state"]) != (name, "closed") or version not in (None, found["version"]):
         raise CollectorError(f"survey {name} must be closed now, got another answer")
     return found
@@ -120,7 +122,7 @@ def done(reply: Reply) -> None:
         raise CollectorError(f"the answer is not one of a collector: status 204 is expected, got {reply.status}")
 
 
-def submit(specification: dict[str, Any]) -> str:
+def submit(specification: Mapping[str, Json]) -> str:
     """Return how a survey takes reports: ``open``, with a ``token`` or with a ``ticket``."""
     collect = specification.get("collect")
     return str(collect.get("submit", "open")) if isinstance(collect, dict) else "open"
@@ -139,7 +141,7 @@ def tokens(reply: Reply) -> list[Token]:
     return list(map(_token, checked(reply, "tokens")))
 
 
-def _token(found: dict[str, Any]) -> Token:
+def _token(found: dict[str, Json]) -> Token:
     known: dict[str, Any] = {field.name: found.get(field.name) for field in dataclass_fields(Token)}
     token = Token(**known)
     if not all(_plain(str(part)) for part in astuple(token)):
@@ -168,9 +170,9 @@ def tickets(reply: Reply, count: int) -> list[str]:
     return found
 
 
-def estimated(reply: Reply) -> dict[str, Any]:
+def estimated(reply: Reply) -> dict[str, Json]:
     """Return estimates, as far as they are ones."""
-    found: dict[str, Any] = checked(reply, "estimates")
+    found: dict[str, Json] = checked(reply, "estimates")
     return found
 
 

@@ -49,7 +49,7 @@ def token_id(token: str) -> str:
 
 
 def asking(
-    name: str, where: str = "", /, *, body: bytes | Mapping[str, Any] = b"", key: str | None = None, **query: Any
+    name: str, where: str = "", /, *, body: bytes | Mapping[str, object] = b"", key: str | None = None, **query: object
 ) -> Request:
     """Return the request of an operation. ``where`` is what its path names: a survey, a version or a token.
 
@@ -78,7 +78,7 @@ def _media_type(body: type | str) -> str:
     return body if isinstance(body, str) else "application/json"
 
 
-def _texts(model: "type[Query] | None", given: Mapping[str, Any]) -> dict[str, str]:
+def _texts(model: "type[Query] | None", given: Mapping[str, object]) -> dict[str, str]:
     """Return what was given as the texts of a query, by the names in the address and in their order."""
     names = dict(zip(model.__struct_fields__, model.__struct_encode_fields__, strict=True)) if model else {}
     if unknown := given.keys() - names:
@@ -91,7 +91,7 @@ def _texts(model: "type[Query] | None", given: Mapping[str, Any]) -> dict[str, s
     }
 
 
-def _encoded(operation: "Operation", fields: Mapping[str, Any]) -> bytes:
+def _encoded(operation: "Operation", fields: Mapping[str, object]) -> bytes:
     assert isinstance(operation.body, type)
     encoded: bytes = load("msgspec", "client").json.encode(operation.body(**fields))
     return encoded

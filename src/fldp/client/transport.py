@@ -16,6 +16,8 @@ from fldp.support.optional_imports import load
 if TYPE_CHECKING:
     import ssl
 
+    import httpx
+
 T = TypeVar("T")
 _CONNECT_SECONDS = 10.0
 
@@ -36,7 +38,7 @@ class TransportSettings:
     timeout: float
     tls: "ssl.SSLContext | None"
 
-    def http_client(self, client: Callable[..., Any], direct: Callable[..., Any]) -> Any:
+    def http_client(self, client: Callable[..., T], direct: Callable[..., object]) -> T:
         """Make either client of httpx. What it reads in the environment can be wrong, and a proxy have a password."""
         try:
             return client(**self._options(direct))
@@ -46,7 +48,7 @@ class TransportSettings:
                 "of proxies and certificates (HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE, SSL_CERT_DIR)"
             ) from None
 
-    def _options(self, direct: Callable[..., Any]) -> dict[str, Any]:
+    def _options(self, direct: Callable[..., object]) -> dict[str, Any]:
         """Return what it is made with.
 
         No cookies: a collector could follow a person from one answer to the next. No compression, so that a small
@@ -66,7 +68,7 @@ class TransportSettings:
             "follow_redirects": False,
         }
 
-    def arguments(self, request: Request) -> dict[str, Any]:
+    def arguments(self, request: Request) -> dict[str, object]:
         """Return what httpx is to ask."""
         secret = {"Authorization": f"Bearer {self.token}"} if self.token and request.token else {}
         return {
@@ -78,7 +80,7 @@ class TransportSettings:
         }
 
     @contextmanager
-    def failures(self, client: Any) -> Iterator[None]:
+    def failures(self, client: "httpx.Client | httpx.AsyncClient") -> Iterator[None]:
         """Turn errors of httpx into plain words, and whether the request may have arrived."""
         httpx = load("httpx", "client")
         if client.is_closed:

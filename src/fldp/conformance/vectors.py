@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fldp import wire
 from fldp.data.fingerprints import fingerprint
@@ -24,6 +25,7 @@ from fldp.search.prefix_code import LIKELY
 from fldp.search.rounds import Search
 from fldp.support import canonical_json
 from fldp.support.atomic_files import open_output
+from fldp.support.canonical_json import Json
 from fldp.survey.search_table import described
 
 
@@ -44,13 +46,13 @@ TEXTS = ("a", "b", "https://example.org/?q=1", "\u00fc", "u\u0308", "\U0001f600"
 _MAX_WORD = 2**64 - 1
 
 
-def some_values(oracle: Oracle, count: int) -> Any:
+def some_values(oracle: Oracle, count: int) -> NDArray[np.int64] | list[str]:
     """Return ``count`` values of an oracle: its first ones in a cycle, or texts of every kind."""
     size = analysis(oracle).domain_size
     return np.arange(count) % size if size else [TEXTS[k % len(TEXTS)] for k in range(count)]
 
 
-def good(oracle: Oracle) -> dict[str, Any]:
+def good(oracle: Oracle) -> dict[str, Json]:
     """Return test vectors of one oracle: reports from fixed words, their batch, and their tally."""
     values, words = zip(*_inputs(oracle), strict=True)
     data = oracle.report_format.empty(len(values))
@@ -98,7 +100,7 @@ def _spread(oracle: Oracle) -> list[Any]:
     return [(size - 1) * k // 6 for k in range(7)] if size else list(TEXTS)
 
 
-def craft(fields: Any, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:
+def craft(fields: Json, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:
     """Return a batch with correct checksums, whatever else is wrong with it."""
     batch = wire.MAGIC + bytes([wire.FORMAT, wire.REPORTS])
     text = canonical_json.dumps(fields) if header is None else header
@@ -158,7 +160,7 @@ def _dishonest(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
 
 def _misnamed(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     named = wire.describe(oracle)
-    for why, fields in (
+    headers: list[tuple[str, Json]] = [
         ("no oracle", {}),
         ("an unknown oracle", {"oracle": {**named, "name": "nope"}}),
         ("an unknown parameter", {"oracle": {**named, "zeta": 1}}),
@@ -169,14 +171,15 @@ def _misnamed(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
         ("a field nobody knows", {"oracle": named, "sender": "me"}),
         ("a survey that is no version", {"oracle": named, "survey": "mine"}),
         ("a list", [named]),
-    ):
+    ]
+    for why, fields in headers:
         yield f"a header with {why}", craft(fields, [], 0)
     yield "a header with a blank in it", craft(None, [], 0, header=canonical_json.dumps({"oracle": named}) + b" ")
     yield "a header that is not JSON", craft(None, [], 0, header=b"{")
     yield "a header that is not UTF-8", craft(None, [], 0, header=b'{"oracle":"\xff"}')
 
 
-def rounds() -> Iterator[dict[str, Any]]:
+def rounds() -> Iterator[dict[str, Json]]:
     """Yield rounds of searches, and the codes and values of strings in them."""
     for alphabet in ("", "ab", LIKELY):
         search = Search(epsilon=1.0, oracle="grr", alphabet=alphabet, k=2, bits=8)
@@ -184,7 +187,7 @@ def rounds() -> Iterator[dict[str, Any]]:
         middle = search.later(2, (whole[3][:6], whole[0][:3]), 7)
         last = search.later(5, (*whole[:2], whole[2][:12]), 0)
         for question in (search.first, middle, last):
-            strings = [
+            strings: list[Json] = [
                 {"string": text, "code": search.code.encode(text.encode())[:64], "value": question.value(text)}
                 for text in (*TEXTS, "ab", "abba", "http")
             ]

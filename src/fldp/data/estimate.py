@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fldp.data.comparison import POPULATION, RESPONDENTS, Comparison, compared, holm, sampling_variance, z_score
 from fldp.data.frames import Columns, FramedAtLevel
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.flexible.em import Convergence
 
+Option = bool | float | str | NDArray[np.int64]  # of an estimate; arrays are fingerprints of candidates
+Rows = NDArray[np.void]  # of ``ROW``
 
 MAX_REACH, GOOD_REACH = 0.10, 0.05  # of a share: beyond the one, reports are too few; the other is what is wanted
 _SHOWN = 20  # values of a picture
@@ -60,9 +62,9 @@ class Basis:
     ended.
     """
 
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict)
     totals: tuple[int, ...] = ()
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Option] = field(default_factory=dict)
     convergence: "Convergence | None" = None
 
 
@@ -108,7 +110,7 @@ class Estimate(FramedAtLevel, Displayed):
     basis: Basis = field(default_factory=Basis, repr=False)
 
     @property
-    def options(self) -> Mapping[str, Any]:
+    def options(self) -> Mapping[str, Option]:
         """The options that this was asked for with, such as the decoder."""
         return self.basis.options
 
@@ -162,7 +164,7 @@ class Estimate(FramedAtLevel, Displayed):
         """
         return holm(self.p_values) <= 1 - fraction("Estimate", "level", level)
 
-    def table(self, level: float = 0.95) -> NDArray[Any]:
+    def table(self, level: float = 0.95) -> Rows:
         """Return all values in their order: value, count, stderr, low, high, frequency."""
         rows = np.empty(len(self.counts), ROW)
         rows["value"] = np.arange(len(rows))
@@ -170,7 +172,7 @@ class Estimate(FramedAtLevel, Displayed):
         rows["low"], rows["high"] = self.interval(level).T
         return rows
 
-    def top(self, k: int, level: float = 0.95) -> NDArray[Any]:
+    def top(self, k: int, level: float = 0.95) -> Rows:
         """Return the rows of the ``k`` largest estimates, largest first; ties go to the smaller value."""
         integer(1, 2**31)("Estimate", "k", k)
         return self.table(level)[np.argsort(-self.counts, kind="stable")[:k]]
@@ -304,7 +306,9 @@ class Estimate(FramedAtLevel, Displayed):
         labels = {} if self.labels is None else {"label": list(self.labels)}
         return {"value": rows["value"], **labels, **{name: rows[name] for name in (ROW.names or ())[1:]}}
 
-    def plot(self, *, k: int = _SHOWN, level: float = 0.95, truth: Any = None, title: str | None = None) -> "Figure":
+    def plot(
+        self, *, k: int = _SHOWN, level: float = 0.95, truth: ArrayLike | None = None, title: str | None = None
+    ) -> "Figure":
         """Draw the ``k`` largest estimates as bars with error bars, the picture of ``fldp estimate --plot``.
 
         ``truth`` are the true counts, where they are known. A notebook shows the figure, and its ``savefig`` saves it;

@@ -25,7 +25,7 @@ FINGERPRINTS = 1 << 63
 Fingerprints = NDArray[np.int64]
 
 
-def utf8(string: Any) -> bytes | None:
+def utf8(string: object) -> bytes | None:
     r"""Return the UTF-8 bytes of a ``str`` or ``bytes``; None if it is not an acceptable string.
 
     >>> utf8("ü"), utf8(b"\xff"), utf8(""), utf8("\ud800"), utf8(7)
@@ -48,7 +48,7 @@ def fingerprint(data: bytes) -> int:
     return int.from_bytes(hashlib.sha256(data).digest()[:8], "little") % FINGERPRINTS
 
 
-def fingerprints(owner: str, strings: Any, what: str = "values") -> Fingerprints:
+def fingerprints(owner: str, strings: object, what: str = "values") -> Fingerprints:
     """Turn one string, a list, an array or a Series of them into fingerprints.
 
     >>> fingerprints("CMS", ["a", b"a"]).tolist()
@@ -69,7 +69,7 @@ def fingerprints(owner: str, strings: Any, what: str = "values") -> Fingerprints
     return marks
 
 
-def _items(owner: str, strings: Any, what: str) -> list[Any]:
+def _items(owner: str, strings: object, what: str) -> list[Any]:
     if isinstance(strings, str | bytes):
         return [strings]
     if isinstance(strings, dict | set | frozenset) or not isinstance(strings, Iterable):
@@ -86,7 +86,7 @@ def _rule(owner: str, what: str) -> str:
     return f"{owner}: {what} must be strings of 1 to {MAX_BYTES} bytes of UTF-8"
 
 
-def as_candidates(owner: str, candidates: Any) -> tuple[str, ...]:
+def as_candidates(owner: str, candidates: object) -> tuple[str, ...]:
     """Coerce the candidates of an estimate to texts: at least one, all with different fingerprints.
 
     >>> as_candidates("CMS", ["firefox", b"chrome"])

@@ -1,8 +1,9 @@
 """Frames: rows of a result as a table of pandas, polars or Arrow, whichever is installed."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fldp.support.optional_imports import load
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-Columns = Mapping[str, NDArray[Any] | Sequence[Any]]
+Columns = Mapping[str, NDArray[np.generic] | Sequence[object]]
 
 
 class _HasColumns(Protocol):
@@ -59,7 +60,7 @@ class FramedAtLevel:
         return _arrow(self._columns(level))
 
 
-def by_column(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Columns:
+def by_column(names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> Columns:
     """Turn rows into columns.
 
     >>> by_column(("a", "b"), [{"a": 1, "b": 2}, {"a": 3, "b": 4}])

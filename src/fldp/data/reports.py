@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ class Reports:
 
     __slots__ = ("data", "oracle")
 
-    def __init__(self, oracle: "Oracle", data: Any) -> None:
+    def __init__(self, oracle: "Oracle", data: object) -> None:
         self.oracle = oracle
         try:
             copy = np.array(data)  # nobody else can change it between the check and the use
@@ -82,7 +82,7 @@ class Reports:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type["Reports"], tuple["Oracle", Array]]:
         return Reports, (self.oracle, np.array(self.data))
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from fldp.support.validation import is_integer, show
 Values = NDArray[np.integer[Any]]
 
 
-def as_values(owner: str, values: Any, domain_size: int) -> Values:
+def as_values(owner: str, values: object, domain_size: int) -> Values:
     """Turn one value, a list, an array or a Series into an array of values in ``[0, domain_size)``.
 
     >>> as_values("GRR", [0, 4], 5)

@@ -1,23 +1,21 @@
 """Privatize a column of a frame, by the engine that the frame belongs to."""
 
-from typing import Any
-
 from fldp.distributed.engines.registry import privatize_frame
-from fldp.distributed.lake.row_privatizer import Privatizer
+from fldp.distributed.lake.row_privatizer import AnyFrame, Privatizer
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.row_words import RunKey
 from fldp.survey.survey import Survey
 
 
 def privatize(
-    frame: Any,
+    frame: AnyFrame,
     column: str,
     identifier: str,
     oracle: Oracle | Survey,
     *,
     run_key: RunKey | None = None,
     check_unique: bool = True,
-) -> Any:
+) -> AnyFrame:
     """Privatize a column of a frame of pandas, pyarrow, Dask or Spark; return a frame of reports of the same kind.
 
     ``identifier`` names the column that says who a row is about: integers, text or bytes. Integers of any width are

@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import cast
 
 from fldp.distributed.engines.registry import engine_of, get_engine, tally_frame
 from fldp.distributed.lake.layout import Piece, Source, Window, find
 from fldp.distributed.lake.partial_tally import Result
+from fldp.distributed.lake.row_privatizer import Frame
 from fldp.distributed.lake.scan import Job, job_for
 from fldp.errors import MergeError, ParameterError
 from fldp.oracles.base.oracle import Oracle
@@ -19,7 +20,7 @@ Day = str | date | None
 
 
 def tally(
-    source: Source | Iterable[Source] | Any,
+    source: Source | Iterable[Source] | Frame,
     oracle: Oracle | None = None,
     *,
     engine: str = "local",
@@ -28,7 +29,7 @@ def tally(
     until: Day = None,
     skip_bad: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> Result:
     """Add up the reports of folders, patterns, addresses and files, each file once, or of a frame's columns.
 
@@ -55,11 +56,11 @@ def tally(
             raise ParameterError("tally: a frame does not name the oracle of its reports, so the oracle must be given")
         partial = tally_frame(source, Job(oracle, survey, skip_bad), engine, **options)
         return partial.result(skip_bad=skip_bad)
-    pieces = find(source, Window.of(survey, since, until))
+    pieces = find(cast("Source | Iterable[Source]", source), Window.of(survey, since, until))
     return _run(pieces, job_for(pieces, oracle, survey, skip_bad), engine, progress or ignore, **options)
 
 
-def _run(pieces: Sequence[Piece], job: Job, engine: str, progress: Progress, **options: Any) -> Result:
+def _run(pieces: Sequence[Piece], job: Job, engine: str, progress: Progress, **options: object) -> Result:
     return get_engine(engine).tally_pieces(pieces, job, progress, **options).result(skip_bad=job.skip_bad)
 
 
@@ -73,7 +74,7 @@ def tally_files(
     until: Day = None,
     skip_bad: bool = False,
     bar: ProgressBar,
-    **options: Any,
+    **options: object,
 ) -> Result:
     """Add up reports wherever they are: lakes as ``tally`` does, and batches in files and pipes; ``-`` is one.
 

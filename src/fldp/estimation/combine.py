@@ -9,7 +9,7 @@ import numpy as np
 from fldp.data.estimate import Estimate, Total
 from fldp.data.reports import Reports, Tally
 from fldp.errors import DomainError, MergeError
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.support.validation import fail, one_of
 
 
@@ -130,11 +130,11 @@ def _lot(factors: Floats, parts: tuple[Estimate, ...]) -> float:
     return float((factors - 1) ** 2 @ [part.n for part in parts])
 
 
-def by_lot(count: Any, n: int, lot: float) -> Any:
+def by_lot(count: Counts, n: int, lot: float) -> Counts:
     """Return what the lot adds to the variance of a count: holders fall into the tallies without replacement.
 
     >>> round(float(by_lot(50.0, 100, 10.0)), 3)
     2.525
     """
-    held = np.clip(count, 0, n)
+    held: Counts = np.clip(count, 0, n)
     return held * (n - held) / (n * max(n - 1, 1)) * lot

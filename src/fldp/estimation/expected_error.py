@@ -6,6 +6,7 @@ All errors here are standard errors of an estimated *frequency*: of a count, div
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.support.validation import fail, integer, positive
 
 MIN_EPSILON, MAX_EPSILON = 2.0**-10, 32.0  # the range that is searched
+Eta = float | Fraction | None
 _EPSILONS = tuple(float(e) for e in np.geomspace(MIN_EPSILON, MAX_EPSILON, 61))
 
 users_constraint = integer(1, 2**53)
@@ -58,7 +60,7 @@ def even_error(oracle: FrequencyOracle, users: int, decoder: str | None = None) 
 
 
 def _rare_variance(
-    oracle: FrequencyOracle, users: int, counts: NDArray[np.float64], rare: int, options: Mapping[str, Any]
+    oracle: FrequencyOracle, users: int, counts: NDArray[np.float64], rare: int, options: Mapping[str, str]
 ) -> float:
     """Return the variance of one value that nobody holds, where these are the counts of all others."""
     before, counts[rare] = counts[rare], 0
@@ -84,9 +86,9 @@ def epsilon_needed(
     domain_size: int,
     users: int,
     error: float,
-    eta: Any = None,
+    eta: Eta = None,
     decoder: str | None = None,
-    **more: Any,
+    **more: object,
 ) -> float:
     """Return the least epsilon at which the error of a rare value is at most ``error``.
 
@@ -137,7 +139,7 @@ def plain_epsilon_of(error: float, users: int = 1) -> float:
 
 
 def curve(
-    name: str, domain_size: int, users: int, *, eta: Any = None, decoder: str | None = None, **more: Any
+    name: str, domain_size: int, users: int, *, eta: Eta = None, decoder: str | None = None, **more: object
 ) -> Iterator[tuple[float, float]]:
     """Yield epsilons, ascending, and the error of a rare value at each; those that the oracle refuses are left out.
 
@@ -153,14 +155,15 @@ def curve(
         yield epsilon, standard_error(oracle, users, decoder=decoder)
 
 
-def build(name: str, domain_size: int, epsilon: float, eta: Any = None, **more: Any) -> FrequencyOracle:
+def build(name: str, domain_size: int, epsilon: float, eta: Eta = None, **more: object) -> FrequencyOracle:
     """Build an oracle, ignoring parameters that it does not take.
 
     >>> build("grr", 5, 1.0, eta=0.5)
     GRR(epsilon=1.0, domain_size=5)
     """
     cls = get_listed(name)
-    offered = {"domain_size": domain_size, "epsilon": epsilon, **more} | ({} if eta is None else {"eta": eta})
+    offered: dict[str, Any] = {"domain_size": domain_size, "epsilon": epsilon, **more}
+    offered |= {} if eta is None else {"eta": eta}
     taken = {parameter: value for parameter, value in offered.items() if parameter in cls.params}
     needed = [parameter for parameter in required(cls) if parameter not in taken]
     if needed:

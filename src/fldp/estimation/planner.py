@@ -4,10 +4,9 @@ All errors here are standard errors of an estimated *frequency*: of a count, div
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from fldp.data.comparison import z_score
 from fldp.data.frames import Columns, Framed, by_column
@@ -210,7 +209,7 @@ class Plan(Framed, Displayed):
     def _columns(self) -> Columns:
         return by_column(_COLUMNS, [self._facts(row) for row in self.rows])
 
-    def _facts(self, row: Row) -> dict[str, Any]:
+    def _facts(self, row: Row) -> dict[str, object]:
         named = {"oracle": row.oracle.name, "eligible": row in self.eligible, "recommended": row == self.recommended}
         same = {name: getattr(row, name) for name in _COLUMNS if name not in named}
         return {**same, **named, "eta": float(row.eta)}
@@ -232,8 +231,8 @@ def plan(
     users: int,
     epsilon: float,
     eta: float | None = None,
-    sensitive: Any = None,
-    budgets: Any = None,
+    sensitive: Iterable[int] | None = None,
+    budgets: Mapping[int, float] | Sequence[tuple[int, float]] | None = None,
     distance: str | None = None,
 ) -> Plan:
     """Return what every oracle would do for a question, and which one to take.
@@ -279,7 +278,7 @@ def _rank(row: Row) -> tuple[float, int]:
     return float(f"{row.error_mean:.6g}"), row.bits
 
 
-def _share(eta: Any) -> Fraction:
+def _share(eta: float) -> Fraction:
     if positive("plan", "eta", eta) > 1:
         raise fail("plan", "eta", "at most 1", eta)
     return Fraction(eta)

@@ -1,10 +1,9 @@
 """simulate: the whole protocol from a histogram, without the users where the law of their tally is known."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fldp.data.reports import Tally
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -19,7 +18,7 @@ _CHUNK = 1 << 17
 
 def simulate(
     oracle: Oracle,
-    counts: Any,
+    counts: ArrayLike,
     *,
     rng: int | Stream | None = None,
     progress: Progress | None = None,
@@ -51,7 +50,7 @@ def simulate(
     return total
 
 
-def _checked(oracle: FrequencyOracle, counts: Any) -> NDArray[np.int64]:
+def _checked(oracle: FrequencyOracle, counts: ArrayLike) -> NDArray[np.int64]:
     histogram = np.asarray(counts)
     good = histogram.dtype.kind in "iu" and histogram.shape == (oracle.domain_size,) and (histogram >= 0).all()
     if not good:

@@ -16,6 +16,7 @@ from fldp.oracles.base.oracle import Refreshing
 from fldp.oracles.base.string_oracle import StringOracle
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.exposure import exposure
+from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
 
 
@@ -68,7 +69,7 @@ def plan_strings(*, users: int, epsilon: float, epsilon_permanent: float | None 
     return sorted((StringRow(oracle, users) for oracle in oracles), key=lambda row: row.error_rare)
 
 
-def facts(rows: list[StringRow]) -> dict[str, Any]:
+def facts(rows: list[StringRow]) -> dict[str, Json]:
     """Return a plan as JSON has it; the first row is recommended.
 
     >>> facts(plan_strings(users=10_000, epsilon=2.0))["reason"]
@@ -96,7 +97,7 @@ def facts(rows: list[StringRow]) -> dict[str, Any]:
     }
 
 
-def _row(row: StringRow, recommended: bool) -> dict[str, Any]:
+def _row(row: StringRow, recommended: bool) -> dict[str, Json]:
     return {
         "oracle": describe(row.oracle),
         "eligible": True,

@@ -1,17 +1,18 @@
 """The datasets as people and machines see them; the verdicts on the paper, in short."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from fldp.experiments.datasets import population
+from fldp.support.canonical_json import Json
 
 if TYPE_CHECKING:
     from fldp.experiments.paper.claims import Verdict
 
 
-def facts_of(name: str) -> dict[str, Any]:
+def facts_of(name: str) -> dict[str, Json]:
     """Return what is known of a dataset; nothing is fetched for it.
 
     >>> facts_of("zipf")["users"]
@@ -44,11 +45,12 @@ def datasets_table() -> Table:
     for heading in ("users", "values"):
         table.add_column(heading, justify="right")
     table.add_column("what it is")
-    for facts in map(facts_of, population.names()):
-        totals = ("" if facts[name] is None else f"{facts[name]:,}" for name in ("users", "values"))
-        takes = f" Takes {', '.join(facts['parameters'])}." if facts["parameters"] else ""
+    for name in population.names():
+        facts, parameters = facts_of(name), population.get(name).parameters
+        totals = ("" if facts[key] is None else f"{facts[key]:,}" for key in ("users", "values"))
+        takes = f" Takes {', '.join(parameters)}." if parameters else ""
         where = f" {facts['where']}" if facts["where"] else ""
-        table.add_row(facts["name"], *totals, f"{facts['about']}{takes}{where}")
+        table.add_row(name, *totals, f"{facts['about']}{takes}{where}")
     return table
 
 

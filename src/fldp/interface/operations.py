@@ -49,7 +49,7 @@ class Operation:
     headers: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """The types of what stands in braces in the path."""
         names = [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
         return {name: _PARAMETERS["token" if "/tokens/" in self.path else name] for name in names}

@@ -5,8 +5,10 @@ from typing import Any
 
 import msgspec
 
+from fldp.support.canonical_json import Json
 
-def rule(kind: Any) -> str:
+
+def rule(kind: object) -> str:
     """Return what a value of a type must be, in words.
 
     >>> from fldp.interface import models
@@ -42,7 +44,7 @@ _NOUNS = {
 _SIZES = {"string": ("Length", "characters"), "array": ("Items", "entries"), "object": ("Properties", "entries")}
 
 
-def schema_of(kind: Any) -> dict[str, Any]:
+def schema_of(kind: object) -> dict[str, Json]:
     """Return the schema of a type without None: what may be None may be left out."""
     schema = msgspec.json.schema(kind)
     options = [option for option in schema.get("anyOf", [schema]) if option != {"type": "null"}]

@@ -1,9 +1,9 @@
 """Confidence bounds of a probability from counts: exact (Clopper-Pearson), and approximate for many (Wilson)."""
 
 from math import exp, lgamma, log, log1p, nextafter
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fldp.numerics.types import Floats
 from fldp.support.validation import fail, fraction, integer
@@ -83,7 +83,7 @@ def _checked(hits: int, trials: int, error: float) -> tuple[int, int, float]:
     return integer(0, trials)("bounds", "hits", hits), trials, fraction("bounds", "error", error)
 
 
-def wilson(hits: Any, trials: int, z: float) -> tuple[Floats, Floats]:
+def wilson(hits: ArrayLike, trials: int, z: float) -> tuple[Floats, Floats]:
     """Return approximate lower and upper bounds for many counts at once, ``z`` standard errors wide.
 
     >>> low, high = wilson([0, 50], 100, 2.0)

@@ -14,13 +14,15 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import count
 from math import isqrt
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.kernels import Kernel
 from fldp.randomness.coins import exp_lower
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 MAX_POINTS = 2**32 - 1
 
@@ -106,7 +108,7 @@ def is_prime(number: int) -> bool:
     return all(number % divisor for divisor in range(2, isqrt(number) + 1))
 
 
-def digits_of(points: NDArray[Any], space: Space) -> NDArray[np.uint64]:
+def digits_of(points: NDArray[np.integer], space: Space) -> NDArray[np.uint64]:
     """Return the digits of points, a row for each.
 
     >>> digits_of(np.arange(4), Space(order=3, dimension=2)).tolist()
@@ -119,7 +121,7 @@ def digits_of(points: NDArray[Any], space: Space) -> NDArray[np.uint64]:
     return digits
 
 
-def opposite(points: NDArray[Any], others: NDArray[Any], space: Space) -> NDArray[np.bool_]:
+def opposite(points: NDArray[np.integer], others: NDArray[np.integer], space: Space) -> NDArray[np.bool_]:
     """Return which points (rows) are opposite to which others (columns), in time linear in the largest of the others.
 
     Pre-condition: ``2 * order^2 < 2^64``, as in the best space of any domain.
@@ -174,7 +176,7 @@ def slide(weights: Any, order: Any, done: Any, out: Any) -> None:
                         target[s + shift - order] += source[s]
 
 
-def hyperplane_sums(weights: NDArray[Any], space: Space) -> NDArray[Any]:
+def hyperplane_sums(weights: NDArray[Number], space: Space) -> NDArray[Number]:
     """Return for every point the sum of the weights of the points opposite to it, in ``O(size * order * dimension)``.
 
     A point with ``free`` digits after its first 1 meets only the first ``free + 1`` digits of others. So the loop sums

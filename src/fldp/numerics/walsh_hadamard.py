@@ -1,11 +1,12 @@
 """The fast Walsh-Hadamard transform, exact for integers."""
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fldp.numerics.kernels import Kernel
+from fldp.numerics.types import Floats
 from fldp.support.validation import fail
 
 _BLOCK = 2048  # entries: with 8 bytes each, half of a first-level cache
@@ -59,7 +60,13 @@ def _transform_rows(rows: Any, block: Any) -> None:
         _transform(rows[i], block)
 
 
-def walsh_hadamard(vectors: NDArray[Any], *, load_numba: bool = True) -> NDArray[Any]:
+@overload
+def walsh_hadamard(vectors: Floats, *, load_numba: bool = True) -> Floats: ...
+@overload
+def walsh_hadamard(vectors: NDArray[np.integer | np.bool_], *, load_numba: bool = True) -> NDArray[np.int64]: ...
+def walsh_hadamard(
+    vectors: Floats | NDArray[np.integer | np.bool_], *, load_numba: bool = True
+) -> Floats | NDArray[np.int64]:
     """Return ``H v`` for one vector, or for each row of a matrix, in ``O(D log D)``.
 
     ``H[i][j] = (-1)^popcount(i & j)``. Integers stay integers. With ``load_numba=False`` NumPy does the work,
@@ -90,7 +97,7 @@ def _transform_by_numpy(rows: NDArray[Any], size: int) -> None:
         halves[:, 0], halves[:, 1] = halves[:, 0] + halves[:, 1], halves[:, 0] - halves[:, 1]
 
 
-def xor_pairs(marks: NDArray[Any]) -> NDArray[np.int64]:
+def xor_pairs(marks: NDArray[np.integer | np.bool_]) -> NDArray[np.int64]:
     """Count for every number the ordered pairs of marked positions whose XOR it is, by two transforms.
 
     >>> xor_pairs(np.array([0, 1, 1, 0]))

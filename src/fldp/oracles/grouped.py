@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.packing import as_columns, from_columns, pack_columns, unpack_columns
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.bit_reports import bit_rows, byte_fields
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle
@@ -36,7 +37,7 @@ MAX_GROUPS = 256  # so that a group is one byte, and the list of them fits into 
 Numbers = NDArray[np.integer[Any]]
 
 
-def _base(owner: str, name: str, value: Any) -> str:
+def _base(owner: str, name: str, value: object) -> str:
     """Accept an oracle, by class or name, that is plain LDP and can be enumerated."""
     chosen = getattr(value, "name", value) if isinstance(value, type) else value
     if not isinstance(chosen, str) or chosen not in BASES:
@@ -44,7 +45,7 @@ def _base(owner: str, name: str, value: Any) -> str:
     return chosen
 
 
-def sizes(owner: str, name: str, value: Any) -> tuple[int, ...]:
+def sizes(owner: str, name: str, value: object) -> tuple[int, ...]:
     """Accept the sizes of groups."""
     rule = f"a list of 2 to {MAX_GROUPS} sizes of groups, at most {MAX_VALUES} values in all"
     items = value.tolist() if isinstance(value, np.ndarray) else value
@@ -70,25 +71,26 @@ class GroupTallies(Estimator):
     def totals(self, tally: Tally) -> tuple[int, ...]:
         return tuple(map(int, tally.state[: len(self.members)]))
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
+    def decode(self, tally: Tally, **options: Option) -> Floats:
         del options
         parts = zip(self.members, self.split(tally), strict=True)
         return np.concatenate([member.estimator.decode(inside) for member, inside in parts])
 
-    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
         """Return the variances of all estimates, each as in its group."""
         del options
         groups = zip(self.members, self.runs, totals, strict=True)
         return np.concatenate([member.estimator.variances(counts[run], (total,)) for member, run, total in groups])
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
+    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         del options
         counts = np.asarray(count, np.float64)
         if counts.shape == (self.size,):
             return self.variances(counts, tuple(counts[run].sum() for run in self.runs))
-        return np.max([member.variance(n, counts) for member in self.members], axis=0)
+        largest: Floats = np.max([member.variance(n, counts) for member in self.members], axis=0)
+        return largest
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Sum the covariances within groups; between groups there are none."""
         del n, options
         return sum(

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Analysis, Promise, analyses, analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.numbered_strategy import Numbered
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.revelations import ReportPart
 from fldp.oracles.base.strategy import Targets
@@ -77,7 +76,7 @@ class GroupedAnalysis(Analysis[Grouped]):
             )
         return likelihoods
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         """An outcome is the group, and the public part and the outcome of the base's report."""
         del public
         self.check_enumerable(value)

@@ -36,6 +36,7 @@ from fldp.participant.sqlite_store import FileStore
 from fldp.participant.store import RefusalBook, Store
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.support import canonical_json
+from fldp.support.canonical_json import Json
 from fldp.support.validation import fail
 from fldp.support.web_origin import origin_of
 from fldp.survey.search_table import specified
@@ -101,7 +102,7 @@ class Participant:
 
     def answer(
         self,
-        survey: Survey | Mapping[str, Any],
+        survey: Survey | Mapping[str, object],
         label: str,
         *,
         origin: str,
@@ -229,7 +230,7 @@ def _bounded(what: str, number: Any) -> None:
 
 
 def _charge(survey: Survey, origin: str) -> Charge:
-    labels = survey.domain if survey.labels is None else {"labels": sorted(survey.labels)}
+    labels: dict[str, Json] = survey.domain if survey.labels is None else {"labels": sorted(survey.labels)}
     if survey.search is not None:
         labels = {"search": specified(survey.search.search)}  # in all rounds the same
     return Charge(

@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -14,6 +13,7 @@ from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import FAINT, INK, colour_of, figure, save
 from fldp.privacy.bayes_attack import Averaging, Guess
 from fldp.privacy.elimination_attack import Repeats
+from fldp.support.canonical_json import Json
 from fldp.support.display import Displayed
 from fldp.wire.description import describe
 
@@ -45,12 +45,12 @@ class AttackResults(Displayed):
         return f"<attack on {self.oracle!r}: the best guess is right in {_percent(self.guess.after)}>"
 
 
-def facts(results: AttackResults) -> dict[str, Any]:
+def facts(results: AttackResults) -> dict[str, Json]:
     """Return what one report gives away, and how many reveal the value."""
     return {**guess_facts(results.guess), "known for certain": _known(results.repeats)}
 
 
-def guess_facts(guess: Guess) -> dict[str, Any]:
+def guess_facts(guess: Guess) -> dict[str, Json]:
     """Return what one report gives away."""
     oracle = guess.oracle
     sure = "exact" if guess.exact else f"standard error {_percent(guess.stderr)}"
@@ -63,17 +63,17 @@ def guess_facts(guess: Guess) -> dict[str, Any]:
     }
 
 
-def repeats_facts(repeats: Repeats) -> dict[str, Any]:
+def repeats_facts(repeats: Repeats) -> dict[str, Json]:
     """Return how many reports reveal the value for certain."""
     return {**_about(repeats.oracle), "known for certain": _known(repeats)}
 
 
-def averaging_parts(averaging: Averaging) -> list[Any]:
+def averaging_parts(averaging: Averaging) -> list[object]:
     """Return what to show of guesses after many reports: the oracle, and a table."""
     return [_about(averaging.oracle), "", _guesses(averaging, _columns(averaging))]
 
 
-def _about(oracle: FrequencyOracle) -> dict[str, Any]:
+def _about(oracle: FrequencyOracle) -> dict[str, Json]:
     return {"oracle": describe(oracle), "eta": str(oracle.eta), "gives away": exposure(oracle)}
 
 
@@ -94,13 +94,13 @@ def averaging_table(results: AttackResults) -> Table:
 _MORE = {"certain": "known for certain", "repeated": "the same repeated"}
 
 
-def _guesses(averaging: Averaging, rows: list[dict[str, Any]]) -> Table:
+def _guesses(averaging: Averaging, rows: list[dict[str, float]]) -> Table:
     title = f"How often the best guess is right, over {averaging.trials:,} trials"
     table = Table(title=title, title_justify="left")
     more = [name for name in _MORE if name in rows[0]]
     for heading in ("reports", "independent", "std. error", *(_MORE[name] for name in more)):
         table.add_column(heading, justify="right")
-    for row in (row for row in rows if row["reports"].bit_count() == 1 or row is rows[-1]):
+    for row in (row for row in rows if int(row["reports"]).bit_count() == 1 or row is rows[-1]):
         error = _percent(row["stderr"]) if row["stderr"] >= 1e-4 else "< 0.01 %"
         table.add_row(f"{row['reports']:,}", _percent(row["success"]), error, *(_percent(row[name]) for name in more))
     return table
@@ -166,12 +166,12 @@ def save_picture(results: AttackResults, path: Path) -> None:
     save(drawn, path)
 
 
-def _rows(results: AttackResults) -> list[dict[str, Any]]:
+def _rows(results: AttackResults) -> list[dict[str, float]]:
     more = zip(_columns(results.averaging), results.certain.tolist(), strict=True)
     return [{**row, "certain": certain, "repeated": results.guess.after} for row, certain in more]
 
 
-def _columns(averaging: Averaging) -> list[dict[str, Any]]:
+def _columns(averaging: Averaging) -> list[dict[str, float]]:
     columns = (averaging.reports.tolist(), averaging.success.tolist(), averaging.stderr.tolist())
     return [dict(zip(("reports", "success", "stderr"), row, strict=True)) for row in zip(*columns, strict=True)]
 

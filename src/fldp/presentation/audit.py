@@ -10,6 +10,7 @@ from rich.table import Table
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.presentation.tables import visible
 from fldp.privacy.auditor import Audit, Finding
+from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
 
 Label = Callable[[Any], str]
@@ -97,7 +98,7 @@ def as_json(audit: Audit, label: Label = str, oracle: FrequencyOracle | None = N
     )
 
 
-def _facts(audit: Audit, finding: Finding, label: Label) -> dict[str, Any]:
+def _facts(audit: Audit, finding: Finding, label: Label) -> dict[str, Json]:
     facts = dataclasses.asdict(finding)
     named = {"value": label(finding.value), "other": label(finding.other)}
     return facts | named | {"allowed": _allowed(audit, finding), "violated": finding.violated}

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from fldp.presentation.card_text import Section, mean_left, sections, title
-from fldp.presentation.plot import FAINT, INK, colour_of, figure, figures, literal, save
+from fldp.presentation.plot import FAINT, INK, Axes, Figure, colour_of, figure, figures, literal, save
 from fldp.privacy.elimination_attack import Repeats
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import MAX_REPEATS, Card, Deal
 from fldp.support.atomic_files import open_output
+from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load
 from fldp.support.validation import one_of
 from fldp.wire.description import describe
@@ -39,7 +40,7 @@ def as_json(card: Card) -> str:
     return json.dumps(facts(card), ensure_ascii=False, indent=1) + "\n"
 
 
-def facts(card: Card) -> dict[str, Any]:
+def facts(card: Card) -> dict[str, Json]:
     """Return the numbers and the text of the card."""
     guess, oracle = card.guess, card.oracle
     return {
@@ -66,7 +67,7 @@ def facts(card: Card) -> dict[str, Any]:
     }
 
 
-def _known_facts(repeats: Repeats) -> dict[str, Any]:
+def _known_facts(repeats: Repeats) -> dict[str, Json]:
     return {
         "median": repeats.within(0.5),
         "within_99": repeats.within(0.99),
@@ -75,7 +76,7 @@ def _known_facts(repeats: Repeats) -> dict[str, Any]:
     }
 
 
-def _deal_facts(deal: Deal) -> dict[str, Any]:
+def _deal_facts(deal: Deal) -> dict[str, Json]:
     plain = deal.plain_guess
     return {
         "decoder": deal.decoder,
@@ -153,7 +154,7 @@ def _alternative(card: Card) -> str:
     return f"Answers left possible by fresh reports: {shrinking}. Repeating the same report leaves as many as one."
 
 
-def _svg(card: Card, draw: Callable[[Card, Any], None]) -> str:
+def _svg(card: Card, draw: Callable[[Card, Axes], None]) -> str:
     buffer = io.BytesIO()
     drawn, axes = figure(4.6, 4.0)
     draw(card, axes)
@@ -163,7 +164,7 @@ def _svg(card: Card, draw: Callable[[Card, Any], None]) -> str:
     return text[text.index("<svg") :]
 
 
-def draw_shrinking(card: Card, axes: Any) -> None:
+def draw_shrinking(card: Card, axes: Axes) -> None:
     """Draw the mean number of answers left possible against the number of reports."""
     colour = colour_of(card.oracle.name)
     shown = range(min(MAX_REPEATS, 2 * card.oracle.domain_size.bit_length()) + 1)
@@ -171,7 +172,8 @@ def draw_shrinking(card: Card, axes: Any) -> None:
     axes.plot(shown, left, "o-", color=colour, markersize=3, label="fresh answers")
     axes.plot(shown, [left[min(k, 1)] for k in shown], "--", color=INK, linewidth=1.2, label="the same answer repeated")
     axes.set(yscale="log", ylim=(0.8, 1.5 * card.oracle.domain_size), xlabel="reports of one person")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    locator: Any = axes.xaxis.get_major_locator()
+    locator.set_params(integer=True)
     ticks = _ticks(card.oracle.domain_size)
     axes.set_yticks(ticks, [f"{count:,}" for count in ticks])
     axes.set_yticks([], minor=True)
@@ -190,12 +192,12 @@ def _ticks(most: int) -> list[int]:
     return [*(number for number in rounded if 1.3 * number <= most), most]  # nearer ones would overlap it
 
 
-def _legend(axes: Any) -> None:
+def _legend(axes: Axes) -> None:
     """Put the legend below the panel, where no line can run through it."""
     axes.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(-0.02, -0.15), borderaxespad=0)
 
 
-def draw_guessing(card: Card, axes: Any) -> None:
+def draw_guessing(card: Card, axes: Axes) -> None:
     """Draw how often the best guess is right against the number of reports."""
     averaging, colour = card.averaging, colour_of(card.oracle.name)
     axes.plot(averaging.reports, averaging.success, "o-", color=colour, markersize=3, label="fresh answers")
@@ -224,7 +226,7 @@ def save_card(card: Card, path: Path) -> None:
     save(_poster(card), path)
 
 
-def _poster(card: Card) -> Any:
+def _poster(card: Card) -> Figure:
     """Draw the whole card: its text, and the picture below."""
     lines = [*_heading(card), *(line for section in sections(card) for line in _drawn(section))]
     words = 0.2 + sum(line.height for line in lines)

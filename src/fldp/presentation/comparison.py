@@ -1,6 +1,6 @@
 """Comparison of two estimates, as JSON and as a table."""
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from rich.table import Table
@@ -10,9 +10,21 @@ from fldp.data.estimate import Estimate
 from fldp.presentation.tables import visible
 
 
+class Change(TypedDict):
+    """How all shares changed, between how many reports; a row has the fields that ``facts`` gives it."""
+
+    n: NotRequired[int]
+    other_n: NotRequired[int]
+    level: float
+    people: str
+    values: int
+    changed: int
+    rows: list[dict[str, str | float]]
+
+
 def facts(
     before: Estimate, after: Estimate, level: float, *, people: str = "population", top: int | None = None
-) -> dict[str, Any]:
+) -> Change:
     """Return how every share changed, the clearest change first.
 
     ``low`` and ``high`` are intervals that all hold at once (Bonferroni); ``p_value`` is adjusted by Holm, and
@@ -28,7 +40,7 @@ def facts(
     return facts_of(before.compare(after, people=people), level, top)
 
 
-def facts_of(change: Comparison, level: float, top: int | None = None) -> dict[str, Any]:
+def facts_of(change: Comparison, level: float, top: int | None = None) -> Change:
     """Return the facts of a comparison that is made; what it does not know of the two estimates is left out."""
     columns = change._columns(level)
     names = [name for name in columns if name != "stderr"]
@@ -36,13 +48,14 @@ def facts_of(change: Comparison, level: float, top: int | None = None) -> dict[s
     rows = [{name: _plain(columns[name][value]) for name in names} for value in shown]
     if change.labels is None:
         rows = [{"value": row.pop("value"), "label": str(value), **row} for row, value in zip(rows, shown, strict=True)]
-    about: dict[str, Any] = {} if change.n is None else {"n": change.n[0], "other_n": change.n[1]}
-    about |= {"level": level, "people": change.people}
-    return {**about, "values": len(change.z), "changed": int(change.significant(level).sum()), "rows": rows}
+    count = int(change.significant(level).sum())
+    facts = Change(level=level, people=change.people, values=len(change.z), changed=count, rows=rows)
+    return facts if change.n is None else Change(n=change.n[0], other_n=change.n[1], **facts)
 
 
-def _plain(cell: Any) -> Any:
-    return cell.item() if isinstance(cell, np.generic) else cell
+def _plain(cell: Any) -> str | float:
+    plain: str | float = cell.item() if isinstance(cell, np.generic) else cell
+    return plain
 
 
 _COLUMNS = {
@@ -53,7 +66,7 @@ _COLUMNS = {
 }
 
 
-def table(change: dict[str, Any]) -> Table:
+def table(change: Change) -> Table:
     """Return the changes as a table for people."""
     columns = Table(title=f"{change['changed']:,} of {change['values']:,} values changed", title_justify="left")
     known = {name: shown for name, shown in _COLUMNS.items() if change["rows"] and name in change["rows"][0]}
@@ -67,11 +80,11 @@ def table(change: dict[str, Any]) -> Table:
         *shares, p_value = (form.format(row[name]) for name, (_, form) in known.items())
         interval = f"{row['low']:+.3%} .. {row['high']:+.3%}"
         changed = "yes" if row["changed"] else "may be chance"
-        columns.add_row(visible(row["label"]), *shares, interval, p_value, changed)
+        columns.add_row(visible(str(row["label"])), *shares, interval, p_value, changed)
     return columns
 
 
-def notes(change: dict[str, Any]) -> list[str]:
+def notes(change: Change) -> list[str]:
     """Return what the numbers of a comparison mean."""
     of = "everybody who could have reported" if change["people"] == "population" else "the people who reported"
     count = f"{change['n']:,} reports before, {change['other_n']:,} after. " if "n" in change else ""

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fldp.oracles import get
-from fldp.presentation.plot import INK, colour_of, number_of
+from fldp.presentation.plot import INK, Axes, Axis, Figure, colour_of, number_of
 from fldp.support.optional_imports import load
 
 MARKS = {
@@ -65,7 +65,7 @@ class Look:
         how = {"paper": " as published", "full": ", full decoder"}.get(self.decoder, "")
         return f"{get(self.oracle).__name__}{how}, eta {self.eta}"
 
-    def style(self, **more: Any) -> dict[str, Any]:
+    def style(self, **more: object) -> dict[str, Any]:
         """Return the arguments of matplotlib's ``plot`` for a line with marks."""
         own = {"color": self.colour, "linestyle": self.line, "linewidth": self.width}
         mark = {
@@ -76,7 +76,7 @@ class Look:
         }
         return own | mark | {"zorder": 3 - self.width / 10, "label": self.label} | more
 
-    def plain(self, **more: Any) -> dict[str, Any]:
+    def plain(self, **more: object) -> dict[str, Any]:
         """Return the arguments of ``plot`` for the line alone, without a name."""
         return self.style(marker="", label="_") | more
 
@@ -89,12 +89,12 @@ def above(lines: int) -> float:
     return TITLE + LINE * lines
 
 
-def titled(figure: Any, title: str) -> None:
+def titled(figure: Figure, title: str) -> None:
     """Put a title above everything."""
     figure.suptitle(title, x=0.01, y=1 - 0.07 / figure.get_figheight(), ha="left", va="top", fontsize=10.5, color=INK)
 
 
-def legend(figure: Any, axes: Any, lines: int = 1) -> None:
+def legend(figure: Figure, axes: Axes, lines: int = 1) -> None:
     """Put the legend of a panel under the title, in ``lines`` lines."""
     handles, names = axes.get_legend_handles_labels()
     figure.legend(
@@ -112,7 +112,7 @@ def legend(figure: Any, axes: Any, lines: int = 1) -> None:
     )
 
 
-def named(axes: Any, text: str) -> None:
+def named(axes: Axes, text: str) -> None:
     """Put a title above a panel."""
     axes.set_title(text, loc="left", fontsize=9.5, color=INK)
 
@@ -128,7 +128,7 @@ def plain(tick: float) -> str:
     return f"{tick:g}" if tick >= 0.00015 else f"{tick:.0e}"
 
 
-def logarithmic(axis: Any) -> None:
+def logarithmic(axis: Axis) -> None:
     """Label a logarithmic axis with plain numbers: powers of ten; and 2 and 5 of each, where it has few of them."""
     low, high = sorted(axis.get_view_interval())
     few = high / low < 100

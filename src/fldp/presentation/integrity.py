@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 from rich.table import Table
 
 from fldp.presentation import tables
 from fldp.privacy.honesty import Findings, IntegrityFinding, Recovered
+from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
 
 Label = Callable[[int], str]
@@ -72,7 +72,7 @@ def notes(result: Findings, label: Label = str) -> list[str]:
     return [conclusion(result, label), rate, "Not visible here: " + "; ".join(result.blind) + "."]
 
 
-def facts(result: Findings, label: Label = str) -> dict[str, Any]:
+def facts(result: Findings, label: Label = str) -> dict[str, Json]:
     """Return the results for JSON."""
     return {
         "oracle": describe(result.oracle),
@@ -108,7 +108,7 @@ def recovery_notes(recovered: Recovered) -> list[str]:
     ]
 
 
-def recovery_facts(recovered: Recovered) -> dict[str, Any]:
+def recovery_facts(recovered: Recovered) -> dict[str, Json]:
     """Return the recovered estimates and their assumption for JSON."""
     named = recovered.labels or range(len(recovered.counts))
     return {

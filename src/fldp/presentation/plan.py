@@ -3,7 +3,6 @@
 import json
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -16,6 +15,7 @@ from fldp.oracles.base.treatment import treatment_of
 from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import INK, colour_of, figure, save
 from fldp.presentation.tables import screen_width
+from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
 
 NOTES = (
@@ -128,7 +128,7 @@ def _percent(share: float | None) -> str:
     return "none" if share is None else f"{100 * share:.3g} %"
 
 
-def _facts(plan: Plan, row: Row) -> dict[str, Any]:
+def _facts(plan: Plan, row: Row) -> dict[str, Json]:
     return {
         "oracle": describe(row.oracle),
         "decoder": row.decoder,
@@ -151,7 +151,7 @@ def _facts(plan: Plan, row: Row) -> dict[str, Any]:
     }
 
 
-def _needs(row: Row, error: float) -> dict[str, Any]:
+def _needs(row: Row, error: float) -> dict[str, Json]:
     users = row.users_needed(error)
     try:
         return {"users_needed": users, "epsilon_needed": row.epsilon_needed(error)}

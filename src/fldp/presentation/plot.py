@@ -2,12 +2,14 @@
 
 import io
 import textwrap
+from collections.abc import Sequence
 from colorsys import hls_to_rgb
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fldp.data.estimate import Estimate
 from fldp.errors import FldpError
@@ -16,7 +18,13 @@ from fldp.support.atomic_files import open_output
 from fldp.support.optional_imports import load
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import matplotlib.axes
+    import matplotlib.axis
+    import matplotlib.figure
+
+Figure: TypeAlias = "matplotlib.figure.Figure"
+Axes: TypeAlias = "matplotlib.axes.Axes"
+Axis: TypeAlias = "matplotlib.axis.Axis"
 
 COLOURS = {
     "cms": "#0f766e",
@@ -69,21 +77,21 @@ def literal(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def figure(width: float, height: float) -> tuple[Any, Any]:
+def figure(width: float, height: float) -> tuple[Figure, Axes]:
     """Return a figure and its axes in the style of all figures; needs the extra ``plot``."""
     drawn, (axes,) = figures(width, height, 1)
     return drawn, axes
 
 
-def figures(width: float, height: float, panels: int, *, above: float = 0.0) -> tuple[Any, list[Any]]:
+def figures(width: float, height: float, panels: int, *, above: float = 0.0) -> tuple[Figure, list[Axes]]:
     """Return a figure and the axes of its panels side by side, with ``above`` inches left free above them."""
     drawn, (every,) = grid(width, height, 1, panels, above=above)
     return drawn, every
 
 
 def grid(
-    width: float, height: float, rows: int, columns: int, *, above: float = 0.0, **sharing: Any
-) -> tuple[Any, list[list[Any]]]:
+    width: float, height: float, rows: int, columns: int, *, above: float = 0.0, **sharing: Sequence[float] | str | bool
+) -> tuple[Figure, list[list[Axes]]]:
     """Return a figure and the axes of its panels, row by row; ``sharing`` goes to matplotlib's ``subplots``."""
     drawn = _figure_class()(figsize=(width, height), dpi=150, layout="constrained")
     drawn.get_layout_engine().set(rect=(0.005, 0.005, 0.99, 0.99 - above / height))
@@ -103,20 +111,28 @@ def _figure_class() -> Any:
     return type("Figure", (load("matplotlib.figure", "plot").Figure,), {"_repr_png_": _as_png})
 
 
-def _as_png(drawn: Any) -> bytes:
+def _as_png(drawn: Figure) -> bytes:
     buffer = io.BytesIO()
     drawn.savefig(buffer, format="png")
     return buffer.getvalue()
 
 
-def save_bars(estimate: Estimate, path: Path, **options: Any) -> None:
+def save_bars(
+    estimate: Estimate,
+    path: Path,
+    *,
+    truth: ArrayLike | None = None,
+    k: int = 20,
+    level: float = 0.95,
+    title: str | None = None,
+) -> None:
     """Save the picture of ``bars``."""
-    save(bars(estimate, **options), path)
+    save(bars(estimate, truth=truth, k=k, level=level, title=title), path)
 
 
 def bars(
-    estimate: Estimate, *, truth: Any = None, k: int = 20, level: float = 0.95, title: str | None = None
-) -> "Figure":
+    estimate: Estimate, *, truth: ArrayLike | None = None, k: int = 20, level: float = 0.95, title: str | None = None
+) -> Figure:
     """Draw the ``k`` largest estimates as bars with error bars, with the true counts as marks where they are known.
 
     Where reports are too few, the caption says so.
@@ -158,11 +174,10 @@ def bars(
         color=INK,
     )
     axes.legend(frameon=False, fontsize=9)
-    picture: Figure = drawn
-    return picture
+    return drawn
 
 
-def save(drawn: Any, path: Path) -> None:
+def save(drawn: Figure, path: Path) -> None:
     """Save a figure as PNG or SVG, whole or not at all, the same bytes for the same figure."""
     kind = path.suffix.removeprefix(".").lower()
     if kind not in ("png", "svg"):
@@ -172,14 +187,15 @@ def save(drawn: Any, path: Path) -> None:
         drawn.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
 
 
-def _settle(drawn: Any) -> None:
+def _settle(drawn: Figure) -> None:
     """Lay a figure out once and round the positions, since the last digits of the solver differ from run to run."""
     if isinstance(drawn.get_layout_engine(), load("matplotlib.layout_engine", "plot").PlaceHolderLayoutEngine):
         return
     drawn.draw_without_rendering()
     drawn.set_layout_engine("none")
     for axes in drawn.axes:
-        axes.set_position([round(float(edge), 5) for edge in axes.get_position().bounds])
+        left, bottom, width, height = (round(float(edge), 5) for edge in axes.get_position().bounds)
+        axes.set_position((left, bottom, width, height))
 
 
 def _short(estimate: Estimate, value: int) -> str:

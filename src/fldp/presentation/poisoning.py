@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -11,7 +10,7 @@ from rich.table import Table
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.presentation.figure_style import Look, above, named, titled
-from fldp.presentation.plot import INK, grid, save
+from fldp.presentation.plot import INK, Axes, Figure, grid, save
 from fldp.privacy.honesty.attack_study import AttackOutcome
 from fldp.wire.description import describe
 
@@ -76,7 +75,7 @@ def as_json(outcomes: Iterable[AttackOutcome], targets: Iterable[int | str]) -> 
     return json.dumps({"targets": list(targets), "attacks": rows}, ensure_ascii=False, indent=1)
 
 
-def picture(outcomes: list[AttackOutcome], targets: int) -> Any:
+def picture(outcomes: list[AttackOutcome], targets: int) -> Figure:
     """Draw the maximal gain against the share of fakes, by kinds of oracles, and the leverage of each attack."""
     kinds = [
         (title, few)
@@ -109,7 +108,7 @@ _KINDS: dict[str, Callable[[FrequencyOracle], bool]] = {
 }
 
 
-def _gains(axes: Any, outcomes: list[AttackOutcome]) -> None:
+def _gains(axes: Axes, outcomes: list[AttackOutcome]) -> None:
     """Draw a line for each oracle, dashed where tickets decide masks and seeds; outliers are cut off."""
     ends = [outcome.expected / outcome.share * _SHARES[-1] for outcome in outcomes]
     top = 1.06 * max(_SHARES[-1], *(end for end in ends if end <= _FAR * np.median(ends)))
@@ -133,7 +132,7 @@ def _gains(axes: Any, outcomes: list[AttackOutcome]) -> None:
     axes.legend(frameon=False, fontsize=8, loc="upper left", ncols=2, handlelength=2.4)
 
 
-def _worths(axes: Any, outcomes: list[AttackOutcome]) -> None:
+def _worths(axes: Axes, outcomes: list[AttackOutcome]) -> None:
     """Draw a row for each oracle and a mark for each attack."""
     names = list(dict.fromkeys(name(outcome.oracle) for outcome in outcomes))
     for label, (mark, tickets) in _MARKS.items():

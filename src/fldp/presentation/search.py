@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
+from rich.console import RenderableType
 from rich.table import Table
 
 from fldp.data.reports import Tally
@@ -14,7 +14,7 @@ from fldp.search.rounds import Round
 from fldp.wire.description import describe
 
 
-def progress(question: Round, tally: Tally, level: float, top: int | None = None) -> Iterator[Any]:
+def progress(question: Round, tally: Tally, level: float, top: int | None = None) -> Iterator[RenderableType]:
     """Yield what to show of a round: the results of the last one, the progress of any other."""
     if not question.is_last:
         search, size = question.search, len(question.prefixes)

@@ -26,11 +26,12 @@ from fldp.privacy.honesty import Findings, Recovered
 from fldp.privacy.privacy_card import Card
 from fldp.privacy.verifier import Verification
 from fldp.search.results import HeavyHitters
+from fldp.support.canonical_json import Json
 from fldp.survey.survey import Survey
 
 LEVEL, TOP = 0.95, 20
 
-Parts = list[Any]  # tables, sentences, and named facts
+Parts = list[object]  # tables, sentences, and named facts
 
 
 def parts(thing: object) -> Parts:
@@ -110,12 +111,15 @@ def card_page(thing: Card) -> str:
     return card.as_html(thing)
 
 
-def _sentences(texts: Iterable[str]) -> str:
+def _sentences(texts: Iterable[object]) -> str:
     return "<p>" + "<br>\n".join(map(_safe, texts)) + "</p>"
 
 
-def _html_of(part: Table | Mapping[str, Any]) -> str:
-    return _table(part) if isinstance(part, Table) else _facts(part)
+def _html_of(part: object) -> str:
+    if isinstance(part, Table):
+        return _table(part)
+    assert isinstance(part, dict), "what is shown is a table, a text or facts"
+    return _facts(part)
 
 
 def _table(table: Table) -> str:
@@ -132,7 +136,7 @@ def _table(table: Table) -> str:
     return "\n".join([*lines, "</tbody></table>"])
 
 
-def _facts(facts: Mapping[str, Any]) -> str:
+def _facts(facts: Mapping[str, Json]) -> str:
     side = _side("left")
     rows = (
         f'<tr><th scope="row"{side}>{_safe(name)}</th><td{side}>{_safe(tables.fact_text(value))}</td></tr>'

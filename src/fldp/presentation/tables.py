@@ -8,9 +8,9 @@ import sys
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from shutil import get_terminal_size
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.table import Table
 
@@ -22,6 +22,7 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.exposure import exposure
 from fldp.privacy.verifier import Verification, Witness
 from fldp.search.rounds import Round
+from fldp.support.canonical_json import Json
 from fldp.support.csv_cells import escape_row
 from fldp.support.validation import is_integer
 from fldp.survey.survey import Survey
@@ -60,7 +61,7 @@ def estimate_table(estimate: Estimate, level: float, k: int) -> Table:
     return estimate_rows_table(title, _rows(estimate, level, k), level)
 
 
-def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Any]], level: float) -> Table:
+def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Json]], level: float) -> Table:
     """Return rows of estimates as a table; labels are shown as they are, without markup."""
     table = Table(title=title, title_justify="left")
     table.add_column("value")
@@ -68,7 +69,7 @@ def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Any]], level: fl
         table.add_column(heading, justify="right")
     for row in rows:
         table.add_row(
-            visible(row["label"]),
+            visible(str(row["label"])),
             f"{row['count']:,.1f}",
             f"{row['stderr']:,.1f}",
             f"{row['low']:,.1f} .. {row['high']:,.1f}",
@@ -100,7 +101,7 @@ def _source(estimate: Estimate) -> str:
     return f"{reports} of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")
 
 
-def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Any]]:
+def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Json]]:
     rows = estimate.table(level) if top is None else estimate.top(top, level)
     named = []
     for row in rows:
@@ -109,7 +110,7 @@ def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, A
     return named
 
 
-def _rest(estimate: Estimate) -> dict[str, Any]:
+def _rest(estimate: Estimate) -> dict[str, Json]:
     """Return the estimated number of people outside the candidates, for an oracle over strings."""
     if estimate.oracle.estimator.runs:
         return {}
@@ -152,7 +153,7 @@ class _Lines(io.StringIO):
         return super().write(line.removesuffix("\r\n") + "\n")
 
 
-def csv_text(names: Collection[str], rows: Iterable[dict[str, Any]]) -> str:
+def csv_text(names: Collection[str], rows: Iterable[dict[str, Json]]) -> str:
     """Return rows as CSV with a header; cells that a spreadsheet would run as formulas are escaped."""
     out = _Lines()
     writer = csv.DictWriter(out, names, lineterminator="\r\n")
@@ -161,12 +162,12 @@ def csv_text(names: Collection[str], rows: Iterable[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-def show(*things: Any) -> None:
+def show(*things: object) -> None:
     """Print tables and sentences for people."""
     _print(console(), things)
 
 
-def rendered(*things: Any) -> str:
+def rendered(*things: object) -> str:
     """Return tables, sentences and named facts as ``show`` prints them, without colours."""
     target = Console(
         file=io.StringIO(), width=screen_width(), color_system=None, force_jupyter=False,
@@ -182,18 +183,18 @@ def screen_width() -> int:
     return get_terminal_size((_WIDTH, 0)).columns if sys.stdout is not None and sys.stdout.isatty() else _WIDTH
 
 
-def _print(target: Console, things: Iterable[Any]) -> None:
+def _print(target: Console, things: Iterable[object]) -> None:
     for thing in things:
         for part in fact_lines(thing) if isinstance(thing, dict) else [thing]:
             target.print(part, soft_wrap=isinstance(part, str), highlight=False, markup=False)
 
 
-def show_facts(facts: dict[str, Any], as_json: bool) -> None:
+def show_facts(facts: dict[str, Json], as_json: bool) -> None:
     """Print named facts, one on a line, or as JSON."""
     show(json.dumps(facts, ensure_ascii=False, indent=1) if as_json else facts)
 
 
-def fact_lines(facts: Mapping[str, Any]) -> list[str]:
+def fact_lines(facts: Mapping[str, Json]) -> list[str]:
     """Return named facts as lines of two columns.
 
     >>> fact_lines({"reports": 1000, "eta": "1"})
@@ -203,14 +204,14 @@ def fact_lines(facts: Mapping[str, Any]) -> list[str]:
     return [f"{name:<{width}}{fact_text(value)}" for name, value in facts.items()]
 
 
-def fact_text(value: Any) -> str:
+def fact_text(value: Json) -> str:
     """Return a fact as text for people."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {fact_text(part) if isinstance(part, str) else part}" for name, part in value.items())
     return f"{value:,}" if is_integer(value) else visible(str(value))
 
 
-def oracle_facts(oracle: Oracle) -> dict[str, Any]:
+def oracle_facts(oracle: Oracle) -> dict[str, Json]:
     """Return what an oracle costs and gives away."""
     return {
         "oracle": describe(oracle),
@@ -221,12 +222,12 @@ def oracle_facts(oracle: Oracle) -> dict[str, Any]:
     }
 
 
-def tally_facts(tally: Tally) -> dict[str, Any]:
+def tally_facts(tally: Tally) -> dict[str, Json]:
     """Return what a tally counts."""
     return {"reports": tally.n, **oracle_facts(tally.oracle)}
 
 
-def content_facts(content: Content) -> dict[str, Any]:
+def content_facts(content: Content) -> dict[str, Json]:
     """Return what a file holds."""
     counted = tally_facts(content.tally)
     named = content.survey or "none named"
@@ -235,9 +236,9 @@ def content_facts(content: Content) -> dict[str, Any]:
 
 def verification_facts(
     verification: Verification, oracle: Oracle | None, at: Iterable[float] = (), *, exactly: bool = True
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     """Return the results of a verification, with the deltas at some epsilons: ``exactly``, or in words."""
-    facts: dict[str, Any] = {"oracle": describe(oracle)} if oracle else {}
+    facts: dict[str, Json] = {"oracle": describe(oracle)} if oracle else {}
     size, whole = verification.domain_size, analysis(oracle).domain_size if oracle else None
     if verification.oracle and analysis(verification.oracle).candidates is not None:
         facts["among"] = f"{size:,} strings"
@@ -285,7 +286,7 @@ def witness_text(witness: Witness) -> str:
     return f"{report} is {times} from value {witness.value} as from value {witness.other}"
 
 
-def _short(thing: Any) -> str:
+def _short(thing: object) -> str:
     text = " ".join(str(thing).split())
     return text if len(text) <= 60 else f"{text[:56]} ..."
 
@@ -306,7 +307,7 @@ def _verdict(verification: Verification) -> str:
     return "DOES NOT HOLD"
 
 
-def survey_facts(survey: Survey) -> dict[str, Any]:
+def survey_facts(survey: Survey) -> dict[str, Json]:
     """Return what a survey asks, and what an answer gives away."""
     labels = survey.labels or ()
     shown = ", ".join(labels[:8]) + (", ..." if len(labels) > 8 else "")
@@ -330,7 +331,7 @@ def _how_many(survey: Survey) -> str:
     return "strings" if survey.domain_size is None else f"{survey.domain_size:,}"
 
 
-def text_bars(estimate: Estimate, truth: Any, k: int = 20, width: int = 60) -> str:
+def text_bars(estimate: Estimate, truth: ArrayLike, k: int = 20, width: int = 60) -> str:
     """Draw bars with error bars as text: = up to the low end, ~ over the interval, | the truth.
 
     >>> import fldp
@@ -340,12 +341,12 @@ def text_bars(estimate: Estimate, truth: Any, k: int = 20, width: int = 60) -> s
     1   ==============|
     2   ====~|
     """
-    rows = estimate.top(k)
+    rows, real = estimate.top(k), np.asarray(truth)
     scale = width / max(float(np.max(rows["high"])), 1.0)
     lines = []
     for row in rows:
         low, high = (max(0, round(float(row[end]) * scale)) for end in ("low", "high"))
         bar = list("=" * low + "~" * (high - low)) + [" "] * (width + 1 - high)
-        bar[min(width, max(0, round(float(truth[row["value"]]) * scale)))] = "|"
+        bar[min(width, max(0, round(float(real[row["value"]]) * scale)))] = "|"
         lines.append(f"{label(estimate, int(row['value'])):<4}" + "".join(bar).rstrip())
     return "\n".join(lines)

@@ -14,7 +14,7 @@ from math import fsum, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fldp.data.frames import Columns, Framed
 from fldp.numerics.types import Floats
@@ -74,7 +74,7 @@ class Averaging(Framed, Displayed):
 
 def bayes(
     oracle: FrequencyOracle,
-    prior: Any = None,
+    prior: ArrayLike | None = None,
     *,
     draws: int = 10_000,
     rng: int | Stream | None = None,
@@ -122,7 +122,7 @@ def _enumerated(oracle: FrequencyOracle, shares: Floats) -> tuple[float, float]:
 
 def averaging(
     oracle: FrequencyOracle,
-    prior: Any = None,
+    prior: ArrayLike | None = None,
     *,
     most: int = 64,
     trials: int = 1000,
@@ -186,7 +186,7 @@ def trials_of(
         yield part, generator.choice(oracle.domain_size, part.stop - start, p=shares), stream
 
 
-def checked_prior(who: str, oracle: Oracle, prior: Any) -> Floats:
+def checked_prior(who: str, oracle: Oracle, prior: ArrayLike | None) -> Floats:
     """Return the prior as probabilities that add up to 1."""
     size = integer(2, MAX_VALUES)(who, "domain_size", listed(who, oracle).domain_size)
     if prior is None:

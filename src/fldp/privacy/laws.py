@@ -28,7 +28,7 @@ class Laws:
     rows: list[list[Law]]
 
 
-def laws_of(subject: Any, domain_size: int | None) -> Laws:
+def laws_of(subject: object, domain_size: int | None) -> Laws:
     """Enumerate the laws of an oracle, of a table with a row for each value, or of a function of the value.
 
     A list of oracles is a family: the values of the first, then of the second, and so on, each under its own law.

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from fldp.data.comparison import z_score
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import even_error, plain_epsilon_of, users_constraint
@@ -107,7 +109,7 @@ def card(
     subject: Oracle | Survey,
     *,
     users: int,
-    prior: Any = None,
+    prior: ArrayLike | None = None,
     rng: int | Stream | None = None,
     progress: Progress | None = None,
 ) -> Card:

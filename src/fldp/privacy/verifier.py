@@ -24,7 +24,7 @@ _QUICK = 1 << 17
 _FEW = 8
 
 
-def verify(subject: Any, *, notion: Notion | None = None, domain_size: int | None = None) -> Verification:
+def verify(subject: object, *, notion: Notion | None = None, domain_size: int | None = None) -> Verification:
     """Return what the law of an oracle, a table or a function guarantees, with a witness.
 
     An oracle's law is the implemented one, by the integer thresholds of the code. Public randomness is part of the

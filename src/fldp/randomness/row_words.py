@@ -18,9 +18,9 @@ composition of two reports. As with the seed of a ``Stream``, whoever has the ru
 
 import hmac
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from fldp.errors import FldpError
 from fldp.randomness.stream import Stream, Words
 from fldp.support import canonical_json
+from fldp.support.canonical_json import Json
 from fldp.support.validation import fail
 
 _KEY_BYTES = 32
@@ -69,7 +70,7 @@ class RunKey:
     def __repr__(self) -> str:
         return "RunKey(hidden)"
 
-    def derive(self, purpose: str, question: dict[str, Any]) -> bytes:
+    def derive(self, purpose: str, question: Mapping[str, Json]) -> bytes:
         """Return the key of a question for one purpose."""
         return hmac.digest(
             self._secret, f"fldp rows 1\0{purpose}\0".encode() + canonical_json.dumps(question), "sha256"
@@ -90,7 +91,7 @@ class RowWords(Stream):
     """
 
     def __init__(
-        self, key: RunKey, question: dict[str, Any], identifiers: Sequence[bytes], values: Sequence[bytes]
+        self, key: RunKey, question: Mapping[str, Json], identifiers: Sequence[bytes], values: Sequence[bytes]
     ) -> None:
         super().__init__()
         secret = key.derive("tags", question)

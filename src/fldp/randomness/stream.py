@@ -182,7 +182,7 @@ class Stream:
     def __copy__(self) -> NoReturn:
         self.__reduce__()
 
-    def __deepcopy__(self, memo: Any) -> NoReturn:
+    def __deepcopy__(self, memo: object) -> NoReturn:
         self.__reduce__()
 
     def __repr__(self) -> str:

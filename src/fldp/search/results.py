@@ -4,7 +4,6 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from fldp.data.frames import Columns, FramedAtLevel, by_column
 from fldp.numerics.binomial_bounds import incomplete_beta
 from fldp.oracles.base.analysis import analysis
 from fldp.search.prefix_code import Beginning
+from fldp.support.canonical_json import Json
 from fldp.support.display import Displayed
 from fldp.support.validation import fraction
 
@@ -82,11 +82,11 @@ class HeavyHitters(FramedAtLevel, Displayed):
         hitters = [Hitter(string, share, error, reach * error, certain=share >= floor) for string, share, error in rows]
         return sorted(hitters, key=lambda hitter: -hitter.share)[: self.k if k is None else k]
 
-    def rows(self, level: float = 0.95) -> list[dict[str, Any]]:
+    def rows(self, level: float = 0.95) -> list[dict[str, Json]]:
         """Return the strings of ``top`` as rows; bytes that are not UTF-8 are escaped."""
         return [self._row(hitter) for hitter in self.top(level=level)]
 
-    def _row(self, hitter: Hitter) -> dict[str, Any]:
+    def _row(self, hitter: Hitter) -> dict[str, Json]:
         low, high = hitter.interval
         return {
             "string": hitter.beginning.value.decode(errors="backslashreplace"),

@@ -7,10 +7,12 @@ gets the same bytes from ``JSON.stringify`` with sorted keys.
 import hashlib
 import json
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 
-def dumps(thing: Any) -> bytes:
+def dumps(thing: Json) -> bytes:
     """Return the canonical form of a JSON value.
 
     >>> dumps({"b": [1.0, 0.000001, 1e-7, 1e21], "a": "é"}).decode()
@@ -19,7 +21,7 @@ def dumps(thing: Any) -> bytes:
     return _text(thing).encode()
 
 
-def identifier(thing: Any) -> str:
+def identifier(thing: Json) -> str:
     """Return the SHA-256 of the canonical form, as hexadecimal digits.
 
     >>> identifier({})[:8]
@@ -28,7 +30,7 @@ def identifier(thing: Any) -> str:
     return hashlib.sha256(dumps(thing)).hexdigest()
 
 
-def _text(thing: Any) -> str:
+def _text(thing: Json) -> str:
     if isinstance(thing, dict):
         return "{" + ",".join(f"{_text(key)}:{_text(thing[key])}" for key in sorted(thing)) + "}"
     if isinstance(thing, list | tuple):

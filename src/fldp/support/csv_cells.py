@@ -15,7 +15,7 @@ Parquet hold every label unchanged.
 """
 
 import re
-from typing import Any
+from collections.abc import Mapping
 
 _START = r"(^|[;\t\r\n])"
 _PASSED_OVER = "[\\s\"'`\u2018-\u201f\x00\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufe0f\ufeff]*"
@@ -35,7 +35,7 @@ def unescape_cell(cell: str) -> str:
     return _ESCAPED.sub(r"\1", cell)
 
 
-def escape_row(row: dict[str, Any]) -> dict[str, Any]:
+def escape_row(row: Mapping[str, object]) -> dict[str, object]:
     """Return a row with its texts escaped; numbers stay numbers, below zero too.
 
     >>> escape_row({"label": "-1", "count": -1.5})

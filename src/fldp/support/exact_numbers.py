@@ -4,7 +4,6 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from fldp.support.validation import is_number
 _MAX_TEXT, _MAX_EXPONENT = 1000, 1000
 
 
-def exact(number: Any) -> Fraction:
+def exact(number: object) -> Fraction:
     """Return the exact value of a number, or of a text such as ``1/3``; an absurdly long one is a ValueError.
 
     >>> exact("1/3"), exact(0.5)

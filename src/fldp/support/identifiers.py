@@ -6,7 +6,7 @@ A pattern reads the same in Python, in ECMAScript and in JSON Schema.
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from fldp.support.validation import fail
 
@@ -32,14 +32,14 @@ class Identifier:
         """Whether a value is an identifier of this kind."""
         return isinstance(value, str) and self._compiled.fullmatch(value) is not None
 
-    def __call__(self, owner: str, name: str, value: Any) -> str:
+    def __call__(self, owner: str, name: str, value: object) -> str:
         """Accept an identifier of this kind: the constraint."""
         if not self.matches(value):
             raise fail(owner, name, self.rule, value)
         return value
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, str]:
         """The kind as JSON Schema.
 
         >>> VERSION.schema

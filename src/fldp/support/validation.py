@@ -21,7 +21,7 @@ from fldp.errors import FldpError, ParameterError
 
 MAX_MISTAKES, MAX_SHOWN = 20, 80  # a stranger's input must not fill the screen
 T = TypeVar("T")
-Constraint = Callable[[str, str, Any], Any]
+Constraint = Callable[[str, str, object], Any]
 Path = tuple[str, ...]
 
 
@@ -62,7 +62,7 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def positive(owner: str, name: str, value: Any) -> float:
+def positive(owner: str, name: str, value: object) -> float:
     """Accept a finite number above zero, as a float.
 
     >>> positive("GRR", "epsilon", 1)
@@ -84,7 +84,7 @@ def integer(low: int, high: int) -> Constraint:
     7
     """
 
-    def check(owner: str, name: str, value: Any) -> int:
+    def check(owner: str, name: str, value: object) -> int:
         if not is_integer(value) or not low <= int(value) <= high:
             raise fail(owner, name, f"an integer from {low} to {high}", value)
         return int(value)
@@ -99,7 +99,7 @@ def number(low: float, high: float) -> Constraint:
     10.0
     """
 
-    def check(owner: str, name: str, value: Any) -> float:
+    def check(owner: str, name: str, value: object) -> float:
         if not is_number(value) or not low <= value <= high:
             raise fail(owner, name, f"a number from {low:g} to {high:g}", value)
         return float(value)
@@ -114,7 +114,7 @@ def one_of(*choices: str) -> Constraint:
     'paper'
     """
 
-    def check(owner: str, name: str, value: Any) -> str:
+    def check(owner: str, name: str, value: object) -> str:
         if not (isinstance(value, str) and value in choices):
             raise fail(owner, name, "one of " + ", ".join(map(repr, choices)), value)
         return value
@@ -122,7 +122,7 @@ def one_of(*choices: str) -> Constraint:
     return check
 
 
-def flag(owner: str, name: str, value: Any) -> bool:
+def flag(owner: str, name: str, value: object) -> bool:
     """Accept True or False.
 
     >>> flag("FHR", "allow_exposure", True)
@@ -133,7 +133,7 @@ def flag(owner: str, name: str, value: Any) -> bool:
     return value
 
 
-def fraction(owner: str, name: str, value: Any) -> float:
+def fraction(owner: str, name: str, value: object) -> float:
     """Accept a number strictly between 0 and 1, as a float.
 
     >>> fraction("Estimate", "level", 0.95)
@@ -144,7 +144,7 @@ def fraction(owner: str, name: str, value: Any) -> float:
     return float(value)
 
 
-def line(owner: str, name: str, value: Any) -> str:
+def line(owner: str, name: str, value: object) -> str:
     """Accept a text in one line that is not blank.
 
     >>> line("serve", "host", "127.0.0.1")
@@ -177,7 +177,7 @@ class Described:
 
     check: Constraint
     help: str
-    read: Callable[[str], Any] | None = None
+    read: Callable[[str], object] | None = None
 
     def __call__(self, owner: str, name: str, value: object) -> object:
         return self.check(owner, name, value)
@@ -196,14 +196,14 @@ def whole_numbers(text: str) -> list[int]:
     return [whole_number(part) for part in text.split(",")]
 
 
-def from_text(read: Callable[[str], Any], constraint: Constraint) -> Constraint:
+def from_text(read: Callable[[str], object], constraint: Constraint) -> Constraint:
     """Accept what a constraint accepts, also written as a text that ``read`` understands.
 
     >>> from_text(int, integer(1, 65535))("serve", "port", "8080")
     8080
     """
 
-    def readable(value: Any) -> Any:
+    def readable(value: object) -> object:
         try:
             return read(value) if isinstance(value, str) else value
         except (ValueError, OverflowError):
@@ -248,7 +248,7 @@ class MistakeList:
         """Note that the value at a path breaks a rule."""
         self.note(path, str(fail("", ".".join(path), rule, value)))
 
-    def check(self, path: Path, constraint: Constraint, value: Any, *, source: str = "") -> Any:
+    def check(self, path: Path, constraint: Constraint, value: object, *, source: str = "") -> Any:
         """Return what a constraint makes of the value at a path, or None with a mistake noted.
 
         ``source`` says in the message where the value came from.
@@ -259,7 +259,7 @@ class MistakeList:
             self.note(path, f"{error} from {source}" if source else str(error))
             return None
 
-    def check_list(self, path: Path, constraint: Constraint, values: Any, *, empty: bool = False) -> tuple[Any, ...]:
+    def check_list(self, path: Path, constraint: Constraint, values: object, *, empty: bool = False) -> tuple[Any, ...]:
         """Return what a constraint makes of the entries of a list at a path, all different; ``empty`` allows none.
 
         >>> mistakes = MistakeList()
@@ -282,7 +282,7 @@ class MistakeList:
                 self.add(path, "all different", entry)
         return checked
 
-    def unknown(self, path: Path, keys: Iterable[Any], known: Container[str], what: str) -> None:
+    def unknown(self, path: Path, keys: Iterable[str], known: Container[str], what: str) -> None:
         """Note every key of a table that is not known, in the order of the keys."""
         for key in keys:
             if key not in known:

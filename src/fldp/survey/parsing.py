@@ -19,7 +19,7 @@ def read_text(path: Path) -> str:
         raise SurveyError(str(path), [Mistake(None, "is not UTF-8 text")]) from None
 
 
-def parse_fields(text: str, *, is_json: bool, source: str) -> Any:
+def parse_fields(text: str, *, is_json: bool, source: str) -> object:
     """Return the fields of a survey from its text; nothing of them is checked yet."""
     try:
         return json.loads(text) if is_json else tomllib.loads(text)
@@ -34,7 +34,7 @@ def parse_fields(text: str, *, is_json: bool, source: str) -> Any:
     raise SurveyError(source, [mistake])
 
 
-def check_fields(fields: Any, source: str, *, text: str = "", folder: Path | None = None) -> dict[str, Any]:
+def check_fields(fields: object, source: str, *, text: str = "", folder: Path | None = None) -> dict[str, Any]:
     """Return the arguments of a ``Survey``; ``folder`` is where a file of labels is looked for."""
     arguments, mistakes = check_survey(fields, folder)
     refuse(mistakes, source, text)

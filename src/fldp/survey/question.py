@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +36,7 @@ class Question:
         return getattr(self.oracle, "domain_size", None)  # not by the analysis, which a device need not load
 
     @property
-    def value_type(self) -> Any:
+    def value_type(self) -> type[object]:
         """The type of an array of values; one of texts would drop zeros at their ends."""
         return object if self.domain_size is None else np.int64
 
@@ -57,7 +56,7 @@ class Question:
         data = utf8(label)
         return data if data is None else self.search.value(data) if self.search is not None else label
 
-    def encode(self, labels: Iterable[str], who: str | None = None) -> NDArray[Any]:
+    def encode(self, labels: Iterable[str], who: str | None = None) -> NDArray[np.int64 | np.object_]:
         """Turn labels into values; an unknown one is an error."""
         if isinstance(labels, str):
             labels = [labels]
@@ -70,13 +69,13 @@ class Question:
             values.append(value)
         return np.array(values, self.value_type)
 
-    def label(self, value: Any) -> str:
+    def label(self, value: int | str) -> str:
         """Return the label of a value."""
         if self.search is not None:
-            return self.search.label(value)
-        return str(value) if self.labels is None else self.labels[value]
+            return self.search.label(int(value))
+        return str(value) if self.labels is None else self.labels[int(value)]
 
-    def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
+    def estimate(self, tally: Tally | Reports, **options: object) -> Estimate:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""
         estimate = self.oracle.estimate(tally, **options)
         labels: Sequence[str] | None = self.labels if self.search is None else self.search.labels

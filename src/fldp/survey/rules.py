@@ -1,11 +1,11 @@
 """Rules of a survey's fields: texts, domain, treatment of values, oracle, and the rules of collecting."""
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from fldp.data.values import numbered
 from fldp.errors import ParameterError
@@ -40,7 +40,7 @@ Domain = tuple[tuple[str, ...] | None, dict[str, Any] | None]
 ValueOf = Callable[[str], int | None]
 
 
-def check_survey(fields: Any, folder: Path | None) -> tuple[dict[str, Any], MistakeList]:
+def check_survey(fields: object, folder: Path | None) -> tuple[dict[str, Any], MistakeList]:
     """Return the arguments of a ``Survey``, and the mistakes; the arguments are good if there are none."""
     mistakes = MistakeList()
     if not isinstance(fields, dict):
@@ -73,13 +73,13 @@ def _texts(fields: dict[str, Any], mistakes: MistakeList) -> dict[str, Any]:
     return texts
 
 
-def _text(owner: str, name: str, value: Any) -> str:
+def _text(owner: str, name: str, value: object) -> str:
     if not _is_text(value, MAX_TEXT):
         raise fail(owner, name, f"a text of 1 to {MAX_TEXT} characters", value)
     return str(value)
 
 
-def _is_text(value: Any, max_length: int) -> bool:
+def _is_text(value: object, max_length: int) -> TypeGuard[str]:
     """Whether this is text without control characters, lone surrogates, or white space at its ends."""
     if not isinstance(value, str) or not 0 < len(value) <= max_length or value != value.strip():
         return False
@@ -123,7 +123,7 @@ def _labels_from_file(name: Any, folder: Path | None, mistakes: MistakeList) -> 
         return None
 
 
-def check_labels(key: str, labels: Any, mistakes: MistakeList) -> Domain:
+def check_labels(key: str, labels: object, mistakes: MistakeList) -> Domain:
     """Return the labels, and the oracle's parameters for them."""
     if not isinstance(labels, list) or not 2 <= len(labels) <= MAX_LABELS:
         mistakes.add((key,), f"a list of 2 to {MAX_LABELS} labels", labels)
@@ -142,7 +142,7 @@ def check_labels(key: str, labels: Any, mistakes: MistakeList) -> Domain:
 
 
 def check_treatment(
-    fields: dict[str, Any], labels: tuple[str, ...] | None, size: int | None, mistakes: MistakeList
+    fields: Mapping[str, object], labels: tuple[str, ...] | None, size: int | None, mistakes: MistakeList
 ) -> Treatment:
     """Return the declared treatment of ``size`` values, which are named by their labels if they have any.
 
@@ -259,7 +259,7 @@ def _repeat(value: Any, oracle: Oracle | None, mistakes: MistakeList) -> dict[st
     return {} if value == REPEATS[0] else {"repeat": value}
 
 
-def _origins(owner: str, name: str, value: Any) -> list[str]:
+def _origins(owner: str, name: str, value: object) -> list[str]:
     """Accept origins in the one form that browsers send, since another would never match."""
     if not isinstance(value, list) or not all(map(_is_origin, value)):
         raise fail(owner, name, "a list of origins in their usual form, such as https://example.org", value)

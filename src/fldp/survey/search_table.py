@@ -4,7 +4,7 @@ A person writes what is searched for. A collector publishes a version for every 
 left. So a version holds all that a device needs for its answer, and all that the next round follows from.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.string_oracle import listed
 from fldp.search.rounds import Round, Search
+from fldp.support.canonical_json import Json
 from fldp.support.validation import MistakeList, integer
 
 WRITTEN = ("k", "rounds", "bits", "alphabet", "quota", "hours")
@@ -21,12 +22,12 @@ MAX_BITS = 1 << 16  # of a prefix: more than the code of any string that may be 
 MakeOracle = Callable[[Any, dict[str, Any], MistakeList], Any]
 
 
-def specified(search: Search) -> dict[str, Any]:
+def specified(search: Search) -> dict[str, Json]:
     """Return the parameters that all rounds of a search share, as JSON."""
     return {name: getattr(search, name) for name in (*WRITTEN, "oracle", "eta")}
 
 
-def described(current: Round) -> dict[str, Any]:
+def described(current: Round) -> dict[str, Json]:
     """Return the table of a round, as JSON."""
     return {
         **specified(current.search),
@@ -37,7 +38,7 @@ def described(current: Round) -> dict[str, Any]:
     }
 
 
-def check_search(fields: dict[str, Any], make: MakeOracle, mistakes: MistakeList) -> Round | None:
+def check_search(fields: Mapping[str, object], make: MakeOracle, mistakes: MistakeList) -> Round | None:
     """Return the round that a survey asks, or None with mistakes; ``make`` builds the oracle of a table."""
     table, oracle = fields["search"], fields.get("oracle")
     if not isinstance(table, dict):

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
@@ -20,6 +21,7 @@ from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
 from fldp.support import canonical_json
+from fldp.support.canonical_json import Json
 from fldp.support.display import Displayed
 from fldp.support.validation import MistakeList
 from fldp.survey.mistakes import SurveyError, refuse
@@ -85,7 +87,7 @@ class Survey(Displayed):
         return survey
 
     @classmethod
-    def from_dict(cls, fields: Any, source: str = "survey") -> "Survey":
+    def from_dict(cls, fields: object, source: str = "survey") -> "Survey":
         """Read a survey from its JSON object."""
         return cls(**check_fields(fields, source))
 
@@ -98,7 +100,7 @@ class Survey(Displayed):
         refuse(mistakes, source, text)
 
     @cached_property
-    def canonical(self) -> dict[str, Any]:
+    def canonical(self) -> dict[str, Json]:
         """Everything that a participant answers to, as a JSON object."""
         texts = {name: getattr(self, name) for name in ("title", "description", "topic")}
         return {
@@ -112,7 +114,7 @@ class Survey(Displayed):
         }
 
     @property
-    def domain(self) -> dict[str, Any]:
+    def domain(self) -> dict[str, Json]:
         """What may be answered: the labels, the number of values, or any string; and to which round of a search."""
         if self.labels is not None:
             return {"labels": list(self.labels)}
@@ -141,7 +143,7 @@ class Survey(Displayed):
         return self.domain_size is None
 
     @property
-    def differing(self) -> dict[str, Any]:
+    def differing(self) -> dict[str, Json]:
         """How values differ in protection: as declared, or else as the oracle treats them."""
         return self.treatment.parameters or treatment_of(self.oracle)
 
@@ -155,15 +157,15 @@ class Survey(Displayed):
         return self.asked.value(label)
 
     @property
-    def value_type(self) -> Any:
+    def value_type(self) -> type[object]:
         """The type of an array of values."""
         return self.asked.value_type
 
-    def encode(self, labels: Iterable[str]) -> NDArray[Any]:
+    def encode(self, labels: Iterable[str]) -> NDArray[np.int64 | np.object_]:
         """Turn labels into values; an unknown one is an error."""
         return self.asked.encode(labels, f"survey {self.name}")
 
-    def label(self, value: Any) -> str:
+    def label(self, value: int | str) -> str:
         """Return the label of a value."""
         return self.asked.label(value)
 
@@ -180,7 +182,7 @@ class Survey(Displayed):
         """Turn one label into a report whose public randomness derives from a ticket."""
         return ticket_words.privatize(self.oracle, self.encode([label])[0], ticket, self.version)
 
-    def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
+    def estimate(self, tally: Tally | Reports, **options: object) -> Estimate:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""
         return self.asked.estimate(tally, **options)
 

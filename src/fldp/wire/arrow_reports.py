@@ -1,6 +1,6 @@
 """Reports as columns of Arrow and back, in the types that fldp writes and in those that other programs use."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,9 @@ from fldp.data.reports import Array
 from fldp.errors import WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.support.optional_imports import load
+
+if TYPE_CHECKING:
+    import pyarrow
 
 GOOD, MISSING, UNFIT, IMPOSSIBLE = range(4)
 Codes = NDArray[np.uint8]
@@ -24,7 +27,7 @@ def names(oracle: Oracle) -> tuple[str, ...]:
     return oracle.report_format.dtype.names or (("bits",) if oracle.report_format.shape else ("symbol",))
 
 
-def fields(oracle: Oracle) -> list[Any]:
+def fields(oracle: Oracle) -> "list[pyarrow.Field]":
     """Return the Arrow fields of an oracle's reports."""
     arrow, dtype = load("pyarrow", "parquet"), oracle.report_format.dtype
     if oracle.report_format.shape:
@@ -34,7 +37,7 @@ def fields(oracle: Oracle) -> list[Any]:
     return [arrow.field(name, kind, nullable=False) for name, kind in zip(names(oracle), types, strict=True)]
 
 
-def batch(form: Any, data: Array) -> Any:
+def batch(form: "pyarrow.Schema", data: Array) -> "pyarrow.RecordBatch":
     """Return the data of reports as a record batch of Arrow, in the schema ``form``."""
     return load("pyarrow", "parquet").record_batch(_columns(form, data), schema=form)
 
@@ -49,7 +52,7 @@ def _columns(form: Any, data: Array) -> list[Any]:
     return [arrow.FixedSizeBinaryArray.from_buffers(form.field(0).type, len(data), [None, buffer])]
 
 
-def check_columns(form: Any, oracle: Oracle) -> None:
+def check_columns(form: "pyarrow.Schema", oracle: Oracle) -> None:
     """Refuse a schema without the columns of an oracle's reports; it may have others."""
     for wanted in fields(oracle):
         places = form.get_all_field_indices(wanted.name)
@@ -77,7 +80,7 @@ def reason(oracle: Oracle, code: int) -> str:
     return "has a missing number" if code == MISSING else "has a number that does not fit"
 
 
-def reports_of(oracle: Oracle, rows: Any) -> tuple[Array, Codes | None]:
+def reports_of(oracle: Oracle, rows: "pyarrow.RecordBatch") -> tuple[Array, Codes | None]:
     """Convert a record batch to the data of reports; also return a code for each row, None if all are good."""
     data = oracle.report_format.empty(rows.num_rows)
     codes: Codes | None = None

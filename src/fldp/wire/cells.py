@@ -107,7 +107,7 @@ class Encoder:
 
     value: Callable[[str], int | str | None]
     unknown: str = "error"
-    value_type: Any = np.int64
+    value_type: type[object] = np.int64
     total: int = 0
     missing: int = 0
     unknown_labels: Counter[str] = field(default_factory=Counter)
@@ -118,7 +118,7 @@ class Encoder:
         if self._instead is None and self.unknown not in ("error", "drop"):
             raise DomainError(f"--unknown must be error, drop, or a label of the survey, got {self.unknown!r}")
 
-    def encode(self, cells: Cells) -> NDArray[Any]:
+    def encode(self, cells: Cells) -> NDArray[np.int64 | np.object_]:
         """Return the values of a chunk."""
         values = [None if cell is None else self.value(cell) for cell in cells]
         if None in values:

@@ -1,13 +1,12 @@
 """Descriptions of oracles as JSON, in headers, metadata and surveys."""
 
-from typing import Any
-
 from fldp.errors import WireError
 from fldp.oracles import get, names
 from fldp.oracles.base.oracle import Oracle
+from fldp.support.canonical_json import Json
 
 
-def describe(oracle: Oracle) -> dict[str, Any]:
+def describe(oracle: Oracle) -> dict[str, Json]:
     """Describe an oracle as JSON: its name and the parameters that differ from their defaults.
 
     >>> import fldp
@@ -17,7 +16,7 @@ def describe(oracle: Oracle) -> dict[str, Any]:
     return {"name": oracle.name, **oracle.parameters}
 
 
-def build(fields: Any) -> Oracle:
+def build(fields: object) -> Oracle:
     """Build an oracle from its description; the inverse of ``describe``.
 
     >>> build({"name": "grr", "epsilon": 1, "domain_size": 5})
@@ -36,7 +35,7 @@ def build(fields: Any) -> Oracle:
         raise WireError(f"wire: {cls.__name__} needs {', '.join(cls.params)}") from None
 
 
-def abbreviate(fields: Any) -> str:
+def abbreviate(fields: object) -> str:
     """Return a description for a message: written as the oracle's ``repr`` where its name is known, and short.
 
     >>> abbreviate({"name": "grr", "epsilon": 1, "domain_size": 5})

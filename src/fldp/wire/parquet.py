@@ -8,8 +8,9 @@ several times: these must agree with each other and with the rows that were read
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from io import RawIOBase
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
@@ -17,9 +18,14 @@ from fldp.data.reports import Reports
 from fldp.errors import FldpError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.support import canonical_json
+from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load
 from fldp.wire.arrow_reports import batch, check_columns, fields, names, reason, reports_of
 from fldp.wire.description import build, describe
+
+if TYPE_CHECKING:
+    from pyarrow import NativeFile, RecordBatch, Schema
+    from pyarrow.parquet import ParquetFile
 
 About = tuple[Oracle, str | None]  # what the metadata name: the oracle and the survey version
 
@@ -31,14 +37,14 @@ _BATCH_BYTES = 1 << 20
 _CHECK = 16  # hexadecimal digits of the checksum of what the file is about
 
 
-def schema(oracle: Oracle, survey: str | None = None, number: int | None = None) -> Any:
+def schema(oracle: Oracle, survey: str | None = None, number: int | None = None) -> "Schema":
     """Return the Arrow schema of an oracle's reports; a collector adds its number of the survey.
 
     >>> import fldp
     >>> schema(fldp.FHR(epsilon=1.0, domain_size=1023)).names
     ['plus', 'minus']
     """
-    meta = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
+    meta: dict[str, Json] = {"format": 1, "oracle": describe(oracle), **({"survey": survey} if survey else {})}
     meta |= {} if number is None else {"number": number}
     meta["check"] = _checksum(meta)
     return load("pyarrow", "parquet").schema(fields(oracle), metadata={_KEY: canonical_json.dumps(meta)})
@@ -66,11 +72,11 @@ def _checksum(meta: dict[str, Any]) -> str:
     return hashlib.sha256(canonical_json.dumps(meta)).hexdigest()[:_CHECK]
 
 
-def open_table(file: Any, **options: Any) -> Any:
+def open_table(file: "BinaryIO | RawIOBase | NativeFile", *, buffer_size: int = 0) -> "ParquetFile":
     """Open a Parquet file for reading; page checksums are verified, and the numbers of rows must agree."""
     parquet = load("pyarrow.parquet", "parquet")
     try:
-        table = parquet.ParquetFile(file, page_checksum_verification=True, **options)
+        table = parquet.ParquetFile(file, page_checksum_verification=True, buffer_size=buffer_size)
         agree = _rows_agree(table.metadata)
     except FldpError:
         raise
@@ -90,7 +96,7 @@ def _rows_agree(footer: Any) -> bool:
     return all(group.column(place).num_values == group.num_rows for group in groups for place in flat)
 
 
-def batches(table: Any, groups: Iterable[int], **options: Any) -> Iterator[Any]:
+def batches(table: "ParquetFile", groups: Iterable[int], **options: int | list[str]) -> "Iterator[RecordBatch]":
     """Yield the rows of some row groups; a damaged page, or another number of rows than promised, is an error.
 
     The rows are complete only if the iteration ends by itself.
@@ -110,7 +116,7 @@ def batches(table: Any, groups: Iterable[int], **options: Any) -> Iterator[Any]:
         raise WireError(f"parquet: cannot be read: there are {abs(missing)} rows {'fewer' if missing > 0 else 'more'}")
 
 
-def row_batches(table: Any, groups: Iterable[int], oracle: Oracle) -> Iterator[Any]:
+def row_batches(table: "ParquetFile", groups: Iterable[int], oracle: Oracle) -> "Iterator[RecordBatch]":
     """Yield the columns of an oracle's reports, about 1 MiB of them at a time."""
     width = oracle.report_format.nbytes
     size = max(1, min(_MAX_ROWS, _BATCH_BYTES // width))
@@ -124,7 +130,7 @@ def damaged(what: str, error: Exception) -> WireError:
     return WireError(f"parquet: {what}: {(str(error).splitlines() or ['no reason given'])[0]}")
 
 
-def about(table: Any) -> About | None:
+def about(table: "ParquetFile") -> About | None:
     """Return the oracle and the survey's version that a file names; None if another program wrote it."""
     metadata = table.schema_arrow.metadata or {}
     if _KEY not in metadata:

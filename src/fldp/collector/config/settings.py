@@ -126,7 +126,7 @@ class Settings:
         return self.data if self.database is None else next(filter(writable, _temporary()), None)
 
     @classmethod
-    def load(cls, flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None) -> "Settings":
+    def load(cls, flags: Mapping[str, object], environment: Mapping[str, str], file: Path | None = None) -> "Settings":
         """Read settings from everywhere; report all mistakes at once, with the source of each value."""
         file = file or (Path(environment["FLDP_CONFIG"]) if environment.get("FLDP_CONFIG") else None)
         mistakes = MistakeList()

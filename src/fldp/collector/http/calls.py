@@ -19,8 +19,8 @@ from fldp.interface.models import Query, SmallBody
 from fldp.interface.operations import JSON, Operation
 from fldp.interface.reading import ModelError, from_json, from_query
 
-Q = TypeVar("Q")
-B = TypeVar("B")
+Q = TypeVar("Q", covariant=True)
+B = TypeVar("B", covariant=True)
 R = TypeVar("R")
 P = ParamSpec("P")
 _encode = msgspec.json.Encoder().encode
@@ -91,7 +91,7 @@ def reply(content: object, status: int = 200) -> Response:
     return Response(_encode(content), status, media_type=JSON)
 
 
-async def requested_version(call: Call[Any, Any]) -> PublishedSurvey:
+async def requested_version(call: Call[object, object]) -> PublishedSurvey:
     """Return the version that a path names, as it is stored now, if the token is good for it."""
     published = await call.collector.surveys.get(call.request.path_params["id"], fresh=True)
     permit(call.token, published.entry.name)

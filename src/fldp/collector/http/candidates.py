@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fldp.collector.http.bodies import SURVEY_BYTES, body_of, media_type
 from fldp.collector.http.calls import Call
@@ -22,7 +21,7 @@ def require_labels(published: PublishedSurvey) -> None:
 
 
 @asynccontextmanager
-async def candidates_body(call: Call[Any, None], published: PublishedSurvey) -> AsyncIterator[bytes]:
+async def candidates_body(call: Call[object, None], published: PublishedSurvey) -> AsyncIterator[bytes]:
     """Read a body with candidates; its bytes are accounted for until the estimate is made."""
     if not published.survey.needs_candidates:
         raise _problem("the answers of this survey are listed: GET the estimates of all of them")

@@ -68,7 +68,7 @@ def _check_choice(name: str, chosen: str | None, choices: tuple[str, ...], mista
         mistakes.check((name,), one_of(*choices) if choices else _absent, chosen)
 
 
-def _absent(owner: str, name: str, value: str) -> str:
+def _absent(owner: str, name: str, value: object) -> str:
     del owner, value
     raise ParameterError(f"this survey has no {name}")
 

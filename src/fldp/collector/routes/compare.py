@@ -1,7 +1,5 @@
 """GET and POST .../compare: how shares changed from some days to others, and what may be chance."""
 
-from typing import Any
-
 from starlette.responses import Response
 
 from fldp.collector.http.calls import Call, reply, requested_version
@@ -39,7 +37,7 @@ def _facts(
     days: tuple[Days, Days],
     query: CompareQuery,
     body: bytes | None = None,
-) -> dict[str, Any]:
+) -> comparison.Change:
     candidates = parse_candidates(body, collector.settings.max_values)
     survey = published.survey
     windows = [DayWindow(published.entry.number, each) for each in days]

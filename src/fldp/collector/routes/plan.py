@@ -59,7 +59,8 @@ def _planned(collector: Collector, fields: dict[str, Any]) -> str:
     if mistakes or size is None:
         raise mistaken(mistakes, "malformed")
     asked = {key: fields[key] for key in ("users", "epsilon", "eta") if key in fields}
-    return plan_view.as_json(plan(domain_size=size, **asked, **treatment.parameters), None)
+    declared = {name: getattr(treatment, name) for name in treatment.parameters}
+    return plan_view.as_json(plan(domain_size=size, **asked, **declared), None)
 
 
 def _domain(

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
 
 from starlette.responses import Response
 
+from fldp.support.canonical_json import Json
 from fldp.support.validation import MistakeList
 
 TITLES = {
@@ -41,11 +41,11 @@ class Problem(Exception):  # noqa: N818 - it is a response, not a mistake of our
     """
 
     def __init__(
-        self, status: int, slug: str | None, detail: str, headers: Mapping[str, str] | None = None, **more: Any
+        self, status: int, slug: str | None, detail: str, headers: Mapping[str, str] | None = None, **more: Json
     ) -> None:
         super().__init__(detail)
         self.status, self.headers = status, dict(headers or {})
-        self.fields = {
+        self.fields: dict[str, Json] = {
             "type": f"urn:fldp:{slug}" if slug else "about:blank",
             "title": TITLES[slug] if slug else HTTPStatus(status).phrase,
             "status": status,

@@ -32,7 +32,7 @@ class TokenTerms:
     expires: datetime | None
 
     @classmethod
-    def check(cls, fields: Mapping[str, Any], now: datetime, mistakes: MistakeList) -> "TokenTerms":
+    def check(cls, fields: Mapping[str, object], now: datetime, mistakes: MistakeList) -> "TokenTerms":
         """Read the terms of a new token, as a request or a command gives them; they are good if nothing is mistaken.
 
         >>> mistakes = MistakeList()

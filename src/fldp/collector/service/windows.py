@@ -1,8 +1,7 @@
 """Views of a survey at one moment of the store: its snapshot, its minimum, and estimates of its tallies."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from fldp.collector.service.problems import Problem, not_found
 from fldp.collector.service.survey_cache import PublishedSurvey
@@ -29,7 +28,9 @@ def require_minimum(n: int, published: PublishedSurvey) -> None:
         raise Problem(403, "too-few", f"nothing is shown of fewer than {minimum} reports", minimum=minimum)
 
 
-def estimate(survey: Survey, tally: Tally, options: dict[str, Any], candidates: tuple[str, ...] | None) -> Estimate:
+def estimate(
+    survey: Survey, tally: Tally, options: Mapping[str, object], candidates: tuple[str, ...] | None
+) -> Estimate:
     """Estimate the counts of all labels, or of the candidates where the answers are strings."""
     if candidates is None:
         return survey.estimate(tally, **options)

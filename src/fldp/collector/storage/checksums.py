@@ -11,7 +11,7 @@ Row = tuple[Any, ...]
 _NUMBER = struct.Struct(">cq")
 
 
-def row_checksum(*fields: Any) -> int:
+def row_checksum(*fields: object) -> int:
     """Return 32 bits of SHA-256 over the fields of a row, each with its type and length.
 
     The types matter: in a damaged SQLite file a blob may turn into a text of the same bytes. The migration of
@@ -23,7 +23,7 @@ def row_checksum(*fields: Any) -> int:
     return int.from_bytes(hashlib.sha256(b"".join(map(_encoded, fields))).digest()[:4], "big")
 
 
-def _encoded(field: Any) -> bytes:
+def _encoded(field: object) -> bytes:
     if isinstance(field, int):
         return _NUMBER.pack(b"\1", field)
     if isinstance(field, bytes):

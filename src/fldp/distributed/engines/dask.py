@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fldp.distributed.engines import local
 from fldp.distributed.lake.layout import Piece, deal
@@ -19,6 +19,11 @@ from fldp.errors import FldpError, ParameterError
 from fldp.support.optional_imports import load
 from fldp.support.progress import Progress
 from fldp.wire.arrow_reports import names
+
+if TYPE_CHECKING:
+    from dask.dataframe import DataFrame
+
+    from distributed import Client
 
 ABOUT = "a Dask cluster"
 FRAMES = {"dask": "Dask"}
@@ -32,7 +37,7 @@ def tally_pieces(
     progress: Progress,
     *,
     address: str | None = None,
-    client: Any = None,
+    client: "Client | None" = None,
     tasks: int | None = None,
 ) -> PartialTally:
     """Tally pieces in at most ``tasks`` tasks: on the client given, the active one, or a new one for an address."""
@@ -47,7 +52,9 @@ def _tasks(client: Any) -> int:
     return _TASKS_PER_THREAD * max(1, int(sum(client.nthreads().values())))
 
 
-def tally_frame(frame: Any, job: Job, *, address: str | None = None, client: Any = None) -> PartialTally:
+def tally_frame(
+    frame: "DataFrame", job: Job, *, address: str | None = None, client: "Client | None" = None
+) -> PartialTally:
     """Tally the report columns of a DataFrame; a bad row is named by its partition and its place there."""
     delayed = load("dask", "dask").delayed(_tally_partition)
     partitions = frame[list(names(job.oracle))].to_delayed()
@@ -128,7 +135,7 @@ def _active(distributed: Any) -> Any:
         return None
 
 
-def privatize_frame(frame: Any, privatizer: Privatizer, check_unique: bool) -> Any:
+def privatize_frame(frame: "DataFrame", privatizer: Privatizer, check_unique: bool) -> "DataFrame":
     """Privatize a column of a DataFrame, when it is computed."""
     rows = frame[privatizer.columns]
     if check_unique:
@@ -138,7 +145,8 @@ def privatize_frame(frame: Any, privatizer: Privatizer, check_unique: bool) -> A
         refuse_repeated(privatizer.identifier, int(repeated))
     form = local.as_pandas(privatizer.schema.empty_table())
     reports = rows.map_partitions(local.privatize_frame, privatizer, False, meta=form, enforce_metadata=False)
-    return reports.clear_divisions()
+    private: DataFrame = reports.clear_divisions()
+    return private
 
 
 def _repeated(frame: Any) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fldp.distributed.lake.layout import Piece
 from fldp.distributed.lake.partial_tally import PartialTally
@@ -19,6 +19,10 @@ from fldp.errors import DomainError
 from fldp.support.optional_imports import load
 from fldp.support.progress import Progress
 from fldp.wire.arrow_reports import check_columns, names
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from pyarrow import Table
 
 ABOUT = "all cores"
 FRAMES = {"pandas": "pandas", "pyarrow": "pyarrow"}
@@ -73,7 +77,7 @@ class _Queue:
             yield piece
 
 
-def tally_frame(frame: Any, job: Job, *, place: str = "frame") -> PartialTally:
+def tally_frame(frame: "DataFrame | Table", job: Job, *, place: str = "frame") -> PartialTally:
     """Tally a frame of pandas or Arrow; a bad row is named by its place in it."""
     table, total, first = as_table(frame), job.partial_tally(), 0
     check_columns(table.schema, job.oracle)
@@ -84,7 +88,7 @@ def tally_frame(frame: Any, job: Job, *, place: str = "frame") -> PartialTally:
     return total
 
 
-def privatize_frame(frame: Any, privatizer: Privatizer, check_unique: bool) -> Any:
+def privatize_frame(frame: "DataFrame | Table", privatizer: Privatizer, check_unique: bool) -> "DataFrame | Table":
     """Privatize a column of a frame of pandas or Arrow."""
     if hasattr(frame, "column_names"):
         return _privatize_table(frame, privatizer, check_unique)
@@ -98,7 +102,7 @@ def _privatize_table(table: Any, privatizer: Privatizer, check_unique: bool) -> 
     return load("pyarrow", "parquet").Table.from_batches(privatizer.batches([table]), privatizer.schema)
 
 
-def as_table(frame: Any) -> Any:
+def as_table(frame: "DataFrame | Table") -> "Table":
     """Return a frame of pandas or Arrow as a table of Arrow."""
     arrow = load("pyarrow", "parquet")
     if isinstance(frame, arrow.Table):
@@ -109,7 +113,8 @@ def as_table(frame: Any) -> Any:
         raise DomainError(f"frame: columns must be of one type each: {str(error).splitlines()[0]}") from None
 
 
-def as_pandas(table: Any) -> Any:
+def as_pandas(table: "Table") -> "DataFrame":
     """Return a table of reports as a frame of pandas; bytes keep their Arrow type, or Dask would make text of them."""
     arrow_type, types = load("pandas", "pandas").ArrowDtype, load("pyarrow.types", "parquet")
-    return table.to_pandas(types_mapper=lambda kind: None if types.is_integer(kind) else arrow_type(kind))
+    frame: DataFrame = table.to_pandas(types_mapper=lambda kind: None if types.is_integer(kind) else arrow_type(kind))
+    return frame

@@ -6,7 +6,7 @@ from typing import Any, Concatenate, Protocol
 from fldp.distributed.engines import dask, local, spark
 from fldp.distributed.lake.layout import Piece
 from fldp.distributed.lake.partial_tally import PartialTally
-from fldp.distributed.lake.row_privatizer import Privatizer
+from fldp.distributed.lake.row_privatizer import AnyFrame, Privatizer
 from fldp.distributed.lake.scan import Job
 from fldp.errors import DomainError, ParameterError
 from fldp.support.progress import Progress
@@ -52,7 +52,7 @@ def get_engine(name: str) -> Engine:
     return ENGINES[one_of(*ENGINES)("tally", "engine", name)]
 
 
-def engine_of(frame: Any) -> str | None:
+def engine_of(frame: object) -> str | None:
     """Return the name of the engine that takes a frame; None if it is no frame.
 
     >>> import pyarrow
@@ -63,7 +63,7 @@ def engine_of(frame: Any) -> str | None:
     return next((name for name, engine in ENGINES.items() if package in engine.FRAMES), None)
 
 
-def tally_frame(frame: Any, job: Job, engine: str, **options: Any) -> PartialTally:
+def tally_frame(frame: object, job: Job, engine: str, **options: object) -> PartialTally:
     """Tally the report columns of a frame; ``engine`` must be the one that takes it."""
     own = engine_of(frame)
     if engine != own:
@@ -71,14 +71,15 @@ def tally_frame(frame: Any, job: Job, engine: str, **options: Any) -> PartialTal
     return get_engine(engine).tally_frame(frame, job, **options)
 
 
-def privatize_frame(frame: Any, privatizer: Privatizer, check_unique: bool) -> Any:
+def privatize_frame(frame: AnyFrame, privatizer: Privatizer, check_unique: bool) -> AnyFrame:
     """Privatize a column of a frame, by the engine that takes it."""
     own = engine_of(frame)
     if own is None:
         libraries = _listed([title for engine in ENGINES.values() for title in engine.FRAMES.values()])
         raise DomainError(f"privatize: frame must be of {libraries}, got {type(frame).__name__}")
     privatizer.check(frame)
-    return ENGINES[own].privatize_frame(frame, privatizer, check_unique)
+    reports: AnyFrame = ENGINES[own].privatize_frame(frame, privatizer, check_unique)
+    return reports
 
 
 def _listed(names: list[str]) -> str:

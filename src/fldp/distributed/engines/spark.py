@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fldp.distributed.engines import spark_shuffle
 from fldp.distributed.lake.layout import Piece, deal
@@ -24,6 +24,9 @@ from fldp.errors import DomainError, FldpError, ParameterError
 from fldp.support.optional_imports import load
 from fldp.support.progress import Progress
 from fldp.wire.arrow_reports import fields
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 ABOUT = "a Spark cluster"
 FRAMES = {"pyspark": "Spark"}
@@ -44,7 +47,7 @@ def tally_pieces(
     progress: Progress,
     *,
     address: str | None = None,
-    session: Any = None,
+    session: "SparkSession | None" = None,
     tasks: int | None = None,
 ) -> PartialTally:
     """Tally pieces in at most ``tasks`` tasks: in the session given, the active one, or a new one for an address."""
@@ -56,7 +59,7 @@ def tally_pieces(
     return total
 
 
-def tally_frame(frame: Any, job: Job) -> PartialTally:
+def tally_frame(frame: "DataFrame", job: Job) -> PartialTally:
     """Tally the report columns of a DataFrame; a bad row is named by its partition and its place there."""
     columns = [_column(frame, field) for field in fields(job.oracle)]
     with one_line():
@@ -98,7 +101,7 @@ def _column(frame: Any, field: Any) -> str:
     return _quoted(field.name)
 
 
-def privatize_frame(frame: Any, privatizer: Privatizer, check_unique: bool) -> Any:
+def privatize_frame(frame: "DataFrame", privatizer: Privatizer, check_unique: bool) -> "DataFrame":
     """Privatize a column of a DataFrame, when it is computed."""
     with one_line():
         if check_unique:
@@ -151,19 +154,19 @@ _SETTINGS = {
 
 
 @contextmanager
-def open_session(session: Any, address: str | None) -> Iterator[Any]:
+def open_session(session: "SparkSession | None", address: str | None) -> "Iterator[SparkSession]":
     """Yield the session given, the active one, or a new one that is stopped in the end."""
     sessions = load("pyspark.sql", "spark").SparkSession
     existing = session or sessions.getActiveSession()
     if existing is not None and address is not None:
         raise ParameterError(f"spark: address must be None where there is a session already, got {address!r}")
-    started = None if existing else _start_session(sessions.builder, address or "local[*]")
+    spark = existing or _start_session(sessions.builder, address or "local[*]")
     try:
         with one_line():
-            yield existing or started
+            yield spark
     finally:
-        if started is not None:
-            started.stop()
+        if not existing:
+            spark.stop()
 
 
 def _start_session(builder: Any, master: str) -> Any:
@@ -217,9 +220,9 @@ def worker_error(text: str) -> str:
     return str(exceptions[0]) if exceptions else (text.strip().splitlines() or ["no reason given"])[0]
 
 
-def parallelism(session: Any) -> int:
+def parallelism(session: "SparkSession") -> int:
     """Return a number of tasks: enough to use all cores, even if some of them are slow."""
-    configured = int(session.conf.get("spark.sql.shuffle.partitions"))
+    configured = int(str(session.conf.get("spark.sql.shuffle.partitions")))
     try:
         return max(configured, 4 * int(session.sparkContext.defaultParallelism))
     except Exception:  # Spark Connect has no SparkContext

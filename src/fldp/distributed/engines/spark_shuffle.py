@@ -4,7 +4,7 @@ import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from fldp.distributed.lake.partial_tally import PartialTally
 from fldp.distributed.lake.scan import Job
 from fldp.support.optional_imports import load
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _COUNTS = 1 << 11  # of a chunk: 16 KiB, since Spark hands 10,000 rows at a time to Python
 _ROWS = 1 << 6
@@ -72,7 +75,7 @@ def collect(job: Job, rows: Iterable[Row]) -> PartialTally:
     return replace(total, state=state)
 
 
-def batches(rows: Iterable[Row]) -> Iterator[Any]:
+def batches(rows: Iterable[Row]) -> "Iterator[pyarrow.RecordBatch]":
     """Yield rows as record batches of Arrow."""
     arrow, source = load("pyarrow", "parquet"), iter(rows)
     form = arrow.schema([("chunk", arrow.int32()), ("content", arrow.binary())])
@@ -80,7 +83,7 @@ def batches(rows: Iterable[Row]) -> Iterator[Any]:
         yield arrow.record_batch([list(column) for column in zip(*group, strict=True)], schema=form)
 
 
-def pairs(batches: Iterable[Any]) -> Iterator[Row]:
+def pairs(batches: "Iterable[pyarrow.RecordBatch]") -> Iterator[Row]:
     """Yield the rows of record batches."""
     for batch in batches:
         yield from zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from heapq import nsmallest
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from fldp.data.reports import Array, Tally
 from fldp.errors import MergeError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.wire.arrow_reports import GOOD, reason, reports_of
+
+if TYPE_CHECKING:
+    import pyarrow
 
 MAX_LISTED = 100
 
@@ -87,7 +90,7 @@ class PartialTally:
             self.oracle.count(data, self.state)
             self.n += len(data)
 
-    def count_rows(self, rows: Any, path: str, first: int) -> bool:
+    def count_rows(self, rows: "pyarrow.RecordBatch", path: str, first: int) -> bool:
         """Count the good ones of Arrow rows, the rows of ``path`` from ``first``, and list the others.
 
         Return False if there was a bad one.

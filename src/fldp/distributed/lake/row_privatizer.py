@@ -6,18 +6,32 @@ the result has the report columns only: no identifier, no index, and within a ba
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from fldp.errors import DomainError
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.row_words import RowWords, RunKey
+from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load
 from fldp.survey.survey import Survey
 from fldp.wire import parquet
 from fldp.wire.arrow_reports import batch
 from fldp.wire.description import describe
 
+if TYPE_CHECKING:
+    import pyarrow
+
 _BATCH = 1 << 16
+
+
+class Frame(Protocol):
+    """A table of any library, by what all have in common."""
+
+    @property
+    def columns(self) -> Iterable[object]: ...
+
+
+AnyFrame = TypeVar("AnyFrame", bound=Frame)
 
 
 @dataclass(frozen=True)
@@ -40,7 +54,7 @@ class Privatizer:
         return self.target.version if isinstance(self.target, Survey) else None
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> "pyarrow.Schema":
         """The Arrow schema of the reports."""
         return parquet.schema(self.oracle, self.version)
 
@@ -49,7 +63,7 @@ class Privatizer:
         """The columns to read."""
         return [self.identifier, self.column]
 
-    def check(self, frame: Any) -> None:
+    def check(self, frame: Frame) -> None:
         """Check the parameters against the columns of a frame."""
         names = list(getattr(frame, "column_names", frame.columns))
         for what, name in (("identifier", self.identifier), ("column", self.column)):
@@ -62,13 +76,13 @@ class Privatizer:
         if not isinstance(self.key, RunKey):
             raise DomainError(f"privatize: run_key must be a RunKey, got {type(self.key).__name__}")
 
-    def batches(self, tables: Iterable[Any]) -> Iterator[Any]:
+    def batches(self, tables: "Iterable[pyarrow.Table | pyarrow.RecordBatch]") -> "Iterator[pyarrow.RecordBatch]":
         """Yield the reports of Arrow tables, or batches, in batches."""
         for table in tables:
             for start in range(0, table.num_rows, _BATCH):
                 yield self.batch(table.slice(start, _BATCH))
 
-    def batch(self, table: Any) -> Any:
+    def batch(self, table: "pyarrow.Table | pyarrow.RecordBatch") -> "pyarrow.RecordBatch":
         """Return the reports of some rows, in an order that is independent of the rows."""
         values, bound = self._values(present(table, self.column))
         identifiers = cells(self.identifier, present(table, self.identifier))
@@ -77,7 +91,7 @@ class Privatizer:
         return batch(self.schema, data[words.order()])
 
     @property
-    def _question(self) -> dict[str, Any]:
+    def _question(self) -> dict[str, Json]:
         return {"column": self.column, "oracle": describe(self.oracle), "survey": self.version}
 
     def _values(self, column: Any) -> tuple[Any, list[bytes]]:
@@ -88,7 +102,7 @@ class Privatizer:
         return column.to_numpy(zero_copy_only=False), cells(self.column, column)
 
 
-def present(table: Any, name: str) -> Any:
+def present(table: "pyarrow.Table | pyarrow.RecordBatch", name: str) -> "pyarrow.Array":
     """Return a column as one array; a missing cell is an error."""
     column = table.column(name)
     column = column.combine_chunks() if hasattr(column, "chunks") else column
@@ -100,7 +114,7 @@ def present(table: Any, name: str) -> Any:
     return column
 
 
-def cells(name: str, column: Any) -> list[bytes]:
+def cells(name: str, column: "pyarrow.Array") -> list[bytes]:
     """Return cells as bytes, after a letter for their type: ``i12``, ``sann``, ``b`` and the bytes.
 
     >>> import pyarrow

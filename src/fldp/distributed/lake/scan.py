@@ -3,15 +3,18 @@
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fldp.distributed.lake.layout import Piece, survey_of
 from fldp.distributed.lake.partial_tally import Bad, PartialTally
-from fldp.distributed.lake.storage import open_file
+from fldp.distributed.lake.storage import File, open_file
 from fldp.errors import FldpError, ParameterError, WireError
 from fldp.oracles.base.oracle import Oracle
 from fldp.wire import parquet
 from fldp.wire.arrow_reports import check_columns
+
+if TYPE_CHECKING:
+    import pyarrow.parquet
 
 _BUFFER = 1 << 20
 
@@ -107,7 +110,7 @@ def _scan_groups(table: Any, path: str, groups: range, job: Job, total: PartialT
     return True
 
 
-def open_table(file: Any, job: Job) -> Any:
+def open_table(file: File, job: Job) -> "pyarrow.parquet.ParquetFile":
     """Open a file of a lake; one that does not belong to the job is refused."""
     table = parquet.open_table(file, buffer_size=_BUFFER)
     named = parquet.about(table)
@@ -116,7 +119,7 @@ def open_table(file: Any, job: Job) -> Any:
     return table
 
 
-def check_size(file: Any, piece: Piece) -> None:
+def check_size(file: File, piece: Piece) -> None:
     """Refuse a file that was replaced after it was listed: its pieces would be of two files."""
     if file.seek(0, io.SEEK_END) != piece.size:
         raise FldpError(f"{piece.path}: has changed since it was listed")

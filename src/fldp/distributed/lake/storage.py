@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from stat import S_ISDIR
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from fldp.errors import FldpError
 from fldp.support.optional_imports import load
 
+if TYPE_CHECKING:
+    import pyarrow
+
+File: TypeAlias = "io.RawIOBase | pyarrow.NativeFile"
 _LOCAL = ("file://", "local://")
 
 
@@ -53,7 +57,7 @@ def is_url(source: str) -> bool:
 
 
 @contextmanager
-def open_file(path: str) -> Iterator[Any]:
+def open_file(path: str) -> Iterator[File]:
     """Open a file of a lake for pyarrow. A failure of the storage is an FldpError, never a bad file."""
     if not is_url(path):
         with _local_errors(path), load("pyarrow", "parquet").OSFile(path) as file:

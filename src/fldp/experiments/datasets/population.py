@@ -2,10 +2,10 @@
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +106,7 @@ class Dataset:
         """The names of those that have to be given."""
         return [parameter.name for parameter in self._own if parameter.default is parameter.empty]
 
-    def check(self, chosen: Mapping[str, Any]) -> None:
+    def check(self, chosen: Collection[str]) -> None:
         """Refuse parameters that the function does not have, and say which is missing."""
         for name in chosen:
             if name not in self.parameters:
@@ -166,7 +166,7 @@ def get(name: str) -> Dataset:
     return _registry[name]
 
 
-def load(name: str, seed: int = 0, **parameters: Any) -> Population:
+def load(name: str, seed: int = 0, **parameters: object) -> Population:
     """Return the population of a dataset.
 
     >>> load("zipf").n

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from time import process_time
-from typing import Any
 
 from fldp.experiments.datasets.population import Population
 from fldp.experiments.paper.attacks import ETAS, Attack, Match, attacks, matches, subjects
@@ -53,7 +52,9 @@ class Evidence:
         """The datasets of the main experiment, with their users and values."""
         return {each.key[0]: each.key[1:] for each in self.main.summary("dataset", "n", "domain_size")}
 
-    def oracle(self, name: str, domain_size: int, epsilon: float | None = None, **parameters: Any) -> FrequencyOracle:
+    def oracle(
+        self, name: str, domain_size: int, epsilon: float | None = None, **parameters: object
+    ) -> FrequencyOracle:
         """Return an oracle by name."""
         cls = self.oracles.get(name) or get_listed(name)
         return cls(epsilon=self.epsilon if epsilon is None else epsilon, domain_size=domain_size, **parameters)

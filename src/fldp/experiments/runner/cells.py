@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import fldp
 from fldp import wire
@@ -24,6 +24,7 @@ from fldp.experiments.runner.specification import Specification
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.randomness.stream import Stream
 from fldp.support import canonical_json
+from fldp.support.canonical_json import Json
 
 _CHUNK, _CHUNK_BITS = 1 << 16, 1 << 27
 
@@ -69,7 +70,7 @@ class RunPlan:
         return plan
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Json]:
         """All that the measurements depend on, as JSON."""
         return {
             **self.specification.as_dict(),
@@ -120,7 +121,7 @@ class RunPlan:
             values.append(float(metrics.get(view.metric).function(estimates[key], population.counts, k)))
         return values
 
-    def rows(self, cell: Cell, values: list[float]) -> Iterator[tuple[Any, ...]]:
+    def rows(self, cell: Cell, values: list[float]) -> Iterator[tuple[str | float, ...]]:
         """Yield the rows of the table for a cell."""
         spec, population, oracle = self.specification, self.populations[cell.dataset], self.oracle(cell)
         contender, totals = spec.oracles[cell.oracle], (population.n, population.domain_size)
@@ -139,7 +140,7 @@ def decoded(oracle: FrequencyOracle, tally: Tally, decoder: str, repair: str) ->
     return estimate if repair == "none" else postprocess(estimate, repair)
 
 
-def collect(oracle: FrequencyOracle, counts: Any, *, rng: Stream) -> Tally:
+def collect(oracle: FrequencyOracle, counts: metrics.Integers, *, rng: Stream) -> Tally:
     """Run the whole protocol: every user's report is drawn, encoded, decoded, checked and counted, chunk by chunk.
 
     >>> collect(fldp.OUE(epsilon=1.0, domain_size=3), fldp.experiments.Population("x", [5, 3, 2]).counts, rng=Stream(1))

@@ -12,20 +12,21 @@ from fldp.experiments.datasets import population
 from fldp.experiments.datasets.from_files import ENDINGS
 from fldp.oracles import get_listed
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.support.canonical_json import Json
 from fldp.support.validation import MistakeList, fail, line, one_of
 
 WHO = "experiment"
 Parameters = tuple[tuple[str, Any], ...]
 
 
-def pairs(parameters: Any) -> Parameters:
+def pairs(parameters: Mapping[str, object] | Parameters) -> Parameters:
     """Return parameters as sorted pairs that can be hashed and compared."""
     return tuple(
         (name, tuple(value) if isinstance(value, list) else value) for name, value in sorted(dict(parameters).items())
     )
 
 
-def plain(pairs: Parameters) -> dict[str, Any]:
+def plain(pairs: Parameters) -> dict[str, Json]:
     """Return parameters as JSON and TOML have them."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in pairs}
 
@@ -110,7 +111,7 @@ class Contender:
         return get_listed(self.name)(epsilon=epsilon, domain_size=domain_size, **dict(self.parameters))
 
 
-def source(owner: str, name: str, value: Any) -> Source:
+def source(owner: str, name: str, value: object) -> Source:
     """Accept a source, a name or a path, or a table."""
     if isinstance(value, Source):
         return value
@@ -119,7 +120,7 @@ def source(owner: str, name: str, value: Any) -> Source:
         return Source(table.pop("name"), label=table.pop("label", ""), parameters=pairs(table))
 
 
-def contender(owner: str, name: str, value: Any) -> Contender:
+def contender(owner: str, name: str, value: object) -> Contender:
     """Accept a contender, a name, or a table."""
     if isinstance(value, Contender):
         return value

@@ -11,12 +11,12 @@ import json
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from fldp.errors import FldpError
+from fldp.support.canonical_json import Json
 
 
-def line_of(thing: Any) -> bytes:
+def line_of(thing: Json) -> bytes:
     r"""Return a JSON value as a line with its checksum.
 
     >>> line_of([1])
@@ -39,7 +39,7 @@ def good(line: bytes) -> bool:
 class Journal:
     """The journal of one experiment, open and locked; ``done`` holds the measurements of every finished cell."""
 
-    def __init__(self, path: str | Path, experiment: dict[str, Any]) -> None:
+    def __init__(self, path: str | Path, experiment: dict[str, Json]) -> None:
         self.path = Path(path)
         self.done: dict[int, list[float]] = {}
         try:
@@ -59,7 +59,7 @@ class Journal:
         except OSError:
             raise FldpError(f"{self.path}: another run is writing to it") from None
 
-    def _resume(self, heading: bytes, experiment: dict[str, Any]) -> None:
+    def _resume(self, heading: bytes, experiment: dict[str, Json]) -> None:
         lines = self.path.read_bytes().splitlines(keepends=True)
         if len(lines) < 2 and heading.startswith(b"".join(lines)):  # nothing yet, or not even a whole heading
             os.ftruncate(self._file, 0)
@@ -103,7 +103,7 @@ class Journal:
         os.close(self._file)
 
 
-def _difference(heading: bytes, experiment: dict[str, Any]) -> str:
+def _difference(heading: bytes, experiment: dict[str, Json]) -> str:
     """Return in which parts a journal's experiment differs from this one."""
     try:
         recorded = json.loads(heading[17:]) if good(heading) else None

@@ -28,10 +28,10 @@ coverage share of the values whose 95 % interval holds the truth                
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fldp.data.estimate import Estimate
 from fldp.errors import ParameterError
@@ -41,7 +41,7 @@ from fldp.numerics.word_kernels import keyed_hash
 from fldp.support.validation import fail
 
 Integers = NDArray[np.int64]
-Function = Callable[[Any, Any, int], float]
+Function = Callable[[Estimate, Integers, int], float]
 _TIES = U64(0x746F70206B)
 LEVEL = 0.95
 
@@ -100,7 +100,7 @@ def get(name: str) -> Metric:
     return _registry[name]
 
 
-def top(counts: NDArray[Any], k: int) -> Integers:
+def top(counts: Floats | Integers, k: int) -> Integers:
     """Return the values with the ``k`` largest counts, largest first; ties in the fixed pseudo-random order.
 
     >>> top(np.array([1, 9, 5, 7]), 2)
@@ -113,7 +113,7 @@ def top(counts: NDArray[Any], k: int) -> Integers:
     return np.asarray(among[order[:k]])
 
 
-def _pair(estimate: Any, truth: Any) -> tuple[Floats, Floats]:
+def _pair(estimate: Estimate | ArrayLike, truth: ArrayLike) -> tuple[Floats, Floats]:
     """Return estimated and true counts as floats, of one size."""
     estimated = np.asarray(getattr(estimate, "counts", estimate), np.float64)
     real = np.asarray(truth, np.float64)
@@ -133,7 +133,7 @@ def _tops(estimated: Floats, real: Floats, k: int) -> tuple[Integers, Integers]:
 
 
 @metric("kld")
-def kld(estimate: Any, truth: Any, k: int) -> float:
+def kld(estimate: Estimate | ArrayLike, truth: ArrayLike, k: int) -> float:
     """Return half the sum of both Kullback-Leibler divergences between the true top k and its estimate.
 
     >>> kld([30, 10, 0], [20, 20, 0], 2)
@@ -147,7 +147,7 @@ def kld(estimate: Any, truth: Any, k: int) -> float:
 
 
 @metric("re")
-def relative_error(estimate: Any, truth: Any, k: int) -> float:
+def relative_error(estimate: Estimate | ArrayLike, truth: ArrayLike, k: int) -> float:
     """Return the median relative error over the true top k.
 
     >>> relative_error([30, 10, 5], [20, 20, 5], 3)
@@ -159,7 +159,7 @@ def relative_error(estimate: Any, truth: Any, k: int) -> float:
 
 
 @metric("se")
-def squared_error(estimate: Any, truth: Any, k: int) -> float:
+def squared_error(estimate: Estimate | ArrayLike, truth: ArrayLike, k: int) -> float:
     """Return the mean squared error over the values that are in the estimated and in the true top k.
 
     >>> squared_error([30, 10, 10], [25, 15, 10], 1), squared_error([0, 0, 50], [25, 15, 10], 1)
@@ -171,7 +171,7 @@ def squared_error(estimate: Any, truth: Any, k: int) -> float:
 
 
 @metric("ncr", lower_is_better=False)
-def cumulative_rank(estimate: Any, truth: Any, k: int) -> float:
+def cumulative_rank(estimate: Estimate | ArrayLike, truth: ArrayLike, k: int) -> float:
     """Return the normalized cumulative rank of the estimated top k.
 
     >>> cumulative_rank([30, 0, 20, 10], [40, 30, 20, 10], 2)
@@ -183,7 +183,7 @@ def cumulative_rank(estimate: Any, truth: Any, k: int) -> float:
 
 
 @metric("f1", lower_is_better=False)
-def f1(estimate: Any, truth: Any, k: int) -> float:
+def f1(estimate: Estimate | ArrayLike, truth: ArrayLike, k: int) -> float:
     """Return the F1 score of the estimated top k; both sets are of one size, so precision and recall are the same.
 
     >>> f1([30, 0, 20, 10], [40, 30, 20, 10], 2)
@@ -194,7 +194,7 @@ def f1(estimate: Any, truth: Any, k: int) -> float:
 
 
 @metric("mse", of_top=False)
-def mean_squared_error(estimate: Any, truth: Any, k: int) -> float:
+def mean_squared_error(estimate: Estimate | ArrayLike, truth: ArrayLike, k: int) -> float:
     """Return the mean squared error over all values; times the users, it is the variance of a count per user.
 
     >>> mean_squared_error([3, 1], [2, 2], 2)
@@ -206,7 +206,7 @@ def mean_squared_error(estimate: Any, truth: Any, k: int) -> float:
 
 
 @metric("l1", of_top=False)
-def l1(estimate: Any, truth: Any, k: int) -> float:
+def l1(estimate: Estimate | ArrayLike, truth: ArrayLike, k: int) -> float:
     """Return the sum of absolute errors over all values.
 
     >>> l1([3, 1], [2, 2], 2)
@@ -218,7 +218,7 @@ def l1(estimate: Any, truth: Any, k: int) -> float:
 
 
 @metric("max", of_top=False)
-def maximum_error(estimate: Any, truth: Any, k: int) -> float:
+def maximum_error(estimate: Estimate | ArrayLike, truth: ArrayLike, k: int) -> float:
     """Return the largest absolute error over all values.
 
     >>> maximum_error([3, 0, 1], [1, 1, 2], 3)
@@ -230,7 +230,7 @@ def maximum_error(estimate: Any, truth: Any, k: int) -> float:
 
 
 @metric("coverage", of_top=False, lower_is_better=False)
-def coverage(estimate: Any, truth: Any, k: int) -> float:
+def coverage(estimate: Estimate | ArrayLike, truth: ArrayLike, k: int) -> float:
     """Return the share of all values whose 95 % interval holds the truth; about 0.95 is best, not 1.
 
     >>> import fldp

@@ -11,6 +11,7 @@ from fldp.errors import FldpError, ParameterError
 from fldp.experiments.datasets.from_files import ENDINGS
 from fldp.experiments.runner import metrics
 from fldp.experiments.runner.contenders import WHO, Contender, Source, contender, pairs, plain, source
+from fldp.support.canonical_json import Json
 from fldp.support.validation import Constraint, MistakeList, fail, integer, one_of, positive
 
 
@@ -47,7 +48,7 @@ class Specification:
         """The number of tallies to draw."""
         return len(self.datasets) * len(self.oracles) * len(self.epsilons) * self.runs
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Json]:
         """Return the experiment as JSON and TOML have it; ``from_dict`` is the inverse."""
         return {
             **{each.name: getattr(self, each.name) for each in fields(self)},
@@ -59,7 +60,7 @@ class Specification:
         }
 
     @classmethod
-    def from_dict(cls, given: Any) -> "Specification":
+    def from_dict(cls, given: object) -> "Specification":
         """Read an experiment from the table of its TOML file; report all mistakes at once.
 
         >>> Specification.from_dict({"datasets": ["zipf"], "oracles": ["oue"], "epsilon": [1.0]})

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,13 +77,13 @@ class Table:
     [Summary(key=('OUE', 1.0), mean=0.2..., spread=0.1..., runs=3)]
     """
 
-    def __init__(self, columns: Mapping[str, Sequence[Any] | Column]) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[str | float] | Column]) -> None:
         if list(columns) != list(COLUMNS):
             raise fail("table", "its columns", ", ".join(COLUMNS), ", ".join(columns))
         self._columns = {name: _column(name, cells) for name, cells in columns.items()}
 
     @classmethod
-    def of(cls, rows: Iterable[Sequence[Any]]) -> "Table":
+    def of(cls, rows: Iterable[Sequence[str | float]]) -> "Table":
         """Build a table from its rows."""
         cells = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
         return cls(dict(zip(COLUMNS, cells, strict=True)))
@@ -106,7 +106,7 @@ class Table:
     def __repr__(self) -> str:
         return f"<table of {len(self)} measurements>"
 
-    def where(self, **conditions: Any) -> "Table":
+    def where(self, **conditions: str | float | Collection[str | float]) -> "Table":
         """Return the rows whose columns hold these values, or one of these where several are given."""
         selected = np.ones(len(self), np.bool_)
         for name, wanted in conditions.items():

@@ -1,7 +1,6 @@
 """BitStrategy: the strategy for reports of bits."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +58,6 @@ def set_bits(size: int, values: NDArray[np.int64], rows: Array) -> NDArray[np.ui
     return np.asarray(np.unpackbits(rows, axis=1, count=size, bitorder="little")[:, values])
 
 
-def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
+def packed(bits: NDArray[np.integer | np.bool_]) -> NDArray[np.uint8]:
     """Pack rows of bits into bytes, the lowest bit first."""
     return np.packbits(bits, axis=1, bitorder="little")

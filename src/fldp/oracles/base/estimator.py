@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.reports import Tally
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.support.validation import Constraint
 
 if TYPE_CHECKING:
@@ -28,22 +29,22 @@ class Estimator:
 
     options: ClassVar[Mapping[str, Constraint]] = {}  # of ``estimate``, beside the decoder
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
+    def decode(self, tally: Tally, **options: Option) -> Floats:
         """Return unbiased counts of all values."""
         raise NotImplementedError(f"{tally.oracle.title}: define estimator, or decode and variance")
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
+    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         """Return the exact variance of the estimated count of a value that ``count`` of ``n`` users hold.
 
         Given an array of the counts of all values, return an array of their variances.
         """
         raise NotImplementedError("define estimator, or decode and variance")
 
-    def mean_variance(self, n: int, **options: Any) -> float:
+    def mean_variance(self, n: int, **options: Option) -> float:
         """Return the mean variance over all values, if ``n`` users hold them equally often."""
         return float(self.variance(n, n / self.size, **options))
 
-    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
         """Return the variances of the estimates of all values, given true or estimated counts, and exact totals."""
         return np.asarray(self.variance(totals[0], np.clip(counts, 0, totals[0]), **options))
 
@@ -52,7 +53,7 @@ class Estimator:
         """Lower bounds for the reported variances, one per value."""
         return np.zeros(self.size)
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Return the sum of the covariances of all ordered pairs of members: 0 if estimates are uncorrelated."""
         del n, counts, members, options
         return 0.0
@@ -71,6 +72,6 @@ class Estimator:
         """Return the exact number of users in each run."""
         return (tally.n,)
 
-    def estimate_by(self, method: str, source: "Tally | Reports", options: Mapping[str, Any]) -> "Estimate":
+    def estimate_by(self, method: str, source: "Tally | Reports", options: Mapping[str, Option]) -> "Estimate":
         """Estimate by a method other than ``"linear"`` that the oracle names in ``methods``."""
         raise NotImplementedError(f"{source.oracle.title}: method {method!r} is listed in methods but not implemented")

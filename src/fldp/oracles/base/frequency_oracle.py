@@ -3,21 +3,20 @@
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fldp.data.estimate import Basis, Estimate
+from fldp.data.estimate import Basis, Estimate, Option
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import Values, as_values
+from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.moved_members import Adapted, nearest
 from fldp.oracles.base.oracle import Law as Law
 from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.support.validation import Constraint, integer, one_of, positive
-
-if TYPE_CHECKING:
-    pass
 
 MAX_VALUES = 2**31 - 1
 _STATISTICS = tuple(name for name in vars(Estimator) if not name.startswith("_"))
@@ -42,27 +41,32 @@ class FrequencyOracle(Oracle):
 
     # ----------------------------------------------------------------------------------------------------------
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         if "estimator" not in vars(cls) and vars(cls).keys() & set(_STATISTICS):
             Adapted.give(cls, "estimator", _with_own_methods)
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
+    @overload
+    def variance(self, n: int, count: float, **options: Option) -> float: ...
+    @overload
+    def variance(self, n: int, count: Floats | NDArray[np.int64], **options: Option) -> Floats: ...
+    def variance(self, n: int, count: Counts | NDArray[np.int64], **options: Option) -> float | Floats:
         """Return the exact variance of the estimated count of a value that ``count`` of ``n`` users hold.
 
         Given an array of the counts of all values, return an array of their variances.
         """
         # A class that overrides this has an estimator that calls the overriding method: hence the estimator's class.
-        return type(self.estimator).variance(self.estimator, n, count, **options)
+        counts = np.asarray(count, np.float64) if isinstance(count, np.ndarray) else count
+        return type(self.estimator).variance(self.estimator, n, counts, **options)
 
     @property
     def _values_end(self) -> int:
         return self.domain_size
 
-    def _as_values(self, values: Any) -> Values:
+    def _as_values(self, values: object) -> Values:
         return as_values(self.title, values, self.domain_size)
 
-    def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Any) -> Estimate:
+    def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Option) -> Estimate:
         """Estimate how many users hold each value, unbiased, with standard errors.
 
         Oracles with several ``decoders`` take ``decoder=``, those with several ``methods`` take ``method=``. All

@@ -6,13 +6,17 @@ from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields
 from functools import cached_property, partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from fldp.data.formats import ReportFormat, TallyFormat
 
+if TYPE_CHECKING:
+    from fldp.oracles.base.oracle import Oracle
+
 T = TypeVar("T")
+AnyOracle = TypeVar("AnyOracle", bound="Oracle")
 
 _STATISTICS = ("decode", "mean_variance", "variances", "covariance_of_sum", "draw_state", "least_variances")
 _ANSWERS = (
@@ -44,7 +48,7 @@ _CONVERTED: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def moved(oracle: Any, name: str) -> Any:
+def moved(oracle: "Oracle", name: str) -> Any:
     """Return a member under its old name, with a warning that names the new one."""
     if name not in _MOVED:
         raise AttributeError(f"{type(oracle).__name__!r} object has no attribute {name!r}", name=name, obj=oracle)
@@ -62,21 +66,21 @@ class Adapted(cached_property[T]):
     """A format or an estimator made of members that a class defines under their old names."""
 
     @classmethod
-    def give(cls, oracle_class: Any, name: str, made_of: Callable[[Any], Any]) -> None:
+    def give(cls, oracle_class: type, name: str, made_of: Callable[[AnyOracle], T]) -> None:
         """Give one to a class."""
         value = cls(made_of)
         value.__set_name__(oracle_class, name)
         setattr(oracle_class, name, value)
 
 
-def adapt(cls: Any) -> None:
+def adapt(cls: type) -> None:
     """Give a class that defines members under their old names the formats that they amount to."""
     owners = {_MOVED[name][0] for name in _MOVED.keys() & vars(cls).keys()}
     for owner in owners & _FORMATS.keys() - vars(cls).keys():
         Adapted.give(cls, owner, partial(_amounts_to, owner))
 
 
-def _amounts_to(owner: str, oracle: Any) -> Any:
+def _amounts_to(owner: str, oracle: "Oracle") -> Any:
     cls, kind = type(oracle), _FORMATS[owner]
     inherited = nearest(oracle, owner)
     parts = dict(vars(inherited)) if inherited else {}
@@ -89,7 +93,7 @@ def _amounts_to(owner: str, oracle: Any) -> Any:
     return kind(**{each.name: parts[each.name] for each in fields(kind) if each.name in parts})
 
 
-def nearest(oracle: Any, owner: str) -> Any:
+def nearest(oracle: "Oracle", owner: str) -> Any:
     """Return the format or estimator of the nearest base class that has one in the new form; None if none has."""
     for cls in type(oracle).__mro__:
         value = vars(cls).get(owner)
@@ -103,7 +107,7 @@ def nearest(oracle: Any, owner: str) -> Any:
     return None
 
 
-def with_own_answers(companion: type[T], known: Collection[str], oracle_class: Any, registered: Any) -> type[T]:
+def with_own_answers(companion: type[T], known: Collection[str], oracle_class: type, registered: type) -> type[T]:
     """Return a companion with the answers that a class of oracles gives itself, under their old names.
 
     An answer in ``known``, which the companion gives, counts if the class it is registered for does not inherit the

@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Estimate
+from fldp.data.estimate import Estimate, Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, MergeError, ParameterError
 from fldp.oracles.base.moved_members import adapt, moved
 from fldp.randomness.stream import Stream, Words
+from fldp.support.canonical_json import Json
 from fldp.support.display import Displayed
 from fldp.support.validation import Constraint, one_of
 
@@ -53,7 +54,7 @@ class Refreshing(Protocol):
     def lasting_epsilon(self) -> float:
         """The epsilon of all reports of one stored answer together."""
 
-    def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
+    def keep(self, values: object, *, rng: int | Stream | None = None) -> Reports:
         """Draw the answers that people store, which are never sent."""
 
     def respond(self, kept: Reports, *, rng: int | Stream | None = None) -> Reports:
@@ -126,12 +127,12 @@ class Oracle(ABC):
         """The number of possible values: as integers they lie in ``[0, _values_end)``."""
 
     @abstractmethod
-    def _as_values(self, values: Any) -> Values:
+    def _as_values(self, values: object) -> Values:
         """Coerce a caller's values to an array of integers; raise ``DomainError`` if they are none."""
 
     # ----------------------------------------------------------------------------------------------------------
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         adapt(cls)
 
@@ -154,7 +155,7 @@ class Oracle(ABC):
         """Check parameters against each other, each of which has passed its constraint, and fill in open ones."""
         return
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[..., "Oracle"], tuple[type["Oracle"], dict[str, object]]]:
         """Pickle the parameters alone, without cached properties."""
         return _rebuild, (type(self), {field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
 
@@ -170,7 +171,7 @@ class Oracle(ABC):
         return type(self).__name__
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """The parameters of this oracle as JSON values, without those at their default.
 
         >>> import fldp
@@ -190,7 +191,7 @@ class Oracle(ABC):
         """The least number of values that a single report leaves possible."""
         return self._values_end
 
-    def privatize(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
+    def privatize(self, values: object, *, rng: int | Stream | None = None) -> Reports:
         """Perturb values on the client: one value, a list, an array or a Series.
 
         ``rng=None`` draws from the operating system. A seed makes the noise predictable: **experiments only**,
@@ -209,7 +210,7 @@ class Oracle(ABC):
             self.perturb(copy, words, data[part])
         return Reports.trusted(self, data)
 
-    def tally(self, reports: Any) -> Tally:
+    def tally(self, reports: object) -> Tally:
         """Count reports, on the server.
 
         >>> import fldp
@@ -226,7 +227,7 @@ class Oracle(ABC):
             self.count(reports.data, state)
         return Tally(self, state, len(reports))
 
-    def _as_tally(self, tally: Any) -> Tally:
+    def _as_tally(self, tally: object) -> Tally:
         """Coerce to a non-empty ``Tally`` of this oracle; ``Reports`` are tallied first."""
         if isinstance(tally, Reports):
             tally = self.tally(tally)
@@ -248,7 +249,7 @@ class Oracle(ABC):
         """Estimate how many users hold each value, with standard errors."""
 
 
-def check_options(oracle: Oracle, options: Mapping[str, Any]) -> None:
+def check_options(oracle: Oracle, options: Mapping[str, Option]) -> None:
     """Raise ``ParameterError`` for options of ``estimate`` that an oracle does not have."""
     allowed = dict(oracle.estimator.options)
     if oracle.decoders:

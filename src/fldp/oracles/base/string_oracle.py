@@ -12,21 +12,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Basis, Estimate
+from fldp.data.estimate import Basis, Estimate, Option
 from fldp.data.fingerprints import FINGERPRINTS, MAX_CANDIDATES, Fingerprints, as_candidates, fingerprints
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.randomness.stream import Words
+from fldp.support.canonical_json import Json
 from fldp.support.validation import Constraint, fail, integer, one_of, positive
 
 
@@ -37,7 +38,7 @@ class Fit(NamedTuple):
     """
 
     counts: Floats
-    context: Mapping[str, Any]
+    context: Mapping[str, Option]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +48,11 @@ class StringEstimator(ABC):
     options: ClassVar[Mapping[str, Constraint]] = {}
 
     @abstractmethod
-    def fit(self, tally: Tally, marks: Fingerprints, **options: Any) -> Fit:
+    def fit(self, tally: Tally, marks: Fingerprints, **options: Option) -> Fit:
         """Return the estimated counts of the strings with these fingerprints, and the context of their variances."""
 
     @abstractmethod
-    def variance(self, n: int, count: Any, **context: Any) -> Any:
+    def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:
         """Return the variances of the estimated counts of candidates, given the counts of all of them.
 
         ``context`` comes from a fit, or is the ``marks`` of the candidates alone; then nobody is assumed to hold
@@ -59,10 +60,10 @@ class StringEstimator(ABC):
         """
 
     @abstractmethod
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Option) -> float:
         """Return the sum of the covariances of all ordered pairs of members."""
 
-    def select(self, method: str, tally: Tally, listed: "Listed") -> tuple[Sequence[str], dict[str, Any]]:
+    def select(self, method: str, tally: Tally, listed: "Listed") -> tuple[Sequence[str], dict[str, Option]]:
         """Return the candidates that a method other than ``"linear"`` keeps, and the options to fit them with."""
         del listed
         raise NotImplementedError(f"{tally.oracle.title}: method {method!r} is listed in methods but not implemented")
@@ -76,9 +77,11 @@ class StringOracle(Oracle):
     """
 
     @property
-    @abstractmethod
     def estimator(self) -> StringEstimator:
         """How a tally becomes counts of candidates, and how much these vary."""
+        raise NotImplementedError(
+            f"{self.title}: define estimator, a StringEstimator with fit, variance and covariance_of_sum"
+        )
 
     # ----------------------------------------------------------------------------------------------------------
 
@@ -86,7 +89,7 @@ class StringOracle(Oracle):
     def _values_end(self) -> int:
         return FINGERPRINTS
 
-    def _as_values(self, values: Any) -> Values:
+    def _as_values(self, values: object) -> Values:
         return fingerprints(self.title, values)
 
     def estimate(
@@ -95,7 +98,7 @@ class StringOracle(Oracle):
         *,
         candidates: Iterable[str | bytes] | None = None,
         method: str = "linear",
-        **options: Any,
+        **options: Option,
     ) -> Estimate:
         """Estimate how many users hold each candidate, with standard errors.
 
@@ -118,7 +121,7 @@ class StringOracle(Oracle):
         basis = Basis(options, context=context)
         return Estimate(listed, counts, stderr, counted.n, labels=listed.candidates, basis=basis)
 
-    def variance(self, n: int, count: Any, **context: Any) -> Any:
+    def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:
         """Return the variances of the estimated counts of candidates, as its estimator says."""
         return self.estimator.variance(n, count, **context)
 
@@ -149,13 +152,13 @@ def listed(who: str, oracle: Oracle, candidates: Sequence[str] | None = None) ->
     raise ParameterError(f"{who}: {oracle.title} is for strings, so {rule}")
 
 
-def _of_strings(owner: str, name: str, value: Any) -> StringOracle:
+def _of_strings(owner: str, name: str, value: object) -> StringOracle:
     if not isinstance(value, StringOracle):
         raise fail(owner, name, "an oracle over strings", value)
     return value
 
 
-def _listed(owner: str, name: str, value: Any) -> tuple[str, ...]:
+def _listed(owner: str, name: str, value: object) -> tuple[str, ...]:
     del name
     return as_candidates(owner, value)
 
@@ -169,13 +172,13 @@ class AmongCandidates(Estimator):
 
     runs = ()
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
+    def decode(self, tally: Tally, **options: Option) -> Floats:
         return self.strings.fit(tally, self.marks, **options).counts
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
+    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         return self.strings.variance(n, count, **{"marks": self.marks, **options})
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         return self.strings.covariance_of_sum(n, counts, members, **{"marks": self.marks, **options})
 
 
@@ -217,7 +220,7 @@ class Listed(FrequencyOracle):
         return self.base.title
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         return self.base.parameters
 
     def __repr__(self) -> str:
@@ -238,6 +241,7 @@ class Listed(FrequencyOracle):
     def estimator(self) -> AmongCandidates:
         return AmongCandidates(self.domain_size, self.base.estimator, self.marks)
 
-    def estimate(self, tally: Tally | Reports, **options: Any) -> Estimate:
+    def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Option) -> Estimate:
         counted = self._as_tally(tally)
-        return self.base.estimate(Tally(self.base, counted.state, counted.n), candidates=self.candidates, **options)
+        strings = Tally(self.base, counted.state, counted.n)
+        return self.base.estimate(strings, candidates=self.candidates, method=method, **options)

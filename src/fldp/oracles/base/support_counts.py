@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import TallyFormat
 from fldp.data.reports import Tally
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import support_counts
@@ -45,12 +46,12 @@ class Supports(Estimator):
         every = np.ones(self.size)
         return every * float(self.p), every * float(self.q), every * float(self.p - self.q)
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
+    def decode(self, tally: Tally, **options: Option) -> Floats:
         del options
         supports = tally.state.astype(np.float64) - tally.n * float(self.q)
         return supports / float(self.p - self.q)
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
+    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         del options
         own, other = self._noise
         return count * own + (n - count) * other
@@ -91,20 +92,21 @@ class SupportsByKind(Estimator):
         own = [float(p * (1 - p) / (p - q) ** 2) for p, q in self.kinds]
         return np.array(own), np.array([float(q * (1 - q) / (p - q) ** 2) for p, q in self.kinds])
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
+    def decode(self, tally: Tally, **options: Option) -> Floats:
         del options
         _, q, gap = self.chances
         return np.asarray((tally.state - tally.n * q) / gap)
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
+    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         """Of a single count the kind is unknown: return the largest variance of any kind."""
         del options
         counts, (own, other) = np.asarray(count, np.float64), self._spreads
         if counts.shape == (self.size,):
             return counts * own[self.kind_of] + (n - counts) * other[self.kind_of]
-        return np.max([counts * a + (n - counts) * b for a, b in zip(own, other, strict=True)], axis=0)
+        largest: Floats = np.max([counts * a + (n - counts) * b for a, b in zip(own, other, strict=True)], axis=0)
+        return largest
 
-    def mean_variance(self, n: int, **options: Any) -> float:
+    def mean_variance(self, n: int, **options: Option) -> float:
         del options
         own, other = self._spreads
         each = n / self.size

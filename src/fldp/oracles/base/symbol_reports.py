@@ -17,7 +17,7 @@ def add_symbols(symbols: Any, state: Any) -> None:
         state[symbols[i]] += 1
 
 
-def symbol_dtype(count: int) -> np.dtype[Any]:
+def symbol_dtype(count: int) -> np.dtype[np.unsignedinteger]:
     """Return the smallest unsigned type for the numbers below ``count``.
 
     >>> symbol_dtype(256), symbol_dtype(257)

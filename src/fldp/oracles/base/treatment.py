@@ -12,6 +12,7 @@ import numpy as np
 
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle
+from fldp.support.canonical_json import Json
 from fldp.support.validation import fail, integer, one_of, positive, whole_number
 
 MAX_SENSITIVE, MAX_BUDGETS = 256, 100  # so that a list of them fits into the header of a batch
@@ -19,7 +20,7 @@ MAX_SENSITIVE, MAX_BUDGETS = 256, 100  # so that a list of them fits into the he
 Budgets = tuple[tuple[int, float], ...]
 
 
-def sensitive_values(owner: str, name: str, value: Any) -> tuple[int, ...]:
+def sensitive_values(owner: str, name: str, value: object) -> tuple[int, ...]:
     """Accept a set of values, sorted.
 
     >>> sensitive_values("URR", "sensitive", [4, 0])
@@ -35,7 +36,7 @@ def sensitive_values(owner: str, name: str, value: Any) -> tuple[int, ...]:
     return tuple(values)
 
 
-def own_budgets(owner: str, name: str, value: Any) -> Budgets:
+def own_budgets(owner: str, name: str, value: object) -> Budgets:
     """Accept budgets of single values, as a mapping or a list of pairs.
 
     >>> own_budgets("IDUE", "budgets", {3: 1, 0: 0.5})
@@ -126,7 +127,7 @@ class Treatment:
         return [name for name in _CHECKS if getattr(self, name) is not None]
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """The declaration, as parameters of the oracles that support it."""
         return {name: getattr(self, name) for name in self._given}
 
@@ -143,7 +144,7 @@ class Treatment:
         return epsilon if self.distance is None else epsilon / DISTANCES[self.distance].most(domain_size)
 
 
-def treatment_of(oracle: Oracle) -> dict[str, Any]:
+def treatment_of(oracle: Oracle) -> dict[str, Json]:
     """Return the parameters by which an oracle treats values differently; empty for most oracles.
 
     >>> import fldp

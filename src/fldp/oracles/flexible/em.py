@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fldp.data.estimate import Estimate
+from fldp.data.estimate import Estimate, Option
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.errors import ParameterError
@@ -95,7 +95,7 @@ def estimate_by(
     method: str,
     walsh: "Walsh",
     source: Tally | Reports,
-    options: Mapping[str, Any],
+    options: Mapping[str, Option],
     progress: Progress | None = None,
 ) -> Estimate:
     """Estimate by ``"adaptive"`` weights or by ``"em"``; the result keeps the unbiased estimate.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
@@ -68,7 +69,7 @@ def check_pairs(pairs: Any, mask: Any, good: Any) -> None:
 class PairSigns(Walsh):
     """Estimates from the signs and the masks of pairs of positions."""
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Estimates of items s and t have covariance -(1-w)^2 times the count of item s^t.
 
         How many ordered pairs of members have each XOR is an autocorrelation: two transforms.

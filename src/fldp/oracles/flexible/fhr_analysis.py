@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
 from fldp.oracles.flexible.fhr import FHR
@@ -70,7 +69,7 @@ class FHRAnalysis(WalshAnalysis[FHR]):
         shared = [Band(pairs // 16, a, b) for a in quarter for b in quarter]
         return Profile.of([*shared, Band(pairs // 4, Fraction(1, 2), Fraction(0))], pairs // 2)
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
         item, rows = value + self.oracle.rows.first, self.oracle.rows.rows

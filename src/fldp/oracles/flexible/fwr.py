@@ -30,7 +30,7 @@ MAX_SCATTERED = 1 << 22  # values: anonymity is computed by a transform over all
 _MAX_CELLS = 1 << 20  # entries of a table of reports by values
 
 
-def halving(owner: str, name: str, value: Any) -> Fraction:
+def halving(owner: str, name: str, value: object) -> Fraction:
     """Accept 1, 1/2, 1/4 and so on, as a fraction.
 
     >>> halving("FWR", "eta", 0.25)
@@ -333,7 +333,7 @@ class HRR(FrequencyOracle):
         return self.parities.estimator
 
 
-def _only(owner: str, name: str, value: Any) -> Any:
+def _only(owner: str, name: str, value: object) -> Any:
     raise fail(owner, name, "1; FWR has others", value)
 
 

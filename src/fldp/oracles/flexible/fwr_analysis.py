@@ -15,7 +15,7 @@ from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import analyses, analysis
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
 from fldp.oracles.flexible.fwr import FWR, HRR
@@ -145,7 +145,7 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR]):
         bands.append(Band(cells * (K - 1) * g * g, 1 - Fraction(1, K), Fraction(0)))
         return Profile.of(bands, self.oracle.parities.rows**self.oracle.parities.masks * g)
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         if public is None:
             raise fail(self.oracle.title, "public", "the masks that the law is conditional on", public)
         self.check_enumerable(value)

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Estimate
+from fldp.data.estimate import Estimate, Option
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import ParameterError
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.flexible.em import estimate_by
@@ -52,11 +51,11 @@ class Walsh(Estimator):
     parts: Callable[[Tally], tuple[Floats | float, Floats]]
     characters: Callable[[Array], tuple[NDArray[np.uint64], Floats]]
 
-    def weight(self, **options: Any) -> float:
+    def weight(self, **options: Option) -> float:
         """Return the weight of the response."""
         return 1.0 if options.get("decoder") == "paper" else self.noise.weight
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
+    def decode(self, tally: Tally, **options: Option) -> Floats:
         leak, response = self.parts(tally)
         weight = self.weight(**options)
         return np.asarray(weight * response + (1 - weight) * leak)
@@ -71,10 +70,10 @@ class Walsh(Estimator):
         weight = noise.leak * others / np.maximum((noise.leak + noise.response) * others + noise.own * count, 1e-300)
         return np.asarray(weight * response + (1 - weight) * leak)
 
-    def estimate_by(self, method: str, source: Tally | Reports, options: Mapping[str, Any]) -> Estimate:
+    def estimate_by(self, method: str, source: Tally | Reports, options: Mapping[str, Option]) -> Estimate:
         return estimate_by(method, self, source, options)
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
+    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         weight, noise = self.weight(**options), self.noise
         leak = 0.0 if weight == 1 else (1 - weight) ** 2 * noise.leak
         return count * weight**2 * noise.own + (n - count) * (weight**2 * noise.response + leak)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
@@ -35,7 +36,7 @@ def respond(symbols: Any, coins: Any, keep: Any, other: Any, out: Any) -> None:
 class SymbolSupports(Supports):
     """Supports of reports that support one value each."""
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Symbols exclude each other in a report, so two supports have covariance -pq or -q^2."""
         del options
         p, q, size = self.p, self.q, int(members.sum())

@@ -1,14 +1,12 @@
 """The analysis of GRR and RR."""
 
-from typing import Any
-
 import numpy as np
 
 from fldp.data.reports import Array
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import NAMED
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, supports_worth
 from fldp.oracles.base.support_counts_analysis import PureAnalysis
@@ -38,7 +36,7 @@ class GRRAnalysis(PureAnalysis[GRR | RR]):
             float(self.oracle.estimator.q / self.oracle.estimator.p),
         )
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
         return {

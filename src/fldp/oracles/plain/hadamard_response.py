@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, Kernel
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
 from fldp.numerics.word_kernels import parity
 from fldp.oracles.base.estimator import Estimator
@@ -26,7 +27,7 @@ from fldp.support.validation import Described, fail, integer
 MAX_BLOCKS = 1 << 16
 
 
-def power_of_two(owner: str, name: str, value: Any) -> int:
+def power_of_two(owner: str, name: str, value: object) -> int:
     """Accept a power of two, at most ``MAX_BLOCKS``."""
     number = integer(1, MAX_BLOCKS)(owner, name, value)
     if number & (number - 1):
@@ -61,24 +62,24 @@ class RowSigns(Estimator):
     p: Fraction
     q: Fraction
 
-    def to_rows(self, marks: NDArray[Any]) -> NDArray[np.int64]:
+    def to_rows(self, marks: NDArray[np.integer | np.bool_]) -> NDArray[np.int64]:
         """Scatter a number for each value to its row, one line per block."""
         rows = np.zeros((self.blocks, self.order), np.int64)
         values = np.arange(self.size)
         rows[values & (self.blocks - 1), values // self.blocks + 1] = marks
         return rows
 
-    def from_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def from_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Gather a number for each value from its row: the inverse of ``to_rows``."""
         return np.asarray(rows[:, 1:].T.reshape(-1)[: self.size])
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
+    def decode(self, tally: Tally, **options: Option) -> Floats:
         """The transform gives +1 reports minus -1 reports in each row; the mean for the own value is ``p - q``."""
         del options
         signs = walsh_hadamard(tally.state.reshape(self.blocks, -1))
         return np.asarray(self.from_rows(signs) / float(self.p - self.q), np.float64)
 
-    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
         """Return the variances of all estimates; they depend on how many users the block of a value has."""
         del options
         blocks = np.arange(self.size) & (self.blocks - 1)
@@ -86,19 +87,20 @@ class RowSigns(Estimator):
         own, near = np.clip(counts, 0, totals[0]), np.clip(inside, 0, totals[0])[blocks]
         return np.asarray(self._variance(totals[0], own, near))
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
+    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         counts = np.asarray(count, np.float64)
         if counts.shape == (self.size,):
             return self.variances(counts, (n,), **options)
         return self._variance(n, count, n)
 
-    def _variance(self, n: int, count: Any, inside: Any) -> Any:
+    def _variance(self, n: int, count: Counts, inside: Counts) -> float | Floats:
         """Return the variance for a value that ``count`` users hold, with ``inside`` users in its block."""
         p, q = self.p, self.q
         near, far = float((p + q) / (p - q) ** 2), float(2 * q / (p - q) ** 2)
-        return np.maximum(inside, count) * (near - far) + n * far - count
+        most: float | Floats = np.maximum(inside, count)
+        return most * (near - far) + n * far - count
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Estimates of rows s and t of one block have covariance 1/(p-q) times the count of its row s^t.
 
         The product of two rows is the row s^t, and the mean of that sign is ``p - q`` for its own value, else 0. A

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import Analysis, analyses
 from fldp.oracles.base.claims import UNUSED, CellClaim, Claim, supports
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, times
 from fldp.oracles.base.symbol_strategy import Symbols
@@ -53,7 +52,7 @@ class HRAnalysis(Analysis[HR]):
         agree = np.bitwise_count(data[:, None] & rows.astype(data.dtype)) & 1 == 0
         return np.where(inside & agree, 1.0, float(self.oracle.coin.q / self.oracle.coin.p))
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
         block, row = value & (self.oracle.blocks - 1), (value >> self.oracle._shift) + 1

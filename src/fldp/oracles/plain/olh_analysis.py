@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import CellClaim, ChanceClaim, Claim, Scores
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, independent_pairs, total_of
 from fldp.oracles.plain.olh import OLH
@@ -113,7 +112,7 @@ class OLHAnalysis(PureAnalysis[OLH]):
         symbols = multiply_high(hashes, U64(self.oracle.symbols))
         return np.where(symbols == data["symbol"][:, None], 1.0, float(self.oracle.coin.q / self.oracle.coin.p))
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         self.check_enumerable(value)
         if public is None:
             raise fail(self.oracle.title, "public", "the seed that the law is conditional on", public)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
@@ -95,12 +96,12 @@ class PointSupports(Supports):
     space: Space = field(kw_only=True)
     coin: SetCoin = field(kw_only=True)
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
+    def decode(self, tally: Tally, **options: Option) -> Floats:
         del options
         supports = hyperplane_sums(tally.state, self.space)[: self.size]
         return np.asarray((supports - tally.n * float(self.q)) / float(self.p - self.q))
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Variance of the sum minus the variances of its terms. Users beyond the counts count as average outsiders."""
         del options
         p, q = self.p, self.q

@@ -1,7 +1,6 @@
 """The analysis of PGR."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from fldp.numerics.projective_geometry import hyperplane_sums, opposite
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import UNUSED, CellClaim, Claim, supports
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, times
 from fldp.oracles.base.support_counts_analysis import PureAnalysis
@@ -41,7 +40,7 @@ class PGRAnalysis(PureAnalysis[PGR]):
         inside = opposite(data, np.arange(self.oracle.domain_size), self.oracle.space)
         return np.where(inside, 1.0, float(self.oracle.coin.q / self.oracle.coin.p))
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
         marks = np.zeros(self.oracle.space.size, np.int64)
@@ -65,4 +64,4 @@ class PGRAnalysis(PureAnalysis[PGR]):
         oracle = self.oracle
         supported = hyperplane_sums(times(targets, oracle.space.size), oracle.space)
         worth = (supported - len(targets) * float(oracle.estimator.q)) / float(oracle.estimator.p - oracle.estimator.q)
-        return Symbols(worth, oracle.report_format.dtype)
+        return Symbols(np.asarray(worth, np.float64), oracle.report_format.dtype)

@@ -3,7 +3,6 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from fldp.data.reports import Array
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Analysis, analyses
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
 from fldp.oracles.plain.single_value import Single
@@ -50,7 +49,7 @@ class SingleAnalysis(Analysis[Single]):
     def likelihoods(self, data: Array) -> Floats:
         return np.ones((len(data), 1))
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         return {0: Fraction(1)}
 
     def fakes(self, targets: Targets) -> Nothing:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
@@ -101,7 +102,7 @@ class SetSupports(Supports):
     both_own: Fraction = field(kw_only=True)
     both_others: Fraction = field(kw_only=True)
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """A set has a fixed size, so its members push each other out: once for the true value, once among the others.
 
         Ordered pairs of members: a holder of one has ``2 (m - 1)`` with the true value and ``(m - 1) (m - 2)`` without.

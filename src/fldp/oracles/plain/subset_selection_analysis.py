@@ -5,7 +5,6 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,7 +13,7 @@ from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import Scores
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.strategy import Generator, Strategy, Targets, supports_worth
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, supported_together
 from fldp.oracles.plain.subset_selection import SS
@@ -65,7 +64,7 @@ class SSAnalysis(PureAnalysis[SS]):
         np.put_along_axis(likelihoods, data.astype(np.int64), 1.0, axis=1)
         return likelihoods
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
         others, named = self.oracle.domain_size - 1, {}

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.bit_strategy import BitStrategy, set_bits
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, supports_worth
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, independent_pairs, total_of
@@ -46,7 +45,7 @@ class UnaryAnalysis(PureAnalysis[SUE | OUE]):
         bits = np.unpackbits(data, axis=1, count=self.oracle.domain_size, bitorder="little")
         return np.where(bits, 1.0, float(1 / self.oracle.coins.ratio))
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
         law = {}

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Tally
 from fldp.errors import ParameterError
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.string_oracle import Fit, Listed, StringEstimator
 from fldp.oracles.strings.bloom_model import CohortCounts, Design, Solver
 from fldp.oracles.strings.bloom_screening import screen
@@ -49,7 +50,7 @@ class LeastSquares(StringEstimator):
 
     options: ClassVar[Mapping[str, Constraint]] = {"held_out": flag}
 
-    def select(self, method: str, tally: Tally, listed: Listed) -> tuple[Sequence[str], dict[str, Any]]:
+    def select(self, method: str, tally: Tally, listed: Listed) -> tuple[Sequence[str], dict[str, Option]]:
         """Return the candidates that stand out in the even cohorts, or the first candidate if none does."""
         del method
         evidence, even = self.oracle.evidence(tally), slice(0, None, 2)
@@ -59,24 +60,24 @@ class LeastSquares(StringEstimator):
         chosen = screen(self.oracle.design(listed.marks, cohorts=even), evidence[even], false)
         return [listed.candidates[k] for k in chosen] or listed.candidates[:1], {"held_out": True}
 
-    def fit(self, tally: Tally, marks: Fingerprints, *, held_out: bool = False, **options: Any) -> Fit:
-        del options
+    def fit(self, tally: Tally, marks: Fingerprints, **options: Option) -> Fit:
+        held_out = bool(options.get("held_out"))
         solver = self._solver(marks, held_out)
         evidence = self.oracle.evidence(tally)[_cohorts(held_out)]
         counts = solver.solve(evidence)
         dispersion = solver.dispersion(tally.n, counts, evidence)
         return Fit(counts, {"marks": marks, "held_out": held_out, "dispersion": dispersion})
 
-    def variance(self, n: int, count: Any, **context: Any) -> Any:
+    def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:
         """Return the variance of the fit, which depends on the bits of the candidates, times its dispersion."""
-        solver, excess = self._basis(**context)
+        solver, excess = self._basis(context)
         counts = np.asarray(count, np.float64)
         if not counts.ndim:
             return solver.largest_variance(n, float(counts)) * excess
         return solver.variances(n, _at_most(n, counts)) * excess
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Any) -> float:
-        solver, excess = self._basis(**context)
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Option) -> float:
+        solver, excess = self._basis(context)
         plausible = _at_most(n, counts)
         together = solver.variances(n, plausible, members[None].astype(np.float64))[0]
         return float(together - solver.variances(n, plausible)[members].sum()) * excess
@@ -85,12 +86,10 @@ class LeastSquares(StringEstimator):
         """Yield for every cohort the weight of each debiased bit in the sum of estimates with these coefficients."""
         return self._solver(marks, False).influence(members)
 
-    def _basis(
-        self, marks: Fingerprints = _ANY, held_out: bool = False, dispersion: float = 1.0, **others: Any
-    ) -> tuple[Solver, float]:
+    def _basis(self, context: Mapping[str, Option]) -> tuple[Solver, float]:
         """Return the solver and the dispersion of a fit, from its context."""
-        del others
-        return self._solver(marks, held_out), dispersion
+        marks = np.asarray(context.get("marks", _ANY), np.int64)
+        return self._solver(marks, bool(context.get("held_out"))), float(context.get("dispersion", 1.0))
 
     def _solver(self, marks: Fingerprints, held_out: bool) -> Solver:
         return _solver(self.oracle, np.ascontiguousarray(marks).tobytes(), held_out)

@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
 from fldp.numerics.kernels import U64, Kernel
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -234,7 +235,7 @@ class SketchEstimator(StringEstimator):
     def _sizes(self) -> tuple[int, int]:
         return self.sketch.hashes, self.sketch.width
 
-    def fit(self, tally: Tally, marks: Fingerprints, **options: Any) -> Fit:
+    def fit(self, tally: Tally, marks: Fingerprints, **options: Option) -> Fit:
         del options
         rows = ((row[0], row[1:].reshape(self.sketch.response.tally_format.shape)) for row in tally.state)
         table = np.array(
@@ -261,19 +262,18 @@ class SketchEstimator(StringEstimator):
         """The variances that one report adds to the estimates of its own bucket and of another one."""
         return float(self.sketch.response.variance(1, 1.0)), float(self.sketch.response.variance(1, 0.0))
 
-    def variance(self, n: int, count: Any, *, squares: Any = None, **context: Any) -> Any:
+    def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:
         """Noise of own users, noise and collisions of others, and what the collisions share: ``docs/strings.md``."""
-        del context
         counts = np.asarray(count, np.float64)
-        if squares is None:
-            squares = np.sum(counts**2) if counts.ndim else counts**2 + (n - counts) ** 2
+        every = np.sum(counts**2) if counts.ndim else counts**2 + (n - counts) ** 2
+        squares = float(context.get("squares", every))
         (own, other), (k, m) = self._noise, self._sizes
         others, other_squares = n - counts, np.maximum(squares - counts**2, 0)
         collisions = (m - 1) / m**2 * (others + (other_squares - others) / k)
         inside = counts * own + others * (own + (m - 1) * other) / m + np.maximum(collisions, 0)
         return (m / (m - 1)) ** 2 * inside
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Option) -> float:
         """Candidates that share a bucket share its noise, and collide with each other."""
         del context
         (own, other), (k, m) = self._noise, self._sizes

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from fldp.oracles.base.analysis import Analysis, StringAnalysis, analyses, analy
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.numbered_strategy import Numbered
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.revelations import ReportPart
 from fldp.oracles.base.strategy import Targets
@@ -98,14 +97,14 @@ class SketchAnalysis(StringAnalysis[CMS | HCMS]):
         bands.append(Band(shared * every, Fraction(shared, self.oracle.hashes), Fraction(shared, self.oracle.hashes)))
         return Profile.of(bands, self.oracle.hashes * every)
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         self.check_enumerable(value)
         if public is None:
             raise fail(self.oracle.title, "public", "the hash function that the law is conditional on", public)
         row, drawn = public
         return self._response.law(int(self.oracle.sketch.buckets(value)[row]), drawn)
 
-    def publics(self) -> Iterable[Any]:
+    def publics(self) -> Iterable[Public]:
         return product(range(self._tried), self._response.publics())
 
     @property

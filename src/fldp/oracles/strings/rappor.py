@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +87,7 @@ class RAPPOR(StringOracle):
     methods = ("linear", "select")
 
     @classmethod
-    def published(cls, f: float = 0.5, p: float = 0.5, q: float = 0.75, *, hashes: int = 2, **others: Any) -> "RAPPOR":
+    def published(cls, f: float = 0.5, p: float = 0.5, q: float = 0.75, *, hashes: int = 2, **others: int) -> "RAPPOR":
         """Return the oracle with the parameters of the paper, each realised to 20 bits or more.
 
         >>> oracle = RAPPOR.published(f=0.5, p=0.5, q=0.75, hashes=2)
@@ -158,7 +157,7 @@ class RAPPOR(StringOracle):
     def tally_format(self) -> TallyFormat:
         return TallyFormat((self.cohorts, 1 + self.bits), _adds_up)
 
-    def keep(self, values: Any, *, rng: int | Stream | None = None) -> Reports:
+    def keep(self, values: object, *, rng: int | Stream | None = None) -> Reports:
         """Draw the permanent responses, in the format of reports. They are to be stored, never sent.
 
         >>> oracle = RAPPOR(epsilon=1.0, epsilon_permanent=2.0)

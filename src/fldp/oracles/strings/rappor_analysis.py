@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import product
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from fldp.oracles.base.analysis import StringAnalysis, analyses
 from fldp.oracles.base.bit_strategy import BitStrategy
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.numbered_strategy import Numbered
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, times
 from fldp.oracles.strings.rappor import RAPPOR
@@ -76,14 +75,14 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
                 times * ways << (self.oracle.bits - own - others), share * ways * mass, share * ways * other_mass
             )
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         return self._law(value, public, self.oracle.coins.p_star, self.oracle.coins.q_star)
 
-    def keep_law(self, value: int, public: Any) -> Law:
+    def keep_law(self, value: int, public: Public) -> Law:
         """Return the exact law of the permanent response, given the cohort."""
         return self._law(value, public, self.oracle.coins.f / 2, 1 - self.oracle.coins.f / 2)
 
-    def _law(self, value: int, public: Any, zero: Fraction, one: Fraction) -> Law:
+    def _law(self, value: int, public: Public, zero: Fraction, one: Fraction) -> Law:
         self.check_enumerable(value)
         if public is None:
             raise fail(self.oracle.title, "public", "the cohort that the law is conditional on", public)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import Kernel
-from fldp.numerics.types import Floats
+from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
@@ -66,29 +67,30 @@ class Channel(Estimator):
         """The variance that a report of each value (row) adds to the estimate of each value (column)."""
         return self.channel @ self.inverse**2 - np.eye(self.size)
 
-    def decode(self, tally: Tally, **options: Any) -> Floats:
+    def decode(self, tally: Tally, **options: Option) -> Floats:
         del options
         return np.asarray(tally.state @ self.inverse)
 
-    def variance(self, n: int, count: Any, **options: Any) -> Any:
+    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         del options
         counts = np.asarray(count, np.float64)
         if counts.shape == (self.size,):
             return counts @ self.spreads
         own = np.diag(self.spreads)
         other = np.where(np.eye(self.size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
-        return np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
+        largest: Floats = np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
+        return largest
 
-    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Any) -> Floats:
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
         """Linear in the counts: unbiased counts give unbiased variances, clipped ones would sum to far more than n."""
         del totals, options
         return np.maximum(counts @ self.spreads, 0.0)
 
-    def mean_variance(self, n: int, **options: Any) -> float:
+    def mean_variance(self, n: int, **options: Option) -> float:
         del options
         return float(n * self.spreads.mean())
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Variance of the sum minus the variances of its terms."""
         del n, options
         added = self.inverse[:, members].sum(axis=1)

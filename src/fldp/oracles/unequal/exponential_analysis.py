@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fldp.data.reports import Array
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Analysis, Promise, analyses
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, times
 from fldp.oracles.base.symbol_strategy import Symbols
@@ -56,7 +55,7 @@ class ExponentialAnalysis(Analysis[Exponential]):
     def likelihoods(self, data: Array) -> Floats:
         return np.asarray(self.oracle.channel.T[data])
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
         return {symbol: Fraction(share, 2**BITS) for symbol, share in enumerate(self.oracle.shares[value])}

@@ -5,7 +5,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Promise, analyses
 from fldp.oracles.base.bit_strategy import BitStrategy, set_bits
 from fldp.oracles.base.claims import Claim, Scores
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, supports_worth
 from fldp.oracles.base.support_counts import Chances
@@ -57,7 +56,7 @@ class IDUEAnalysis(UnevenAnalysis[IDUE]):
         zeros = np.array([float((1 - p) / (1 - q)) for p, q in self.oracle.estimator.kinds])[self.oracle.kind_of]
         return np.where(bits, ones, zeros)
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
         chances = [self.oracle.estimator.kinds[kind][k != value] for k, kind in enumerate(self.oracle.kind_of.tolist())]

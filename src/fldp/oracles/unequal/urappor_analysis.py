@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.bit_strategy import BitStrategy
 from fldp.oracles.base.claims import Claim, Scores
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Generator, Strategy, Targets, supports_worth
 from fldp.oracles.base.support_counts_analysis import independent_pairs, sum_of
@@ -90,7 +89,7 @@ class URAPPORAnalysis(UtilityAnalysis[URAPPOR]):
         likelihoods[rows, np.flatnonzero(self.oracle.places.kind_of == OTHER)[named[rows] - 1]] = 1.0
         return likelihoods
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         """An outcome is the bits and the number of the value that is named, or 0."""
         del public
         self.check_enumerable(value)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array
 from fldp.data.values import Values
@@ -27,7 +27,7 @@ _SCALE = 1 << BITS
 class SymbolSupportsByKind(NamingSupports):
     """Supports of reports that support one value each."""
 
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Any) -> float:
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
         """Symbols exclude each other in a report: the covariance of two is minus the product of their probabilities."""
         del options
         gap, q = float(self.revealed), float(self.kinds[SENSITIVE][1])

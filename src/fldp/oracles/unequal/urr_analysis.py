@@ -1,14 +1,14 @@
 """The analysis of URR."""
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fldp.data.reports import Array
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
-from fldp.oracles.base.oracle import Law
+from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, supports_worth
 from fldp.oracles.base.symbol_strategy import Symbols
@@ -38,7 +38,7 @@ class URRAnalysis(UtilityAnalysis[URR]):
             few + int(self.oracle.places.kind_of[other]),
         )
 
-    def law_of(self, value: int) -> Any:
+    def law_of(self, value: int) -> Callable[[int], Fraction]:
         """Return the probability of every symbol under a value, as a function."""
         hidden = set(self.oracle.sensitive)
 
@@ -53,7 +53,7 @@ class URRAnalysis(UtilityAnalysis[URR]):
         named, values = data[:, None] == np.arange(self.oracle.domain_size), self.oracle.places.kind_of[data][:, None]
         return np.where(named, 1.0, np.where(values == SENSITIVE, float(self.oracle.coin.q / self.oracle.coin.p), 0.0))
 
-    def law(self, value: int, public: Any = None) -> Law:
+    def law(self, value: int, public: Public = None) -> Law:
         del public
         self.check_enumerable(value)
         return {symbol: self.law_of(value)(symbol) for symbol in sorted({*self.oracle.sensitive, value})}

@@ -6,12 +6,14 @@ families and the two bounds of each, so an honest mechanism is accused in at mos
 many events were tried. ``docs/audit.md`` says what an audit cannot see.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from fractions import Fraction
+from typing import Any, TypeVar
 
 import numpy as np
 
+from fldp.data.formats import Array
 from fldp.data.frames import Columns, Framed, by_column
 from fldp.errors import ParameterError
 from fldp.numerics.binomial_bounds import MAX_TRIALS
@@ -32,7 +34,8 @@ SAMPLES, CONFIDENCE = 20_000, 0.99
 _FEW, _MAX_VALUES = 6, 32
 _MAX_BYTES = 1 << 31
 
-Source = Callable[[Any, int], Any]
+Source = Callable[[Any, int], object]
+People = TypeVar("People", bound=Sized)  # a value for each person
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,12 @@ class Audit(Framed, Displayed):
 
 
 def audit(
-    privatize: FrequencyOracle | Callable[[Any], Any],
+    privatize: FrequencyOracle | Callable[[Any], object],
     *,
     epsilon: float | None = None,
-    eta: Any = None,
+    eta: float | Fraction | None = None,
     domain_size: int | None = None,
-    values: Sequence[Any] | None = None,
+    values: Sequence[object] | None = None,
     oracle: FrequencyOracle | None = None,
     supports: Supports | None = None,
     samples: int = SAMPLES,
@@ -160,7 +163,7 @@ def values_of(oracle: FrequencyOracle, rng: int | Stream | None = None) -> tuple
     return tuple(plain[value] for value in choose_values(len(plain), rng))
 
 
-def repeated(enrol: Callable[[Any], Callable[[], Any]], times: int) -> Callable[[Any], Any]:
+def repeated(enrol: Callable[[People], Callable[[], object]], times: int) -> Callable[[People], Array]:
     """Return a ``privatize`` whose output is all answers of a person who is asked several times.
 
     ``enrol(values)`` takes one value for each person and returns a function that asks all of them once. A client that
@@ -181,7 +184,7 @@ def repeated(enrol: Callable[[Any], Callable[[], Any]], times: int) -> Callable[
     """
     integer(1, 1000)("audit", "times", times)
 
-    def ask(values: Any) -> Any:
+    def ask(values: People) -> Array:
         answer = enrol(values)
         asked = [OutputRows.of(answer(), len(values)).numbers for _ in range(times)]
         widest = max(numbers.shape[1] for numbers in asked)
@@ -191,7 +194,7 @@ def repeated(enrol: Callable[[Any], Callable[[], Any]], times: int) -> Callable[
 
 
 def _claim(
-    epsilon: float | None, eta: Any, oracle: FrequencyOracle | None, values: Sequence[Any] | None
+    epsilon: float | None, eta: float | Fraction | None, oracle: FrequencyOracle | None, values: Sequence[object] | None
 ) -> AuditedClaim:
     if epsilon is None and oracle is None:
         raise ParameterError("audit: pass the claim: epsilon (and eta), or the oracle")
@@ -226,7 +229,7 @@ def _are_values(audited: tuple[Any, ...], oracle: FrequencyOracle) -> bool:
     return all(isinstance(value, int) and 0 <= value < oracle.domain_size for value in audited)
 
 
-def _source(privatize: Oracle | Callable[[Any], Any], stream: Stream) -> Source:
+def _source(privatize: Oracle | Callable[[Any], object], stream: Stream) -> Source:
     """Return a function that draws outputs of a value."""
     if isinstance(privatize, Oracle):
         oracle = privatize

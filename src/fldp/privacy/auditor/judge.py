@@ -61,7 +61,7 @@ class AuditSamples:
     test: OutputRows
 
     @classmethod
-    def of(cls, value: Any, calls: Sequence[OutputRows]) -> "AuditSamples":
+    def of(cls, value: object, calls: Sequence[OutputRows]) -> "AuditSamples":
         """Assign the calls to learning and testing."""
         train, held_out, *test = calls
         return cls(value, train, held_out, OutputRows.joined(test))

@@ -34,7 +34,7 @@ class Column:
     name: str
     dtype: np.dtype[Any]
 
-    def show(self, number: Any) -> str:
+    def show(self, number: int) -> str:
         """Return a number in its original type."""
         if self.dtype.kind == "f":
             return f"{_unordered(np.array([number], np.uint64))[0]:.6g}"
@@ -55,23 +55,22 @@ class OutputRows:
     supports: Floats | None = None
 
     @classmethod
-    def of(cls, outputs: Any, count: int) -> "OutputRows":
+    def of(cls, outputs: object, count: int) -> "OutputRows":
         """Convert the outputs of a black box for ``count`` values to rows."""
-        if isinstance(outputs, Reports):
-            outputs = outputs.data
-        elif hasattr(outputs, "to_numpy") and not isinstance(outputs, type):
-            outputs = outputs.to_numpy()
+        found: Any = outputs.data if isinstance(outputs, Reports) else outputs
+        if hasattr(found, "to_numpy") and not isinstance(found, type):
+            found = found.to_numpy()
         try:
-            size = len(outputs)
+            size = len(found)
         except TypeError:
-            raise DomainError(f"audit: outputs must be one for each value, got {type(outputs).__name__}") from None
+            raise DomainError(f"audit: outputs must be one for each value, got {type(found).__name__}") from None
         if size != count:
             raise DomainError(f"audit: outputs must be one for each value, got {size} for {count} values")
-        if isinstance(outputs, np.ndarray) and (outputs.dtype.kind in "biuf" or outputs.dtype.names):
-            if not outputs.size:
-                raise DomainError(f"audit: outputs must hold at least one number, got shape {outputs.shape}")
-            return cls(*_from_array(outputs))
-        return cls(*_from_items(list(outputs)))
+        if isinstance(found, np.ndarray) and (found.dtype.kind in "biuf" or found.dtype.names):
+            if not found.size:
+                raise DomainError(f"audit: outputs must hold at least one number, got shape {found.shape}")
+            return cls(*_from_array(found))
+        return cls(*_from_items(list(found)))
 
     @classmethod
     def joined(cls, parts: Sequence["OutputRows"]) -> "OutputRows":

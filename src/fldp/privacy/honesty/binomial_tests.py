@@ -9,10 +9,9 @@ looked at.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fldp.numerics.binomial_bounds import incomplete_beta
 from fldp.numerics.types import Floats
@@ -46,17 +45,23 @@ def judged(claim: Claim) -> IntegrityFinding:
 
 
 def judge(
-    test: str, claim: str, counts: Any, trials: Any, low: Any, high: Any, name: Callable[[int], str] | None = None
+    test: str,
+    claim: str,
+    counts: ArrayLike,
+    trials: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    name: Callable[[int], str] | None = None,
 ) -> IntegrityFinding:
     """Return the finding of the cell that fits worst; ``low`` and ``high`` bound the probability of each trial.
 
     Cells without a name are values.
     """
-    hits, n, low, high = np.broadcast_arrays(
+    hits, n, lows, highs = np.broadcast_arrays(
         np.asarray(counts, np.int64), np.asarray(trials, np.int64), np.asarray(low, np.float64), np.asarray(high)
     )
-    cell = int(np.argmin(log_bounds(hits, n, low, high)))
-    count, of, least, most = int(hits[cell]), int(n[cell]), float(low[cell]), float(high[cell])
+    cell = int(np.argmin(log_bounds(hits, n, lows, highs)))
+    count, of, least, most = int(hits[cell]), int(n[cell]), float(lows[cell]), float(highs[cell])
     p_value = min(1.0, 2 * hits.size * tail(count, of, least, most))  # each cell has two tails
     what, about = (f"value {cell}", (cell,)) if name is None else (name(cell), ())
     return IntegrityFinding(
@@ -75,7 +80,7 @@ def _plain(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
-def log_bounds(counts: NDArray[Any], trials: NDArray[Any], low: Floats, high: Floats) -> Floats:
+def log_bounds(counts: NDArray[np.int64], trials: NDArray[np.int64], low: Floats, high: Floats) -> Floats:
     """Return the logarithms of Chernoff bounds of the tails, to select the cell to examine.
 
     A count that is none, below 0 or above the trials, comes from a tally that no reports have: its chance is 0.
@@ -145,7 +150,7 @@ def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:
     return sum(n * math.log1p(p * math.expm1(s)) for n, p in parts) - s * total
 
 
-def bennett(excess: Any, trials: int, variance: Any, most: float) -> Floats:
+def bennett(excess: ArrayLike, trials: int, variance: float | Floats, most: float) -> Floats:
     """Return the log of Bennett's bound on the probability that independent terms of mean 0 sum to ``excess`` or more.
 
     Each term has at most this variance, and is at most ``most``.

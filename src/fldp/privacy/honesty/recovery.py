@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Basis, Estimate, Total
+from fldp.data.estimate import Basis, Estimate, Option, Total
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import as_values
 from fldp.errors import ParameterError
@@ -73,7 +73,11 @@ class Recovered(Estimate):
 
 
 def recover(
-    source: Reports | Tally, findings: Findings | None = None, *, targets: Any = None, **options: Any
+    source: Reports | Tally,
+    findings: Findings | None = None,
+    *,
+    targets: Iterable[int] | None = None,
+    **options: Option,
 ) -> Recovered:
     """Estimate the counts of the honest users alone, assuming fakes that support all of some targets.
 
@@ -104,10 +108,10 @@ def recover(
         )
     alarm = FALSE_ALARM if findings is None else findings.false_alarm
     chosen = np.arange(len(values)) if targets is not None else _clique(oracle.estimate(tally), scores, alarm)
-    return _without(oracle.estimate(tally, **options), tally, scores, chosen)
+    return _without(oracle.estimate(tally, method="linear", **options), tally, scores, chosen)
 
 
-def _given(oracle: FrequencyOracle, targets: Any) -> Targets:
+def _given(oracle: FrequencyOracle, targets: Iterable[int]) -> Targets:
     chosen = np.unique(as_values("recover", list(targets), oracle.domain_size)).astype(np.int64)
     if len(chosen) < 2:
         raise ParameterError(f"recover: targets must be two values or more, got {len(chosen)}")
@@ -172,7 +176,7 @@ def _without(plain: Estimate, tally: Tally, scores: Scores, chosen: Targets) -> 
 
 
 def fake_mean(
-    oracle: FrequencyOracle, targets: Targets, tally: Tally, fakes: float, options: Mapping[str, Any]
+    oracle: FrequencyOracle, targets: Targets, tally: Tally, fakes: float, options: Mapping[str, Option]
 ) -> Floats:
     """Return the mean contribution of one fake to every estimate: as the tally shows, or from many that are crafted."""
     shown = analysis(oracle).fake_mean(targets, tally, fakes)

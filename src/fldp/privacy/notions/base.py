@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from fldp.oracles.base.profile import Profile
 from fldp.randomness.coins import exp_lower
@@ -105,7 +104,7 @@ class Uniform(Notion):
         return [(0, domain_size)]
 
 
-def bounded_epsilon(owner: str, value: Any, name: str = "epsilon") -> float:
+def bounded_epsilon(owner: str, value: object, name: str = "epsilon") -> float:
     """Accept a positive epsilon of at most 64."""
     epsilon = positive(owner, name, value)
     if epsilon > MAX_EPSILON:
@@ -113,7 +112,7 @@ def bounded_epsilon(owner: str, value: Any, name: str = "epsilon") -> float:
     return epsilon
 
 
-def exact_share(owner: str, name: str, value: Any) -> Fraction:
+def exact_share(owner: str, name: str, value: object) -> Fraction:
     """Accept a number from 0 to 1, without rounding."""
     try:
         share = exact(value)

@@ -21,7 +21,7 @@ ATTACKS = ("maximal-gain", "random-item", "random-report")
 
 def poison(
     oracle: Oracle,
-    targets: Any,
+    targets: int | str | Iterable[int | str],
     users: int,
     *,
     attack: str = "maximal-gain",
@@ -61,7 +61,9 @@ def poison(
     return Reports(known, plan.craft(count, generator))
 
 
-def leverage(oracle: Oracle, targets: Any, *, attack: str = "maximal-gain", tickets: bool = False) -> float:
+def leverage(
+    oracle: Oracle, targets: int | str | Iterable[int | str], *, attack: str = "maximal-gain", tickets: bool = False
+) -> float:
     """Return how many honest holders of a target one fake user counts for, on average.
 
     It is exact, except for FWR with tickets on a large domain, where it is a mean over 16,384 draws of masks. For OLH
@@ -106,7 +108,7 @@ def _strategy(oracle: FrequencyOracle, targets: Targets) -> Strategy:
     return known
 
 
-def _checked(oracle: FrequencyOracle, targets: Any) -> Targets:
+def _checked(oracle: FrequencyOracle, targets: int | str | Iterable[int | str]) -> Targets:
     asked = list(targets) if isinstance(targets, Iterable) and not isinstance(targets, str) else [targets]
     if not asked:
         raise DomainError("poison: name at least one target")

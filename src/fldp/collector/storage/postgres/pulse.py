@@ -8,10 +8,10 @@ import math
 import select
 import threading
 import time
-from collections.abc import Generator
 from typing import Any
 
 import psycopg
+from psycopg.abc import RV, PQGen
 
 MAX_SILENCE = 1.5  # seconds without a byte from the server, on any connection, until it is taken to hang
 _ASK_AFTER = 0.5  # seconds of one exchange after which the server is asked whether it is there
@@ -28,11 +28,11 @@ class Watched(psycopg.Connection[tuple[Any, ...]]):
     pulse: "Pulse | None" = None
     max_seconds = math.inf  # of one exchange, with a server that answers others
 
-    def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
+    def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
         """Wait for the server, as psycopg does: ten times a second it looks whether to go on."""
         return super().wait(gen if self.pulse is None else self._watch(gen, self.pulse), *args, **kwargs)
 
-    def _watch(self, gen: Generator[Any, Any, Any], pulse: "Pulse") -> Generator[Any, Any, Any]:
+    def _watch(self, gen: PQGen[RV], pulse: "Pulse") -> PQGen[RV]:
         began = time.monotonic()
         try:
             wanted = next(gen)
@@ -45,7 +45,8 @@ class Watched(psycopg.Connection[tuple[Any, ...]]):
                     raise psycopg.OperationalError(reason)
                 wanted = gen.send(ready)
         except StopIteration as end:
-            return end.value
+            value: RV = end.value
+            return value
 
     def _overdue(self, began: float, pulse: "Pulse") -> str | None:
         return pulse.overdue(began, self.max_seconds)

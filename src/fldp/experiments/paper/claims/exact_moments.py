@@ -30,7 +30,7 @@ class Moments:
         return float(np.abs(self.variance / expected - 1).max())
 
 
-def moments(oracle: FrequencyOracle, **options: Any) -> Moments:
+def moments(oracle: FrequencyOracle, **options: str) -> Moments:
     """Go through all reports of all values, decode each by itself, and weigh it by its exact probability.
 
     >>> import fldp
@@ -46,7 +46,7 @@ def moments(oracle: FrequencyOracle, **options: Any) -> Moments:
     return Moments(mean, shares @ decoded**2 - mean**2)
 
 
-def _decoded(oracle: FrequencyOracle, report: Any, options: dict[str, Any]) -> Floats:
+def _decoded(oracle: FrequencyOracle, report: Any, options: dict[str, str]) -> Floats:
     return oracle.estimate(oracle.tally(oracle.report_format.report(report)[None]), **options).counts
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from fldp.experiments.paper.evidence import Evidence
 from fldp.experiments.paper.figures import attack_against_error, bars, curves, etas, grids
+from fldp.presentation.plot import Figure
 
 __all__ = ["PICTURES", "Picture"]
 
@@ -17,7 +17,7 @@ class Picture:
 
     name: str
     caption: str
-    draw: Callable[[Evidence], Any]
+    draw: Callable[[Evidence], Figure]
 
 
 def _of_paper(metric: str, number: int) -> Picture:

@@ -6,14 +6,14 @@ from typing import Any
 from fldp.experiments.paper.attacks import Attack
 from fldp.experiments.paper.evidence import Evidence
 from fldp.presentation.figure_style import Look, above, legend, logarithmic, named, titled
-from fldp.presentation.plot import INK, figures
+from fldp.presentation.plot import INK, Figure, figures
 
 MIN_ETA = Fraction(1, 2)
 ERRORS = 0.05, 40.0
 MARKED = 1.0  # the epsilon that gets a ring
 
 
-def attack(evidence: Evidence) -> Any:
+def attack(evidence: Evidence) -> Figure:
     """Draw every oracle as a line over epsilon: error to the right, the attacker's success upwards."""
     figure, (left, right) = figures(10.4, 5.6, 2, above=above(3))
     lines = _lines(evidence)

@@ -8,7 +8,7 @@ import numpy as np
 from fldp.experiments.paper.costs import Cost, duration
 from fldp.experiments.paper.evidence import Evidence
 from fldp.presentation.figure_style import above, named, titled
-from fldp.presentation.plot import INK, colour_of, figures
+from fldp.presentation.plot import INK, Figure, colour_of, figures
 
 
 def label(cost: Cost) -> str:
@@ -16,7 +16,7 @@ def label(cost: Cost) -> str:
     return f"{cost.oracle.title}, eta {cost.oracle.eta}"
 
 
-def costs(evidence: Evidence) -> Any:
+def costs(evidence: Evidence) -> Figure:
     """Draw three panels of bars on logarithmic scales, the cheapest server at the top."""
     rows = sorted(evidence.costs, key=lambda cost: -cost.server)
     figure, panels = figures(10.4, 1.6 + 0.27 * len(rows), 3, above=above(0))

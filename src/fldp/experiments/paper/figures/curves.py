@@ -11,13 +11,13 @@ from fldp.experiments.paper.evidence import Evidence
 from fldp.experiments.paper.figures import theory
 from fldp.experiments.paper.figures.series import looks
 from fldp.presentation.figure_style import Look, above, legend, logarithmic, named, titled
-from fldp.presentation.plot import INK, figures
+from fldp.presentation.plot import INK, Figure, figures
 
 EPSILONS = tuple(float(x) for x in np.linspace(0.3, 3.0, 109))
 BASE = "OUE"
 
 
-def variance(evidence: Evidence) -> Any:
+def variance(evidence: Evidence) -> Figure:
     """Draw the variance against epsilon, and again relative to OUE, with the crossover that the paper names."""
     figure, (left, right) = figures(10.4, 5.2, 2, above=above(2))
     for series, look in looks(evidence.main).items():
@@ -68,7 +68,7 @@ def _crossover(evidence: Evidence, left: Any, right: Any) -> None:
     )
 
 
-def users(evidence: Evidence) -> Any:
+def users(evidence: Evidence) -> Figure:
     """Draw the error and the rank of the top values against the number of users, at one epsilon."""
     figure, (left, right) = figures(10.4, 4.9, 2, above=above(2))
     table = evidence.users

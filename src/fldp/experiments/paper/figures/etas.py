@@ -7,12 +7,12 @@ from fldp.experiments.paper.evidence import Evidence
 from fldp.experiments.paper.figures import theory
 from fldp.experiments.paper.figures.series import looks
 from fldp.presentation.figure_style import Look, above, legend, logarithmic, named, titled
-from fldp.presentation.plot import INK, figures
+from fldp.presentation.plot import INK, Figure, figures
 
 MARKS = ("o", "s", "D", "^", "v")
 
 
-def eta(evidence: Evidence) -> Any:
+def eta(evidence: Evidence) -> Figure:
     """Draw the error of FWR against eta with FHR beside it, and how much better one report lets an attacker guess."""
     figure, (left, right) = figures(10.4, 4.9, 2, above=above(1))
     every = looks(evidence.etas)

@@ -10,7 +10,7 @@ from fldp.experiments.paper.figures.series import looks
 from fldp.experiments.runner import metrics
 from fldp.experiments.runner.table import Table
 from fldp.presentation.figure_style import Look, above, legend, logarithmic, named, titled
-from fldp.presentation.plot import INK, grid
+from fldp.presentation.plot import INK, Figure, grid
 
 NAMES = {
     "kld": "Kullback-Leibler divergence",
@@ -20,17 +20,17 @@ NAMES = {
 }
 
 
-def published(evidence: Evidence, metric: str) -> Any:
+def published(evidence: Evidence, metric: str) -> Figure:
     """Draw a figure of the paper with the paper's three oracles."""
     return _drawn(evidence, metric, PUBLISHED)
 
 
-def extended(evidence: Evidence, metric: str) -> Any:
+def extended(evidence: Evidence, metric: str) -> Figure:
     """Draw the same with the full decoder, with FWR at eta 1/2, and with the best plain LDP."""
     return _drawn(evidence, metric, tuple(looks(evidence.main)))
 
 
-def _drawn(evidence: Evidence, metric: str, series: tuple[str, ...]) -> Any:
+def _drawn(evidence: Evidence, metric: str, series: tuple[str, ...]) -> Figure:
     table = evidence.main.where(metric=metric, series=series)
     datasets, sizes = list(evidence.datasets), evidence.evaluation.main.top
     lines = 1 if len(series) <= len(PUBLISHED) else 2

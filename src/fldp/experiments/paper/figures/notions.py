@@ -4,17 +4,18 @@
 """
 
 import sys
+from collections.abc import Hashable
 from dataclasses import dataclass
-from fractions import Fraction
 from math import log
 from pathlib import Path
 from typing import Any
 
 from fldp.oracles import FHR, GRR, IDUE, RR, URR, Exponential
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Law
 from fldp.oracles.base.profile import Profile
 from fldp.presentation.figure_style import TITLE, named, titled
-from fldp.presentation.plot import FAINT, INK, grid, save
+from fldp.presentation.plot import FAINT, INK, Figure, grid, save
 from fldp.privacy.laws import laws_of
 from fldp.privacy.verifier import verify
 from fldp.support.optional_imports import load
@@ -32,12 +33,12 @@ class NotionPanel:
     inputs: tuple[str, ...]
 
     @property
-    def rows(self) -> list[dict[Any, Fraction]]:
+    def rows(self) -> list[Law]:
         """The law, a row for each input."""
         return [row[0] for row in laws_of(self.law, None).rows]
 
     @property
-    def outputs(self) -> list[Any]:
+    def outputs(self) -> list[Hashable]:
         """All outputs, in their order."""
         return sorted({report for row in self.rows for report in row}, key=str)
 
@@ -60,7 +61,7 @@ def panels() -> list[NotionPanel]:
     ]
 
 
-def draw() -> Any:
+def draw() -> Figure:
     """Return the figure: above who can produce what, below what any two inputs are protected by."""
     every = panels()
     figure, (above, below) = grid(11.5, 5.4, 2, len(every), above=TITLE, height_ratios=(1.35, 1))

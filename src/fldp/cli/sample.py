@@ -1,0 +1,52 @@
+"""The command that makes people up, to try the others on."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from fldp.cli import app
+from fldp.randomness.stream import Stream
+from fldp.support.atomic_files import open_output
+from fldp.support.validation import integer
+
+PERCENT = {"car": 42, "public transport": 26, "bicycle": 17, "on foot": 9, "works at home": 6}
+PAGES = ("news", "mail", "maps", "weather", "music", "shop", "bank", "games", "books", "trains", "recipes", "chess")
+
+
+@app.command()
+def sample(
+    output: Annotated[str, typer.Option("--output", "-o", help="The CSV file; - is standard output.")] = "-",
+    people: Annotated[int, typer.Option(help="How many people to make up, 100 at least.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="Which order they stand in.")] = 0,
+    strings: Annotated[
+        bool, typer.Option("--strings", help="Pages that people open, which a survey lists nowhere.")
+    ] = False,
+) -> None:
+    """Make people up, to try the other commands on: how they get to work.
+
+    Of every 100, 42 drive, 26 take public transport, 17 cycle, 9 walk and 6 work at home. With --strings, the page
+    that each of them opens most: each of twelve half as often as the one before it.
+    """
+    number = integer(100, 10_000_000)("sample", "people", people)
+    column, weights = ("page", _halves()) if strings else ("commute", PERCENT)
+    with open_output(output) as file:
+        file.writelines(f"{line}\n".encode() for line in (column, *population(weights, number, seed)))
+
+
+def _halves() -> dict[str, int]:
+    return {page: 1 << (len(PAGES) - rank) for rank, page in enumerate(PAGES)}
+
+
+def population(weights: Mapping[str, int], people: int, seed: int) -> list[str]:
+    """Return the answer of each person, in an order that the seed decides; the shares are exact.
+
+    >>> answers = population(PERCENT, 100, seed=1)
+    >>> answers.count("car"), answers.count("works at home"), len(answers)
+    (42, 6, 100)
+    """
+    ends = np.cumsum(list(weights.values())) * people // sum(weights.values())
+    answers = np.repeat(list(weights), np.diff(ends, prepend=0))
+    order = np.argsort(Stream(seed).child("sample").words(people), kind="stable")
+    return [str(answer) for answer in answers[order]]

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fldp.support.display import drawn_by
+
 if TYPE_CHECKING:
     from fldp.client import AsyncClient, Client
     from fldp.conformance.checks import CheckError, check_oracle
@@ -163,6 +165,7 @@ __all__ = [
     "verify",
 ]
 
+_PACKAGES = ("client", "distributed", "oracles", "parquet", "participant_store", "privacy", "vectors", "wire")
 
 _HOMES = {
     "fldp.client": "AsyncClient Client",
@@ -213,4 +216,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__doc__", "__version__", *_PACKAGES])
+
+
+drawn_by(lambda: import_module("fldp.presentation.showing"))

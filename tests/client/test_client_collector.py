@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 import pytest
 
 import fldp
-from fldp import AsyncClient, Client, CollectorError, Participant
+from fldp import AsyncClient, Client, CollectorError, ParameterError, Participant
 from fldp.client import derived_key
 from fldp.participant_store import MemoryStore
 from fldp.wire import parquet
 from support.client import LABELS, survey
+from support.client_kinds import asked as ask_with
 from support.serving import collector, shell
 
 
@@ -73,6 +74,79 @@ def test_estimates_and_tallies(client, asked):
     assert (found["n"], len(found["rows"]), found["level"]) == (500, 2, 0.9)
     whole = client.estimates(asked)
     assert [row["count"] for row in whole["rows"]] == pytest.approx(asked.estimate(truth).counts.tolist())
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_a_survey_by_its_name_its_version_or_as_the_client_has_it(kind, client, asked, service, tmp_path):
+    truth = filled(client, asked)
+
+    def ask(operation):
+        return ask_with(kind, service[0], operation, token=service[1])
+
+    published = ask(lambda one: one.survey(asked.name))
+    whole = ask(lambda one: one.estimates(asked))
+    for way in (asked, asked.version, asked.name, published):
+        assert ask(lambda one, way=way: one.estimates(way)) == whole
+        assert ask(lambda one, way=way: one.tally(way)) == truth
+        assert ask(lambda one, way=way: one.days(way)) == [(day().isoformat(), 500)]
+        assert ask(lambda one, way=way: one.export(way, tmp_path / "r.parquet")) > 0
+        assert ask(lambda one, way=way: one.export_lake(way, tmp_path / "lake")) == {}
+        assert ask(lambda one, way=way: one.save_estimates(way, tmp_path / "e.csv")) > 0
+        made = ask(lambda one, way=way: one.estimate(way))
+        assert (made.n, made.labels) == (500, asked.labels)
+        assert made.counts.tolist() == asked.estimate(truth).counts.tolist()
+    for wrong in ("No Name", 7, None, asked.oracle):
+        with pytest.raises(
+            ParameterError, match="Client: a survey must be a Survey, what survey\\(\\) returned, a name"
+        ):
+            ask(lambda one, wrong=wrong: one.estimates(wrong))
+    with pytest.raises(CollectorError, match="status 404"):
+        ask(lambda one: one.estimates("nobody-has-published-this"))
+    with pytest.raises(CollectorError, match="there is no survey version abab"):
+        ask(lambda one: one.estimate("ab" * 32))
+
+
+def test_everything_that_is_sent_takes_a_name_too(client, asked, tmp_path):
+    reports = asked.oracle.privatize([1] * 20)
+    published = client.survey(asked.name)
+    assert client.send(reports, asked.name) == client.send(reports, published) == 20
+    assert client.merge(asked.oracle.tally(reports), asked.name) == client.merge(asked.oracle.tally(reports), published)
+    (tmp_path / "r.fldp").write_bytes(fldp.wire.encode(reports, asked.version))
+    assert client.send_file(tmp_path / "r.fldp", asked.name).reports == 20
+    assert client.tally(published).n == 100
+    answered = client.answer(published, "edge", participant=Participant(tmp_path / "a.db"))
+    assert not answered.repeated
+    ticketed = survey(f"{asked.name[:-1]}t", collect={"submit": "ticket"})
+    client.create(ticketed)
+    for way in (ticketed.name, client.survey(ticketed.name), ticketed):
+        assert len(client.tickets(way, 3)) == 3
+
+
+def test_an_estimate_of_its_own(client, asked):
+    with pytest.raises(CollectorError) as error:
+        client.estimate(asked.name)
+    assert error.value.kind == "urn:fldp:too-few", "the survey's minimum holds"
+    truth = filled(client, asked, 300)
+    made = client.estimate(asked.name, decoder="paper", post="norm-sub", since=day(), until=day())
+    assert (made.method, made.options["decoder"]) == ("norm-sub", "paper")
+    assert made.original.counts.tolist() == asked.estimate(truth, decoder="paper").counts.tolist()
+    assert "firefox" in str(made)
+    assert made.note == client.estimates(asked, decoder="paper")["note"], "the collector says it, too"
+    filled(client, asked, 5000)
+    assert client.estimate(asked).note is None
+    assert "note" not in client.estimates(asked)
+
+
+def test_an_estimate_of_strings(client, asked):
+    fields = {"name": f"{asked.name[:-1]}s", "question": "Which word?", "oracle": {"name": "cms", "epsilon": 2.0}}
+    words = fldp.Survey.from_dict({**fields, "domain": "strings", "collect": {"minimum": 10}})
+    client.create(words)
+    client.send(words.privatize(["tea"] * 60 + ["mate"] * 40), words.name)
+    made = client.estimate(words.name, candidates=["tea", "mate"])
+    assert made.labels == ("tea", "mate")
+    reply = client.estimates(words.name, candidates=["tea", "mate"])
+    assert [row["count"] for row in reply["rows"]] == pytest.approx(made.counts.tolist())
+    assert made.note == reply["note"]
 
 
 def test_export_and_merge(client, asked, tmp_path):

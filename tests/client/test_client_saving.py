@@ -132,6 +132,7 @@ def test_the_shell_shows_estimates(service):
     assert out.startswith("The 5 largest of 5 estimates")
     assert all(label in out for label in (*LABELS, "95 % interval", "std. error", "500 reports of survey version"))
     assert "at least 2 of 5 remain possible" in out
+    assert "too few" not in out
     assert said == ""
     out, _ = run(
         service, "estimates", "saved", "--top", "2", "--level", "0.9", "--post", "simplex", "--decoder", "paper"
@@ -139,6 +140,7 @@ def test_the_shell_shows_estimates(service):
     assert "The 2 largest of 5 estimates" in out
     assert "90 % interval" in out
     assert "By simplex: biased." in out
+    assert "500 reports are too few: at epsilon 1 they tell shares to" in out
 
 
 def test_the_shell_gives_every_format(service, tmp_path):

@@ -127,7 +127,7 @@ def test_to_pandas(monkeypatch):
         (fldp.FHR(1.0, 12), {}),
         (fldp.FHR(1.0, 12), {"decoder": "paper"}),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_the_standard_error_of_a_sum(oracle, options):
     """Over 1,500 runs the spread of a sum is the declared one within 6 of its own standard errors."""
@@ -145,7 +145,7 @@ def test_the_standard_error_of_a_sum(oracle, options):
 
 
 @pytest.mark.parametrize(
-    ("oracle", "n"), [(fldp.FHR(1.0, 255), 2000), (fldp.FHR(1.0, 255), 20_000), (fldp.GRR(1.0, 255), 20_000)], ids=str
+    ("oracle", "n"), [(fldp.FHR(1.0, 255), 2000), (fldp.FHR(1.0, 255), 20_000), (fldp.GRR(1.0, 255), 20_000)], ids=repr
 )
 def test_intervals_of_sums_cover_the_truth(oracle, n):
     """From the estimates themselves, most of whose values are rare: 95 % intervals of 60 runs cover in at least 50."""
@@ -204,7 +204,7 @@ def test_holm():
 
 
 @pytest.mark.parametrize(
-    "oracle", [fldp.URR(0.3, 9, sensitive=[0, 1, 2]), fldp.URAPPOR(1.0, 9, sensitive=[0])], ids=str
+    "oracle", [fldp.URR(0.3, 9, sensitive=[0, 1, 2]), fldp.URAPPOR(1.0, 9, sensitive=[0])], ids=repr
 )
 @pytest.mark.parametrize("held", [1, 3, 10, 40, 100])
 def test_a_value_that_few_reports_name_has_an_error_too(oracle, held):

@@ -141,7 +141,7 @@ def test_bad_parameters(make, message):
         (fldp.FHR(1.0, 7), [[1, 2]]),
         (fldp.FHR(1.0, 7), "reports"),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_reports_that_no_client_sends(oracle, data):
     with pytest.raises(DomainError, match=rf"^{oracle.title}: reports must be"):
@@ -236,7 +236,7 @@ def test_reports_are_compact():
     assert fldp.GRR(1.0, 200).privatize([1, 2]).nbytes == 2
 
 
-@pytest.mark.parametrize("oracle", [fldp.GRR(1.0, 5), fldp.OUE(1.0, 5), fldp.OLH(1.0, 5), fldp.FHR(1.0, 5)], ids=str)
+@pytest.mark.parametrize("oracle", [fldp.GRR(1.0, 5), fldp.OUE(1.0, 5), fldp.OLH(1.0, 5), fldp.FHR(1.0, 5)], ids=repr)
 def test_large_batches_are_the_sum_of_small_ones(oracle):
     """Across the edges of all chunks: those of words, of one-byte counters, of hashed reports."""
     values = np.arange(140_001) % 5

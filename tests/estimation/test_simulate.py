@@ -33,7 +33,7 @@ def protocol(oracle, counts):
     return Counter(tuple(oracle.tally(reports[k * n : (k + 1) * n]).state.ravel().tolist()) for k in range(RUNS))
 
 
-@pytest.mark.parametrize("oracle", CLOSED, ids=str)
+@pytest.mark.parametrize("oracle", CLOSED, ids=repr)
 def test_the_joint_law_is_that_of_the_protocol(oracle):
     """Two samples of 6,000 whole tallies; false alarms below 1e-9."""
     counts = [3, 1, 0][: oracle.domain_size]
@@ -45,7 +45,7 @@ def test_the_joint_law_is_that_of_the_protocol(oracle):
         assert two_samples_z(broken, protocol(oracle, counts)) > 6, "the test can tell"
 
 
-@pytest.mark.parametrize("oracle", [fldp.FHR(1.0, 7), fldp.FWR(1.0, 7, 0.5), fldp.HRR(1.0, 7)], ids=str)
+@pytest.mark.parametrize("oracle", [fldp.FHR(1.0, 7), fldp.FWR(1.0, 7, 0.5), fldp.HRR(1.0, 7)], ids=repr)
 def test_other_oracles_run_the_protocol(oracle):
     counts = [100_000, 30_000, 20_000, 0, 0, 50_000, 1]
     done = []
@@ -57,7 +57,7 @@ def test_other_oracles_run_the_protocol(oracle):
     assert fldp.simulate(oracle, counts) != tally
 
 
-@pytest.mark.parametrize("oracle", [fldp.OUE(1.0, 1024), fldp.OLH(1.0, 1024), fldp.GRR(1.0, 1024)], ids=str)
+@pytest.mark.parametrize("oracle", [fldp.OUE(1.0, 1024), fldp.OLH(1.0, 1024), fldp.GRR(1.0, 1024)], ids=repr)
 def test_a_billion_users(oracle):
     counts = np.full(1024, 10**9 // 1024)
     estimate = oracle.estimate(fldp.simulate(oracle, counts, rng=4))

@@ -13,7 +13,7 @@ from fldp.oracles.kit import analysis
 @pytest.mark.parametrize(
     "oracle",
     [fldp.FHR(1.0, 7), fldp.FWR(1.0, 8, 0.5), fldp.FWR(2.0, 6), fldp.FWR(0.5, 7, 0.25, 1, allow_exposure=True)],
-    ids=str,
+    ids=repr,
 )
 def test_characters_are_the_law(oracle):
     """The sum of Walsh functions is proportional to the exact probability of the report, for every value."""
@@ -51,7 +51,7 @@ def test_em_climbs_the_likelihood():
     assert found == sorted(found)
 
 
-@pytest.mark.parametrize("oracle", [fldp.FWR(1.0, 1023, 0.5), fldp.FHR(1.0, 1023)], ids=str)
+@pytest.mark.parametrize("oracle", [fldp.FWR(1.0, 1023, 0.5), fldp.FHR(1.0, 1023)], ids=repr)
 def test_em_on_the_zipf_population(oracle):
     values = zipf()
     truth = np.bincount(values, minlength=1023)

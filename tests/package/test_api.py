@@ -38,3 +38,12 @@ def test_version():
     from importlib.metadata import version
 
     assert version("fldp") == fldp.__version__
+
+
+def test_dir_offers_public_names_and_packages_only():
+    for module in (fldp, fldp.client, fldp.oracles, fldp.privacy):
+        named = {name for name in dir(module) if not name.startswith("__")}
+        assert named >= set(module.__all__)
+        packages = named - set(module.__all__)
+        assert all(inspect.ismodule(getattr(module, name)) for name in packages), packages
+    assert "__version__" in dir(fldp)

@@ -96,14 +96,14 @@ def test_likelihoods_on_the_whole_domain(family, oracle):
         np.testing.assert_allclose(likely / likely.max(axis=1)[:, None], sums / sums.max(axis=1)[:, None], atol=1e-9)
 
 
-@pytest.mark.parametrize("oracle", [*SMALL, fldp.OLH(1.0, 5)], ids=str)
+@pytest.mark.parametrize("oracle", [*SMALL, fldp.OLH(1.0, 5)], ids=repr)
 def test_likelihoods_of_an_oracle_without_a_formula(oracle):
     data = oracle.privatize(np.arange(60) % oracle.domain_size, rng=5).data
     own, from_law = analysis(oracle).likelihoods(data), Analysis.likelihoods(analysis(oracle), data)
     np.testing.assert_allclose(own / own.sum(axis=1)[:, None], from_law / from_law.sum(axis=1)[:, None], atol=1e-12)
 
 
-@pytest.mark.parametrize("oracle", SMALL, ids=str)
+@pytest.mark.parametrize("oracle", SMALL, ids=repr)
 def test_bayes_is_exact_on_small_domains(oracle):
     for prior in (None, np.ones(oracle.domain_size, np.int64), skewed(oracle)):
         weights = np.ones(oracle.domain_size, int) if prior is None else prior
@@ -133,7 +133,7 @@ def simulated(monkeypatch, oracle, prior=None, draws=20_000):
     return found
 
 
-@pytest.mark.parametrize("oracle", SMALL, ids=str)
+@pytest.mark.parametrize("oracle", SMALL, ids=repr)
 def test_simulation_agrees_with_enumeration(monkeypatch, oracle):
     """22 comparisons with the exact success, and as many of plain guesses: all below 1e-7 in total."""
     for prior in (None, skewed(oracle)):
@@ -200,7 +200,7 @@ LEAKY = [
 ]
 
 
-@pytest.mark.parametrize("oracle", [*LEAKY, fldp.FWR(1.0, 20), fldp.HRR(1.0, 16)], ids=str)
+@pytest.mark.parametrize("oracle", [*LEAKY, fldp.FWR(1.0, 20), fldp.HRR(1.0, 16)], ids=repr)
 def test_elimination_and_filtering_leave_the_same_values(oracle):
     """Also of reports that no single value can have produced."""
     for count in (0, 1, 2, 5, 9, 40):
@@ -257,7 +257,7 @@ def enumerated_repeats(oracle, most):
         fldp.Grouped(1.0, base="grr", groups=(2, 3)),
         fldp.Grouped(1.0, base="hr", groups=(1, 3, 1), allow_exposure=True),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_the_formula_is_the_law(oracle):
     found = repeats(oracle)
@@ -285,7 +285,7 @@ def padded(known, length):
         fldp.FWR(1.0, 5, 0.5, 1, allow_exposure=True),
         fldp.FWR(1.0, 6, 0.25, 1, allow_exposure=True),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_simulated_repeats_keep_the_law(oracle):
     heard = []
@@ -294,7 +294,7 @@ def test_simulated_repeats_keep_the_law(oracle):
     assert_shares(padded(found.known, 21), enumerated_repeats(oracle, 20), 5000)
 
 
-@pytest.mark.parametrize("oracle", [fldp.FHR(1.0, 1023), fldp.FWR(1.0, 256, 0.25)], ids=str)
+@pytest.mark.parametrize("oracle", [fldp.FHR(1.0, 1023), fldp.FWR(1.0, 256, 0.25)], ids=repr)
 def test_real_reports_keep_the_formula(monkeypatch, oracle):
     exact = repeats(oracle)
     monkeypatch.setattr(type(analysis(oracle)), "identified", lambda self: None)
@@ -388,7 +388,7 @@ def test_bad_input(call, message):
         call(fldp.FHR(1.0, 5))
 
 
-@pytest.mark.parametrize("oracle", [fldp.RR(1.0), fldp.FHR(1.0, 6), fldp.OLH(1.0, 5)], ids=str)
+@pytest.mark.parametrize("oracle", [fldp.RR(1.0), fldp.FHR(1.0, 6), fldp.OLH(1.0, 5)], ids=repr)
 def test_numbers_of_numpy_are_numbers(oracle):
     """The same findings, and plain integers in them, which JSON can say."""
     most, trials = np.int64(5), np.uint8(200)

@@ -209,7 +209,7 @@ def test_pairs_are_disjoint():
 
 
 @pytest.mark.parametrize(
-    "oracle", [fldp.GRR(1.0, 4), fldp.OUE(1.0, 4), fldp.OLH(1.0, 4), fldp.FHR(1.0, 7), fldp.FWR(1.0, 8, 0.5)], ids=str
+    "oracle", [fldp.GRR(1.0, 4), fldp.OUE(1.0, 4), fldp.OLH(1.0, 4), fldp.FHR(1.0, 7), fldp.FWR(1.0, 8, 0.5)], ids=repr
 )
 def test_supports_are_the_declared_law(oracle):
     """Up to a factor that is the same for all values."""
@@ -260,7 +260,7 @@ def test_honest_oracles_pass_and_the_audit_is_not_blind(name):
         fldp.FWR(1.0, 300, 0.25),
         fldp.PGR(1.0, 200),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_honest_oracles_pass_on_larger_domains(oracle):
     assert fldp.audit(oracle, samples=4000, confidence=SURE, rng=3).holds

@@ -55,13 +55,13 @@ def brute_left(oracle, reports):
         fldp.GRR(1.0, 5),
         fldp.Grouped(1.0, base="grr", groups=(2, 3, 1), allow_exposure=True),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_the_mean_number_of_values_left(oracle):
     assert values_left(oracle, 2) == (oracle.domain_size, brute_left(oracle, 1), brute_left(oracle, 2))
 
 
-@pytest.mark.parametrize("oracle", [fldp.FHR(1.0, 1000), fldp.FWR(2.0, 300, 0.25), fldp.OLH(1.0, 100)], ids=str)
+@pytest.mark.parametrize("oracle", [fldp.FHR(1.0, 1000), fldp.FWR(2.0, 300, 0.25), fldp.OLH(1.0, 100)], ids=repr)
 def test_the_mean_number_of_values_left_on_large_domains(oracle):
     """By 300 people who send 1 and 3 fresh reports; false alarms below 1e-6 by the normal approximation."""
     values = np.random.default_rng(1).integers(0, oracle.domain_size, 300)

@@ -29,7 +29,7 @@ def refused(law, notion):
     return str(found)
 
 
-@pytest.mark.parametrize("oracle", [URR, fldp.URAPPOR(1.0, 5, sensitive=[1, 3]), RING, LINE, IDUE], ids=str)
+@pytest.mark.parametrize("oracle", [URR, fldp.URAPPOR(1.0, 5, sensitive=[1, 3]), RING, LINE, IDUE], ids=repr)
 def test_an_oracle_keeps_what_it_promises_and_hardly_less(oracle):
     """A promise with a smaller budget is refused; on a line, where sums of weights differ, with a good deal less."""
     found = verify(oracle)

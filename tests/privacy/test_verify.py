@@ -79,14 +79,14 @@ def test_epsilon_is_rounded_up():
     assert found.epsilon == 1.0
 
 
-@pytest.mark.parametrize("oracle", [fldp.SS(1.0, 64), fldp.SS(1.0, 30), fldp.OLH(1.0, 10**6)], ids=str)
+@pytest.mark.parametrize("oracle", [fldp.SS(1.0, 64), fldp.SS(1.0, 30), fldp.OLH(1.0, 10**6)], ids=repr)
 def test_large_domains_are_refused(oracle):
     with pytest.raises(fldp.ParameterError, match="is too large to enumerate"):
         verify(oracle)
 
 
 @pytest.mark.parametrize(
-    "oracle", [fldp.OUE(1.0, 64), fldp.HR(1.0, 1025), fldp.FHR(1.0, 1023), fldp.GRR(1.0, 5000)], ids=str
+    "oracle", [fldp.OUE(1.0, 64), fldp.HR(1.0, 1025), fldp.FHR(1.0, 1023), fldp.GRR(1.0, 5000)], ids=repr
 )
 def test_large_laws_are_not_enumerated(oracle):
     with pytest.raises(fldp.ParameterError, match="is too large to enumerate"):
@@ -94,7 +94,7 @@ def test_large_laws_are_not_enumerated(oracle):
 
 
 @pytest.mark.parametrize("value", [-1, 7, 1.0, "a", None])
-@pytest.mark.parametrize("oracle", [fldp.GRR(1.0, 7), fldp.OUE(1.0, 7), fldp.FHR(1.0, 7), fldp.HR(1.0, 7)], ids=str)
+@pytest.mark.parametrize("oracle", [fldp.GRR(1.0, 7), fldp.OUE(1.0, 7), fldp.FHR(1.0, 7), fldp.HR(1.0, 7)], ids=repr)
 def test_only_values_have_a_law(oracle, value):
     with pytest.raises(fldp.DomainError, match="values must be integers from 0 to 6"):
         analysis(oracle).law(value)
@@ -146,7 +146,7 @@ def test_shortcuts_equal_enumeration(oracle):
         (fldp.GRR(1.0, 100_000), 1, 100_000),
         (fldp.HR(1.0, 1023, blocks=64), 1, 1023),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_large_domains(oracle, eta, left):
     """By the shortcut, at the size that is asked for."""

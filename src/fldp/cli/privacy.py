@@ -54,7 +54,7 @@ def verify(
     oracle = None if table is not None else needed(subject).among(candidates).chosen
     notion = None if claim is None else parse(claim)
     verification = check(verifiable(oracle) if oracle is not None else read_table(table or Path()), notion=notion)
-    tables.show_facts(tables.verification_facts(verification, oracle, at or ()), as_json)
+    tables.show_facts(tables.verification_facts(verification, oracle, at or (), exactly=as_json), as_json)
     if verification.notion is not None and not verification.holds:
         raise typer.Exit(1)
 

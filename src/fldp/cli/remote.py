@@ -150,7 +150,8 @@ def _show(reply: dict[str, Any], published: "Published") -> None:
     about = f"{method}{reply['n']:,} reports of survey version {published.version[:12]}, which is {published.state}."
     rest = reply.get("rest")
     others = [f"None of these candidates: {rest['count']:,.1f}, standard error {rest['stderr']:,.1f}."] if rest else []
-    tables.show(table, *others, about, exposure(published.survey.oracle))
+    few = [clean(reply["note"])] if "note" in reply else []
+    tables.show(table, *few, *others, about, exposure(published.survey.oracle))
 
 
 def _show_search(tally: "Tally", published: "Published", level: float, top: int | None) -> None:

@@ -23,6 +23,10 @@ __all__ = ["AsyncClient", "Client", "Published", "Sent", "Token", "Upload", "der
 T = TypeVar("T")
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__"]
+
+
 class _Connected(Operations):
     """What both clients are made of."""
 

@@ -6,7 +6,7 @@ there it never waits for anything but what blocks by itself.
 
 import functools
 import io
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,6 +22,8 @@ from fldp.client.replies import Published, Token
 from fldp.client.requests import Day, version_of
 from fldp.client.retry import Line
 from fldp.client.uploading import PIECE_BYTES, Run, Sent, Upload, UploadPart, checked_key, upload
+from fldp.data.estimate import Estimate
+from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window, day_file
 from fldp.errors import CollectorError
@@ -31,6 +33,7 @@ from fldp.participant.participant import Answer, Confirm, Participant
 from fldp.support import canonical_json
 from fldp.support.atomic_files import open_output
 from fldp.support.canonical_json import Json
+from fldp.support.identifiers import SURVEY_NAME, VERSION
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, integer
 from fldp.survey.survey import Survey, SurveyError
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+AnySurvey = Survey | Published | str  # as it is, as ``survey()`` returned it, or its version or name
 
 
 class ClientOperation(Generic[P, T]):
@@ -63,7 +68,11 @@ class ClientOperation(Generic[P, T]):
 
 
 class Operations:
-    """What both clients can do."""
+    """What both clients can do.
+
+    Where an operation takes a survey, that is a ``Survey``, what ``survey()`` returned, a version of 64 hexadecimal
+    digits, or a name. A name stands for the newest version that is open, else for the newest.
+    """
 
     _line: Line
     _allow_insecure: bool
@@ -76,8 +85,32 @@ class Operations:
     @ClientOperation
     async def survey(self, name: str, *, version: str | None = None) -> Published:
         """Return the newest open version of a survey, or another one; one that is not what it claims is refused."""
+        return await self._published(name, version)
+
+    async def _published(self, name: str, version: str | None) -> Published:
         request = requests.asking("survey", requests.survey_name(name), version=version)
         return await self._line.ask(request, lambda reply: replies.verified(reply, name, version))
+
+    async def _resolved(self, survey: AnySurvey) -> Survey | str:
+        """Return a survey, or its version; that of a name is asked for."""
+        if isinstance(survey, Published):
+            return survey.survey
+        if isinstance(survey, Survey) or VERSION.matches(survey):
+            return survey
+        if SURVEY_NAME.matches(survey):
+            return (await self._published(survey, None)).survey
+        rule = "a Survey, what survey() returned, a name, or a version of 64 hexadecimal digits"
+        raise fail("Client", "a survey", rule, survey)
+
+    async def _specified(self, survey: AnySurvey) -> Survey:
+        """Return a survey; of a bare version, the list of surveys says the name."""
+        found = await self._resolved(survey)
+        if isinstance(found, Survey):
+            return found
+        for row in await self._line.ask(requests.asking("surveys"), replies.listed):
+            if row["version"] == found:
+                return (await self._published(str(row["name"]), found)).survey
+        raise CollectorError(f"{self._line.address}: there is no survey version {found}")
 
     @ClientOperation
     async def create(self, survey: Survey) -> dict[str, Json]:
@@ -105,7 +138,7 @@ class Operations:
     async def send(
         self,
         reports: Reports | bytes,
-        survey: Survey | str | None = None,
+        survey: AnySurvey | None = None,
         *,
         key: str | None = None,
         ticket: str | None = None,
@@ -115,14 +148,14 @@ class Operations:
         Within one call they count once, whatever happens on the way. To be able to call again after a crash, give a
         ``key`` of your own (``fldp.client.derived_key``) and the same bytes; without one it is drawn at random.
         """
-        count, body, version = _batch(reports, survey)
+        count, body, version = _batch(reports, None if survey is None else await self._resolved(survey))
         return await self._post(version, UploadPart(0, count, body, checked_key(key)), ticket)
 
     @ClientOperation
     async def send_file(
         self,
         path: str | Path | Upload,
-        survey: Survey | str | None = None,
+        survey: AnySurvey | None = None,
         *,
         sender: str = "",
         piece_bytes: int = PIECE_BYTES,
@@ -140,7 +173,8 @@ class Operations:
         work = self._line.transport.work
         with ExitStack() as stack:
             if not isinstance(path, Upload):
-                path = await work(lambda: stack.enter_context(upload(str(path), survey)))
+                known = None if survey is None else await self._resolved(survey)
+                path = await work(lambda: stack.enter_context(upload(str(path), known)))
             run = Run(path, str(self._line.address), sender, piece_bytes, resume)
             sent, resumed = 0, await work(lambda: run.begin(from_start))
             progress(resumed)
@@ -154,7 +188,7 @@ class Operations:
     @ClientOperation
     async def answer(
         self,
-        survey: str | Survey,
+        survey: AnySurvey,
         label: str,
         *,
         participant: Participant,
@@ -197,7 +231,7 @@ class Operations:
     @ClientOperation
     async def estimates(
         self,
-        survey: Survey | str,
+        survey: AnySurvey,
         *,
         top: int | None = None,
         level: float | None = None,
@@ -213,29 +247,61 @@ class Operations:
         Where the answers are strings, those of ``candidates``, by a ``method`` of the oracle; elsewhere, of all values.
         """
         asked = {"top": top, "level": level, "decoder": decoder, "post": post, "since": since, "until": until}
-        request = requests.estimating(survey, "json", candidates, method=method, **asked)
+        request = requests.estimating(await self._resolved(survey), "json", candidates, method=method, **asked)
         return await self._line.ask(replace(request, remembered=candidates is None), replies.estimated)
+
+    @ClientOperation
+    async def estimate(
+        self,
+        survey: AnySurvey,
+        *,
+        decoder: str | None = None,
+        method: str | None = None,
+        post: str | None = None,
+        since: Day | None = None,
+        until: Day | None = None,
+        candidates: Iterable[str] | None = None,
+    ) -> Estimate:
+        """Return an ``Estimate`` with labels, of some UTC days or all. Needs a token that may read.
+
+        It is made here, from the collector's tally, so it has all that an estimate has: sums with exact errors,
+        comparisons, tables, pictures. The collector serves no tally of fewer reports than the survey's minimum; that is
+        a ``CollectorError``. Where answers are strings, name ``candidates``::
+
+            with fldp.Client("https://collector.example", token="fldp_read_...") as client:
+                week = client.estimate("coffee", since="2026-11-09", until="2026-11-15")
+            print(week)
+            week.plot().savefig("week.png")
+        """
+        asked = await self._specified(survey)
+        tally = await self._tally(asked, asked.oracle, since, until)
+        options = {"decoder": decoder, "method": method, "candidates": candidates}
+        given = {name: value for name, value in options.items() if value is not None}
+        return await self._line.transport.work(lambda: _estimated(asked, tally, given, post))
 
     @ClientOperation
     async def tally(
         self,
-        survey: Survey | str,
+        survey: AnySurvey,
         *,
         since: Day | None = None,
         until: Day | None = None,
         oracle: Oracle | None = None,
     ) -> Tally:
         """Return the tally of some UTC days or all; ``survey.estimate`` makes estimates of it."""
-        known = survey.oracle if isinstance(survey, Survey) else oracle
+        asked = await self._resolved(survey)
+        return await self._tally(asked, asked.oracle if isinstance(asked, Survey) else oracle, since, until)
+
+    async def _tally(self, survey: Survey | str, oracle: Oracle | None, since: Day | None, until: Day | None) -> Tally:
         request = requests.asking("tally", version_of(survey), since=since, until=until)
         request = replace(request, remembered=True, most=requests.MAX_TALLY)
-        return await self._line.ask(request, lambda reply: replies.tally_of(reply, version_of(survey), known))
+        return await self._line.ask(request, lambda reply: replies.tally_of(reply, version_of(survey), oracle))
 
     @ClientOperation
     async def save_estimates(
         self,
         /,
-        survey: Survey | str,
+        survey: AnySurvey,
         path: str | Path,
         *,
         format: str | None = None,  # noqa: A002
@@ -249,13 +315,13 @@ class Operations:
         standard output.
         """
         form = format_of(path, format)
-        request = requests.estimating(survey, form, candidates, **asked)
+        request = requests.estimating(await self._resolved(survey), form, candidates, **asked)
         return await self._saved(replace(request, most=MAX_ESTIMATES), path, form, progress)
 
     @ClientOperation
     async def export(
         self,
-        survey: Survey | str,
+        survey: AnySurvey,
         path: str | Path,
         *,
         since: Day | None = None,
@@ -263,13 +329,14 @@ class Operations:
         progress: Progress = ignore,
     ) -> int:
         """Save the raw reports of some UTC days or all as Parquet, and return how many bytes that took."""
-        request = requests.asking("export", version_of(survey), since=since, until=until)
+        version = version_of(await self._resolved(survey))
+        request = requests.asking("export", version, since=since, until=until)
         return await self._saved(replace(request, most=MAX_EXPORT), path, "parquet", progress)
 
     @ClientOperation
-    async def days(self, survey: Survey | str) -> list[tuple[str, int | None]]:
+    async def days(self, survey: AnySurvey) -> list[tuple[str, int | None]]:
         """Return the UTC days that have reports, and how many; None of those below the survey's minimum."""
-        return await self._days(survey)
+        return await self._days(await self._resolved(survey))
 
     async def _days(self, survey: Survey | str) -> list[tuple[str, int | None]]:
         return await self._line.ask(requests.asking("days", version_of(survey)), replies.days)
@@ -277,7 +344,7 @@ class Operations:
     @ClientOperation
     async def export_lake(
         self,
-        survey: Survey | str,
+        survey: AnySurvey,
         folder: str | Path,
         *,
         since: Day | None = None,
@@ -290,8 +357,9 @@ class Operations:
         interrupted can be called again: files are whole or not there, and a day is never in two of them.
         """
         window, today = Window.of(None, since, until), datetime.now(UTC).date().isoformat()
-        past = [(day, n) for day, n in await self._days(survey) if day < today and window.has(f"day={day}")]
-        return {day: await self._saved_day(survey, Path(folder), day, n, progress) for day, n in past}
+        asked = await self._resolved(survey)
+        past = [(day, n) for day, n in await self._days(asked) if day < today and window.has(f"day={day}")]
+        return {day: await self._saved_day(asked, Path(folder), day, n, progress) for day, n in past}
 
     async def _saved_day(self, survey: Survey | str, folder: Path, day: str, n: int | None, progress: Progress) -> str:
         path = day_file(folder, version_of(survey), day)
@@ -317,20 +385,22 @@ class Operations:
         return saved.size
 
     @ClientOperation
-    async def merge(self, tally: Tally, survey: Survey | str, *, key: str | None = None, day: Day | None = None) -> int:
+    async def merge(self, tally: Tally, survey: AnySurvey, *, key: str | None = None, day: Day | None = None) -> int:
         """Add a tally of another collector, filed under a UTC day, and return how many reports it brought.
 
         As with ``send``, a ``key`` of your own makes it safe to call again. Needs an admin token.
         """
-        body = wire.encode_tally(tally, version_of(survey))
-        request = requests.asking("merge", version_of(survey), body=body, key=checked_key(key), day=day)
+        version = version_of(await self._resolved(survey))
+        body = wire.encode_tally(tally, version)
+        request = requests.asking("merge", version, body=body, key=checked_key(key), day=day)
         return await self._line.ask(request, lambda reply: replies.accepted(reply, tally.n))
 
     @ClientOperation
-    async def tickets(self, survey: Survey | str, count: int) -> list[str]:
+    async def tickets(self, survey: AnySurvey, count: int) -> list[str]:
         """Make single-use tickets for a survey that takes them. Needs an admin token."""
         wanted = integer(1, 100_000)("Client", "count", count)
-        request = requests.asking("create_tickets", version_of(survey), body={"count": wanted})
+        version = version_of(await self._resolved(survey))
+        request = requests.asking("create_tickets", version, body={"count": wanted})
         return await self._line.ask(request, lambda reply: replies.tickets(reply, wanted))
 
     @ClientOperation
@@ -371,13 +441,19 @@ class Operations:
         secret("a ticket", ticket, self._line.address, self._allow_insecure)
 
 
-def _wanted(survey: str | Survey, version: str | None) -> tuple[str, str | None]:
+def _wanted(survey: AnySurvey, version: str | None) -> tuple[str, str | None]:
     """Return the name of the survey that is asked for, and its version if that is fixed."""
+    survey = survey.survey if isinstance(survey, Published) else survey
     if not isinstance(survey, Survey):
         return survey, None if version is None else version_of(version)
     if version not in (None, survey.version):
         raise fail("Client", "version", f"that of the survey, {survey.version}", version)
     return survey.name, survey.version
+
+
+def _estimated(survey: Survey, tally: Tally, options: Mapping[str, str | Iterable[str]], post: str | None) -> Estimate:
+    estimate = survey.estimate(tally, **options)
+    return estimate if post is None else postprocess(estimate, post)
 
 
 def _batch(reports: Reports | bytes, survey: Survey | str | None) -> tuple[int, bytes, str]:

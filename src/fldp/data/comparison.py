@@ -7,13 +7,16 @@ estimated share, which may be 0 by chance. ``tests/data/test_comparison.py`` che
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.frames import Columns, FramedAtLevel
 from fldp.numerics.types import Floats
+from fldp.support.display import Displayed
 from fldp.support.validation import fraction
 
 RESPONDENTS, POPULATION = "respondents", "population"
@@ -52,12 +55,13 @@ def sampling_variance(counts: Floats, n: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(FramedAtLevel, Displayed):
     """The change of every value's share from one estimate to another.
 
     ``significant`` decides by Holm's procedure; ``interval(simultaneous=True)`` is Bonferroni's. Both use the same
     statistic, so a value whose simultaneous interval excludes 0 is always significant. Holm is the sharper of the two:
-    it may name a value whose interval just includes 0.
+    it may name a value whose interval just includes 0. ``print`` shows the table of ``fldp compare``; the columns of
+    ``to_pandas`` have intervals that hold for all values at once, and p-values adjusted by Holm.
 
     >>> Comparison(np.array([0.0, 0.05]), np.array([0.01, 0.01])).significant(0.99)
     array([False,  True])
@@ -67,6 +71,10 @@ class Comparison:
     stderr: Floats
     degrees: Floats | float = math.inf  # of freedom, by Welch and Satterthwaite
     continuity: float = 0.0  # half a person on each side, as a share
+    shares: tuple[Floats, Floats] | None = None  # before and after, and of how many people
+    n: tuple[int, int] | None = None
+    people: str = RESPONDENTS
+    labels: Sequence[str] | None = None
 
     @property
     def z(self) -> Floats:
@@ -115,6 +123,24 @@ class Comparison:
         high = np.minimum(self.difference + reach, np.maximum(self.difference, 1))
         return np.stack([low, high], axis=1)
 
+    def _columns(self, level: float) -> Columns:
+        low, high = self.interval(level, simultaneous=True).T
+        shares = {} if self.shares is None else dict(zip(("share", "other_share"), self.shares, strict=True))
+        return {
+            "value": np.arange(len(self.difference)),
+            **({} if self.labels is None else {"label": list(self.labels)}),
+            **shares,
+            "difference": self.difference,
+            "stderr": self.stderr,
+            "low": low,
+            "high": high,
+            "p_value": self.adjusted_p_values,
+            "changed": self.significant(level),
+        }
+
+    def __repr__(self) -> str:
+        return f"<comparison of {len(self.difference)} values, of which {int(self.significant().sum())} changed>"
+
 
 def compared(shares: tuple[Floats, Floats], variances: tuple[Floats, Floats], people: tuple[int, int]) -> Comparison:
     """Compare shares with these variances, each among so many people."""
@@ -122,4 +148,5 @@ def compared(shares: tuple[Floats, Floats], variances: tuple[Floats, Floats], pe
     spread = sum(variance**2 / max(n - 1, 1) for variance, n in zip(variances, people, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = np.where(total > 0, total**2 / spread, np.inf)
-    return Comparison(shares[1] - shares[0], np.sqrt(total), degrees, 0.5 / people[0] + 0.5 / people[1])
+    continuity = 0.5 / people[0] + 0.5 / people[1]
+    return Comparison(shares[1] - shares[0], np.sqrt(total), degrees, continuity, shares, people)

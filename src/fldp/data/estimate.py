@@ -2,28 +2,32 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fldp.data.comparison import POPULATION, RESPONDENTS, Comparison, compared, holm, sampling_variance, z_score
+from fldp.data.frames import Columns, FramedAtLevel
 from fldp.data.projections import repaired
 from fldp.data.values import as_values
 from fldp.errors import MergeError
 from fldp.numerics.types import Floats
-from fldp.support.optional_imports import load
-from fldp.support.validation import fraction, integer, one_of
+from fldp.support.display import Displayed, drawing
+from fldp.support.validation import fraction, integer, one_of, positive
 
 if TYPE_CHECKING:
-    import pandas
+    from matplotlib.figure import Figure
 
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.flexible.em import Convergence
 
 Option = bool | float | str | NDArray[np.int64]  # of an estimate; arrays are fingerprints of candidates
 Rows = NDArray[np.void]  # of ``ROW``
+
+MAX_REACH, GOOD_REACH = 0.10, 0.05  # of a share: beyond the one, reports are too few; the other is what is wanted
+_SHOWN = 20  # values of a picture
 ROW = np.dtype([("value", "i8"), ("count", "f8"), ("stderr", "f8"), ("low", "f8"), ("high", "f8"), ("frequency", "f8")])
 
 
@@ -65,7 +69,7 @@ class Basis:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(FramedAtLevel, Displayed):
     """Estimated counts of all values, their standard errors, and the number of reports they come from.
 
     The counts are unbiased, so rare values often have negative ones, and they do not add up to ``n`` exactly.
@@ -75,9 +79,17 @@ class Estimate:
     true one. It covers the noise of the mechanism over these users, not the sampling of users from a
     larger population.
 
+    ``print`` shows the table of ``fldp estimate``, a notebook the same as HTML, ``plot`` its picture; ``to_pandas``,
+    ``to_polars`` and ``to_arrow`` give all rows to other libraries. ``note`` says where reports are too few.
+
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
     >>> est = oracle.estimate(fldp.Tally(oracle, [500, 300, 200], 1000))
+    >>> print(est)
+    The 3 largest of 3 estimates
+    ...
+    │ 0     │    578.3 │       17.2 │ 544.5 .. 612.0 │ 57.826% │
+    ...
     >>> est.counts.round(1), est.stderr.round(1)
     (array([578.3, 284.3, 137.4]), array([17.2, 15.8, 15.1]))
     >>> est.interval(0.95).round()
@@ -228,7 +240,8 @@ class Estimate:
         one_of(RESPONDENTS, POPULATION)("Estimate", "people", people)
         before, after = self.original or self, other.original or other
         variances = (before._share_variances(people), after._share_variances(people))
-        return compared((before.frequencies, after.frequencies), variances, (before.n, after.n))
+        change = compared((before.frequencies, after.frequencies), variances, (before.n, after.n))
+        return replace(change, people=people, labels=self.labels)
 
     def _check_comparable(self, other: "Estimate") -> None:
         if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):
@@ -241,13 +254,79 @@ class Estimate:
         noise = (self.stderr / self.n) ** 2
         return noise + sampling_variance(self.counts, self.n) if people == POPULATION else noise
 
-    def to_pandas(self, level: float = 0.95) -> "pandas.DataFrame":
-        """Return the table as a pandas DataFrame, with a column of labels where a survey gave them."""
-        frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(self.table(level))
-        if self.labels is not None:
-            frame.insert(1, "label", list(self.labels))
-        return frame
+    @property
+    def reach(self) -> float:
+        """Half the 95 % interval of the least certain share, after post-processing that of the unbiased estimate.
+
+        So 0.05 means that every share is known to 5 points or better, each by itself. Rests on the exact variances,
+        with the estimated counts in the place of the true ones.
+        """
+        plain = self.original or self
+        return z_score(0.95) * float(plain.stderr.max()) / plain.n
+
+    def reports_needed(self, reach: float = GOOD_REACH) -> int:
+        """Return about how many reports, of people who answer alike, would give this ``reach``.
+
+        Variances grow as the number of reports does, so the reach falls as the root of it.
+
+        >>> import fldp
+        >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+        >>> oracle.estimate(fldp.Tally(oracle, [400, 300, 150, 100, 50], 1000)).reports_needed(0.05)
+        5611
+        """
+        positive("Estimate", "reach", reach)
+        return max(1, math.ceil(self.n * (self.reach / reach) ** 2))
+
+    @property
+    def note(self) -> str | None:
+        """What to know before reading on: a sentence where reports are too few, None where there are enough.
+
+        They are too few where the 95 % interval of some share reaches more than 10 points to each side. The number that
+        is named gives 5 points, rounded up to two digits.
+
+        >>> import fldp
+        >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+        >>> oracle.estimate(fldp.Tally(oracle, [3, 1, 1, 0, 0], 5)).note
+        '5 reports are too few: at epsilon 1 they tell nothing about shares; about 5,700 would give ±5 points.'
+        """
+        reach = self.reach
+        if reach <= MAX_REACH:
+            return None
+        are, tell = ("1 report is", "it tells") if self.n == 1 else (f"{self.n:,} reports are", "they tell")
+        told = f"{tell} shares to ±{100 * reach:.0f} points" if reach < 1 else f"{tell} nothing about shares"
+        needed = f"about {_rounded_up(self.reports_needed()):,} would give ±{100 * GOOD_REACH:.0f} points"
+        return f"{are} too few: at {self._budget} {told}; {needed}."
+
+    @property
+    def _budget(self) -> str:
+        return f"epsilon {self.oracle.epsilon:g}"
+
+    def _columns(self, level: float) -> Columns:
+        rows = self.table(level)
+        labels = {} if self.labels is None else {"label": list(self.labels)}
+        return {"value": rows["value"], **labels, **{name: rows[name] for name in (ROW.names or ())[1:]}}
+
+    def plot(
+        self, *, k: int = _SHOWN, level: float = 0.95, truth: ArrayLike | None = None, title: str | None = None
+    ) -> "Figure":
+        """Draw the ``k`` largest estimates as bars with error bars, the picture of ``fldp estimate --plot``.
+
+        ``truth`` are the true counts, where they are known. A notebook shows the figure, and its ``savefig`` saves it;
+        needs the extra ``plot``.
+        """
+        figure: Figure = drawing().bars(self, k=k, level=level, truth=truth, title=title)
+        return figure
 
     def __repr__(self) -> str:
         what = "estimate" if not self.biased else f"{self.method} (biased) estimate"
         return f"<{what} of {len(self.counts)} values from {self.n} reports of {self.oracle!r}>"
+
+
+def _rounded_up(number: int) -> int:
+    """Round up to two digits.
+
+    >>> _rounded_up(4881), _rounded_up(37)
+    (4900, 37)
+    """
+    step: int = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // step) * step

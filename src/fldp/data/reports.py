@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fldp.data.formats import Array as Array
 from fldp.data.formats import read_only
 from fldp.errors import DomainError, MergeError
+from fldp.support.display import Displayed
 from fldp.support.validation import integer
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Reports:
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(Displayed):
     """Counts of reports: integers only, so that merging is exact and the order never matters.
 
     ``state`` has the shape ``oracle.tally_format.shape``; the oracle knows what it means.

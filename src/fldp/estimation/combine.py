@@ -53,6 +53,10 @@ class Combined(Estimate):
         return Total(count, variance**0.5)
 
     @property
+    def _budget(self) -> str:
+        return "these epsilons"
+
+    @property
     def _lot(self) -> float:
         return _lot(self._factors, self.parts)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fldp.data.comparison import z_score
+from fldp.data.frames import Columns, Framed, by_column
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import (
     build,
@@ -25,6 +26,7 @@ from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.oracles.exposure import exposure
+from fldp.support.display import Displayed
 from fldp.support.exact_numbers import share_text
 from fldp.support.validation import fail, positive
 
@@ -146,8 +148,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Framed, Displayed):
     """The oracles that can answer a question, the least mean error first, and which one to take.
+
+    ``print`` shows the table of ``fldp plan``, ``to_pandas`` and its like have a row for each way to decode an oracle.
 
     >>> import fldp
     >>> plan = fldp.plan(domain_size=5, users=10_000, epsilon=2.0)
@@ -201,6 +205,24 @@ class Plan:
             bits = f"{shorter.bits:,} bits a report instead of {best.bits:,}"
             sentences.append(f"{shorter.name} is within {100 * (_CLOSE - 1):.0f} % of that error with {bits}.")
         return " ".join(sentences)
+
+    def _columns(self) -> Columns:
+        return by_column(_COLUMNS, [self._facts(row) for row in self.rows])
+
+    def _facts(self, row: Row) -> dict[str, object]:
+        named = {"oracle": row.oracle.name, "eligible": row in self.eligible, "recommended": row == self.recommended}
+        same = {name: getattr(row, name) for name in _COLUMNS if name not in named}
+        return {**same, **named, "eta": float(row.eta)}
+
+    def __repr__(self) -> str:
+        asked = f"{self.users} users, {self.domain_size} values, epsilon {self.epsilon:g}"
+        return f"<plan for {asked}: {self.recommended.oracle!r} of {len(self.rows)} ways>"
+
+
+_COLUMNS = (
+    *("oracle", "decoder", "recommended", "eligible", "error_rare", "error_frequent", "error_mean", "detectable"),
+    *("bits", "words", "epsilon", "eta", "plain_epsilon", "anonymity", "server_work"),
+)
 
 
 def plan(

@@ -270,6 +270,9 @@ class EstimateRow(ReplyModel, frozen=True):
     frequency: float
 
 
+Note = Annotated[str, Meta(description="where reports are too few, a sentence with the number that would do")]
+
+
 class Estimates(ReplyModel, frozen=True):
     """Estimates with standard errors and intervals."""
 
@@ -283,6 +286,7 @@ class Estimates(ReplyModel, frozen=True):
     level: float
     rows: list[EstimateRow]
     rest: Rest | UnsetType = UNSET
+    note: Note | UnsetType = UNSET
 
 
 class DayCount(ReplyModel, frozen=True):

@@ -47,3 +47,7 @@ __all__ = [
 for _name in __all__:
     if isinstance(_class := globals()[_name], type):
         register(_class)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__"]

@@ -14,6 +14,7 @@ from fldp.presentation.plot import FAINT, INK, colour_of, figure, save
 from fldp.privacy.bayes_attack import Averaging, Guess
 from fldp.privacy.elimination_attack import Repeats
 from fldp.support.canonical_json import Json
+from fldp.support.display import Displayed
 from fldp.wire.description import describe
 
 ADVICE = (
@@ -24,7 +25,7 @@ SIMULATED = "Rows are simulated: where they differ by a few standard errors or l
 
 
 @dataclass(frozen=True)
-class AttackResults:
+class AttackResults(Displayed):
     """The three attacks on one oracle."""
 
     guess: Guess
@@ -41,21 +42,40 @@ class AttackResults:
         """The probability that the value is known for certain, for each number of reports of ``averaging``."""
         return np.asarray(self.repeats.known[np.minimum(self.averaging.reports, len(self.repeats.known) - 1)])
 
+    def __repr__(self) -> str:
+        return f"<attack on {self.oracle!r}: the best guess is right in {_percent(self.guess.after)}>"
+
 
 def facts(results: AttackResults) -> dict[str, Json]:
     """Return what one report gives away, and how many reveal the value."""
-    guess, oracle = results.guess, results.oracle
+    return {**guess_facts(results.guess), "known for certain": _known(results.repeats)}
+
+
+def guess_facts(guess: Guess) -> dict[str, Json]:
+    """Return what one report gives away."""
+    oracle = guess.oracle
     sure = "exact" if guess.exact else f"standard error {_percent(guess.stderr)}"
     least = f"at least {oracle.anonymity:,} of {oracle.domain_size:,}"
     return {
-        "oracle": describe(oracle),
-        "eta": str(oracle.eta),
-        "gives away": exposure(oracle),
+        **_about(oracle),
         "best guess, no report": f"right in {_percent(guess.before)}",
         "best guess, one report": f"right in {_percent(guess.after)}, {guess.gain:.3g} times as often ({sure})",
         "values left by a report": f"{least}, {guess.left:,.1f} in the mean",
-        "known for certain": _known(results.repeats),
     }
+
+
+def repeats_facts(repeats: Repeats) -> dict[str, Json]:
+    """Return how many reports reveal the value for certain."""
+    return {**_about(repeats.oracle), "known for certain": _known(repeats)}
+
+
+def averaging_parts(averaging: Averaging) -> list[object]:
+    """Return what to show of guesses after many reports: the oracle, and a table."""
+    return [_about(averaging.oracle), "", _guesses(averaging, _columns(averaging))]
+
+
+def _about(oracle: FrequencyOracle) -> dict[str, Json]:
+    return {"oracle": describe(oracle), "eta": str(oracle.eta), "gives away": exposure(oracle)}
 
 
 def _known(repeats: Repeats) -> str:
@@ -69,15 +89,21 @@ def _known(repeats: Repeats) -> str:
 
 def averaging_table(results: AttackResults) -> Table:
     """Return a table of the success of the best guess by the number of reports, independent or repeated."""
-    title = f"How often the best guess is right, over {results.averaging.trials:,} trials"
+    return _guesses(results.averaging, _rows(results))
+
+
+_MORE = {"certain": "known for certain", "repeated": "the same repeated"}
+
+
+def _guesses(averaging: Averaging, rows: list[dict[str, float]]) -> Table:
+    title = f"How often the best guess is right, over {averaging.trials:,} trials"
     table = Table(title=title, title_justify="left")
-    for heading in ("reports", "independent", "std. error", "known for certain", "the same repeated"):
+    more = [name for name in _MORE if name in rows[0]]
+    for heading in ("reports", "independent", "std. error", *(_MORE[name] for name in more)):
         table.add_column(heading, justify="right")
-    rows = _rows(results)
     for row in (row for row in rows if int(row["reports"]).bit_count() == 1 or row is rows[-1]):
         error = _percent(row["stderr"]) if row["stderr"] >= 1e-4 else "< 0.01 %"
-        shares = (_percent(row[name]) for name in ("certain", "repeated"))
-        table.add_row(f"{row['reports']:,}", _percent(row["success"]), error, *shares)
+        table.add_row(f"{row['reports']:,}", _percent(row["success"]), error, *(_percent(row[name]) for name in more))
     return table
 
 
@@ -142,17 +168,13 @@ def save_picture(results: AttackResults, path: Path) -> None:
 
 
 def _rows(results: AttackResults) -> list[dict[str, float]]:
-    averaging = results.averaging
-    columns = (
-        averaging.reports.tolist(),
-        averaging.success.tolist(),
-        averaging.stderr.tolist(),
-        results.certain.tolist(),
-    )
-    names = ("reports", "success", "stderr", "certain")
-    return [
-        dict(zip(names, row, strict=True)) | {"repeated": results.guess.after} for row in zip(*columns, strict=True)
-    ]
+    more = zip(_columns(results.averaging), results.certain.tolist(), strict=True)
+    return [{**row, "certain": certain, "repeated": results.guess.after} for row, certain in more]
+
+
+def _columns(averaging: Averaging) -> list[dict[str, float]]:
+    columns = (averaging.reports.tolist(), averaging.success.tolist(), averaging.stderr.tolist())
+    return [dict(zip(("reports", "success", "stderr"), row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _percent(share: float) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.presentation.tables import visible
 from fldp.privacy.auditor import Audit, Finding
 from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
@@ -31,8 +32,8 @@ def audit_table(audit: Audit, label: Label = str) -> Table:
     for finding in audit.findings:
         table.add_row(
             finding.family,
-            _values(finding, label),
-            finding.event,
+            visible(_values(finding, label)),
+            visible(finding.event),
             f"{finding.hits / finding.trials:.4f}",
             f"{finding.other_hits / finding.other_trials:.4f}",
             f"{finding.excess + _allowed(audit, finding):.4f}",

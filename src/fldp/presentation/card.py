@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -114,17 +115,38 @@ footer {{ color: GrayText; font-size: 0.85rem; }}
 
 def as_html(card: Card) -> str:
     """Return the card as a self-contained page; the picture needs the extra ``plot``."""
-    body = "\n".join(
-        f"<h2>{escape(section.heading)}</h2>\n" + "\n".join(f"<p>{escape(line)}</p>" for line in section.lines)
-        for section in sections(card)
-    )
     return _PAGE.format(
         title=escape(title(card)),
-        body=body,
+        body=_body(card, "h2"),
         alternative=escape(_alternative(card)),
         picture="\n".join(_svg(card, draw) for draw in (draw_shrinking, draw_guessing)),
         footer=escape(", ".join(f"{name} {value}" for name, value in describe(card.oracle).items())),
     )
+
+
+def _body(card: Card, heading: str) -> str:
+    return "\n".join(
+        f"<{heading}>{escape(section.heading)}</{heading}>\n"
+        + "\n".join(f"<p>{escape(line)}</p>" for line in section.lines)
+        for section in sections(card)
+    )
+
+
+def as_fragment(card: Card) -> str:
+    """Return the card for a notebook: its words, and its pictures where matplotlib is installed."""
+    return (
+        f'<div style="max-width:44rem">\n<h3>{escape(title(card))}</h3>\n{_body(card, "h4")}\n{_pictures(card)}</div>'
+    )
+
+
+def _pictures(card: Card) -> str:
+    if find_spec("matplotlib") is None:
+        return ""
+    wide = '<svg style="width:100%;height:auto"'
+    every = (_svg(card, draw).replace("<svg", wide, 1) for draw in (draw_shrinking, draw_guessing))
+    drawn = (f'<div style="flex:1 1 17rem;min-width:0">{picture}</div>' for picture in every)
+    box = "display:flex;flex-wrap:wrap;background:#fff;border-radius:6px;padding:0.5rem"
+    return f'<div role="img" aria-label="{escape(_alternative(card))}" style="{box}">{"".join(drawn)}</div>\n'
 
 
 def _alternative(card: Card) -> str:
@@ -160,9 +182,14 @@ def draw_shrinking(card: Card, axes: Axes) -> None:
 
 
 def _ticks(most: int) -> list[int]:
-    """Return round numbers up to ``most``, for a logarithmic axis."""
+    """Return round numbers below ``most`` and that one itself, for a logarithmic axis.
+
+    >>> _ticks(4), _ticks(1023)
+    ([1, 2, 4], [1, 10, 100, 1023])
+    """
     steps = (1, 2, 5) if most <= 1000 else (1,)
-    return [step * 10**k for k in range(len(str(most))) for step in steps if step * 10**k <= most]
+    rounded = [step * 10**k for k in range(len(str(most))) for step in steps]
+    return [*(number for number in rounded if 1.3 * number <= most), most]  # nearer ones would overlap it
 
 
 def _legend(axes: Axes) -> None:

@@ -1,19 +1,20 @@
 """Comparison of two estimates, as JSON and as a table."""
 
-from typing import TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from rich.table import Table
 
+from fldp.data.comparison import Comparison
 from fldp.data.estimate import Estimate
-from fldp.presentation.tables import label
+from fldp.presentation.tables import visible
 
 
 class Change(TypedDict):
     """How all shares changed, between how many reports; a row has the fields that ``facts`` gives it."""
 
-    n: int
-    other_n: int
+    n: NotRequired[int]
+    other_n: NotRequired[int]
     level: float
     people: str
     values: int
@@ -36,54 +37,59 @@ def facts(
     >>> change["changed"], [row["changed"] for row in change["rows"]]
     (2, [True, True, False])
     """
-    change = before.compare(after, people=people)
-    intervals, p_values = change.interval(level, simultaneous=True), change.adjusted_p_values
-    changed = change.significant(level)
-    rows: list[dict[str, str | float]] = [
-        {
-            "value": int(value),
-            "label": label(before, int(value)),
-            "share": float(before.frequencies[value]),
-            "other_share": float(after.frequencies[value]),
-            "difference": float(change.difference[value]),
-            "low": float(intervals[value, 0]),
-            "high": float(intervals[value, 1]),
-            "p_value": float(p_values[value]),
-            "changed": bool(changed[value]),
-        }
-        for value in np.argsort(-np.abs(change.z), kind="stable")[:top]
-    ]
-    count = int(changed.sum())
-    return Change(
-        n=before.n, other_n=after.n, level=level, people=people, values=len(changed), changed=count, rows=rows
-    )
+    return facts_of(before.compare(after, people=people), level, top)
+
+
+def facts_of(change: Comparison, level: float, top: int | None = None) -> Change:
+    """Return the facts of a comparison that is made; what it does not know of the two estimates is left out."""
+    columns = change._columns(level)
+    names = [name for name in columns if name != "stderr"]
+    shown = np.argsort(-np.abs(change.z), kind="stable")[:top]
+    rows = [{name: _plain(columns[name][value]) for name in names} for value in shown]
+    if change.labels is None:
+        rows = [{"value": row.pop("value"), "label": str(value), **row} for row, value in zip(rows, shown, strict=True)]
+    count = int(change.significant(level).sum())
+    facts = Change(level=level, people=change.people, values=len(change.z), changed=count, rows=rows)
+    return facts if change.n is None else Change(n=change.n[0], other_n=change.n[1], **facts)
+
+
+def _plain(cell: Any) -> str | float:
+    plain: str | float = cell.item() if isinstance(cell, np.generic) else cell
+    return plain
+
+
+_COLUMNS = {
+    "share": ("before", "{:.3%}"),
+    "other_share": ("after", "{:.3%}"),
+    "difference": ("difference", "{:+.3%}"),
+    "p_value": ("p-value", "{:.3g}"),
+}
 
 
 def table(change: Change) -> Table:
     """Return the changes as a table for people."""
     columns = Table(title=f"{change['changed']:,} of {change['values']:,} values changed", title_justify="left")
+    known = {name: shown for name, shown in _COLUMNS.items() if change["rows"] and name in change["rows"][0]}
     columns.add_column("value")
-    level = f"{100 * change['level']:.4g} % interval"
-    for heading in ("before", "after", "difference", level, "p-value", "changed"):
+    for name, (heading, _) in known.items():
+        if name == "p_value":
+            columns.add_column(f"{100 * change['level']:.4g} % interval", justify="right")
         columns.add_column(heading, justify="right")
+    columns.add_column("changed", justify="right")
     for row in change["rows"]:
-        columns.add_row(
-            str(row["label"]),
-            f"{row['share']:.3%}",
-            f"{row['other_share']:.3%}",
-            f"{row['difference']:+.3%}",
-            f"{row['low']:+.3%} .. {row['high']:+.3%}",
-            f"{row['p_value']:.3g}",
-            "yes" if row["changed"] else "may be chance",
-        )
+        *shares, p_value = (form.format(row[name]) for name, (_, form) in known.items())
+        interval = f"{row['low']:+.3%} .. {row['high']:+.3%}"
+        changed = "yes" if row["changed"] else "may be chance"
+        columns.add_row(visible(str(row["label"])), *shares, interval, p_value, changed)
     return columns
 
 
 def notes(change: Change) -> list[str]:
     """Return what the numbers of a comparison mean."""
     of = "everybody who could have reported" if change["people"] == "population" else "the people who reported"
+    count = f"{change['n']:,} reports before, {change['other_n']:,} after. " if "n" in change else ""
     return [
-        f"{change['n']:,} reports before, {change['other_n']:,} after. About {of}.",
+        f"{count}About {of}.",
         "Intervals hold for all values at once (Bonferroni). P-values are adjusted for the number of values (Holm), "
         f"so the chance that any value is wrongly called changed is at most {1 - change['level']:.3g}.",
     ]

@@ -27,7 +27,7 @@ def findings_table(result: Findings, label: Label = str) -> Table:
         table.add_row(
             finding.test,
             finding.claim,
-            seen(finding, label),
+            tables.visible(seen(finding, label)),
             f"{finding.p_value:.2g}",
             verdict,
             style="bold" if odd else None,

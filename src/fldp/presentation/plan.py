@@ -4,6 +4,7 @@ import json
 from itertools import cycle
 from pathlib import Path
 
+from rich import box
 from rich.table import Table
 
 from fldp.errors import ParameterError
@@ -14,6 +15,7 @@ from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.base.treatment import treatment_of
 from fldp.oracles.exposure import exposure
 from fldp.presentation.plot import INK, colour_of, figure, save
+from fldp.presentation.tables import screen_width
 from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
 
@@ -23,16 +25,20 @@ NOTES = (
     "Plain eps: the epsilon at which plain LDP (OUE) has the same error of a rare value.",
     "Ruled out: how many values a report can exclude for certain.",
 )
+_WIDE = 118  # characters, of the table with lines and all columns
 HEADINGS = (
     "error,\nrare", "error,\n1 % item", "error,\nmean", "seen\nfrom", "bits", "eps", "eta", "plain\neps", "ruled\nout",
 )  # fmt: skip
 
 
 def plan_table(plan: Plan) -> Table:
-    """Return a table of the oracles, with the recommended one marked."""
+    """Return a table of the oracles, with the recommended one marked; without the server's work on a narrow screen."""
     title = f"{plan.users:,} users, {plan.domain_size:,} values, epsilon {plan.epsilon:g}; * is recommended"
-    table = _table(title, *HEADINGS)
-    table.add_column("server")
+    table, wide = _table(title, *HEADINGS), screen_width() >= _WIDE
+    if wide:
+        table.add_column("server")
+    else:
+        table.box, table.padding = box.SIMPLE_HEAD, (0, 0)
     for row in plan.rows:
         ruled_out = plan.domain_size - row.anonymity
         table.add_row(
@@ -43,7 +49,7 @@ def plan_table(plan: Plan) -> Table:
             str(row.eta),
             f"{row.plain_epsilon:.3g}",
             f"up to {ruled_out:,}" if ruled_out else "nothing",
-            row.server_work,
+            *([row.server_work] if wide else []),
             style=_style(plan, row),
         )
     return table

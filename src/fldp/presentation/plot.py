@@ -1,15 +1,19 @@
 """Pictures of estimates: one colour for each oracle, everywhere."""
 
+import io
+import textwrap
 from collections.abc import Sequence
 from colorsys import hls_to_rgb
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fldp.data.estimate import Estimate
 from fldp.errors import FldpError
+from fldp.presentation.tables import label, visible
 from fldp.support.atomic_files import open_output
 from fldp.support.optional_imports import load
 
@@ -89,7 +93,7 @@ def grid(
     width: float, height: float, rows: int, columns: int, *, above: float = 0.0, **sharing: Sequence[float] | str | bool
 ) -> tuple[Figure, list[list[Axes]]]:
     """Return a figure and the axes of its panels, row by row; ``sharing`` goes to matplotlib's ``subplots``."""
-    drawn = load("matplotlib.figure", "plot").Figure(figsize=(width, height), dpi=150, layout="constrained")
+    drawn = _figure_class()(figsize=(width, height), dpi=150, layout="constrained")
     drawn.get_layout_engine().set(rect=(0.005, 0.005, 0.99, 0.99 - above / height))
     every = [list(row) for row in drawn.subplots(rows, columns, squeeze=False, **sharing)]
     for axes in (axes for row in every for axes in row):
@@ -101,6 +105,18 @@ def grid(
     return drawn, every
 
 
+@cache
+def _figure_class() -> Any:
+    """Return matplotlib's figures, which a notebook shows also where pyplot is not loaded."""
+    return type("Figure", (load("matplotlib.figure", "plot").Figure,), {"_repr_png_": _as_png})
+
+
+def _as_png(drawn: Figure) -> bytes:
+    buffer = io.BytesIO()
+    drawn.savefig(buffer, format="png")
+    return buffer.getvalue()
+
+
 def save_bars(
     estimate: Estimate,
     path: Path,
@@ -110,9 +126,20 @@ def save_bars(
     level: float = 0.95,
     title: str | None = None,
 ) -> None:
-    """Save the ``k`` largest estimates as bars with error bars, with the true counts as marks where they are known."""
+    """Save the picture of ``bars``."""
+    save(bars(estimate, truth=truth, k=k, level=level, title=title), path)
+
+
+def bars(
+    estimate: Estimate, *, truth: ArrayLike | None = None, k: int = 20, level: float = 0.95, title: str | None = None
+) -> Figure:
+    """Draw the ``k`` largest estimates as bars with error bars, with the true counts as marks where they are known.
+
+    Where reports are too few, the caption says so.
+    """
     rows = estimate.top(k, level)
-    drawn, axes = figure(max(6.0, 1.5 + 0.42 * len(rows)), 4.2)
+    width = max(6.0, 1.5 + 0.42 * len(rows))
+    drawn, axes = figure(width, 4.2)
     places = np.arange(len(rows))
     reach = [np.maximum(0, rows["count"] - rows["low"]), np.maximum(0, rows["high"] - rows["count"])]
     name, interval = estimate.oracle.name, f"{100 * level:.4g} % interval"
@@ -136,7 +163,8 @@ def save_bars(
     if estimate.labels is not None:
         axes.tick_params(axis="x", rotation=45)
     axes.set_ylabel("people")
-    axes.set_xlabel("value, largest estimate first")
+    caption = "" if estimate.note is None else "\n" + textwrap.fill(estimate.note, int(13 * width))
+    axes.set_xlabel(literal(f"value, largest estimate first{caption}"))
     axes.yaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
     oracle = estimate.oracle
     axes.set_title(
@@ -146,7 +174,7 @@ def save_bars(
         color=INK,
     )
     axes.legend(frameon=False, fontsize=9)
-    save(drawn, path)
+    return drawn
 
 
 def save(drawn: Figure, path: Path) -> None:
@@ -171,5 +199,5 @@ def _settle(drawn: Figure) -> None:
 
 
 def _short(estimate: Estimate, value: int) -> str:
-    text = str(value) if estimate.labels is None else estimate.labels[value]
+    text = visible(label(estimate, value))
     return text if len(text) <= 14 else text[:13] + "…"

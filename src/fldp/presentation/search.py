@@ -8,13 +8,10 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from fldp.data.reports import Tally
-from fldp.presentation.tables import csv_text
-from fldp.search.results import HeavyHitters, Hitter
+from fldp.presentation.tables import csv_text, visible
+from fldp.search.results import COLUMNS, HeavyHitters
 from fldp.search.rounds import Round
-from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
-
-COLUMNS = ("string", "whole", "count", "share", "stderr", "low", "high", "certain")
 
 
 def progress(question: Round, tally: Tally, level: float, top: int | None = None) -> Iterator[RenderableType]:
@@ -42,7 +39,7 @@ def table(hitters: HeavyHitters, level: float) -> Table:
     for hitter in [*certain, *(hitter for hitter in shown if not hitter.certain)]:
         low, high = hitter.interval
         result.add_row(
-            hitter.text,
+            visible(hitter.text),
             f"{hitter.share * hitters.population:,.0f}",
             f"{hitter.share:.3%}",
             f"{hitter.stderr:.3%}",
@@ -85,25 +82,6 @@ def notes(hitters: HeavyHitters, level: float) -> list[str]:
     return lines
 
 
-def rows(hitters: HeavyHitters, level: float) -> list[dict[str, Json]]:
-    """Return the strings with the largest estimates as rows; bytes that are not UTF-8 are escaped."""
-    return [_row(hitters, hitter) for hitter in hitters.top(level=level)]
-
-
-def _row(hitters: HeavyHitters, hitter: Hitter) -> dict[str, Json]:
-    low, high = hitter.interval
-    return {
-        "string": hitter.beginning.value.decode(errors="backslashreplace"),
-        "whole": hitter.beginning.whole,
-        "count": hitter.share * hitters.population,
-        "share": hitter.share,
-        "stderr": hitter.stderr,
-        "low": low,
-        "high": high,
-        "certain": hitter.certain,
-    }
-
-
 def as_json(hitters: HeavyHitters, level: float) -> str:
     """Return the results as JSON."""
     facts = {
@@ -113,11 +91,11 @@ def as_json(hitters: HeavyHitters, level: float) -> str:
         "eta": None if hitters.estimate is None else float(hitters.estimate.oracle.eta),
         "candidates": len(hitters.candidates),
         "level": level,
-        "rows": rows(hitters, level),
+        "rows": hitters.rows(level),
     }
     return json.dumps(facts, ensure_ascii=False, indent=1)
 
 
 def as_csv(hitters: HeavyHitters, level: float) -> str:
     """Return the results as CSV."""
-    return csv_text(COLUMNS, rows(hitters, level))
+    return csv_text(COLUMNS, hitters.rows(level))

@@ -3,21 +3,24 @@
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from fractions import Fraction
+from shutil import get_terminal_size
 
 import numpy as np
 from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from fldp.data.estimate import Estimate
+from fldp.data.reports import Tally
+from fldp.estimation.combine import Combined
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.exposure import exposure
-from fldp.privacy.verifier import Verification
+from fldp.privacy.verifier import Verification, Witness
 from fldp.search.rounds import Round
 from fldp.support.canonical_json import Json
 from fldp.support.csv_cells import escape_row
@@ -26,10 +29,24 @@ from fldp.survey.survey import Survey
 from fldp.wire.description import describe
 from fldp.wire.files import Content
 
+_WIDTH = 120  # of what goes to no terminal
+# What could move the cursor, colour a terminal, or turn the direction of a line around.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
 
 def console() -> Console:
     """Return the console on standard output; wide enough for a table if that is not a terminal."""
-    return Console() if sys.stdout.isatty() else Console(width=120)
+    width = None if sys.stdout.isatty() else _WIDTH
+    return Console(width=width, markup=False, emoji=False, highlight=False)
+
+
+def visible(text: str) -> str:
+    r"""Return somebody's text for one line, with a mark for each character that could change the screen.
+
+    >>> visible("red \x1b[31m\nline")
+    'red �[31m�line'
+    """
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def label(estimate: Estimate, value: int) -> str:
@@ -52,7 +69,7 @@ def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Json]], level: f
         table.add_column(heading, justify="right")
     for row in rows:
         table.add_row(
-            Text(str(row["label"])),
+            visible(str(row["label"])),
             f"{row['count']:,.1f}",
             f"{row['stderr']:,.1f}",
             f"{row['low']:,.1f} .. {row['high']:,.1f}",
@@ -62,19 +79,26 @@ def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Json]], level: f
 
 
 def estimate_notes(estimate: Estimate) -> list[str]:
-    """Return the notes below an estimate."""
-    oracle = estimate.oracle
-    decoder = estimate.options.get("decoder", *oracle.decoders[:1]) if oracle.decoders else None
-    notes = [f"{estimate.n:,} reports of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")]
+    """Return the notes below an estimate: first of all whether reports are too few."""
+    parts = estimate.parts if isinstance(estimate, Combined) else (estimate,)
+    notes = [*([] if estimate.note is None else [estimate.note]), *map(_source, parts)]
     if estimate.convergence is not None:
         ended = "converged" if estimate.convergence.converged else "did NOT converge"
         notes.append(f"The iteration {ended} after {estimate.convergence.iterations} steps.")
-    if not oracle.estimator.runs:
+    if not estimate.oracle.estimator.runs:
         rest = estimate.rest
         notes.append(f"None of these candidates: {rest.count:,.1f}, standard error {rest.stderr:,.1f}.")
-    if estimate.biased:
+    if estimate.original is not None:
         notes.append(f"By {estimate.method}: biased. The intervals are those of the unbiased estimate.")
-    return [*notes, exposure(oracle)]
+    return [*notes, *dict.fromkeys(exposure(part.oracle) for part in parts)]
+
+
+def _source(estimate: Estimate) -> str:
+    """Say which reports an estimate comes from."""
+    oracle = estimate.oracle
+    decoder = estimate.options.get("decoder", *oracle.decoders[:1]) if oracle.decoders else None
+    reports = "1 report" if estimate.n == 1 else f"{estimate.n:,} reports"
+    return f"{reports} of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")
 
 
 def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Json]]:
@@ -107,6 +131,7 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
             "method": estimate.method,
             "biased": estimate.biased,
             "level": level,
+            **({} if estimate.note is None else {"note": estimate.note}),
             **_rest(estimate),
             "rows": _rows(estimate, level, top),
         },
@@ -139,24 +164,51 @@ def csv_text(names: Collection[str], rows: Iterable[dict[str, Json]]) -> str:
 
 def show(*things: object) -> None:
     """Print tables and sentences for people."""
-    target = console()
+    _print(console(), things)
+
+
+def rendered(*things: object) -> str:
+    """Return tables, sentences and named facts as ``show`` prints them, without colours."""
+    target = Console(
+        file=io.StringIO(), width=screen_width(), color_system=None, force_jupyter=False,
+        markup=False, emoji=False, highlight=False,
+    )  # fmt: skip
+    with target.capture() as captured:
+        _print(target, things)
+    return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
+
+
+def screen_width() -> int:
+    """Return the width of the terminal, or one that is wide enough for a table."""
+    return get_terminal_size((_WIDTH, 0)).columns if sys.stdout is not None and sys.stdout.isatty() else _WIDTH
+
+
+def _print(target: Console, things: Iterable[object]) -> None:
     for thing in things:
-        target.print(thing, soft_wrap=isinstance(thing, str), highlight=False, markup=False)
+        for part in fact_lines(thing) if isinstance(thing, dict) else [thing]:
+            target.print(part, soft_wrap=isinstance(part, str), highlight=False, markup=False)
 
 
 def show_facts(facts: dict[str, Json], as_json: bool) -> None:
     """Print named facts, one on a line, or as JSON."""
-    if as_json:
-        show(json.dumps(facts, ensure_ascii=False, indent=1))
-        return
+    show(json.dumps(facts, ensure_ascii=False, indent=1) if as_json else facts)
+
+
+def fact_lines(facts: Mapping[str, Json]) -> list[str]:
+    """Return named facts as lines of two columns.
+
+    >>> fact_lines({"reports": 1000, "eta": "1"})
+    ['reports  1,000', 'eta      1']
+    """
     width = max(map(len, facts)) + 2
-    show(*(f"{name:<{width}}{_shown(value)}" for name, value in facts.items()))
+    return [f"{name:<{width}}{fact_text(value)}" for name, value in facts.items()]
 
 
-def _shown(value: Any) -> str:
+def fact_text(value: Json) -> str:
+    """Return a fact as text for people."""
     if isinstance(value, dict):
-        return ", ".join(f"{name} {part}" for name, part in value.items())
-    return f"{value:,}" if is_integer(value) else str(value)
+        return ", ".join(f"{name} {fact_text(part) if isinstance(part, str) else part}" for name, part in value.items())
+    return f"{value:,}" if is_integer(value) else visible(str(value))
 
 
 def oracle_facts(oracle: Oracle) -> dict[str, Json]:
@@ -170,18 +222,22 @@ def oracle_facts(oracle: Oracle) -> dict[str, Json]:
     }
 
 
+def tally_facts(tally: Tally) -> dict[str, Json]:
+    """Return what a tally counts."""
+    return {"reports": tally.n, **oracle_facts(tally.oracle)}
+
+
 def content_facts(content: Content) -> dict[str, Json]:
     """Return what a file holds."""
-    return {
-        "holds": content.kind,
-        "reports": content.tally.n,
-        "survey": content.survey or "none named",
-        **oracle_facts(content.tally.oracle),
-    }
+    counted = tally_facts(content.tally)
+    named = content.survey or "none named"
+    return {"holds": content.kind, "reports": counted.pop("reports"), "survey": named, **counted}
 
 
-def verification_facts(verification: Verification, oracle: Oracle | None, at: Iterable[float] = ()) -> dict[str, Json]:
-    """Return the results of a verification, with the deltas at some epsilons."""
+def verification_facts(
+    verification: Verification, oracle: Oracle | None, at: Iterable[float] = (), *, exactly: bool = True
+) -> dict[str, Json]:
+    """Return the results of a verification, with the deltas at some epsilons: ``exactly``, or in words."""
     facts: dict[str, Json] = {"oracle": describe(oracle)} if oracle else {}
     size, whole = verification.domain_size, analysis(oracle).domain_size if oracle else None
     if verification.oracle and analysis(verification.oracle).candidates is not None:
@@ -192,18 +248,47 @@ def verification_facts(verification: Verification, oracle: Oracle | None, at: It
         facts["enumerated"] = f"on {size} values, {coins}: the law of {whole:,} is too large"
     facts |= {
         "epsilon": verification.epsilon,
-        "eta": str(verification.eta),
-        "eta by mass": str(verification.eta_mass),
+        "eta": str(verification.eta) if exactly else _share(verification.eta),
+        "eta by mass": str(verification.eta_mass) if exactly else _share(verification.eta_mass),
         "kind": _kind(verification),
         "delta": float(verification.delta),
         **{f"delta at {epsilon:g}": float(verification.delta_at(epsilon)) for epsilon in at},
         "values left": f"at least {verification.anonymity}, {float(verification.anonymity_mean):g} in the mean, "
         f"of {verification.domain_size:,}",
-        "witness": str(verification.witness),
+        "witness": str(verification.witness) if exactly else witness_text(verification.witness),
     }
     return facts | (
         {} if verification.notion is None else {"claim": str(verification.judgement), "verdict": _verdict(verification)}
     )
+
+
+def _share(share: Fraction) -> str:
+    """Return a share as a short fraction, or as a decimal number.
+
+    >>> _share(Fraction(2, 3)), _share(Fraction(2480546785415990427, 4611686018427387904))
+    ('2/3', 'about 0.537883')
+    """
+    return str(share) if share.denominator < 10_000 else f"about {float(share):.6g}"
+
+
+def witness_text(witness: Witness) -> str:
+    """Say which report distinguishes which two values best, and how well.
+
+    >>> witness_text(Witness(0, 1, 0, None, Fraction(3)))
+    'report 0 is 3 times as likely from value 0 as from value 1'
+    """
+    report = "a report" if witness.report is None else f"report {_short(witness.report)}"
+    if witness.public is not None:
+        report += f" with {_short(witness.public)}"
+    if witness.ratio is None:
+        return f"{report} can come from value {witness.value}, and cannot come from value {witness.other}"
+    times = f"{float(witness.ratio):.6g} times as likely"
+    return f"{report} is {times} from value {witness.value} as from value {witness.other}"
+
+
+def _short(thing: object) -> str:
+    text = " ".join(str(thing).split())
+    return text if len(text) <= 60 else f"{text[:56]} ..."
 
 
 def _kind(verification: Verification) -> str:

@@ -50,3 +50,7 @@ __all__ = [
     "repeats",
     "verify",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__"]

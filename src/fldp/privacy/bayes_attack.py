@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fldp.data.frames import Columns, Framed
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -23,6 +24,7 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.verifier import enumerable
 from fldp.randomness.stream import Stream
+from fldp.support.display import Displayed
 from fldp.support.progress import Progress
 from fldp.support.validation import fail, integer
 
@@ -33,7 +35,7 @@ draws_of, most_of = integer(2, 1 << 30), integer(1, 1 << 20)
 
 
 @dataclass(frozen=True)
-class Guess:
+class Guess(Displayed):
     """How often the best guess of a value is right, before and after one report.
 
     ``left`` is the mean number of values that the report leaves possible. If ``exact``, errors are below 1e-12;
@@ -54,7 +56,7 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Averaging:
+class Averaging(Framed, Displayed):
     """How often the best guess is right after each number of independent ``reports`` of one value."""
 
     oracle: FrequencyOracle
@@ -62,6 +64,12 @@ class Averaging:
     success: Floats
     stderr: Floats
     trials: int
+
+    def _columns(self) -> Columns:
+        return {"reports": self.reports, "success": self.success, "stderr": self.stderr}
+
+    def __repr__(self) -> str:
+        return f"<guesses after up to {self.reports[-1]} reports of {self.oracle!r}, {self.trials} trials>"
 
 
 def bayes(

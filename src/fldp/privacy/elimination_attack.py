@@ -18,6 +18,7 @@ from fldp.oracles.base.revelations import ParityLeak
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.bayes_attack import CELLS, checked_prior, draws_of, trials_of
 from fldp.randomness.stream import Stream
+from fldp.support.display import Displayed
 from fldp.support.progress import Progress
 from fldp.support.validation import fail, fraction
 
@@ -84,7 +85,7 @@ def _solutions(rows: list[int], bits: int) -> NDArray[np.uint64]:
 
 
 @dataclass(frozen=True)
-class Repeats:
+class Repeats(Displayed):
     """How many independent reports of one value it takes until only that value is possible.
 
     ``known[n]`` is the probability that ``n`` reports are enough, for a value drawn uniformly. It is exact, or
@@ -105,6 +106,9 @@ class Repeats:
     def mean(self) -> float | None:
         """The mean number of reports, within 1e-9 if exact; None if some trials did not end."""
         return float((1 - self.known).sum()) if self.known[-1] > 1 - 1e-9 else None
+
+    def __repr__(self) -> str:
+        return f"<reports of {self.oracle!r} until one value is left: {self.within(0.5)} in the median>"
 
 
 def repeats(

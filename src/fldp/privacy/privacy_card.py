@@ -18,6 +18,7 @@ from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination_attack import Repeats, repeats
 from fldp.privacy.verifier import verifiable, verify
 from fldp.randomness.stream import Stream
+from fldp.support.display import Displayed, drawing
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail
 from fldp.survey.survey import Survey
@@ -44,15 +45,17 @@ class Deal:
 
 
 @dataclass(frozen=True)
-class Card:
+class Card(Displayed):
     """What one report gives away, and how accurate the estimates from many are.
 
     ``left[k]`` is the mean number of values that ``k`` independent reports of one value leave possible, exactly.
-    ``least_left`` is the least that one report can leave.
+    ``least_left`` is the least that one report can leave. ``print`` and ``text`` say it in words, as ``fldp card``
+    does; ``html`` is a page with pictures.
 
     >>> import fldp
-    >>> fldp.card(fldp.RR(epsilon=1.0), users=100).certain
-    False
+    >>> card = fldp.card(fldp.RR(epsilon=1.0), users=100)
+    >>> card, card.certain
+    (<card of RR(epsilon=1.0) with 100 users>, False)
     """
 
     oracle: FrequencyOracle
@@ -77,6 +80,29 @@ class Card:
         later = self.averaging.reports > 1  # a simulated success on one report may lie above the exact one
         enough = self.averaging.reports[later & (self.averaging.success >= share)]
         return int(enough[0]) if len(enough) else None
+
+    def text(self, width: int = 88) -> str:
+        """Return the card in words, in lines of at most ``width`` characters.
+
+        >>> import fldp
+        >>> print(fldp.card(fldp.RR(epsilon=1.0), users=100).text(width=60))
+        RR, 2 values
+        ============
+        <BLANKLINE>
+        What your report says for certain
+          Nothing. Both answers could have given your report.
+        ...
+        """
+        text: str = drawing().card_text(self, width)
+        return text
+
+    def html(self) -> str:
+        """Return the card as a page of its own, with pictures; needs the extra ``plot``."""
+        page: str = drawing().card_page(self)
+        return page
+
+    def __repr__(self) -> str:
+        return f"<card of {self.oracle!r} with {self.users} users>"
 
 
 def card(

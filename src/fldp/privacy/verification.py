@@ -13,6 +13,7 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.profile import Curve, Profile, delta_curve
 from fldp.privacy.notions.base import Notion, Pair, bounded_epsilon
 from fldp.randomness.coins import exp_lower, log_upper
+from fldp.support.display import Displayed
 from fldp.support.validation import fail, is_number
 
 _MAX_SAMPLED = 1 << 10  # values, all pairs of which are checked
@@ -69,13 +70,14 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Displayed):
     """What a law guarantees. All numbers are exact, except ``epsilon``, which is rounded up to a float.
 
     ``ratio`` is ``e^epsilon``: the largest ratio of a report's probabilities under two values that can both produce it.
     ``eta`` counts shared reports, ``eta_mass`` weighs them by probability. ``anonymity`` is the least number of values
     that a report leaves possible, ``anonymity_mean`` its mean if all values are equally frequent. A mechanism can be
-    tuned to look good by count alone, or by mass alone; read all three together.
+    tuned to look good by count alone, or by mass alone; read all three together. ``print`` shows what ``fldp verify``
+    does.
     """
 
     oracle: FrequencyOracle | None
@@ -206,3 +208,7 @@ class Verification:
 
     def _excess(self, bound: Fraction) -> Fraction:
         return max(profile.excess(bound) for profile in self._different)
+
+    def __repr__(self) -> str:
+        whose = f"a law of {self.domain_size} values" if self.oracle is None else repr(self.oracle)
+        return f"<verification of {whose}: epsilon {self.epsilon:g}, eta {float(self.eta):g}>"

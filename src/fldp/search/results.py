@@ -9,11 +9,15 @@ import numpy as np
 
 from fldp.data.comparison import z_score
 from fldp.data.estimate import Estimate
+from fldp.data.frames import Columns, FramedAtLevel, by_column
 from fldp.numerics.binomial_bounds import incomplete_beta
 from fldp.oracles.base.analysis import analysis
 from fldp.search.prefix_code import Beginning
+from fldp.support.canonical_json import Json
+from fldp.support.display import Displayed
 from fldp.support.validation import fraction
 
+COLUMNS = ("string", "whole", "count", "share", "stderr", "low", "high", "certain")
 _MAX_EXACT = 10**7  # beyond, the normal distribution is as good
 
 
@@ -44,7 +48,7 @@ class Hitter:
 
 
 @dataclass(frozen=True, eq=False)
-class HeavyHitters:
+class HeavyHitters(FramedAtLevel, Displayed):
     """The result of a search: the candidates of its last round, counted by the people of that round.
 
     They were chosen by the reports of others, so the estimates are unbiased whatever the search did before, and their
@@ -77,6 +81,26 @@ class HeavyHitters:
         rows = zip(self.candidates, self.estimate.frequencies[:-1].tolist(), self._errors(self.estimate), strict=True)
         hitters = [Hitter(string, share, error, reach * error, certain=share >= floor) for string, share, error in rows]
         return sorted(hitters, key=lambda hitter: -hitter.share)[: self.k if k is None else k]
+
+    def rows(self, level: float = 0.95) -> list[dict[str, Json]]:
+        """Return the strings of ``top`` as rows; bytes that are not UTF-8 are escaped."""
+        return [self._row(hitter) for hitter in self.top(level=level)]
+
+    def _row(self, hitter: Hitter) -> dict[str, Json]:
+        low, high = hitter.interval
+        return {
+            "string": hitter.beginning.value.decode(errors="backslashreplace"),
+            "whole": hitter.beginning.whole,
+            "count": hitter.share * self.population,
+            "share": hitter.share,
+            "stderr": hitter.stderr,
+            "low": low,
+            "high": high,
+            "certain": hitter.certain,
+        }
+
+    def _columns(self, level: float) -> Columns:
+        return by_column(COLUMNS, self.rows(level))
 
     def _errors(self, estimate: Estimate) -> list[float]:
         """Return the standard errors of the shares: noise of the reports, and sampling of the people."""

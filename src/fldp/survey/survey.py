@@ -22,6 +22,7 @@ from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
 from fldp.support import canonical_json
 from fldp.support.canonical_json import Json
+from fldp.support.display import Displayed
 from fldp.support.validation import MistakeList
 from fldp.survey.mistakes import SurveyError, refuse
 from fldp.survey.parsing import check_fields, parse_fields, read_text
@@ -35,7 +36,7 @@ __all__ = ["Survey", "SurveyError"]
 
 
 @dataclass(frozen=True)
-class Survey:
+class Survey(Displayed):
     """A survey, immutable.
 
     >>> survey = Survey.from_dict({
@@ -188,3 +189,6 @@ class Survey:
     def at(self, search: Round) -> "Survey":
         """Return the version of this survey that asks another round of its search."""
         return replace(self, search=search, oracle=search.oracle)
+
+    def __repr__(self) -> str:
+        return f"<survey {self.name}, version {self.version[:12]}, with {self.oracle!r}>"

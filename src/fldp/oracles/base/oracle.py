@@ -18,6 +18,7 @@ from fldp.errors import DomainError, MergeError, ParameterError
 from fldp.oracles.base.moved_members import adapt, moved
 from fldp.randomness.stream import Stream, Words
 from fldp.support.canonical_json import Json
+from fldp.support.display import Displayed
 from fldp.support.validation import Constraint, one_of
 
 Public = Any  # the public randomness of a report, as its format's ``outcome`` returns it
@@ -157,6 +158,9 @@ class Oracle(ABC):
     def __reduce__(self) -> tuple[Callable[..., "Oracle"], tuple[type["Oracle"], dict[str, object]]]:
         """Pickle the parameters alone, without cached properties."""
         return _rebuild, (type(self), {field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
+
+    __str__ = Displayed.__str__
+    _repr_html_ = Displayed._repr_html_
 
     def __repr__(self) -> str:
         return f"{self.title}({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"

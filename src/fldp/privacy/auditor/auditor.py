@@ -7,13 +7,14 @@ many events were tried. ``docs/audit.md`` says what an audit cannot see.
 """
 
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
 
 from fldp.data.formats import Array
+from fldp.data.frames import Columns, Framed, by_column
 from fldp.errors import ParameterError
 from fldp.numerics.binomial_bounds import MAX_TRIALS
 from fldp.oracles.base.analysis import analysis
@@ -25,6 +26,7 @@ from fldp.privacy.auditor.event_choice import AuditedClaim
 from fldp.privacy.auditor.judge import CALLS, AuditSamples, Finding, judge
 from fldp.privacy.auditor.outputs import OutputRows
 from fldp.randomness.stream import Stream
+from fldp.support.display import Displayed
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, fraction, integer, positive
 
@@ -37,7 +39,7 @@ People = TypeVar("People", bound=Sized)  # a value for each person
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Framed, Displayed):
     """The result of an audit. ``holds`` is not a proof: it says that these outputs show no violation.
 
     >>> import fldp
@@ -66,6 +68,10 @@ class Audit:
     def epsilon_lower_bound(self) -> float:
         """A lower confidence bound of the epsilon of the mechanism, at the claimed eta."""
         return max((finding.epsilon for finding in self.findings if finding.family != "independence"), default=0.0)
+
+    def _columns(self) -> Columns:
+        names = [field.name for field in fields(Finding)]
+        return by_column((*names, "violated"), [{**asdict(f), "violated": f.violated} for f in self.findings])
 
     def __repr__(self) -> str:
         verdict = "no violation found" if self.holds else f"violated by {', '.join(f.family for f in self.violations)}"

@@ -10,13 +10,14 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.revelations import ReportPart
 from fldp.privacy.honesty.binomial_tests import IntegrityFinding, judged
 from fldp.privacy.honesty.pair_tests import judge_pairs
+from fldp.support.display import Displayed
 from fldp.support.validation import fraction
 
 FALSE_ALARM = 0.001
 
 
 @dataclass(frozen=True)
-class Findings:
+class Findings(Displayed):
     """The results of all integrity tests.
 
     ``passed`` is false if the reports cannot all be honest: of honest collections, whatever the data, at most a share
@@ -55,6 +56,10 @@ class Findings:
     def blind(self) -> tuple[str, ...]:
         """What these tests cannot see, in plain language."""
         return (*_BLIND, *analysis(self.oracle).blind(), *(() if self.source == "reports" else (_TALLY,)))
+
+    def __repr__(self) -> str:
+        odd = ", ".join(finding.test for finding in self.flagged)
+        return f"<integrity of {self.n} reports of {self.oracle!r}: {f'flagged by {odd}' if odd else 'nothing odd'}>"
 
 
 def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alarm: float = FALSE_ALARM) -> Findings:

@@ -358,3 +358,15 @@ def test_the_suggested_oracle_is_the_most_accurate_plain_one(size, epsilon):
     share = 1 / size
     assert all(first.variance(1, share) <= other.variance(1, share) for other in others if other.eta == 1)
     assert np.isfinite(first.variance(1, 0))
+
+
+def test_a_language_is_part_of_a_survey_that_declares_one():
+    fields = {"name": "a", "question": "b", "labels": ["c", "d"], "oracle": {"name": "grr", "epsilon": 1.0}}
+    plain, spoken = Survey.from_dict(fields), Survey.from_dict({**fields, "language": "pt-BR"})
+    assert "language" not in plain.canonical
+    assert (plain.language, spoken.language, spoken.canonical["language"]) == (None, "pt-BR", "pt-BR")
+    assert plain.version != spoken.version
+    assert Survey.from_dict(spoken.canonical).version == spoken.version
+    for wrong in ("", "german", "de_DE", "DE", 1, None):
+        with pytest.raises(SurveyError, match="language must be the tag of a language, like en, de or pt-BR"):
+            Survey.from_dict({**fields, "language": wrong})

@@ -28,7 +28,7 @@ SURVEY = {
         "motorcycle",
         "I work at home",
     ],
-    "oracle": {"name": "fhr", "epsilon": 1.0},
+    "oracle": {"name": "grr", "epsilon": 1.0},
 }
 WINDOW = {"width": 760, "height": 900}
 WIDE = {"width": 1000, "height": 1000}

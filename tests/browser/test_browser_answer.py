@@ -62,7 +62,7 @@ def answer(page, label):
 
 
 def report(page):
-    return page.locator(".bytes").inner_text()
+    return page.locator(".bytes").text_content()  # it is folded
 
 
 def has_fetched(page, file):
@@ -95,6 +95,34 @@ def test_an_answer_from_end_to_end(browser, server):
         tally = client.get(f"/v1/versions/{survey.version}/tally").content
     sent = wire.decode(seen, survey.oracle, survey.version)
     assert wire.decode_tally(tally) == survey.oracle.tally(sent)
+
+
+def test_the_sentence_comes_first_and_the_rest_is_folded(visitor, plain):
+    survey = plain.publish(name="folded", oracle={"name": "grr", "epsilon": 1.0})
+    page = visitor.open(f"{plain.url}/s/folded")
+    page.get_by_text("We send a randomised version of it, and you see it first.").wait_for()
+    assert "epsilon" not in page.locator("main").inner_text()
+    choose(page, "firefox")
+    text = page.locator("main").inner_text()
+    assert "with probability 20 % without this report, and with it at best 40.5 %." in text
+    assert "epsilon" not in text
+    page.get_by_text("Details").click()
+    page.get_by_text("Only 3 bits of them were drawn from your answer").wait_for()
+    said = page.locator("details.more").inner_text()
+    assert all(words in said for words in ("epsilon 1.", "eta 1.", "Promised: 1-LDP.", survey.version))
+    accessible(page)
+
+
+def test_a_survey_that_the_usual_limits_refuse_says_so_at_once(visitor, plain):
+    plain.publish(name="dear", oracle={"name": "grr", "epsilon": 4.0})
+    page = visitor.open(f"{plain.url}/s/dear")
+    page.get_by_text("asks for more than your device gives away").wait_for()
+    page.get_by_text("must have an epsilon of at most 2 together, got 4").wait_for()
+    accessible(page)
+    plain.publish(name="cheap", oracle={"name": "grr", "epsilon": 2.0})
+    page = visitor.open(f"{plain.url}/s/cheap")
+    page.get_by_role("button", name="See my report").wait_for()
+    assert not page.get_by_text("asks for more than your device gives away").count()
 
 
 def test_what_is_ruled_out_is_drawn_as_it_is(visitor, plain):
@@ -190,6 +218,7 @@ def test_surveys_that_do_not_protect_all_answers_alike(visitor, plain):
         survey = plain.publish({**specification(name=name, oracle=oracle), **declared})
         page = visitor.open(f"{plain.url}/s/{name}")
         page.get_by_role("button", name="See my report").wait_for()
+        page.get_by_text("Details").click()
         assert all(words in page.locator("main").inner_text() for words in said)
         page.get_by_label("firefox", exact=True).check()
         accessible(page)
@@ -380,7 +409,7 @@ def test_a_personal_link(visitor, plain, derive):
     page = visitor.open(f"{plain.url}/s/{survey.name}#ticket={ticket}")
     answer(page, "edge")
     assert count(plain, survey) == 1
-    said = page.locator("section.panel", has=page.get_by_role("heading", name="Your report")).inner_text()
+    said = page.locator("section.panel", has=page.get_by_role("heading", name="Your report")).text_content()
     assert "The ticket in your link is sent with them" in said
     assert ("can tell which report is yours" in said) == derive
 

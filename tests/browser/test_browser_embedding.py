@@ -495,7 +495,7 @@ LEAKS = {
         CLIP,
     ),
     "place of radio buttons": ("answer/frame.css", "position: fixed;\n  inset: 0 auto 0 0;", "", CLIP),
-    "place of the bytes": ("answer/answer.js", '    panel("Your report"', '    label, panel("Your report"', CLIP),
+    "place of the bytes": ("answer/answer.js", "    panel(words.report", "    label, panel(words.report", CLIP),
     "chained scrolling": ("answer/frame.css", "overscroll-behavior: contain; /*", "/*", {}),
 }
 

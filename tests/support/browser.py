@@ -76,7 +76,8 @@ class Visitor:
 def new_survey(page, url, name, **choices):
     """Begin a new survey on the dashboard, and make some choices in its form, by the words of their fields."""
     page.goto(f"{url}/#/new")
-    page.get_by_role("heading", name="New survey").wait_for()
+    page.goto(f"{url}/#/new/advanced")
+    page.get_by_role("heading", name="New survey, all settings").wait_for()
     page.get_by_label("Name, in the address").fill(name)
     page.get_by_label("Question").fill("Which?")
     for words, choice in choices.items():

@@ -406,3 +406,15 @@ def test_what_is_drafted_from_a_file_takes_all_of_the_file(tmp_path):
     path.write_text('browser\n"  firefox "\nedge\t\nedge\n', newline="")
     asked = parsed(draft(read_cells(str(path)), "draft", "What?", 1.0)[0])
     assert [Encoder(asked.value).encode(chunk).tolist() for chunk in read_cells(str(path))] == [[1, 0, 0]]
+
+
+def test_a_language_is_part_of_a_survey_that_declares_one():
+    fields = {"name": "a", "question": "b", "labels": ["c", "d"], "oracle": {"name": "grr", "epsilon": 1.0}}
+    plain, spoken = Survey.from_dict(fields), Survey.from_dict({**fields, "language": "pt-BR"})
+    assert "language" not in plain.canonical
+    assert (plain.language, spoken.language, spoken.canonical["language"]) == (None, "pt-BR", "pt-BR")
+    assert plain.version != spoken.version
+    assert Survey.from_dict(spoken.canonical).version == spoken.version
+    for wrong in ("", "german", "de_DE", "DE", 1, None):
+        with pytest.raises(SurveyError, match="language must be the tag of a language, like en, de or pt-BR"):
+            Survey.from_dict({**fields, "language": wrong})

@@ -12,7 +12,9 @@ import type { Round } from "./search_round.js";
 const SUBMIT = /^(open|token|ticket)$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/; // times are compared as text
 const ODD = /(?!\n)[\p{Cc}\p{Cs}]|^[^\S\uFEFF]|[^\S\uFEFF]$/u; // controls, halves of characters, blanks at an end
-const KEYS = "name topic question title description labels domain_size domain oracle collect format".split(" ");
+const KEYS = "name topic question title description language labels domain_size domain oracle collect format".split(
+  " ",
+);
 
 /** Makes rounds of searches: `search`, where they are to be answered. */
 export type Searching = (specification: Fields) => Round;
@@ -58,7 +60,7 @@ function isText(value: unknown, most: number): value is string {
 /** Check the texts of a survey; only a name and a question are needed. */
 function checkTexts(fields: Fields): void {
   requireForm(SURVEY_NAME, "name", fields.name);
-  for (const key of KEYS.slice(1, 5)) {
+  for (const key of KEYS.slice(1, 6)) {
     const value = fields[key];
     if (value === undefined && key !== "question") continue;
     require(isText(value, 2000), key, "a text of 1 to 2000 characters", value);
@@ -68,7 +70,7 @@ function checkTexts(fields: Fields): void {
 
 /** Check labels, the number of values, or that they are strings, and return that number, if there is one. */
 function sizeOf(fields: Fields): unknown {
-  const given = KEYS.slice(5, 8).filter((key) => key in fields);
+  const given = KEYS.slice(6, 9).filter((key) => key in fields);
   const { labels, domain_size, domain = "strings" } = fields;
   require(given.length === 1 && domain === "strings", "domain", "labels, domain_size or strings", given);
   if (labels === undefined) return domain_size;
@@ -128,6 +130,8 @@ export class Survey implements Address {
   declare readonly description: string | null;
   /** What answers are counted under in the ledger: the survey's topic, or its name. */
   declare readonly topic: string;
+  /** The tag of the language of its texts, where it is declared. */
+  declare readonly language?: string;
   declare readonly labels: readonly string[] | null;
   /** `strings`, where any string may be answered. */
   declare readonly domain: string | null;

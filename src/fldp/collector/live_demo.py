@@ -21,7 +21,8 @@ from fldp.survey.survey import Survey
 
 A_SECOND = 40  # people
 HISTORY = 14  # days
-PER_DAY = 900
+PER_DAY = 900  # on average; fewer answer on two days of a week
+WEEK = (1.15, 1.2, 1.1, 1.1, 1.05, 0.7, 0.7)
 _KEPT = ("data", "database", "tls_certificate", "tls_key")
 
 COMMUTE: dict[str, Any] = {
@@ -29,7 +30,7 @@ COMMUTE: dict[str, Any] = {
     "question": "How do you get to work on most days?",
     "description": "The city council uses the totals to plan where bicycle lanes and bus stops are needed.",
     "labels": ["on foot", "bicycle", "bus", "tram", "train", "car, alone", "car, with others", "motorcycle", "at home"],
-    "oracle": {"name": "fhr", "epsilon": 1.0},
+    "oracle": {"name": "grr", "epsilon": 1.0},
 }
 LUNCH: dict[str, Any] = {
     "name": "lunch",
@@ -75,7 +76,7 @@ def _answer(url: str, secret: str | None, say: Say, stopped: threading.Event, pa
             client.create(survey)
             client.create(lunch)
             _remember(client, lunch)
-            say(f"dashboard: {url}/#token={client.create_token('read').token}")
+            say(f"dashboard: {url}/#token={client.create_token('admin').token}")  # nothing is kept, so all may be tried
             say(f"answer page: {url}/s/{survey.name}")
             say(f"simulated people answer, {A_SECOND} a second; Ctrl-C ends it, and nothing is kept")
             while not stopped.wait(1 / A_SECOND):
@@ -90,8 +91,9 @@ def _remember(client: Client, survey: Survey) -> None:
     """Merge tallies of the days before, as a collector does that takes over from another."""
     for ago in range(HISTORY, 0, -1):
         shares = SHARES if ago > HISTORY // 2 else SHARES + SHIFT
-        reports = survey.oracle.privatize(_values(PER_DAY, shares))
-        client.merge(survey.oracle.tally(reports), survey, day=day(system() - timedelta(days=ago)))
+        moment = system() - timedelta(days=ago)
+        reports = survey.oracle.privatize(_values(round(PER_DAY * WEEK[moment.weekday()]), shares))
+        client.merge(survey.oracle.tally(reports), survey, day=day(moment))
 
 
 def _values(people: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:

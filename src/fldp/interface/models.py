@@ -138,6 +138,7 @@ class SurveySpecification(Body, frozen=True):
     title: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
     topic: SurveyName | UnsetType = UNSET
+    language: Annotated[str, Meta(description="the tag of a language, like en, de or pt-BR")] | UnsetType = UNSET
     labels: Labels | UnsetType = UNSET
     domain_size: DomainSize | UnsetType = UNSET
     domain: Domain | UnsetType = UNSET

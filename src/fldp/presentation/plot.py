@@ -51,7 +51,7 @@ INK, FAINT = "#222222", "#b8b8b8"
 
 
 def number_of(name: str, count: int) -> int:
-    """Return a number below ``count`` that depends on a name alone; the dashboard computes the same one."""
+    """Return a number below ``count`` that depends on a name alone."""
     number = 0
     for letter in name:
         number = (number * 31 + ord(letter)) % count

@@ -48,6 +48,7 @@ class Identifier:
         return {"type": "string", "pattern": f"^{self.pattern}$"}
 
 
+LANGUAGE = Identifier(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}", "the tag of a language, like en, de or pt-BR")
 SURVEY_NAME = Identifier(
     "[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?",
     "1 to 64 of the characters a-z, 0-9, - and _, with a letter or digit at both ends",

@@ -15,7 +15,7 @@ from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle, Refreshing
 from fldp.oracles.base.ticket_words import DERIVABLE, can_derive
 from fldp.oracles.base.treatment import Treatment
-from fldp.support.identifiers import SURVEY_NAME
+from fldp.support.identifiers import LANGUAGE, SURVEY_NAME
 from fldp.support.validation import Constraint, MistakeList, fail, integer, is_integer, one_of
 from fldp.support.web_origin import origin_of
 from fldp.survey.search_table import check_search
@@ -33,7 +33,8 @@ COLLECT_DEFAULTS: dict[str, Any] = {
 REPEATS = ("once", "daily")  # how often a person may answer; a survey names it only if it is not the first
 FORMAT = "fldp-survey-1"
 MAX_LABEL, MAX_TEXT, MAX_LABELS = 200, 2000, 1_000_000
-_TEXTS = ("name", "question", "title", "description", "topic")
+_TEXTS = ("name", "question", "title", "description", "topic", "language")
+_FORMS = {"name": SURVEY_NAME, "topic": SURVEY_NAME, "language": LANGUAGE}
 _DOMAINS = ("labels", "domain_size", "labels_file", "domain")
 
 Domain = tuple[tuple[str, ...] | None, dict[str, Any] | None]
@@ -69,7 +70,7 @@ def _texts(fields: dict[str, Any], mistakes: MistakeList) -> dict[str, Any]:
             mistakes.note((key,), f"{key} is missing")
     texts = {key: fields[key] for key in _TEXTS if key in fields}
     for key, text in texts.items():
-        mistakes.check((key,), SURVEY_NAME if key in ("name", "topic") else _text, text)
+        mistakes.check((key,), _FORMS.get(key, _text), text)
     return texts
 
 

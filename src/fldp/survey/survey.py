@@ -63,6 +63,7 @@ class Survey(Displayed):
     collect: Mapping[str, Any] = field(default_factory=lambda: dict(COLLECT_DEFAULTS))
     search: Round | None = None
     treatment: Treatment = field(default_factory=Treatment, compare=False)  # for plans: the oracle has its part
+    language: str | None = None  # that of its texts, and of the page on which it is answered
 
     @classmethod
     def load(cls, path: str | Path, *, draft: bool = False) -> "Survey":
@@ -102,7 +103,7 @@ class Survey(Displayed):
     @cached_property
     def canonical(self) -> dict[str, Json]:
         """Everything that a participant answers to, as a JSON object."""
-        texts = {name: getattr(self, name) for name in ("title", "description", "topic")}
+        texts = {name: getattr(self, name) for name in ("title", "description", "topic", "language")}
         return {
             "format": FORMAT,
             "name": self.name,

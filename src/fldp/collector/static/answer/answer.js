@@ -2,13 +2,16 @@
 
 import { BudgetError, CollectorError, flush, load, participant, search } from "../fldp.js";
 import { card } from "../shared/card.js";
-import { ask, element, mainOf, notice, panel, present } from "../shared/dom.js";
+import { ask, element, list, mainOf, notice, panel, present } from "../shared/dom.js";
+import { refusal as limitOf } from "../shared/limits.js";
 import { oraclesOf } from "../shared/oracles.js";
 import { concerned } from "../shared/treatment.js";
 import { choices } from "./choices.js";
 import { explain } from "./explain.js";
 import { begin, bringIntoView, enterFrame } from "./frame.js";
-import { learned, privacyCard } from "./learned.js";
+import { guessed, learned, privacyCard } from "./learned.js";
+import { en } from "./texts/en.js";
+import { textsOf } from "./texts/texts.js";
 import { forgetTicket, takeTicket } from "./ticket.js";
 
 /** @import { Answer, Respondent, Survey } from "../fldp.js" */
@@ -19,6 +22,7 @@ const main = mainOf();
 const collector = new URL("..", location.href).href;
 const name = location.pathname.split("/").pop() ?? "";
 let ticket = takeTicket();
+let words = en; // those of the survey, once it is known
 let isFirst = true; // what is shown first does not take the focus
 let isWaiting = false; // for a connection
 
@@ -45,7 +49,7 @@ function show(heading, ...content) {
 function failed(error) {
   const isExpected = error instanceof BudgetError || error instanceof CollectorError;
   show(
-    isExpected ? "Not answered" : "Something is wrong",
+    isExpected ? words.notAnswered : words.wrong,
     notice("bad", element("p", {}, failure(error))),
     element("p", { class: "small muted" }, error.message),
   );
@@ -53,10 +57,8 @@ function failed(error) {
 
 /** @param {Error} error */
 function failure(error) {
-  if (error instanceof BudgetError) return "This survey was not answered, to protect you.";
-  return error instanceof CollectorError && error.status === 404
-    ? "There is no such survey here. The address may be wrong, or the survey was deleted."
-    : "This did not work. Nothing was sent.";
+  if (error instanceof BudgetError) return words.toProtect;
+  return error instanceof CollectorError && error.status === 404 ? words.missing : words.failed;
 }
 
 /** @param {() => Promise<void>} work */
@@ -64,12 +66,23 @@ const attempt = (work) => () => work().catch(failed);
 
 async function start() {
   const survey = await load(collector, name, oraclesOf, { search });
+  speak(survey);
   const person = participant(survey);
   const before = await person.recall();
   const reason = refusal(survey);
   if (before) await showReport(survey, person, before, null);
   else if (reason) show(survey.question, notice("warn", element("p", {}, reason)));
-  else showQuestion(survey, person);
+  else await showQuestion(survey, person);
+}
+
+/**
+ * Speak the language of a survey.
+ *
+ * @param {Survey} survey
+ */
+function speak(survey) {
+  words = textsOf(survey);
+  document.documentElement.lang = words.language;
 }
 
 /**
@@ -78,22 +91,19 @@ async function start() {
  * @param {Survey} survey
  */
 function refusal({ state, collect }) {
-  if (state === "scheduled") return `This survey is not open yet. It opens at ${collect.opens}.`;
-  if (state !== "open") return "This survey is closed. It takes no more answers.";
-  if (collect.submit === "token") return "This survey is answered by programs, not on this page.";
-  if (collect.submit === "ticket" && !ticket) {
-    return "This survey needs a personal link. Open the one that you were sent.";
-  }
-  return null;
+  if (state === "scheduled") return words.scheduled(String(collect.opens));
+  if (state !== "open") return words.closed;
+  if (collect.submit === "token") return words.programs;
+  return collect.submit === "ticket" && !ticket ? words.personal : null;
 }
 
 /**
  * @param {Survey} survey
  * @param {Respondent} person
  */
-function showQuestion(survey, person) {
-  const chosen = choices(survey);
-  const button = element("button", { type: "submit", class: "primary" }, "See my report");
+async function showQuestion(survey, person) {
+  const chosen = choices(survey, words);
+  const button = element("button", { type: "submit", class: "primary" }, words.seeReport);
   const form = element(
     "form",
     { autocomplete: "off" },
@@ -111,20 +121,34 @@ function showQuestion(survey, person) {
     button.disabled = true;
     attempt(() => prepare(survey, isExposing(survey) ? allowing(survey) : person, label))();
   });
+  const told = isExposing(survey) ? null : concerned(survey, words.card); // else it stands above
   show(
     survey.question,
     survey.description ? element("p", {}, survey.description) : null,
-    isExposing(survey) ? notice("warn", element("p", {}, EXPOSING)) : notice("", element("p", {}, PROTECTED)),
+    await limitNotice(survey),
+    notice(isExposing(survey) ? "warn" : "", element("p", {}, isExposing(survey) ? words.exposing : words.protected)),
     form,
-    privacyCard(card(survey.oracle), isExposing(survey) ? null : concerned(survey)), // else it stands above
-    footer(survey),
+    details(privacyCard(card(survey.oracle, words.card), told, words.card), versionLine(survey)),
   );
 }
 
-const PROTECTED =
-  "Your answer stays on this device. What is sent is a report that was drawn at random from it. You see it first.";
-const EXPOSING =
-  "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.";
+/**
+ * Make a part that is opened by who wants to know more.
+ *
+ * @param {Content[]} content
+ */
+const details = (...content) =>
+  element("details", { class: "more" }, element("summary", {}, words.details), ...content);
+
+/**
+ * Say at once if no device with the usual limits would answer, before anybody has chosen something.
+ *
+ * @param {Survey} survey
+ */
+async function limitNotice(survey) {
+  const reason = await limitOf(survey, isExposing(survey) ? { minAnonymity: 1 } : {});
+  return reason && notice("warn", element("p", {}, words.tooMuch), element("p", { class: "small" }, `${reason}.`));
+}
 
 /** @param {Survey} survey */
 const isExposing = ({ oracle }) => oracle.anonymity < 2;
@@ -144,15 +168,9 @@ const allowing = (survey) => participant(survey, { limits: { minAnonymity: 1 } }
 function consent(survey) {
   if (!isExposing(survey)) return null;
   const box = element("input", { type: "checkbox", id: "exposing", required: true });
-  const words = concerned(survey) ?? "A report may leave only one answer possible.";
-  const label = element("label", { for: "exposing" }, box, " I allow that my report may name my answer for certain.");
-  return element(
-    "fieldset",
-    {},
-    element("legend", {}, "Not every answer is protected"),
-    element("p", {}, words),
-    label,
-  );
+  const reason = concerned(survey, words.card) ?? words.consentReason;
+  const label = element("label", { for: "exposing" }, box, ` ${words.consent}`);
+  return element("fieldset", {}, element("legend", {}, words.consentTitle), element("p", {}, reason), label);
 }
 
 /** Ask the browser to keep the ledger when space runs out: without it this page would draw a second report. */
@@ -166,25 +184,14 @@ const keepLedger = () => navigator.storage?.persist?.().catch(() => false);
 async function prepare(survey, person, label) {
   keepLedger();
   const confirm = (/** @type {readonly string[]} */ notices) =>
-    ask("Before you answer", notices, "Go on", "Do not answer");
+    ask(words.askTitle, notices, words.goOn, words.doNotAnswer);
   const answer = await person.prepare(label, { confirm, ticket });
   await showReport(survey, person, answer, answer.repeated ? null : label);
 }
 
-const REPEATED = "This report was drawn before, on an earlier visit or in another tab. There is only ever one.";
-const RENEWED =
-  "This is today's report. It was drawn from what this device keeps of your first answer, which is not asked again.";
-const DRAWN = "It was drawn at random from your answer, once: going back would not change it.";
-const DONE = "You have answered this survey. Another visit sends nothing more.";
-const QUEUED = "The collector cannot be reached. Your report is kept here, and sent as soon as it can be.";
-const AGAIN =
-  "You have answered this survey today. On another day you can send another report, made of the same answer.";
-
-const HEADINGS = { drawn: "This would be sent", queued: "Not sent yet", sent: "Thank you, this was sent" };
-
 /**
- * Show a report: before it is sent with a button, after that as what it was. The answer stands below the bytes, which take
- * the focus: its length must not move them.
+ * Show a report: before it is sent with a button, after that as what it was. What is folded takes the focus, so nothing
+ * above it may depend on the answer: that and what the report rules out stand below.
  *
  * @param {Survey} survey
  * @param {Respondent} person
@@ -196,20 +203,15 @@ async function showReport(survey, person, answer, label) {
   isWaiting = answer.state === "queued";
   if (answer.state === "sent") forgetTicket();
   show(
-    HEADINGS[answer.state],
+    words.headings[answer.state],
     element("p", { class: "eyebrow" }, survey.question),
     status(survey, answer, label),
-    panel("Your report", element("p", {}, reportText(survey)), bytes(answer.batch)),
+    panel(words.report, guessed(survey, explanation, words), details(...report(survey, answer.batch))),
     label === null
       ? null
-      : panel(
-          "Your answer",
-          element("p", {}, label),
-          element("p", { class: "small muted" }, fate(survey, explanation)),
-        ),
-    panel("What anybody can learn from it", ...learned(survey, explanation)),
+      : panel(words.answer, element("p", {}, label), element("p", { class: "small muted" }, fate(survey, explanation))),
+    panel(words.learned, ...learned(survey, explanation, words)),
     actions(survey, person, answer),
-    footer(survey),
   );
 }
 
@@ -220,25 +222,35 @@ async function showReport(survey, person, answer, label) {
  * @param {Explanation} explanation
  */
 function fate({ collect }, { left }) {
-  if (left === 1) return "The report above names it.";
-  return collect.repeat === "daily"
-    ? "It is not sent, and it is not kept. What is kept here was drawn at random from it, once; the reports of all days are drawn from that."
-    : "It is not sent, and it is not kept.";
+  if (left === 1) return words.named;
+  return collect.repeat === "daily" ? words.notKeptDaily : words.notKept;
 }
+
+/**
+ * Make what is known of a report itself: its bytes, and which part of them is about the answer.
+ *
+ * @param {Survey} survey
+ * @param {Uint8Array} batch
+ */
+const report = (survey, batch) => [
+  element("p", {}, reportText(survey)),
+  bytes(batch),
+  numbers(survey),
+  versionLine(survey),
+];
+
+/**
+ * Say what is promised, in numbers.
+ *
+ * @param {Survey} survey
+ */
+const numbers = ({ oracle }) => list(card(oracle, words.card).numbers);
 
 /** @param {Survey} survey */
 function reportText({ oracle, collect }) {
-  const bits = oracle.reportBits.toLocaleString("en-US");
-  const text =
-    "These bytes are sent, and a random number that keeps them from being counted twice. " +
-    `Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`;
-  return [text, collect.submit === "ticket" && TICKET, collect.derive && LINKED].filter(Boolean).join(" ");
+  const text = words.bytes(oracle.reportBits.toLocaleString(words.language));
+  return [text, collect.submit === "ticket" && words.ticket, collect.derive && words.linked].filter(Boolean).join(" ");
 }
-
-const TICKET = "The ticket in your link is sent with them, and is not kept beside them.";
-const LINKED =
-  "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. " +
-  "How little it says of your answer is shown below.";
 
 /**
  * Say what became of a report.
@@ -249,13 +261,13 @@ const LINKED =
  */
 function status(survey, { state }, label) {
   const isDaily = survey.collect.repeat === "daily";
-  if (state === "sent") return notice("", element("p", {}, isDaily ? AGAIN : DONE));
-  if (state === "queued") return notice("warn", element("p", {}, QUEUED));
-  const earlier = isDaily ? RENEWED : REPEATED;
+  if (state === "sent") return notice("", element("p", {}, isDaily ? words.doneToday : words.done));
+  if (state === "queued") return notice("warn", element("p", {}, words.queued));
+  const earlier = isDaily ? words.renewed : words.repeated;
   const reason = refusal(survey);
   return notice(
     reason ? "warn" : "",
-    element("p", {}, label === null ? earlier : DRAWN),
+    element("p", {}, label === null ? earlier : words.drawn),
     reason ? element("p", {}, reason) : null,
   );
 }
@@ -272,7 +284,7 @@ function actions(survey, person, { state }) {
   const send = element(
     "button",
     { type: "button", class: "primary" },
-    state === "queued" ? "Try again now" : "Send this report",
+    state === "queued" ? words.sendAgain : words.send,
   );
   send.addEventListener("click", () => {
     send.disabled = true;
@@ -281,14 +293,12 @@ function actions(survey, person, { state }) {
   return element("div", { class: "actions" }, send, state === "queued" ? null : leave());
 }
 
-function leave() {
-  const words = "You can close this page. If you come back, you will see the same report.";
-  return element(
+const leave = () =>
+  element(
     "button",
-    { type: "button", click: () => show("Nothing was sent", element("p", {}, words)) },
-    "Do not send",
+    { type: "button", click: () => show(words.nothingSent, element("p", {}, words.comeBack)) },
+    words.doNotSend,
   );
-}
 
 /**
  * @param {Survey} survey
@@ -308,15 +318,15 @@ function bytes(batch) {
       tabindex: "0",
       role: "textbox",
       "aria-readonly": "true",
-      "aria-label": "The report, byte for byte",
+      "aria-label": words.reportBytes,
     },
     text,
   );
 }
 
 /** @param {Survey} survey */
-const footer = ({ version }) =>
-  element("p", { class: "small muted" }, "Version of the survey, computed here: ", element("code", {}, version));
+const versionLine = ({ version }) =>
+  element("p", { class: "small muted" }, words.version, element("code", {}, version));
 
 /** Send what is queued, now that there may be a connection, and show that it was sent. */
 async function resume() {

@@ -1,9 +1,9 @@
 // The answers: a list to choose from, with a search where there are many; a number where they have no names; a text.
 import { element } from "../shared/dom.js";
-import { count } from "../shared/format.js";
 import { bringIntoView, guard } from "./frame.js";
 
 /** @import { Survey } from "../fldp.js" */
+/** @import { Texts } from "./texts/en.js" */
 
 /**
  * The field in which an answer is chosen. `value()` is the label, or null while there is none.
@@ -19,19 +19,34 @@ const MAX_BYTES = 1024;
  * Make the field in which an answer is chosen.
  *
  * @param {Survey} survey
+ * @param {Texts} words
  * @returns {Choice}
  */
-export function choices(survey) {
-  if (survey.domain) return textField();
-  return survey.labels ? labelField(survey.labels) : numberField(survey.oracle.domainSize);
+export function choices(survey, words) {
+  if (survey.domain) return textField(words);
+  return survey.labels ? labelField(survey.labels, words) : numberField(survey.oracle.domainSize, words);
+}
+
+/**
+ * Guard a field, and say so in the person's language.
+ *
+ * @param {HTMLInputElement} input
+ * @param {Texts} words
+ */
+function guarded(input, words) {
+  const note = guard(input);
+  if (note) note.textContent = words.scroll;
+  return note;
 }
 
 /**
  * A text, taken literally: other capitals or accents make another answer. Keyboards add blanks at its end.
  *
+ * @param {Texts} words
  * @returns {Choice}
  */
-function textField() {
+function textField(words) {
+  const mistake = (/** @type {string} */ text) => mistakeOf(text, words);
   const input = element("input", {
     type: "text",
     id: "text",
@@ -42,13 +57,9 @@ function textField() {
     "aria-describedby": "text-rule",
   });
   input.addEventListener("input", () => input.setCustomValidity(mistake(input.value.trim())));
-  const rule = element(
-    "p",
-    { class: "small muted", id: "text-rule" },
-    "Any text. It counts as you write it, so other capitals or accents make it another answer. Blanks around it are left out.",
-  );
-  const legend = element("legend", {}, element("label", { for: "text" }, "Your answer"));
-  const field = element("fieldset", {}, legend, input, guard(input), rule);
+  const rule = element("p", { class: "small muted", id: "text-rule" }, words.textRule);
+  const legend = element("legend", {}, element("label", { for: "text" }, words.answer));
+  const field = element("fieldset", {}, legend, input, guarded(input, words), rule);
   return { field, value: () => (mistake(input.value.trim()) ? null : input.value.trim()) };
 }
 
@@ -56,18 +67,20 @@ function textField() {
  * Return what is wrong with a text, or nothing.
  *
  * @param {string} text
+ * @param {Texts} words
  */
-function mistake(text) {
-  if (!text) return "Write a text.";
+function mistakeOf(text, words) {
+  if (!text) return words.textMissing;
   const size = new TextEncoder().encode(text).length;
-  return size > MAX_BYTES ? `Write a shorter text: this one takes ${size} bytes, and ${MAX_BYTES} is the most.` : "";
+  return size > MAX_BYTES ? words.textLong(size, MAX_BYTES) : "";
 }
 
 /**
  * @param {number} size
+ * @param {Texts} words
  * @returns {Choice}
  */
-function numberField(size) {
+function numberField(size, words) {
   const input = element("input", {
     type: "number",
     id: "number",
@@ -77,16 +90,17 @@ function numberField(size) {
     required: true,
     inputmode: "numeric",
   });
-  const label = element("label", { for: "number" }, `A whole number from 0 to ${count(size - 1)}`);
-  const field = element("fieldset", {}, element("legend", {}, "Your answer"), label, input, guard(input));
+  const label = element("label", { for: "number" }, words.number(size - 1));
+  const field = element("fieldset", {}, element("legend", {}, words.answer), label, input, guarded(input, words));
   return { field, value: () => (input.value !== "" && input.validity.valid ? String(input.valueAsNumber) : null) };
 }
 
 /**
  * @param {readonly string[]} labels
+ * @param {Texts} words
  * @returns {Choice}
  */
-function labelField(labels) {
+function labelField(labels, words) {
   /** @type {string | null} */
   let chosen = null;
   const box = element("div", {
@@ -100,7 +114,7 @@ function labelField(labels) {
     },
   });
   const status = element("p", { class: "small muted", role: "status", id: "found" });
-  const field = element("fieldset", {}, element("legend", {}, "Your answer"));
+  const field = element("fieldset", {}, element("legend", {}, words.answer));
 
   /** @param {string} wanted */
   function show(wanted) {
@@ -108,8 +122,8 @@ function labelField(labels) {
     const shown = matches.slice(0, AT_ONCE);
     if (chosen !== null && !shown.includes(chosen)) shown.unshift(chosen); // what is chosen never goes out of sight
     box.replaceChildren(...shown.map((label) => radioLine(label, label === chosen)));
-    const more = matches.length > AT_ONCE ? ` The first ${AT_ONCE} are shown; search for others.` : "";
-    status.textContent = `${count(matches.length)} of ${count(labels.length)} answers.${more}`;
+    const more = matches.length > AT_ONCE ? words.firstShown(AT_ONCE) : "";
+    status.textContent = words.found(matches.length, labels.length) + more;
   }
 
   if (labels.length > FEW) {
@@ -121,9 +135,9 @@ function labelField(labels) {
       "aria-describedby": "found",
       keydown: (event) => event.key === "Enter" && event.preventDefault(),
     });
-    const label = element("label", { for: "search" }, "Search the answers");
+    const label = element("label", { for: "search" }, words.search);
     search.addEventListener("input", () => show(search.value.trim().toLowerCase()));
-    field.append(element("div", {}, label, search, guard(search), status));
+    field.append(element("div", {}, label, search, guarded(search, words), status));
   }
   field.append(box);
   show("");

@@ -1,93 +1,102 @@
 // What anybody can learn from one report, in words and drawn.
 import { drawn, element, list } from "../shared/dom.js";
-import { count, percent } from "../shared/format.js";
+import { en } from "./texts/en.js";
 
 /** @import { Survey } from "../fldp.js" */
 /** @import { Card } from "../shared/card.js" */
 /** @import { Explanation } from "./explain.js" */
+/** @import { Texts } from "./texts/en.js" */
 
 const MAX_NAMED = 40;
 const MAX_DRAWN = 20_000;
 const MAX_COLUMNS = 64;
 
 /**
- * Make the part of a page that says what a report tells.
+ * Whether any text may be answered.
+ *
+ * @param {Survey} survey
+ */
+const isOfTexts = ({ domain, specification }) => Boolean(domain) && !specification.search;
+
+/**
+ * Make the sentence about guessing. Its last number alone depends on the report: it has one width, so that whatever
+ * stands below is in one place for every answer.
  *
  * @param {Survey} survey
  * @param {Explanation} explanation
+ * @param {Texts} words
  */
-export function learned(survey, { ruledOut, left, guess }) {
+export function guessed(survey, { ruledOut, guess }, words) {
+  const text = isOfTexts(survey) ? words.guessText(guess.before, ruledOut.length) : words.guess(guess.before);
+  return element("p", {}, text, element("strong", { class: "figure" }, `${words.percent(guess.after)}.`));
+}
+
+/**
+ * Make the part of a page that says what a report rules out.
+ *
+ * @param {Survey} survey
+ * @param {Explanation} explanation
+ * @param {Texts} words
+ */
+export function learned(survey, { ruledOut, left }, words) {
   const size = ruledOut.length;
   const out = size - left;
-  const isText = survey.domain && !survey.specification.search;
-  const who = isText
-    ? `knows that your answer is one of ${count(size)} texts, all equally likely,`
-    : "knows nothing else";
-  const certain = isText
-    ? "It rules out no text: every text could have led to this report."
-    : certainText(size, left, out);
-  const map = () => (size <= MAX_NAMED ? named(survey, ruledOut) : drawing(ruledOut, left));
-  return [
-    element("p", {}, certain),
-    ...(out && size <= MAX_DRAWN ? map() : []),
-    element(
-      "p",
-      {},
-      `Somebody who ${who} and guesses it is right `,
-      `with probability ${percent(guess.before)} without this report, and at best ${percent(guess.after)} with it.`,
-    ),
-  ];
+  const certain = isOfTexts(survey) ? words.noText : certainText(size, left, words);
+  const map = () => (size <= MAX_NAMED ? named(survey, ruledOut, words) : drawing(ruledOut, left, words));
+  return [element("p", {}, certain), ...(out && size <= MAX_DRAWN ? map() : [])];
 }
 
 /**
  * @param {number} size
  * @param {number} left
- * @param {number} out
+ * @param {Texts} words
  */
-function certainText(size, left, out) {
-  if (!out) return `It rules out no answer: each of the ${count(size)} could have led to this report.`;
-  if (left === 1) return `For certain: it names your answer. It rules out all others, ${count(out)} of ${count(size)}.`;
-  return `For certain: it rules out ${count(out)} of the ${count(size)} answers, and leaves ${count(left)} possible. Yours is one of these.`;
+function certainText(size, left, words) {
+  if (left === size) return words.noneOut(size);
+  return left === 1 ? words.onlyYours(size - left, size) : words.someOut(size - left, size, left);
 }
 
-const key = () =>
-  element("ul", { class: "key" }, element("li", {}, "possible"), element("li", { class: "out" }, "ruled out"));
+/** @param {Texts} words */
+const key = (words) =>
+  element("ul", { class: "key" }, element("li", {}, words.possible), element("li", { class: "out" }, words.ruledOut));
 
 /**
  * @param {Survey} survey
  * @param {readonly boolean[]} ruledOut
+ * @param {Texts} words
  */
-function named(survey, ruledOut) {
+function named(survey, ruledOut, words) {
   const items = ruledOut.map((out, value) =>
     element(
       "li",
       { class: out ? "out" : null },
       survey.label(value),
-      out ? element("span", { class: "visually-hidden" }, " (ruled out)") : null,
+      out ? element("span", { class: "visually-hidden" }, ` (${words.ruledOut})`) : null,
     ),
   );
-  return [element("ul", { class: "domain", "aria-label": "All answers" }, items)];
+  return [element("ul", { class: "domain", "aria-label": words.allAnswers }, items)];
 }
 
 /**
  * @param {readonly boolean[]} ruledOut
  * @param {number} left
+ * @param {Texts} words
  */
-function drawing(ruledOut, left) {
+function drawing(ruledOut, left, words) {
   const columns = Math.min(MAX_COLUMNS, Math.ceil(Math.sqrt(ruledOut.length * 2)));
   const rows = Math.ceil(ruledOut.length / columns);
   const path = (/** @type {boolean} */ wanted) =>
     ruledOut
       .map((out, value) => (out === wanted ? `M${value % columns} ${Math.floor(value / columns)}h.86v.86h-.86z` : ""))
       .join("");
-  const title = `A field for each of ${count(ruledOut.length)} answers in their order: ${count(left)} are possible, the others ruled out.`;
+  const title = words.map(ruledOut.length, left);
   const picture = drawn(
     "svg",
     { class: "map", viewBox: `0 0 ${columns} ${rows}`, role: "img", "aria-label": title },
     drawn("path", { class: "possible", d: path(false) }),
     drawn("path", { class: "out", d: path(true) }),
   );
-  return [picture, key()];
+  return [picture, key(words)];
 }
 
 /**
@@ -96,15 +105,15 @@ function drawing(ruledOut, left) {
  * @param {Pick<Card, "certain" | "numbers">} card
  * @param {string | null} [differs]
  */
-export function privacyCard({ certain, numbers }, differs = null) {
+export function privacyCard({ certain, numbers }, differs = null, words = en.card) {
   return element(
     "section",
     { class: "panel", "aria-labelledby": "card" },
-    element("h2", { id: "card" }, "What a report gives away"),
-    element("h3", {}, "For certain"),
+    element("h2", { id: "card" }, words.title),
+    element("h3", {}, words.certain),
     certain.map((line) => element("p", {}, line)),
-    differs === null ? null : [element("h3", {}, "Not alike for all answers"), element("p", {}, differs)],
-    element("h3", {}, "In numbers"),
+    differs === null ? null : [element("h3", {}, words.differs), element("p", {}, differs)],
+    element("h3", {}, words.inNumbers),
     list(numbers),
   );
 }

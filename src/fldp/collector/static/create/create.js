@@ -1,6 +1,7 @@
-// A new survey: what it asks, what the planner says of it, and the card of what is about to be published.
+// A new survey with all settings: what it asks, what the planner says of it, and the card of what is about to be published.
 import { element, notice } from "../shared/dom.js";
 import { messageOf, post, Refused } from "../shared/session.js";
+import { takeDraft } from "./draft.js";
 import { question, specification } from "./form_to_survey.js";
 import { advice, choicesOf, chosenRow, unplanned } from "./plan_table.js";
 import { preview } from "./preview.js";
@@ -24,12 +25,20 @@ const PAUSE = 300; // milliseconds after the last key before the planner is aske
  * @returns {Promise<View>}
  */
 export async function createView() {
-  const fields = surveyFields();
+  const fields = surveyFields(takeDraft());
   const advised = element("section", { class: "panel", "aria-labelledby": "advice" });
   const shown = element("div", {});
+  const warned = element("div");
   const problem = element("div", { "aria-live": "assertive" });
   const button = element("button", { type: "submit", class: "primary" }, "Publish this survey");
-  const form = element("form", { class: "panel" }, fields.nodes, problem, element("div", { class: "actions" }, button));
+  const form = element(
+    "form",
+    { class: "panel" },
+    fields.nodes,
+    warned,
+    problem,
+    element("div", { class: "actions" }, button),
+  );
   let newest = 0;
   let timer = 0;
 
@@ -37,6 +46,7 @@ export async function createView() {
   function tell(text) {
     advised.replaceChildren(...unplanned(text));
     shown.replaceChildren();
+    warned.replaceChildren();
     return null;
   }
 
@@ -60,8 +70,10 @@ export async function createView() {
     const asked = { ...values, oracle: fields.offer(choicesOf(plan, values)) };
     const row = chosenRow(plan, asked);
     advised.replaceChildren(...advice(plan, asked));
-    const content = row ? await preview(specification(asked, row), row) : [];
-    if (turn === newest) shown.replaceChildren(...content);
+    const { answered, more } = row ? await preview(specification(asked, row), row) : { answered: [], more: [] };
+    if (turn !== newest) return { values: asked, row };
+    warned.replaceChildren(...answered);
+    shown.replaceChildren(...more);
     return { values: asked, row };
   }
 
@@ -78,7 +90,8 @@ export async function createView() {
   });
   await think();
   const content = element("div", { class: "beside" }, form, element("div", {}, advised, shown));
-  return { heading: "New survey", content: [content], refresh: async () => {} };
+  const steps = element("p", {}, element("a", { href: "#/new" }, "In three steps"));
+  return { heading: "New survey, all settings", content: [steps, content], refresh: async () => {} };
 }
 
 /**
@@ -100,6 +113,10 @@ async function publish(draft) {
   }
 }
 
-/** @param {unknown} error */
-const mistakesOf = (error) =>
+/**
+ * Return the mistakes that the collector found, or what else went wrong.
+ *
+ * @param {unknown} error
+ */
+export const mistakesOf = (error) =>
   error instanceof Refused && error.mistakes.length ? error.mistakes : [`${messageOf(error)}.`];

@@ -11,6 +11,7 @@
  *   name: string,
  *   question: string,
  *   description?: string,
+ *   language?: string,
  *   labels?: readonly string[],
  *   domain?: "strings",
  *   search?: { k: number, quota: number },
@@ -56,11 +57,12 @@ function numbered(declared, labels) {
  * @returns {Specification}
  */
 export function specification(values, { oracle }) {
-  const { name, question, description, minimum, submit, retention, origins, derive, kind, repeat } = values;
+  const { name, question, description, language, minimum, submit, retention, origins, derive, kind, repeat } = values;
   return {
     name,
     question,
     ...(description ? { description } : {}),
+    ...(language ? { language } : {}),
     ...domainOf(values),
     oracle: kind === "search" ? searching(values, oracle) : described(oracle),
     collect: {
@@ -83,8 +85,12 @@ function domainOf({ kind, labels, k, quota }) {
   return { domain: "strings", ...(kind === "search" ? { search: { k, quota } } : {}) };
 }
 
-/** @param {OracleFields} oracle */
-const described = ({ domain_size: _, ...oracle }) => oracle;
+/**
+ * Return an oracle as a survey names it.
+ *
+ * @param {OracleFields} oracle
+ */
+export const described = ({ domain_size: _, ...oracle }) => oracle;
 
 /**
  * Return the oracle of a search: by its name where it was chosen, else by what it must keep, so that every round has its

@@ -1,33 +1,71 @@
 // What is about to be published: what its reports give away, whether people's devices would answer it, and its version.
 import { privacyCard } from "../answer/learned.js";
-import { BudgetError, build, every, memoryStore, Participant, Survey } from "../fldp.js";
+import { build, every, Survey } from "../fldp.js";
+import { analystWords } from "../shared/analyst_words.js";
 import { card } from "../shared/card.js";
-import { element, notice, present } from "../shared/dom.js";
+import { element, notice } from "../shared/dom.js";
+import { howMany, refusal } from "../shared/limits.js";
 import { oraclesOf } from "../shared/oracles.js";
 import { collector } from "../shared/session.js";
 import { concerned } from "../shared/treatment.js";
 
-/** @import { Limits, OracleClass } from "../fldp.js" */
+/** @import { OracleClass } from "../fldp.js" */
 /** @import { PlanRow } from "../shared/replies.d.ts" */
 /** @import { Specification } from "./form_to_survey.js" */
 
+const MOST = 12; // surveys like this one that are tried
+
 /**
- * Make the parts that show what would be published, given its specification and the row of the plan for its oracle.
+ * What would be published: whether devices would answer it, to be read before the button, and everything else.
+ *
+ * @typedef {{ answered: HTMLElement[], more: HTMLElement[] }} Preview
+ */
+
+/**
+ * Make the parts that show what would be published, given its specification and the row of the plan for its oracle; the
+ * card may be folded.
  *
  * @param {Specification} specification
  * @param {PlanRow} row
+ * @returns {Promise<Preview>}
  */
-export async function preview(specification, row) {
+export async function preview(specification, row, isFolded = false) {
   const oracles = await oraclesOf({ oracle: row.oracle }).catch(() => every);
   const survey = await Survey.of(answered(specification, row), collector, oracles).catch(() => null);
-  const warning = survey && (await limitText(survey));
-  return present([
-    warning ? notice("warn", element("p", {}, warning)) : null,
-    cardOf(row, oracles, survey && concerned(survey)),
-    survey && !specification.search
-      ? element("p", { class: "small muted" }, "Version that would be published: ", element("code", {}, survey.version))
-      : null,
-  ]);
+  const told = cardOf(row, oracles, survey && concerned(survey, analystWords));
+  const version = survey && !specification.search ? survey.version : null;
+  const more = [
+    isFolded ? element("details", {}, element("summary", {}, "What a report gives away"), told) : told,
+    element(
+      "p",
+      { class: "small muted", hidden: !version },
+      "Version that would be published: ",
+      element("code", {}, version),
+    ),
+  ];
+  return { answered: survey ? [await answering(survey)] : [], more };
+}
+
+/**
+ * Say whether devices would answer: a warning, or how often they would.
+ *
+ * @param {Survey} survey
+ */
+async function answering(survey) {
+  const warning = await limitText(survey);
+  if (warning) return notice("warn", element("p", {}, warning));
+  return element("p", { class: "small" }, await againText(survey));
+}
+
+/**
+ * Say how many surveys like this one a person can answer.
+ *
+ * @param {Survey} survey
+ */
+async function againText(survey) {
+  const number = await howMany(survey, collector, MOST);
+  const surveys = number === 1 ? "one survey" : `${number}${number === MOST ? " or more" : ""} surveys`;
+  return `Devices limit what they give away to one collector: with the usual limits a person can answer ${surveys} like this one here, ever.`;
 }
 
 /**
@@ -50,7 +88,7 @@ function answered({ search, domain, oracle, ...rest }, { oracle: { domain_size: 
  */
 function cardOf(row, oracles, differs) {
   try {
-    return privacyCard(card(build(row.oracle, oracles)), differs);
+    return privacyCard(card(build(row.oracle, oracles), analystWords), differs);
   } catch {
     return privacyCard({ certain: [row.exposure], numbers: [`epsilon ${row.oracle.epsilon}`, `eta ${row.eta}`] });
   }
@@ -67,18 +105,4 @@ async function limitText(survey) {
   return (await refusal(survey, { minAnonymity: 1 }))
     ? `With the usual limits of a device, and on the answer page, nobody can answer this: ${reasons}.`
     : `The usual limits of a device forbid to answer this: ${reasons}. The answer page asks people whether they allow it.`;
-}
-
-/**
- * Return why a device with these limits would not answer, or null: by trying, on one that keeps and sends nothing.
- *
- * @param {Survey} survey
- * @param {Limits} [limits]
- */
-async function refusal(survey, limits = {}) {
-  const device = new Participant(survey, { store: memoryStore(), limits });
-  const answer = await device
-    .prepare(survey.labels?.[0] ?? "0", { confirm: () => true, ticket: "none" })
-    .catch((error) => error);
-  return answer instanceof BudgetError ? answer.message.replace(/^participant: /, "") : null;
 }

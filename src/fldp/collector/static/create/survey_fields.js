@@ -1,9 +1,12 @@
 // The fields of a new survey: what it asks, what is protected, and how it is collected. Those that do not apply are hidden.
+import { NAMES } from "../answer/texts/texts.js";
 import { selected } from "../dashboard/controls.js";
 import { element } from "../shared/dom.js";
 import { protection, TREATMENTS } from "./protection.js";
+import { slugOf } from "./slug.js";
 
 /** @import { Attributes } from "../shared/dom.js" */
+/** @import { Draft } from "./draft.js" */
 /** @import { Declared } from "./protection.js" */
 
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control */
@@ -15,6 +18,7 @@ import { protection, TREATMENTS } from "./protection.js";
  *   name: string,
  *   question: string,
  *   description: string,
+ *   language: string,
  *   kind: string,
  *   labels: readonly string[],
  *   k: number,
@@ -94,9 +98,11 @@ const parts = () => ({
       required: true,
       pattern: "[a-z0-9]([a-z0-9_\\-]{0,62}[a-z0-9])?",
       spellcheck: "false",
+      title: "Small letters, digits, hyphens and underscores; a letter or a digit at both ends.",
     }),
     question: input("question", "text", { required: true, maxlength: 2000 }),
     description: input("description", "text", { maxlength: 2000 }),
+    language: selected("language", NAMES, ""),
     kind: selected("kind", KINDS, "labels"),
     labels: element("textarea", { id: "labels", rows: 8, required: true, spellcheck: "false" }),
     k: amount("k", 20, { max: 4096 }),
@@ -125,6 +131,7 @@ const LABELS = {
   name: "Name, in the address",
   question: "Question",
   description: "Description, if any",
+  language: "Language of the page",
   kind: "What people answer",
   labels: "Answers, one on a line",
   k: "How many texts to find",
@@ -145,6 +152,7 @@ const LABELS = {
 
 /** @type {Partial<Record<Name, string>>} */
 const HINTS = {
+  name: "Made from the question. Small letters, digits, hyphens and underscores.",
   k: "People are asked in rounds, each person once. A round asks for longer beginnings of the texts that stood out in the one before. Everybody can see which beginnings go on.",
   repeat:
     "Daily reports are made of noise that a device draws once and keeps. Reports of one person resemble each other, so that they can be linked.",
@@ -205,18 +213,42 @@ function entryOf(control) {
 
 const TWO = "Enter at least two answers. What the oracles would do for them is shown here.";
 
-/** @param {string} text */
-const linesOf = (text) =>
+/**
+ * Return the lines of a text that are not blank.
+ *
+ * @param {string} text
+ */
+export const linesOf = (text) =>
   text
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
 
 /**
+ * Make the name from the question, until somebody writes another one.
+ *
+ * @param {Control} name
+ * @param {Control} question
+ */
+function nameByQuestion(name, question) {
+  let isOwn = false;
+  const make = () => {
+    if (!isOwn) name.value = question.value.trim() ? slugOf(question.value) : "";
+  };
+  name.addEventListener("input", () => {
+    isOwn = name.value !== "";
+  });
+  question.addEventListener("input", make);
+  make();
+}
+
+/**
  * Make the fields. `read()` hides what does not apply and returns what the others say. `offer(options)` sets the oracles
  * to choose from, and returns the one that is chosen: the same as before if it is there.
+ *
+ * @param {Partial<Draft>} [draft] what was entered before
  */
-export function surveyFields() {
+export function surveyFields(draft = {}) {
   const groups = parts();
   /** @type {Record<Name, Control>} */
   const controls = Object.assign({}, ...Object.values(groups));
@@ -224,6 +256,8 @@ export function surveyFields() {
   /** @type {Partial<Record<string, HTMLElement>>} */
   const fields = Object.fromEntries(names.map((name) => [name, fieldOf(name, controls[name])]));
   const differing = protection();
+  for (const [name, value] of Object.entries(draft)) controls[/** @type {Name} */ (name)].value = value;
+  nameByQuestion(controls.name, controls.question);
 
   /** @returns {Values} */
   function read() {

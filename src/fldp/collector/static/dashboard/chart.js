@@ -1,7 +1,7 @@
 // Charts: drawn as SVG by D3, coloured by the style sheet, each with words for those who do not see it.
 
 import { drawn, element } from "../shared/dom.js";
-import { count, interval, short, visible } from "../shared/format.js";
+import { interval, percentFixed, short, visible } from "../shared/format.js";
 import { axisBottom, axisLeft, format, line, scaleBand, scaleLinear, scaleLog, select } from "../vendor/d3.js";
 
 /** @import { Axis, AxisDomain } from "d3-axis" */
@@ -11,32 +11,6 @@ import { axisBottom, axisLeft, format, line, scaleBand, scaleLinear, scaleLog, s
 
 /** @typedef {Selection<SVGSVGElement, unknown, null, undefined>} Svg */
 
-/**
- * One colour for each oracle, as in the figures of the reproduction.
- *
- * @type {Record<string, string>}
- */
-const COLOURS = {
-  cms: "#0f766e",
-  exponential: "#3d8f8a",
-  fhr: "#2a9d5c",
-  fwr: "#d63aa0",
-  grouped: "#5a5f8c",
-  grr: "#b5545c",
-  hcms: "#a855f7",
-  hr: "#6b4f3a",
-  hrr: "#4fb3bf",
-  idue: "#1f4e79",
-  olh: "#e07b39",
-  oue: "#3b6fb6",
-  pgr: "#d4a017",
-  rappor: "#be123c",
-  rr: "#7a7a7a",
-  ss: "#8a9a1f",
-  sue: "#8d6cab",
-  urappor: "#c9628e",
-  urr: "#a3371f",
-};
 const STEP = 28; // from one bar to the next
 const CAP = 4; // half the height of a whisker's end
 const EDGE = { top: 8, right: 24, bottom: 44 };
@@ -47,16 +21,6 @@ const EDGE = { top: 8, right: 24, bottom: 44 };
  * @param {Pick<EstimateRow, "low">} row
  */
 export const isSure = ({ low }) => low > 0;
-
-/**
- * Return the colour of an oracle: its own, or one by its name, as in the figures.
- *
- * @param {string} oracle
- */
-function colourOf(oracle) {
-  const hue = [...oracle].reduce((number, letter) => (number * 31 + Number(letter.codePointAt(0))) % 360, 0);
-  return COLOURS[oracle] ?? `hsl(${hue} 45% 42%)`;
-}
 
 /**
  * @param {number} width
@@ -99,28 +63,56 @@ function caption(svg, width, height, text) {
 }
 
 /**
- * Return the scale of the counts: from zero, or from the lowest end of an interval, to the highest.
+ * A bar: a share with its interval.
  *
- * @param {readonly EstimateRow[]} rows
+ * @typedef {{ label: string, share: number, low: number, high: number }} Bar
+ */
+
+/**
+ * Return the bar of an estimate from so many reports.
+ *
+ * @param {number} n
+ * @returns {(row: EstimateRow) => Bar}
+ */
+const barOf =
+  (n) =>
+  ({ label, frequency, low, high }) => ({ label, share: frequency, low: low / n, high: high / n });
+
+/**
+ * Return the scale of the shares: from zero, or from the lowest end of an interval, to the highest.
+ *
+ * @param {readonly Bar[]} rows
  * @param {[number, number]} range
  */
-function countScale(rows, range) {
-  const low = Math.min(0, ...rows.map((row) => Math.min(row.low, row.count)));
-  const high = Math.max(1, ...rows.map((row) => Math.max(row.high, row.count)));
+function shareScale(rows, range) {
+  const low = Math.min(0, ...rows.map((row) => Math.min(row.low, row.share)));
+  const high = Math.max(0.001, ...rows.map((row) => Math.max(row.high, row.share)));
   return scaleLinear([low, high], range).nice();
 }
+
+/** @param {Bar} bar */
+const barText = ({ label, share, low, high }) =>
+  `${visible(label)} ${percentFixed(share)}, interval ${interval(low, high, percentFixed)}`;
+
+/**
+ * Write a share on an axis.
+ *
+ * @param {number} share
+ */
+const tickText = (share) => `${+(100 * share).toPrecision(3)} %`;
 
 /**
  * Draw estimates as bars with whiskers: what may be zero is grey.
  *
- * @param {readonly EstimateRow[]} rows
- * @param {{ width: number, oracle: string, level: string }} options
+ * @param {readonly EstimateRow[]} estimates
+ * @param {{ width: number, n: number, level: string }} options
  */
-export function bars(rows, { width, oracle, level }) {
+export function bars(estimates, { width, n, level }) {
+  const rows = estimates.map(barOf(n));
   const left = Math.min(220, Math.round(0.34 * width));
   const height = rows.length * STEP + EDGE.top + EDGE.bottom;
   const bottom = height - EDGE.bottom;
-  const x = countScale(rows, [left, width - EDGE.right]);
+  const x = shareScale(rows, [left, width - EDGE.right]);
   const places = scaleBand([...rows.keys()], [EDGE.top, bottom]).padding(0.28);
   const y = (/** @type {number} */ place) => places(place) ?? 0;
   const middle = (/** @type {number} */ place) => y(place) + places.bandwidth() / 2;
@@ -130,7 +122,7 @@ export function bars(rows, { width, oracle, level }) {
     svg,
     axisBottom(x)
       .ticks(ticks)
-      .tickFormat(numbers(x))
+      .tickFormat((share) => tickText(Number(share)))
       .tickSize(EDGE.top - bottom),
     0,
     bottom,
@@ -140,13 +132,12 @@ export function bars(rows, { width, oracle, level }) {
     .data(rows)
     .join("rect")
     .attr("class", (row) => (isSure(row) ? "bar" : "bar unsure"))
-    .attr("fill", colourOf(oracle))
-    .attr("x", (row) => Math.min(x(0), x(row.count)))
-    .attr("width", (row) => Math.abs(x(row.count) - x(0)))
+    .attr("x", (row) => Math.min(x(0), x(row.share)))
+    .attr("width", (row) => Math.abs(x(row.share) - x(0)))
     .attr("y", (_, place) => y(place))
     .attr("height", places.bandwidth())
     .append("title")
-    .text((row) => `${visible(row.label)}: ${count(row.count)}, ${interval(row.low, row.high)}`);
+    .text(barText);
   svg
     .selectAll(".whisker")
     .data(rows)
@@ -167,7 +158,7 @@ export function bars(rows, { width, oracle, level }) {
     .attr("dy", "0.35em")
     .attr("text-anchor", "end")
     .text(({ label }) => short(visible(label), Math.floor((left - 12) / 7)));
-  caption(svg, width, height, "people, estimated");
+  caption(svg, width, height, "share of all who reported, estimated");
   return drawing(svg);
 }
 
@@ -179,16 +170,14 @@ export function bars(rows, { width, oracle, level }) {
 const whisker = (low, high, y) => `M${low} ${y - CAP}v${2 * CAP}M${low} ${y}H${high}M${high} ${y - CAP}v${2 * CAP}`;
 
 /**
- * @param {readonly EstimateRow[]} rows
+ * @param {readonly Bar[]} rows
  * @param {string} level
  */
 function barsText(rows, level) {
-  const largest = rows
-    .slice(0, 5)
-    .map((row) => `${visible(row.label)} ${count(row.count)}, interval ${interval(row.low, row.high)}`);
+  const largest = [...rows].sort((a, b) => b.share - a.share).slice(0, 5);
   const grey = rows.filter((row) => !isSure(row)).length;
   return (
-    `Bars of the ${rows.length} largest estimates with ${level} intervals. ${largest.join("; ")}. ` +
+    `Bars of ${rows.length} estimated shares with ${level} intervals. The largest: ${largest.map(barText).join("; ")}. ` +
     `${grey} of them may be zero and are grey. All are in the table of values.`
   );
 }
@@ -209,9 +198,9 @@ function grid(svg, axis, x, y) {
  * Draw the reports of each day; days of which no number is shown are grey marks at the bottom.
  *
  * @param {readonly DayRow[]} rows
- * @param {{ width: number, oracle: string, label: string }} options
+ * @param {{ width: number, label: string }} options
  */
-export function days(rows, { width, oracle, label }) {
+export function days(rows, { width, label }) {
   const [height, left] = [200, 56];
   const bottom = height - EDGE.bottom;
   const names = rows.map(({ day }) => day);
@@ -235,7 +224,6 @@ export function days(rows, { width, oracle, label }) {
     .data(rows)
     .join("rect")
     .attr("class", ({ n }) => (n === null ? "bar unsure" : "bar"))
-    .attr("fill", colourOf(oracle))
     .attr("x", ({ day }) => x(day) ?? 0)
     .attr("width", x.bandwidth())
     .attr("y", ({ n }) => (n === null ? y(0) - 3 : y(n)))
@@ -266,9 +254,9 @@ function steps(scale, most) {
  * Draw how the error falls with the number of reports: now, and what is to be expected.
  *
  * @param {readonly { reports: number, error: number }[]} points
- * @param {{ width: number, oracle: string, now: number, label: string }} options
+ * @param {{ width: number, now: number, label: string }} options
  */
-export function errors(points, { width, oracle, now, label }) {
+export function errors(points, { width, now, label }) {
   const [height, left] = [220, 64];
   const bottom = height - EDGE.bottom;
   const [first, last] = [points[0], points[points.length - 1]];
@@ -277,7 +265,7 @@ export function errors(points, { width, oracle, now, label }) {
   const svg = canvas(width, height, label);
   const percents = axisLeft(y)
     .tickValues(steps(y, 4))
-    .tickFormat((share) => `${format(".2~g")(100 * Number(share))} %`)
+    .tickFormat((share) => tickText(Number(share)))
     .tickSize(left - width + EDGE.right);
   grid(svg, percents, left, 0);
   const counts = axisBottom(x)
@@ -287,13 +275,12 @@ export function errors(points, { width, oracle, now, label }) {
     .tickPadding(8);
   grid(svg, counts, 0, bottom);
   const curve = line()(points.map(({ reports, error }) => [x(reports), y(error)]));
-  svg.append("path").attr("class", "curve").attr("stroke", colourOf(oracle)).attr("d", curve);
+  svg.append("path").attr("class", "curve").attr("d", curve);
   svg
     .selectAll(".point")
     .data(points.filter(({ reports }) => reports >= now))
     .join("circle")
     .attr("class", ({ reports }) => (reports === now ? "point now" : "point"))
-    .attr("stroke", colourOf(oracle))
     .attr("cx", ({ reports }) => x(reports))
     .attr("cy", ({ error }) => y(error))
     .attr("r", 4.5);

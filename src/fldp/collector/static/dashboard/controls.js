@@ -1,14 +1,22 @@
-// How estimates are to be made: decoder, method, post-processing, level, and days.
+// How estimates are to be made: of which days, and by which decoder, method, post-processing and level.
 import { element } from "../shared/dom.js";
 
 /** @import { Content } from "../shared/dom.js" */
 /** @import { SurveyRow } from "../shared/replies.d.ts" */
 
 /**
- * The controls, and what they say as the collector reads it.
+ * The controls, those of the period and those of the methods, and what they say as the collector reads it.
  *
- * @typedef {{ content: Content[], query: () => URLSearchParams }} Controls
+ * @typedef {{ period: Content[], methods: Content, query: () => URLSearchParams }} Controls
  */
+
+const DAY = 86_400_000; // milliseconds
+const PERIODS = [
+  ["", "All days"],
+  ["7", "Last 7 days"],
+  ["30", "Last 30 days"],
+  ["custom", "From … to …"],
+];
 
 const LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99, 0.999];
 const DEFAULT_LEVEL = "0.95";
@@ -58,6 +66,40 @@ export function selected(id, pairs, chosen) {
 export const dayInput = (id) => element("input", { type: "date", id });
 
 /**
+ * Return the UTC day some days ago.
+ *
+ * @param {number} ago
+ */
+const dayBefore = (ago) => new Date(Date.now() - ago * DAY).toISOString().slice(0, 10);
+
+/**
+ * Make the fields that say which days are meant; `changed` is called when that differs.
+ *
+ * @param {() => unknown} changed
+ */
+function period(changed) {
+  const which = selected("period", PERIODS, "");
+  const [from, to] = [dayInput("from"), dayInput("to")];
+  const custom = [field("From day (UTC)", from), field("To day (UTC)", to)];
+  const problem = element("p", { class: "small bad", role: "alert" });
+
+  function days() {
+    if (which.value === "custom") return { from: from.value, to: to.value };
+    return which.value ? { from: dayBefore(Number(which.value) - 1), to: dayBefore(0) } : {};
+  }
+
+  function check() {
+    for (const part of custom) part.hidden = which.value !== "custom";
+    const isReversed = which.value === "custom" && from.value && to.value && from.value > to.value;
+    problem.textContent = isReversed ? "The first day must not be after the last." : "";
+    if (!isReversed) changed();
+  }
+  for (const part of custom) part.hidden = true;
+  const node = element("div", { class: "controls", change: check }, field("Period", which), custom);
+  return { content: [node, problem], days };
+}
+
+/**
  * Make the controls; `changed` is called when their query differs.
  *
  * @param {SurveyRow} row
@@ -72,29 +114,21 @@ export function controls({ decoders, methods }, changed) {
   const post = selected("post", POST, "");
   const levelPairs = LEVELS.map((share) => [String(share), levelText(share)]);
   const level = selected("level", levelPairs, DEFAULT_LEVEL);
-  const [from, to] = [dayInput("from"), dayInput("to")];
+  const time = period(changed);
   const fields = [
     decoders.length > 1 ? field("Decoder", decoder) : null,
     methods.length > 1 ? field("What is estimated", method) : null,
     field("Post-processing", post),
     field("Interval level", level),
-    field("From day (UTC)", from),
-    field("To day (UTC)", to),
   ];
-  const problem = element("p", { class: "small bad", role: "alert" });
 
   function query() {
     const parameters = new URLSearchParams({ level: level.value });
     if (decoders.length > 1) parameters.set("decoder", decoder.value);
     if (methods.length > 1) parameters.set("method", method.value);
-    for (const [name, { value }] of Object.entries({ post, from, to })) if (value) parameters.set(name, value);
+    const others = { post: post.value, ...time.days() };
+    for (const [name, value] of Object.entries(others)) if (value) parameters.set(name, value);
     return parameters;
   }
-
-  function check() {
-    const isReversed = from.value && to.value && from.value > to.value;
-    problem.textContent = isReversed ? "The first day must not be after the last." : "";
-    if (!isReversed) changed();
-  }
-  return { content: [element("div", { class: "controls", change: check }, fields), problem], query };
+  return { period: time.content, methods: element("div", { class: "controls", change: changed }, fields), query };
 }

@@ -1,21 +1,25 @@
 // The dashboard: a token, then the surveys, then one of them. What is shown is asked for again while somebody looks.
 import { createView } from "../create/create.js";
+import { stepsView } from "../create/steps.js";
 import { CollectorError, FldpError } from "../fldp.js";
 import { element, mainOf, notice, present } from "../shared/dom.js";
 import { isAdmin, keep, messageOf, Refused, token, Unreachable } from "../shared/session.js";
 import { surveyView } from "./survey.js";
 import { surveysView } from "./surveys.js";
+import { tokensView } from "./tokens.js";
 
 /** @import { Content } from "../shared/dom.js" */
 
 /**
  * What the dashboard shows: `refresh` asks for all that may have changed.
  *
- * @typedef {{ heading: string, content: Content[], refresh: () => Promise<void>, isHome?: boolean }} View
+ * @typedef {{ heading: string, content: Content[], refresh: () => Promise<void> }} View
  */
 
 const EVERY = 2000; // milliseconds
 const main = mainOf();
+const nav = document.querySelector("header nav");
+const out = document.querySelector("header .out");
 
 /** @type {View | null} */
 let view = null;
@@ -29,6 +33,8 @@ let timer = 0;
  * @param {Content[]} content
  */
 function show(heading, ...content) {
+  nav?.replaceChildren(...(token() ? links() : []));
+  out?.replaceChildren(...(token() ? [signOut()] : []));
   const title = element("h1", { tabindex: "-1" }, heading);
   main.removeAttribute("aria-busy");
   main.replaceChildren(title, ...present(content));
@@ -69,11 +75,15 @@ function leave(reason) {
       { class: "small muted" },
       "One of scope read or admin. It is kept until this tab is closed, and nowhere else.",
     ),
-    element("div", { class: "actions" }, element("button", { type: "submit", class: "primary" }, "Show the surveys")),
+    element("div", { class: "actions" }, element("button", { type: "submit", class: "primary" }, "Sign in")),
   );
   const problem = reason ? notice("bad", element("p", {}, reason)) : null;
-  show("Surveys", problem, element("div", { class: "panel narrow" }, form));
+  const words = element("p", {}, PURPOSE);
+  show("Sign in", problem, words, element("div", { class: "panel narrow" }, form));
 }
+
+const PURPOSE =
+  "Surveys whose answers stay with the people who give them: here is what everybody's answers together show, with error bars, and nobody's own answer.";
 
 /** A link may bring a token after #; it goes out of sight before anything else is done. */
 function arrive() {
@@ -85,7 +95,7 @@ function arrive() {
 
 /** @type {Record<number, string>} */
 const REASONS = {
-  401: "This token is not good, or not any more. Enter another one.",
+  401: "This token is invalid or has been revoked. Enter another one.",
   403: "This token may not read surveys. Enter one of scope read or admin.",
 };
 
@@ -93,7 +103,8 @@ const REASONS = {
 async function addressed() {
   const [, kind, name, version] = location.hash.split("/");
   if (kind === "survey" && name && version) return surveyView(name, version, tick);
-  if (kind === "new" && isAdmin()) return createView();
+  if (kind === "new" && isAdmin()) return name === "advanced" ? createView() : stepsView();
+  if (kind === "tokens" && isAdmin()) return tokensView();
   return surveysView();
 }
 
@@ -106,20 +117,29 @@ async function go() {
     const next = await addressed();
     if (asked !== location.hash) return undefined;
     view = next;
-    show(view.heading, bar(view), offline, ...view.content);
+    show(view.heading, offline, ...view.content);
   } catch (error) {
     return failed(error, true);
   }
   return tick();
 }
 
-/** @param {View} view */
-function bar({ isHome }) {
-  const home = isHome ? null : element("a", { href: "#/" }, "All surveys");
-  const admin = isAdmin() && isHome ? element("a", { href: "#/new" }, "New survey") : null;
-  const out = element("button", { type: "button", class: "quiet", click: () => leave() }, "Forget the token");
-  return element("nav", { class: "bar", "aria-label": "Dashboard" }, home, admin, out);
+/** Make the links of the header: where one is stands out. */
+function links() {
+  const [, kind = ""] = location.hash.split("/");
+  const pages = isAdmin() ? PAGES : PAGES.slice(0, 1);
+  return pages.map(([page, text]) =>
+    element("a", { href: `#/${page}`, "aria-current": page === kind ? "page" : null }, text),
+  );
 }
+
+const signOut = () => element("button", { type: "button", class: "quiet", click: () => leave() }, "Sign out");
+
+const PAGES = [
+  ["", "Surveys"],
+  ["new", "New survey"],
+  ["tokens", "Tokens"],
+];
 
 const offline = notice(
   "warn",

@@ -62,7 +62,7 @@ function verdictText({ passed, n, source, tests, false_alarm }) {
       : `${count(n)} reports`;
   const failed = tests.filter(({ flagged }) => flagged).length;
   const result = passed
-    ? `All ${count(tests.length)} tests of ${tested} were passed. That is no proof.`
+    ? `${tests.length === 1 ? "The only test" : `All ${count(tests.length)} tests`} of ${tested} ${tests.length === 1 ? "was" : "were"} passed. That is no proof.`
     : `${count(failed)} of ${count(tests.length)} tests of ${tested} failed.`;
   const rate = (100 * false_alarm).toLocaleString("en-US");
   return (

@@ -5,7 +5,6 @@ import { errors, framed } from "./chart.js";
 import { levelText } from "./controls.js";
 import { lineOf, tableOf } from "./over_time.js";
 
-/** @import { Survey } from "../fldp.js" */
 /** @import { Estimates } from "../shared/replies.d.ts" */
 
 const TIMES = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
@@ -20,12 +19,8 @@ function reachOf({ rows, n }) {
   return reaches[Math.floor(reaches.length / 2)];
 }
 
-/**
- * Make the part about the error to expect.
- *
- * @param {Survey} survey
- */
-export function moreReports(survey) {
+/** Make the part about the error to expect. */
+export function moreReports() {
   const chart = framed();
   const summary = element("p");
   const body = element("tbody");
@@ -48,7 +43,7 @@ export function moreReports(survey) {
       `from ${count(now)} reports. At 10 times the reports it would be ${percent(reach / Math.sqrt(10))}.`;
     const label = `A falling line: error against reports. ${text}`;
     summary.textContent = text;
-    chart.put((width) => errors(points, { width, oracle: survey.oracle.name, now, label }));
+    chart.put((width) => errors(points, { width, now, label }));
     body.replaceChildren(
       ...points
         .filter(({ reports }) => reports >= now)

@@ -34,7 +34,7 @@ export function overTime(survey) {
     note.textContent = hidden
       ? `The number of a day is shown from ${count(minimum)} reports on. Days below that are grey: there are ${count(hidden)}.`
       : "";
-    chart.put((width) => days(rows, { width, oracle: survey.oracle.name, label: chartText(rows) }));
+    chart.put((width) => days(rows, { width, label: chartText(rows) }));
     body.replaceChildren(
       ...rows.map(({ day, n }) => lineOf([day, n === null ? `1 to ${count(minimum - 1)}` : count(n)])),
     );

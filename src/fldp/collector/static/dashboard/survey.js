@@ -1,20 +1,23 @@
 // One survey: its estimates with their intervals, live, and everything that is known about it.
 import { privacyCard } from "../answer/learned.js";
 import { load, search } from "../fldp.js";
+import { analystWords } from "../shared/analyst_words.js";
 import { card } from "../shared/card.js";
-import { element, notice, panel } from "../shared/dom.js";
+import { element, folded, notice, panel, present } from "../shared/dom.js";
 import { count, interval, percentFixed } from "../shared/format.js";
 import { oraclesOf } from "../shared/oracles.js";
-import { collector, download, get, kindOf, messageOf, post, Refused } from "../shared/session.js";
+import { collector, download, get, isAdmin, kindOf, messageOf, post, Refused } from "../shared/session.js";
 import { concerned } from "../shared/treatment.js";
 import { candidates } from "./candidates.js";
 import { bars, framed, isSure } from "./chart.js";
 import { comparison } from "./comparison.js";
-import { controls, levelText } from "./controls.js";
+import { controls, field, levelText, selected } from "./controls.js";
+import { headline } from "./headline.js";
 import { integrity } from "./integrity.js";
+import { manage } from "./manage.js";
 import { moreReports } from "./more_reports.js";
 import { overTime } from "./over_time.js";
-import { publishing } from "./publishing.js";
+import { share } from "./share.js";
 import { valuesTable } from "./values_table.js";
 
 /** @import { Survey } from "../fldp.js" */
@@ -24,6 +27,10 @@ import { valuesTable } from "./values_table.js";
 /** @import { View } from "./dashboard.js" */
 
 const MAX_BARS = 20;
+const ORDERS = [
+  ["survey", "As in the survey"],
+  ["size", "The largest first"],
+];
 const MAX_ROWS = 10_000; // values that are fetched; the file has all
 
 /**
@@ -54,7 +61,7 @@ const isOfTexts = ({ domain, specification }) => domain !== null && !specificati
 export async function surveyView(name, version, again) {
   const first = await rowOf(version);
   const survey = await load(collector, name, oraclesOf, { version, search });
-  const status = statusLine(survey);
+  const status = statusLine();
   const asked = controls(first, again);
   const named = isOfTexts(survey) ? candidates(survey, again) : null;
   const results = estimates(survey, asked, named, again);
@@ -78,19 +85,27 @@ export async function surveyView(name, version, again) {
     if (isShown) shown = now;
   }
 
-  const content = [
+  const content = present([
     status.node,
     honesty.warning,
+    results.headline,
     named?.node,
-    panel("Estimates", ...asked.content, ...results.content),
+    panel("Estimates", element("div", { class: "tools" }, results.ordering, ...asked.period), ...results.content),
+    share(survey),
     results.table,
     daily.node,
-    named ? null : results.more, // of a sketch, a part of the error does not fall
     comparison(survey, asked, askerOf(named)),
-    honesty.node,
-    privacyCard(card(survey.oracle), concerned(survey)),
-    publishing(survey),
-  ];
+    folded(
+      "How this was computed",
+      asked.methods,
+      element("p", {}, methodText(survey)),
+      results.methods,
+      named ? null : results.more, // of a sketch, a part of the error does not fall
+      honesty.node,
+      privacyCard(card(survey.oracle, analystWords), concerned(survey, analystWords)),
+    ),
+    isAdmin() ? manage(survey, first.state, again) : null,
+  ]);
   return { heading: survey.question, content, refresh };
 }
 
@@ -121,20 +136,27 @@ function domainText({ domain, specification, oracle }) {
   return domain ? "texts" : `${count(oracle.domainSize)} values`;
 }
 
-/** @param {Survey} survey */
-function statusLine(survey) {
+/**
+ * Say how people report. An epsilon alone would say too little.
+ *
+ * @param {Survey} survey
+ */
+const methodText = (survey) =>
+  `Reports are made by ${survey.oracle.name.toUpperCase()}, of ${domainText(survey)}. ${card(survey.oracle).promised}`;
+
+/** Make the line with the state and the number of reports. */
+function statusLine() {
   const state = element("span");
   const n = element("strong", { class: "count" });
-  const promised = card(survey.oracle).promised; // an epsilon alone would say too little
-  const text = ` ${survey.oracle.name.toUpperCase()}, ${domainText(survey)}. ${promised}`;
-  const reports = element("span", {}, n, " reports");
-  const node = element("p", { class: "facts" }, state, reports, element("span", { class: "muted" }, text));
+  const noun = element("span");
+  const node = element("p", { class: "facts" }, state, element("span", {}, n, " ", noun));
 
   /** @param {SurveyRow} row */
   function put(row) {
     state.textContent = row.state;
     state.className = `state ${row.state}`;
     n.textContent = count(row.n);
+    noun.textContent = row.n === 1 ? "report" : "reports";
   }
   return { node, put };
 }
@@ -151,10 +173,17 @@ function estimates(survey, asked, named, again) {
   const { minimum } = survey.collect;
   const reason = element("p");
   const few = notice("warn", reason);
+  const told = element("p");
+  const warning = notice("warn", told); // what the collector says of these estimates
   const chart = framed();
   const notes = element("div", { class: "small" });
+  const methods = element("div");
   const table = valuesTable();
-  const more = moreReports(survey);
+  const more = moreReports();
+  const top = headline();
+  const isOrdered = !named && survey.labels !== null && survey.oracle.domainSize <= MAX_BARS;
+  const order = selected("order", ORDERS, isOrdered ? "survey" : "size");
+  const ordering = element("div", { class: "controls" }, field("Order of the answers", order));
   const path = () => `v1/versions/${survey.version}/estimates?${asked.query()}`;
   const body = () => (named ? { candidates: named.list() } : null);
   const save = () => download(`${path()}&format=csv`, `${survey.name}.csv`, body()).catch(again); // which says what is wrong
@@ -170,8 +199,19 @@ function estimates(survey, asked, named, again) {
   function show(text) {
     reason.textContent = text ?? "";
     few.hidden = text === null;
-    for (const part of [chart.box, notes, values]) part.hidden = text !== null;
-    if (text !== null) more.put(null);
+    for (const part of [chart.box, notes, methods, values]) part.hidden = text !== null;
+    ordering.hidden = text !== null || !isOrdered;
+    if (text === null) return;
+    warning.hidden = true;
+    top.put(null);
+    more.put(null);
+  }
+
+  /** @param {Estimates} reply */
+  function draw({ rows, n, level }) {
+    const compare = order.value === "survey" ? byValue : byCount;
+    const shown = [...rows].sort(compare).slice(0, MAX_BARS);
+    chart.put((width) => bars(shown, { width, n, level: levelText(level) }));
   }
 
   /**
@@ -179,11 +219,16 @@ function estimates(survey, asked, named, again) {
    * @param {URLSearchParams} query
    */
   function put(reply, query) {
-    const { rows, n, oracle, level } = reply;
+    const { rows, n, note } = reply;
     const size = named?.list().length ?? survey.oracle.domainSize;
     show(null);
-    chart.put((width) => bars(rows.slice(0, MAX_BARS), { width, oracle: oracle.name, level: levelText(level) }));
+    draw(reply);
+    order.onchange = () => draw(reply);
+    told.textContent = note ?? "";
+    warning.hidden = !note;
+    top.put(reply);
     notes.replaceChildren(...noteLines(reply, size, query).map((line) => element("p", {}, line)));
+    methods.replaceChildren(element("p", {}, methodNote(reply)));
     more.put(reply);
     table.put(rows, n);
   }
@@ -218,8 +263,21 @@ function estimates(survey, asked, named, again) {
     return true;
   }
   show(tooFew(0, minimum));
-  return { content: [few, chart.box, notes], table: values, more: more.node, refresh };
+  const content = [few, warning, chart.box, notes];
+  return { content, ordering, headline: top.node, table: values, methods, more: more.node, refresh };
 }
+
+/**
+ * @param {EstimateRow} a
+ * @param {EstimateRow} b
+ */
+const byValue = (a, b) => a.value - b.value;
+
+/**
+ * @param {EstimateRow} a
+ * @param {EstimateRow} b
+ */
+const byCount = (a, b) => b.count - a.count || byValue(a, b);
 
 const NO_CANDIDATES = "Name texts above, and how often they were answered is estimated here.";
 
@@ -283,17 +341,26 @@ const selectedText = (rows, size) =>
  * @param {number} size
  * @param {URLSearchParams} query
  */
-function noteLines({ n, level, rows, biased, method, options, rest }, size, query) {
-  const many = level > 0.99 ? 1000 : 100;
+function noteLines({ n, level, rows, biased, method, rest }, size, query) {
   const grey = rows.filter((row) => !isSure(row)).length;
   const window = query.has("from") || query.has("to") ? "in these days" : "in all";
-  const decoder = options.decoder ? `, decoder ${options.decoder}` : "";
-  return [
-    `From ${count(n)} reports ${window}${decoder}. The whiskers are ${levelText(level)} intervals, each for its value alone: ` +
-      `of ${count(many)} of them about ${count(many * (1 - level))} miss the truth. They are about the people who reported; what these say about others is another question.`,
-    `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`,
+  return present([
+    `From ${count(n)} reports ${window}. Error bars are ${levelText(level)} intervals: ` +
+      `about 1 in ${count(1 / (1 - level))} misses the true value.`,
+    grey
+      ? `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`
+      : null,
     rest ? restText(rest, rows[0], n) : null,
     ...(query.get("method") === "select" ? [selectedText(rows.length, size)] : largestTexts(rows.length, size)),
     biased ? `Post-processed by ${method}, which is biased. The intervals are those of the unbiased estimate.` : null,
-  ].filter((line) => line !== null);
+  ]);
 }
+
+/**
+ * Say how estimates are made, and about whom they are.
+ *
+ * @param {Estimates} reply
+ */
+const methodNote = ({ options }) =>
+  `${options.decoder ? `Decoded by ${options.decoder}. ` : ""}Every interval is for its value alone. ` +
+  "They are about the people who reported; what these say about others is another question.";

@@ -1,7 +1,7 @@
 // The list of all surveys, with their states and numbers of reports.
 import { element } from "../shared/dom.js";
 import { count } from "../shared/format.js";
-import { get } from "../shared/session.js";
+import { get, isAdmin } from "../shared/session.js";
 
 /** @import { SurveyRow } from "../shared/replies.d.ts" */
 /** @import { View } from "./dashboard.js" */
@@ -18,7 +18,7 @@ export async function surveysView() {
   const body = element("tbody");
   /** @type {Map<string, ReturnType<typeof lineOf>>} */
   const lines = new Map(); // by version: rows stay the same elements, so that the focus stays where it is
-  const none = element("p", { class: "muted" }, "There is no survey yet.");
+  const none = element("p", { class: "muted" }, "There is no survey yet.", isAdmin() ? first() : null);
   const table = element(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "Surveys" },
@@ -44,12 +44,16 @@ export async function surveysView() {
 
   const refresh = async () => put(await get("v1/surveys"));
   await refresh();
-  return { heading: "Surveys", isHome: true, content: [none, table], refresh };
+  return { heading: "Surveys", content: [none, table], refresh };
 }
+
+const first = () => [" ", element("a", { href: "#/new" }, "Make the first one"), "."];
 
 /** @param {HTMLElement} body */
 function tableOf(body) {
-  const headings = ["Survey", "State", "Reports", "Published"].map((text) => element("th", { scope: "col" }, text));
+  const headings = ["Survey", "State", "Reports", "Published"].map((text) =>
+    element("th", { scope: "col", class: text === "Published" ? "minor" : null }, text),
+  );
   return element("table", { class: "surveys" }, element("thead", {}, element("tr", {}, headings)), body);
 }
 
@@ -72,7 +76,7 @@ function lineOf(row) {
     ),
     element("td", {}, state),
     n,
-    element("td", { class: "small" }, row.created.slice(0, 10)),
+    element("td", { class: "small minor" }, row.created.slice(0, 10)),
   );
 
   /** @param {SurveyRow} now */

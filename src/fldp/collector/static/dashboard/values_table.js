@@ -1,6 +1,6 @@
 // The table of all values: sorted, searched, a page at a time, so that ten thousand are no more work than fifty.
 import { element } from "../shared/dom.js";
-import { count, interval, percentFixed, visible } from "../shared/format.js";
+import { count, interval, rounded, visible } from "../shared/format.js";
 import { isSure } from "./chart.js";
 
 /** @import { EstimateRow } from "../shared/replies.d.ts" */
@@ -18,12 +18,13 @@ const AT_ONCE = 50;
 /** @type {readonly (readonly [string, Column | null])[]} */
 const COLUMNS = [
   ["Value", "label"],
-  ["People", "count"],
-  ["Interval", "low"],
   ["Share", "frequency"],
   ["Interval of the share", null],
+  ["People", "count"],
+  ["Interval", "low"],
   ["Std. error", "stderr"],
 ];
+const FIRST_MINOR = 3; // columns from here on are left out on a phone
 
 /** Make the table. `put` gives it new rows, and keeps the order, the search and the page. */
 export function valuesTable() {
@@ -32,6 +33,9 @@ export function valuesTable() {
   const body = element("tbody");
   const status = element("p", { class: "small muted", role: "status", id: "rows-found" });
   const heads = COLUMNS.map(([title, column]) => headOf(title, column, order));
+  heads.slice(FIRST_MINOR).forEach(({ node }) => {
+    node.classList.add("minor");
+  });
   const back = element("button", { type: "button", click: () => show({ page: state.page - 1 }) }, "Previous");
   const on = element("button", { type: "button", click: () => show({ page: state.page + 1 }) }, "Next");
   const pages = element("div", { class: "actions pages" }, back, on);
@@ -51,6 +55,11 @@ export function valuesTable() {
     status,
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All values" }, table),
     pages,
+    element(
+      "p",
+      { class: "small muted narrow-only" },
+      "Numbers of people are in the file, and here on a wider screen.",
+    ),
   ];
 
   /** @param {Column} by */
@@ -117,18 +126,20 @@ function headOf(title, column, order) {
  */
 function lineOf(row, n) {
   const { label, low, high } = row;
+  const write = rounded((high - low) / 2 / n);
+  const percent = (/** @type {number} */ share) => `${write(share)} %`;
   const doubt = isSure(row) ? null : element("span", { class: "visually-hidden" }, " (may be zero)");
   const numbers = [
+    percent(row.frequency),
+    interval(low / n, high / n, percent),
     count(row.count),
     interval(low, high),
-    percentFixed(row.frequency),
-    interval(low / n, high / n, percentFixed),
     count(row.stderr),
   ];
   return element(
     "tr",
     doubt ? { class: "unsure", title: "not distinguishable from zero" } : {},
     element("th", { scope: "row" }, visible(label), doubt),
-    numbers.map((text) => element("td", { class: "number" }, text)),
+    numbers.map((text, place) => element("td", { class: place + 1 < FIRST_MINOR ? "number" : "number minor" }, text)),
   );
 }

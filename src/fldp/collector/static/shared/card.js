@@ -1,8 +1,10 @@
 // The card of an oracle: what any report gives away, in the words of `fldp card`.
+import { en } from "../answer/texts/en.js";
 import { count, numberText, shareText } from "./format.js";
 import { unequalTexts } from "./treatment.js";
 
 /** @import { Oracle } from "../fldp.js" */
+/** @import { Texts } from "../answer/texts/en.js" */
 /** @import { UnequalOracle } from "./treatment.js" */
 
 /**
@@ -34,82 +36,85 @@ function meanLeftOf({ eta, domainSize, description, revealed }) {
   return description.groups.reduce((sum, size) => sum + size * size, 0) / domainSize;
 }
 
+/** @typedef {Texts["card"]} Words */
+
 /**
  * @param {number} mean
  * @param {number} least
+ * @param {Words} words
  */
-function leftText(mean, least) {
+function leftText(mean, least, words) {
   const text = mean >= 100 ? numberText(mean, Math.floor(Math.log10(mean)) + 1) : numberText(mean);
-  if (mean === 1) return "only yours possible";
-  if (text === count(least)) return mean === least ? `${text} possible` : `at least ${text} possible`;
-  return `${text} possible on average, and ${least > 1 ? `at least ${count(least)}` : "sometimes only yours"}`;
+  if (mean === 1) return words.onlyYours;
+  if (text === count(least)) return mean === least ? words.left(text) : words.leftAtLeast(text);
+  return words.leftInMean(text, least);
 }
 
 const MANY = 2 ** 31 - 1; // the number of values where they are texts, which nobody can list
 
-/** @param {number} size */
-const everyText = (size) => (size === 2 ? "Both answers" : `Each of the ${count(size)} answers`);
+/**
+ * @param {number} size
+ * @param {Words} words
+ */
+function nothingText(size, words) {
+  if (size >= MANY) return words.nothingText;
+  return size === 2 ? words.nothingBoth : words.nothing(size);
+}
 
 /**
  * @param {UnequalOracle} oracle
  * @param {number} mean
+ * @param {Words} words
  * @param {string} [unprotected]
  */
-function certainTexts({ eta, domainSize: size, anonymity: least }, mean, unprotected) {
-  if (least === size) return [`Nothing. ${size < MANY ? everyText(size) : "Every text"} could have given your report.`];
-  const weakness = eta
-    ? (unprotected ?? "That some answers are not yours, whatever epsilon is.")
-    : "In which group your answer is. This is weak: answers in different groups are not protected at all.";
-  return [weakness, `Of ${count(size)} answers it leaves ${leftText(mean, least)}.`];
+function certainTexts({ eta, domainSize: size, anonymity: least }, mean, words, unprotected) {
+  if (least === size) return [nothingText(size, words)];
+  const weakness = eta ? (unprotected ?? words.someNot) : words.group;
+  return [weakness, words.leaves(size, leftText(mean, least, words))];
 }
 
 /**
  * @param {number} eta
- * @param {string} least
+ * @param {boolean} isAtLeast
+ * @param {Words} words
  */
-function etaText(eta, least) {
-  if (eta === 1) return "Any two answers can give all the same reports. This is plain local differential privacy.";
-  if (eta === 0) {
-    return "Some answers have no report in common. This is weak, and much weaker than local differential privacy.";
-  }
-  return (
-    `Any two answers have ${least}${shareText(eta)} of their reports in common; the others tell them apart for certain. ` +
-    "1 would be plain local differential privacy; this is weaker."
-  );
+function etaText(eta, isAtLeast, words) {
+  if (eta === 1) return words.etaOne;
+  return eta === 0 ? words.etaZero : words.etaSome(shareText(eta), isAtLeast);
 }
 
-/** @param {UnequalOracle} oracle */
-function promiseText({ eta, epsilon, description, lastingEpsilon }) {
+/**
+ * @param {UnequalOracle} oracle
+ * @param {Words} words
+ */
+function promiseText({ eta, epsilon, description, lastingEpsilon }, words) {
   const text = numberText(epsilon, 6);
-  if (lastingEpsilon) {
-    return `${text}-LDP for one report, ${numberText(lastingEpsilon, 6)}-LDP for all that are made of one answer, however many`;
-  }
+  if (lastingEpsilon) return words.promiseLasting(text, numberText(lastingEpsilon, 6));
   if (eta === 1) return `${text}-LDP`;
   if (eta > 0) return `(${text}, ${shareText(eta)})-FLDP`;
-  return `${text}-LDP inside ${description.groups.length} groups, nothing between them (weak)`;
+  return words.promiseGroups(text, description.groups.length);
 }
 
 /**
  * Return the card of an oracle.
  *
  * @param {Oracle} any
+ * @param {Words} [words]
  * @returns {Card}
  */
-export function card(any) {
+export function card(any, words = en.card) {
   const oracle = /** @type {UnequalOracle} */ (any);
   const { epsilon, eta, domainSize, anonymity } = oracle;
-  const { unprotected, promise = promiseText(oracle) } = unequalTexts(oracle);
-  const [meanLeft, promised] = [meanLeftOf(oracle), `Promised: ${promise}.`];
+  const { unprotected, promise = promiseText(oracle, words) } = unequalTexts(oracle, words);
+  const [meanLeft, promised] = [meanLeftOf(oracle), words.promised(promise)];
   const isCertain = anonymity < domainSize;
-  const among = isCertain ? "Among the answers that it does not rule out, a" : "A";
-  const ratio = `report is at most ${ratioText(epsilon)} times as likely for one answer as for another.`;
   return {
     meanLeft,
     promised,
-    certain: certainTexts(oracle, meanLeft, unprotected),
+    certain: certainTexts(oracle, meanLeft, words, unprotected),
     numbers: [
-      `epsilon ${numberText(epsilon, 6)}. ${among} ${ratio}`,
-      `eta ${shareText(eta)}. ${etaText(eta, unprotected ? "at least " : "")}`,
+      words.epsilon(numberText(epsilon, 6), ratioText(epsilon), isCertain),
+      `eta ${shareText(eta)}. ${etaText(eta, Boolean(unprotected), words)}`,
       promised,
       ...(isCertain || !unprotected ? [] : [unprotected]),
     ],

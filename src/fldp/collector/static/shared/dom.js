@@ -135,3 +135,44 @@ export function ask(title, lines, yes, no) {
     refuse.focus({ preventScroll: true });
   });
 }
+
+/**
+ * Ask for something that cannot be undone: a word must be typed. The answer is whether it was.
+ *
+ * @param {string} title
+ * @param {readonly string[]} lines
+ * @param {string} word
+ * @param {string} yes
+ * @returns {Promise<boolean>}
+ */
+export function askForWord(title, lines, word, yes) {
+  return new Promise((resolve) => {
+    const input = element("input", { type: "text", id: "word", autocomplete: "off", spellcheck: "false" });
+    const agree = element("button", { type: "submit", value: "yes", class: "danger", disabled: true }, yes);
+    input.addEventListener("input", () => {
+      agree.disabled = input.value !== word;
+    });
+    const label = element("label", { for: "word" }, "Type ", element("strong", {}, word), " to go on");
+    const refuse = element("button", { type: "submit", value: "no" }, "Cancel");
+    const buttons = element("div", { class: "actions" }, agree, refuse);
+    const heading = element("h2", { id: "asked" }, title);
+    const form = element("form", { method: "dialog" }, heading, list(lines), label, input, buttons);
+    const box = element("dialog", { "aria-labelledby": "asked" }, form);
+    box.addEventListener("close", () => {
+      box.remove();
+      resolve(box.returnValue === "yes" && input.value === word);
+    });
+    document.body.append(box);
+    box.showModal();
+    input.focus();
+  });
+}
+
+/**
+ * Make a part that is folded, with a heading to open it by.
+ *
+ * @param {string} title
+ * @param {Content[]} content
+ */
+export const folded = (title, ...content) =>
+  element("details", { class: "panel fold" }, element("summary", {}, element("h2", {}, title)), ...content);

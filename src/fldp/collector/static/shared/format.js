@@ -13,6 +13,24 @@ export const percent = (share) => `${threeDigits(100 * share)} %`;
 export const percentFixed = (share) => `${(100 * share).toFixed(2).replace(/^-(0\.00)$/, "$1")} %`;
 
 /**
+ * Return how to write shares that are known so well: in percent, with as many digits as that deserves.
+ *
+ * @param {number} reach
+ */
+export function rounded(reach) {
+  const digits = reach > 0 ? Math.min(4, Math.max(0, -Math.floor(Math.log10(100 * reach)))) : 2;
+  return (/** @type {number} */ share) => (100 * share).toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1");
+}
+
+/**
+ * Write a share and how well it is known.
+ *
+ * @param {number} share
+ * @param {number} reach
+ */
+export const points = (share, reach) => `${rounded(reach)(share)} % ± ${rounded(reach)(reach)}`;
+
+/**
  * Write an interval; a minus stays with its number.
  *
  * @param {number} low

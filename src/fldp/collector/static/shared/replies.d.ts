@@ -30,6 +30,17 @@ export interface Estimates {
   readonly options: { readonly decoder?: string };
   readonly rest?: Pick<EstimateRow, "count" | "stderr">;
   readonly rows: readonly EstimateRow[];
+  /** What somebody must know who reads them, such as that the reports are too few. */
+  readonly note?: string;
+}
+
+export interface TokenRow {
+  readonly id: string;
+  readonly scope: string;
+  readonly survey: string | null;
+  readonly created: string;
+  readonly expires: string | null;
+  readonly revoked: string | null;
 }
 
 export interface DayRow {
@@ -90,6 +101,7 @@ export interface PlanRow {
   /** The mean error of a share; a plan for strings has the error of a rare one. */
   readonly error_mean?: number;
   readonly error_rare: number;
+  readonly error_frequent?: number;
   /** The least share that is told from zero; null where there is none. */
   readonly detectable: number | null;
   readonly exposure: string;

@@ -128,6 +128,30 @@ export async function post(path, body) {
 }
 
 /**
+ * Have something done that needs no body and no reply.
+ *
+ * @param {"POST" | "DELETE"} method
+ * @param {string} path
+ */
+export async function act(method, path) {
+  await exchange(path, { method });
+}
+
+/**
+ * Save something as a file.
+ *
+ * @param {Blob} blob
+ * @param {string} name
+ */
+export function save(blob, name) {
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement("a");
+  Object.assign(link, { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/**
  * Save a reply of the collector, to a body if there is one, as a file.
  *
  * @param {string} path
@@ -136,9 +160,5 @@ export async function post(path, body) {
  */
 export async function download(path, name, body = null) {
   const response = await exchange(path, body ? posted(body) : {});
-  const url = URL.createObjectURL(await response.blob().catch(unreachable));
-  const link = document.createElement("a");
-  Object.assign(link, { href: url, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  save(await response.blob().catch(unreachable), name);
 }

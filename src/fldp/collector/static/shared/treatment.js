@@ -1,7 +1,9 @@
 // Oracles that do not protect all answers alike: what they say of it, in the words of `fldp card`, and whom it concerns.
-import { count, numberText } from "./format.js";
+import { en } from "../answer/texts/en.js";
+import { numberText } from "./format.js";
 
 /** @import { Oracle, Survey } from "../fldp.js" */
+/** @import { Words } from "./card.js" */
 
 /**
  * Parameters by which oracles treat answers differently.
@@ -25,34 +27,25 @@ import { count, numberText } from "./format.js";
 
 const MAX_NAMED = 20; // answers that are listed
 
-/**
- * @param {number} number
- * @param {string} noun
- */
-const counted = (number, noun) => `${count(number)} ${noun}${number > 1 ? "s" : ""}`;
-
 /** @param {number} number */
 const sixDigits = (number) => numberText(number, 6);
 
-/** @type {Record<Treatment, (oracle: UnequalOracle) => { unprotected: string, promise: string }>} */
+/** @type {Record<Treatment, (oracle: UnequalOracle, words: Words) => { unprotected: string, promise: string }>} */
 const TEXTS = {
-  sensitive: ({ epsilon, domainSize, revealed, description: { sensitive } }) => ({
-    unprotected:
-      `Only ${count(sensitive.length)} of the ${count(domainSize)} answers are sensitive. ` +
-      `Any other answer is named for certain by ${numberText(100 * revealed)} % of its reports.`,
-    promise: `${sixDigits(epsilon)}-ULDP with ${counted(sensitive.length, "sensitive value")}`,
+  sensitive: ({ epsilon, domainSize, revealed, description: { sensitive } }, words) => ({
+    unprotected: words.sensitive(sensitive.length, domainSize, numberText(100 * revealed)),
+    promise: words.promiseSensitive(sixDigits(epsilon), sensitive.length),
   }),
-  budgets: ({ epsilon, domainSize, description: { budgets } }) => ({
-    unprotected:
-      `Answers are not protected alike: ${count(budgets.length)} of ${count(domainSize)} by a budget of their own, ` +
-      `from ${sixDigits(Math.min(...budgets.map(([, budget]) => budget)))}, and any two others by epsilon ${sixDigits(epsilon)}.`,
-    promise: `${sixDigits(epsilon)}-ID-LDP with ${counted(budgets.length, "smaller budget")}`,
-  }),
-  distance: ({ epsilon, alpha, description: { distance } }) => ({
-    unprotected:
-      `Answers that are far apart are protected less than neighbours: neighbours by epsilon ${numberText(alpha)}, ` +
-      `the farthest by epsilon ${sixDigits(epsilon)}. About where your answer lies can be guessed.`,
-    promise: `${sixDigits(alpha)}-CLDP on a ${distance}`,
+  budgets: ({ epsilon, domainSize, description: { budgets } }, words) => {
+    const least = sixDigits(Math.min(...budgets.map(([, budget]) => budget)));
+    return {
+      unprotected: words.budgets(budgets.length, domainSize, least, sixDigits(epsilon)),
+      promise: words.promiseBudgets(sixDigits(epsilon), budgets.length),
+    };
+  },
+  distance: ({ epsilon, alpha, description: { distance } }, words) => ({
+    unprotected: words.distance(numberText(alpha), sixDigits(epsilon)),
+    promise: words.promiseDistance(sixDigits(alpha), distance),
   }),
 };
 
@@ -69,41 +62,46 @@ const treatmentOf = ({ description }) => TREATMENTS.find((parameter) => paramete
  * Return what an oracle does not protect, and what it promises; nothing of one that treats all answers alike.
  *
  * @param {UnequalOracle} oracle
+ * @param {Words} words
  * @returns {{ unprotected?: string, promise?: string }}
  */
-export function unequalTexts(oracle) {
+export function unequalTexts(oracle, words) {
   const treatment = treatmentOf(oracle);
-  return treatment ? TEXTS[treatment](oracle) : {};
+  return treatment ? TEXTS[treatment](oracle, words) : {};
 }
 
 /**
  * List some names, the first ones in full.
  *
  * @param {readonly string[]} names
+ * @param {Words} words
  */
-function listed(names) {
+function listed(names, words) {
   const rest = names.length - MAX_NAMED;
-  return names.slice(0, MAX_NAMED).join(", ") + (rest > 0 ? `, and ${counted(rest, "other")}` : "");
+  return names.slice(0, MAX_NAMED).join(", ") + (rest > 0 ? words.others(rest) : "");
 }
 
-/** @type {Record<Treatment, (survey: Survey, description: Parameters) => string>} */
+/** @type {Record<Treatment, (survey: Survey, description: Parameters, words: Words) => string>} */
 const CONCERNED = {
-  sensitive: (survey, { sensitive }) =>
-    `Protected: ${listed(sensitive.map((value) => survey.label(value)))}. ` +
-    "If yours is one of these, no report says so for certain. Any other answer may be named by its report.",
-  budgets: (survey, { budgets }) =>
-    `Protected more than the others: ${listed(budgets.map(([value, budget]) => `${survey.label(value)} (epsilon ${sixDigits(budget)})`))}.`,
-  distance: (_, { distance }) =>
-    `The answers stand in a ${distance}, in the order of the list${distance === "ring" ? ": the first is beside the last" : ""}. ` +
-    "The nearer two of them are, the harder they are to tell apart.",
+  sensitive: (survey, { sensitive }, words) => {
+    const names = sensitive.map((value) => survey.label(value));
+    return words.concernedSensitive(listed(names, words));
+  },
+  budgets: (survey, { budgets }, words) => {
+    const names = budgets.map(([value, budget]) => `${survey.label(value)} (epsilon ${sixDigits(budget)})`);
+    return words.concernedBudgets(listed(names, words));
+  },
+  distance: (_, { distance }, words) => words.concernedDistance(distance),
 };
 
 /**
  * Say which answers of a survey are treated differently; null where none is.
  *
  * @param {Survey} survey
+ * @param {Words} [words]
  */
-export function concerned(survey) {
+export function concerned(survey, words = en.card) {
   const treatment = treatmentOf(survey.oracle);
-  return treatment ? CONCERNED[treatment](survey, /** @type {UnequalOracle} */ (survey.oracle).description) : null;
+  const { description } = /** @type {UnequalOracle} */ (survey.oracle);
+  return treatment ? CONCERNED[treatment](survey, description, words) : null;
 }

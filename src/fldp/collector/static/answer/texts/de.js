@@ -1,0 +1,153 @@
+// Die Wörter der Antwortseite auf Deutsch.
+/** @import { Texts } from "./en.js" */
+
+/** @param {number} number */
+const count = (number) => Math.round(number).toLocaleString("de-DE");
+
+/** @param {number} share */
+const percent = (share) => `${(100 * share).toLocaleString("de-DE", { maximumSignificantDigits: 3 })} %`;
+
+/**
+ * Write a number that was written in English.
+ *
+ * @param {string} text
+ */
+const comma = (text) => text.replace(/[.,]/g, (sign) => (sign === "." ? "," : "."));
+
+/** @type {Texts} */
+export const de = {
+  language: "de",
+  percent,
+  protected:
+    "Ihre Antwort bleibt hier. Gesendet wird eine vom Zufall veränderte Fassung, und Sie sehen sie, bevor sie gesendet wird.",
+  exposing:
+    "Gesendet wird ein Bericht, der zufällig aus Ihrer Antwort gezogen wird, und er kann Ihre Antwort nennen. Sie sehen ihn vorher.",
+  answer: "Ihre Antwort",
+  seeReport: "Meinen Bericht ansehen",
+  search: "In den Antworten suchen",
+  found: (matches, all) => `${count(matches)} von ${count(all)} Antworten.`,
+  firstShown: (most) => ` Die ersten ${most} sind zu sehen; suchen Sie nach anderen.`,
+  number: (last) => `Eine ganze Zahl von 0 bis ${count(last)}`,
+  textRule:
+    "Ein beliebiger Text. Er zählt, wie Sie ihn schreiben: andere Großbuchstaben oder Akzente ergeben eine andere Antwort. Leerzeichen am Anfang und am Ende werden weggelassen.",
+  textMissing: "Schreiben Sie einen Text.",
+  textLong: (size, most) => `Schreiben Sie einen kürzeren Text: dieser hat ${size} Bytes, erlaubt sind ${most}.`,
+  scroll: "Scrollen Sie, bis dieses Feld ganz zu sehen ist. Dann können Sie hineinschreiben.",
+  consentTitle: "Nicht jede Antwort ist geschützt",
+  consentReason: "Ein Bericht kann nur eine einzige Antwort möglich lassen.",
+  consent: "Ich erlaube, dass mein Bericht meine Antwort mit Sicherheit nennen kann.",
+  details: "Einzelheiten",
+  version: "Version der Umfrage, hier berechnet: ",
+  askTitle: "Bevor Sie antworten",
+  goOn: "Weiter",
+  doNotAnswer: "Nicht antworten",
+  headings: { drawn: "Das würde gesendet", queued: "Noch nicht gesendet", sent: "Danke, das wurde gesendet" },
+  report: "Ihr Bericht",
+  reportBytes: "Der Bericht, Byte für Byte",
+  bytes: (bits) =>
+    "Diese Bytes werden gesendet, dazu eine Zufallszahl, damit sie nicht doppelt gezählt werden. " +
+    `Nur ${bits} Bits davon wurden aus Ihrer Antwort gezogen; die anderen nennen die Umfrage oder sind Prüfsummen.`,
+  ticket: "Der Schlüssel aus Ihrem Link wird mitgesendet und nicht daneben aufbewahrt.",
+  linked:
+    "Ein Teil davon wird aus diesem Schlüssel berechnet: Wer die Links aufbewahrt hat, kann erkennen, welcher Bericht Ihrer ist. " +
+    "Wie wenig er über Ihre Antwort sagt, steht unten.",
+  named: "Der Bericht oben nennt sie.",
+  notKept: "Sie wird nicht gesendet und nicht aufbewahrt.",
+  notKeptDaily:
+    "Sie wird nicht gesendet und nicht aufbewahrt. Was hier aufbewahrt wird, wurde einmal zufällig aus ihr gezogen; daraus werden die Berichte aller Tage gezogen.",
+  learned: "Was man daraus erfahren kann",
+  drawn: "Er wurde einmal zufällig aus Ihrer Antwort gezogen: Zurückgehen würde ihn nicht ändern.",
+  repeated:
+    "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Es gibt nur diesen einen.",
+  renewed:
+    "Das ist der Bericht von heute. Er wurde aus dem gezogen, was dieses Gerät von Ihrer ersten Antwort aufbewahrt; nach ihr wird nicht noch einmal gefragt.",
+  done: "Sie haben an dieser Umfrage teilgenommen. Ein weiterer Besuch sendet nichts mehr.",
+  doneToday:
+    "Sie haben heute an dieser Umfrage teilgenommen. An einem anderen Tag können Sie einen weiteren Bericht derselben Antwort senden.",
+  queued: "Der Server ist nicht zu erreichen. Ihr Bericht bleibt hier und wird gesendet, sobald es geht.",
+  send: "Diesen Bericht senden",
+  sendAgain: "Jetzt noch einmal versuchen",
+  doNotSend: "Nicht senden",
+  nothingSent: "Es wurde nichts gesendet",
+  comeBack: "Sie können diese Seite schließen. Wenn Sie wiederkommen, sehen Sie denselben Bericht.",
+  guess: (before) =>
+    `Wer sonst nichts weiß und Ihre Antwort rät, liegt ohne diesen Bericht mit Wahrscheinlichkeit ${percent(before)} richtig, mit ihm höchstens mit `,
+  guessText: (before, size) =>
+    `Wer weiß, dass Ihre Antwort einer von ${count(size)} gleich wahrscheinlichen Texten ist, und sie rät, liegt ohne diesen Bericht mit Wahrscheinlichkeit ${percent(before)} richtig, mit ihm höchstens mit `,
+  noText: "Er schließt keinen Text aus: Jeder Text hätte zu diesem Bericht führen können.",
+  noneOut: (size) => `Er schließt keine Antwort aus: Jede der ${count(size)} hätte zu diesem Bericht führen können.`,
+  onlyYours: (out, size) =>
+    `Sicher ist: Er nennt Ihre Antwort. Er schließt alle anderen aus, ${count(out)} von ${count(size)}.`,
+  someOut: (out, size, left) =>
+    `Sicher ist: Er schließt ${count(out)} der ${count(size)} Antworten aus und lässt ${count(left)} möglich. Ihre ist eine davon.`,
+  possible: "möglich",
+  ruledOut: "ausgeschlossen",
+  allAnswers: "Alle Antworten",
+  map: (size, left) =>
+    `Ein Feld für jede der ${count(size)} Antworten in ihrer Reihenfolge: ${count(left)} sind möglich, die anderen ausgeschlossen.`,
+  scheduled: (time) => `Diese Umfrage ist noch nicht offen. Sie beginnt um ${time}.`,
+  closed: "Diese Umfrage ist geschlossen. Sie nimmt keine Antworten mehr an.",
+  programs: "Diese Umfrage wird von Programmen beantwortet, nicht auf dieser Seite.",
+  personal: "Für diese Umfrage brauchen Sie einen persönlichen Link. Öffnen Sie den, der Ihnen geschickt wurde.",
+  tooMuch: "Diese Umfrage verlangt mehr, als Ihr Gerät preisgibt. Deshalb kann sie hier nicht beantwortet werden.",
+  notAnswered: "Nicht beantwortet",
+  wrong: "Etwas stimmt nicht",
+  toProtect: "Diese Umfrage wurde nicht beantwortet, um Sie zu schützen.",
+  missing: "Diese Umfrage gibt es hier nicht. Die Adresse kann falsch sein, oder die Umfrage wurde gelöscht.",
+  failed: "Das hat nicht geklappt. Es wurde nichts gesendet.",
+  card: {
+    title: "Was ein Bericht preisgibt",
+    certain: "Mit Sicherheit",
+    differs: "Nicht für alle Antworten gleich",
+    inNumbers: "In Zahlen",
+    onlyYours: "nur Ihre möglich",
+    left: (left) => `${comma(left)} möglich`,
+    leftAtLeast: (left) => `mindestens ${comma(left)} möglich`,
+    leftInMean: (mean, least) =>
+      `im Mittel ${comma(mean)} möglich und ${least > 1 ? `mindestens ${count(least)}` : "manchmal nur Ihre"}`,
+    nothingBoth: "Nichts. Beide Antworten hätten Ihren Bericht ergeben können.",
+    nothing: (size) => `Nichts. Jede der ${count(size)} Antworten hätte Ihren Bericht ergeben können.`,
+    nothingText: "Nichts. Jeder Text hätte Ihren Bericht ergeben können.",
+    someNot: "Dass einige Antworten nicht Ihre sind, wie klein epsilon auch ist.",
+    group:
+      "In welcher Gruppe Ihre Antwort ist. Das ist schwach: Antworten in verschiedenen Gruppen sind gar nicht voreinander geschützt.",
+    leaves: (size, left) => `Von ${count(size)} Antworten lässt er ${left}.`,
+    etaOne: "Je zwei Antworten können dieselben Berichte ergeben. Das ist gewöhnliche lokale Differential Privacy.",
+    etaZero:
+      "Einige Antworten haben keinen Bericht gemeinsam. Das ist schwach, viel schwächer als lokale Differential Privacy.",
+    etaSome: (share, isAtLeast) =>
+      `Je zwei Antworten haben ${isAtLeast ? "mindestens " : ""}${comma(share)} ihrer Berichte gemeinsam; die anderen unterscheiden sie mit Sicherheit. ` +
+      "1 wäre gewöhnliche lokale Differential Privacy; das hier ist schwächer.",
+    promiseLasting: (one, all) =>
+      `${comma(one)}-LDP für einen Bericht, ${comma(all)}-LDP für alle, die aus einer Antwort gemacht werden, wie viele es auch sind`,
+    promiseGroups: (epsilon, groups) =>
+      `${comma(epsilon)}-LDP innerhalb von ${groups} Gruppen, nichts dazwischen (schwach)`,
+    promiseSensitive: (epsilon, values) =>
+      `${comma(epsilon)}-ULDP mit ${count(values)} ${values > 1 ? "heiklen Werten" : "heiklen Wert"}`,
+    promiseBudgets: (epsilon, budgets) =>
+      `${comma(epsilon)}-ID-LDP mit ${count(budgets)} ${budgets > 1 ? "kleineren Budgets" : "kleineren Budget"}`,
+    promiseDistance: (alpha, distance) =>
+      `${comma(alpha)}-CLDP auf ${distance === "ring" ? "einem Ring" : "einer Linie"}`,
+    promised: (promise) => `Versprochen: ${promise}.`,
+    epsilon: (epsilon, ratio, isCertain) =>
+      `epsilon ${comma(epsilon)}. ${isCertain ? "Unter den Antworten, die er nicht ausschließt, ist ein" : "Ein"} ` +
+      `Bericht ${isCertain ? "" : "ist "}bei einer Antwort höchstens ${comma(ratio)}-mal so wahrscheinlich wie bei einer anderen.`,
+    sensitive: (sensitive, size, named) =>
+      `Nur ${count(sensitive)} der ${count(size)} Antworten sind heikel. ` +
+      `Jede andere Antwort wird von ${comma(named)} % ihrer Berichte mit Sicherheit genannt.`,
+    budgets: (budgets, size, least, epsilon) =>
+      `Die Antworten sind nicht gleich geschützt: ${count(budgets)} von ${count(size)} durch ein eigenes Budget ` +
+      `ab ${comma(least)}, je zwei andere durch epsilon ${comma(epsilon)}.`,
+    distance: (near, far) =>
+      `Weit entfernte Antworten sind weniger geschützt als benachbarte: Nachbarn durch epsilon ${comma(near)}, ` +
+      `die entferntesten durch epsilon ${comma(far)}. Wo Ihre Antwort ungefähr liegt, lässt sich erraten.`,
+    others: (number) => ` und ${count(number)} ${number > 1 ? "andere" : "andere Antwort"}`,
+    concernedSensitive: (names) =>
+      `Geschützt: ${names}. ` +
+      "Ist Ihre eine davon, so sagt das kein Bericht mit Sicherheit. Jede andere Antwort kann von ihrem Bericht genannt werden.",
+    concernedBudgets: (names) => `Mehr als die anderen geschützt: ${names}.`,
+    concernedDistance: (distance) =>
+      `Die Antworten stehen in ${distance === "ring" ? "einem Ring" : "einer Reihe"}, in der Reihenfolge der Liste${distance === "ring" ? ": die erste neben der letzten" : ""}. ` +
+      "Je näher zwei von ihnen einander sind, desto schwerer sind sie zu unterscheiden.",
+  },
+};

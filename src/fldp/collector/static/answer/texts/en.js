@@ -1,0 +1,173 @@
+// The words of the answer page in English: every other language has the same keys.
+import { count, percent } from "../../shared/format.js";
+
+/** @typedef {typeof en} Texts */
+
+export const en = {
+  language: "en",
+  percent,
+  // The question.
+  protected: "Your answer stays here. We send a randomised version of it, and you see it first.",
+  exposing:
+    "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.",
+  answer: "Your answer",
+  seeReport: "See my report",
+  search: "Search the answers",
+  /** @type {(matches: number, all: number) => string} */
+  found: (matches, all) => `${count(matches)} of ${count(all)} answers.`,
+  /** @type {(most: number) => string} */
+  firstShown: (most) => ` The first ${most} are shown; search for others.`,
+  /** @type {(last: number) => string} */
+  number: (last) => `A whole number from 0 to ${count(last)}`,
+  textRule:
+    "Any text. It counts as you write it, so other capitals or accents make it another answer. Blanks around it are left out.",
+  textMissing: "Write a text.",
+  /** @type {(size: number, most: number) => string} */
+  textLong: (size, most) => `Write a shorter text: this one takes ${size} bytes, and ${most} is the most.`,
+  scroll: "Scroll until this field is in full view. Then you can write in it.",
+  consentTitle: "Not every answer is protected",
+  consentReason: "A report may leave only one answer possible.",
+  consent: "I allow that my report may name my answer for certain.",
+  details: "Details",
+  version: "Version of the survey, computed here: ",
+  // Before a report is drawn.
+  askTitle: "Before you answer",
+  goOn: "Go on",
+  doNotAnswer: "Do not answer",
+  // The report.
+  headings: { drawn: "This would be sent", queued: "Not sent yet", sent: "Thank you, this was sent" },
+  report: "Your report",
+  reportBytes: "The report, byte for byte",
+  /** @type {(bits: string) => string} */
+  bytes: (bits) =>
+    "These bytes are sent, and a random number that keeps them from being counted twice. " +
+    `Only ${bits} bits of them were drawn from your answer; the others name the survey, or are checksums.`,
+  ticket: "The ticket in your link is sent with them, and is not kept beside them.",
+  linked:
+    "A part of them is computed from that ticket, so whoever has kept the links can tell which report is yours. " +
+    "How little it says of your answer is shown below.",
+  named: "The report above names it.",
+  notKept: "It is not sent, and it is not kept.",
+  notKeptDaily:
+    "It is not sent, and it is not kept. What is kept here was drawn at random from it, once; the reports of all days are drawn from that.",
+  learned: "What anybody can learn from it",
+  drawn: "It was drawn at random from your answer, once: going back would not change it.",
+  repeated: "This report was drawn before, on an earlier visit or in another tab. There is only ever one.",
+  renewed:
+    "This is today's report. It was drawn from what this device keeps of your first answer, which is not asked again.",
+  done: "You have answered this survey. Another visit sends nothing more.",
+  doneToday:
+    "You have answered this survey today. On another day you can send another report, made of the same answer.",
+  queued: "The collector cannot be reached. Your report is kept here, and sent as soon as it can be.",
+  send: "Send this report",
+  sendAgain: "Try again now",
+  doNotSend: "Do not send",
+  nothingSent: "Nothing was sent",
+  comeBack: "You can close this page. If you come back, you will see the same report.",
+  // What a report tells.
+  /** @type {(before: number) => string} */
+  guess: (before) =>
+    `Somebody who knows nothing else and guesses your answer is right with probability ${percent(before)} without this report, and with it at best `,
+  /** @type {(before: number, size: number) => string} */
+  guessText: (before, size) =>
+    `Somebody who knows that your answer is one of ${count(size)} texts, all equally likely, and guesses it is right with probability ${percent(before)} without this report, and with it at best `,
+  noText: "It rules out no text: every text could have led to this report.",
+  /** @type {(size: number) => string} */
+  noneOut: (size) => `It rules out no answer: each of the ${count(size)} could have led to this report.`,
+  /** @type {(out: number, size: number) => string} */
+  onlyYours: (out, size) =>
+    `For certain: it names your answer. It rules out all others, ${count(out)} of ${count(size)}.`,
+  /** @type {(out: number, size: number, left: number) => string} */
+  someOut: (out, size, left) =>
+    `For certain: it rules out ${count(out)} of the ${count(size)} answers, and leaves ${count(left)} possible. Yours is one of these.`,
+  possible: "possible",
+  ruledOut: "ruled out",
+  allAnswers: "All answers",
+  /** @type {(size: number, left: number) => string} */
+  map: (size, left) =>
+    `A field for each of ${count(size)} answers in their order: ${count(left)} are possible, the others ruled out.`,
+  // Why a survey is not answered.
+  /** @type {(time: string) => string} */
+  scheduled: (time) => `This survey is not open yet. It opens at ${time}.`,
+  closed: "This survey is closed. It takes no more answers.",
+  programs: "This survey is answered by programs, not on this page.",
+  personal: "This survey needs a personal link. Open the one that you were sent.",
+  tooMuch: "This survey asks for more than your device gives away, so it cannot be answered here.",
+  notAnswered: "Not answered",
+  wrong: "Something is wrong",
+  toProtect: "This survey was not answered, to protect you.",
+  missing: "There is no such survey here. The address may be wrong, or the survey was deleted.",
+  failed: "This did not work. Nothing was sent.",
+  // The card: what any report gives away.
+  card: {
+    title: "What a report gives away",
+    certain: "For certain",
+    differs: "Not alike for all answers",
+    inNumbers: "In numbers",
+    onlyYours: "only yours possible",
+    /** @type {(left: string) => string} */
+    left: (left) => `${left} possible`,
+    /** @type {(left: string) => string} */
+    leftAtLeast: (left) => `at least ${left} possible`,
+    /** @type {(mean: string, least: number) => string} */
+    leftInMean: (mean, least) =>
+      `${mean} possible on average, and ${least > 1 ? `at least ${count(least)}` : "sometimes only yours"}`,
+    nothingBoth: "Nothing. Both answers could have given your report.",
+    /** @type {(size: number) => string} */
+    nothing: (size) => `Nothing. Each of the ${count(size)} answers could have given your report.`,
+    nothingText: "Nothing. Every text could have given your report.",
+    someNot: "That some answers are not yours, whatever epsilon is.",
+    group: "In which group your answer is. This is weak: answers in different groups are not protected at all.",
+    /** @type {(size: number, left: string) => string} */
+    leaves: (size, left) => `Of ${count(size)} answers it leaves ${left}.`,
+    etaOne: "Any two answers can give all the same reports. This is plain local differential privacy.",
+    etaZero: "Some answers have no report in common. This is weak, and much weaker than local differential privacy.",
+    /** @type {(share: string, isAtLeast: boolean) => string} */
+    etaSome: (share, isAtLeast) =>
+      `Any two answers have ${isAtLeast ? "at least " : ""}${share} of their reports in common; the others tell them apart for certain. ` +
+      "1 would be plain local differential privacy; this is weaker.",
+    /** @type {(one: string, all: string) => string} */
+    promiseLasting: (one, all) =>
+      `${one}-LDP for one report, ${all}-LDP for all that are made of one answer, however many`,
+    /** @type {(epsilon: string, groups: number) => string} */
+    promiseGroups: (epsilon, groups) => `${epsilon}-LDP inside ${groups} groups, nothing between them (weak)`,
+    /** @type {(epsilon: string, values: number) => string} */
+    promiseSensitive: (epsilon, values) =>
+      `${epsilon}-ULDP with ${count(values)} sensitive value${values > 1 ? "s" : ""}`,
+    /** @type {(epsilon: string, budgets: number) => string} */
+    promiseBudgets: (epsilon, budgets) =>
+      `${epsilon}-ID-LDP with ${count(budgets)} smaller budget${budgets > 1 ? "s" : ""}`,
+    /** @type {(alpha: string, distance: "line" | "ring") => string} */
+    promiseDistance: (alpha, distance) => `${alpha}-CLDP on a ${distance}`,
+    /** @type {(promise: string) => string} */
+    promised: (promise) => `Promised: ${promise}.`,
+    /** @type {(epsilon: string, ratio: string, isCertain: boolean) => string} */
+    epsilon: (epsilon, ratio, isCertain) =>
+      `epsilon ${epsilon}. ${isCertain ? "Among the answers that it does not rule out, a" : "A"} ` +
+      `report is at most ${ratio} times as likely for one answer as for another.`,
+    /** @type {(sensitive: number, size: number, named: string) => string} */
+    sensitive: (sensitive, size, named) =>
+      `Only ${count(sensitive)} of the ${count(size)} answers are sensitive. ` +
+      `Any other answer is named for certain by ${named} % of its reports.`,
+    /** @type {(budgets: number, size: number, least: string, epsilon: string) => string} */
+    budgets: (budgets, size, least, epsilon) =>
+      `Answers are not protected alike: ${count(budgets)} of ${count(size)} by a budget of their own, ` +
+      `from ${least}, and any two others by epsilon ${epsilon}.`,
+    /** @type {(near: string, far: string) => string} */
+    distance: (near, far) =>
+      `Answers that are far apart are protected less than neighbours: neighbours by epsilon ${near}, ` +
+      `the farthest by epsilon ${far}. About where your answer lies can be guessed.`,
+    /** @type {(number: number) => string} */
+    others: (number) => `, and ${count(number)} other${number > 1 ? "s" : ""}`,
+    /** @type {(names: string) => string} */
+    concernedSensitive: (names) =>
+      `Protected: ${names}. ` +
+      "If yours is one of these, no report says so for certain. Any other answer may be named by its report.",
+    /** @type {(names: string) => string} */
+    concernedBudgets: (names) => `Protected more than the others: ${names}.`,
+    /** @type {(distance: "line" | "ring") => string} */
+    concernedDistance: (distance) =>
+      `The answers stand in a ${distance}, in the order of the list${distance === "ring" ? ": the first is beside the last" : ""}. ` +
+      "The nearer two of them are, the harder they are to tell apart.",
+  },
+};

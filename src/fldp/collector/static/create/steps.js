@@ -1,0 +1,214 @@
+// A new survey in three steps: what to ask, how strongly to protect the answers, and what is about to be published.
+import { NAMES } from "../answer/texts/texts.js";
+import { field, selected } from "../dashboard/controls.js";
+import { element, notice } from "../shared/dom.js";
+import { count } from "../shared/format.js";
+import { collector, get, messageOf, post } from "../shared/session.js";
+import { mistakesOf } from "./create.js";
+import { keepDraft } from "./draft.js";
+import { described } from "./form_to_survey.js";
+import { LEVELS, levelLine, levelLines, plannedLevels } from "./levels.js";
+import { preview } from "./preview.js";
+import { freeName, slugOf } from "./slug.js";
+import { linesOf } from "./survey_fields.js";
+
+/** @import { View } from "../dashboard/dashboard.js" */
+/** @import { SurveyRow } from "../shared/replies.d.ts" */
+/** @import { Level } from "./levels.js" */
+
+const STEPS = ["Question", "Protection", "Publish"];
+const DEFAULT_LEVEL = "medium";
+const MINIMUM = 100;
+const PAUSE = 300; // milliseconds after the last key before the planner is asked
+const SUBMIT = [
+  ["open", "everybody who has the link"],
+  ["ticket", "only people I invite, each by a link of their own"],
+];
+
+/**
+ * Return what is wrong with a question and its answers, or nothing.
+ *
+ * @param {string} question
+ * @param {readonly string[]} answers
+ */
+function mistakeOf(question, answers) {
+  if (!question) return "Write a question.";
+  if (answers.length < 2) return "Write at least two answers, one on a line.";
+  const twice = answers.find((answer, place) => answers.indexOf(answer) !== place);
+  return twice === undefined ? null : `The answer “${twice}” stands there twice. Leave one of them out.`;
+}
+
+/** The fields of the first step, and those of the others that are entered. */
+function fieldsOf() {
+  return {
+    question: element("input", { id: "question", type: "text", autocomplete: "off", maxlength: 2000 }),
+    labels: element("textarea", { id: "labels", rows: 6, spellcheck: "false" }),
+    language: selected("language", NAMES, ""),
+    users: element("input", { id: "users", type: "number", min: 1, step: 1, value: 10_000 }),
+    submit: selected("submit", SUBMIT, "open"),
+  };
+}
+
+/**
+ * Make the view with the three steps.
+ *
+ * @returns {Promise<View>}
+ */
+export async function stepsView() {
+  /** @type {SurveyRow[]} */
+  const rows = await get("v1/surveys");
+  const taken = new Set(rows.map(({ name }) => name));
+  const inputs = fieldsOf();
+  const address = element("p", { class: "small muted", role: "status" });
+  const levels = element("div", { class: "choices" });
+  const shown = element("div");
+  const problem = element("div", { "aria-live": "assertive" });
+  const progress = element("ol", { class: "steps" });
+  const back = element("button", { type: "button" }, "Back");
+  const on = element("button", { type: "submit", class: "primary" });
+  let step = 0;
+  let newest = 0;
+  let timer = 0;
+  let chosen = DEFAULT_LEVEL;
+  /** @type {readonly Level[]} */
+  let planned = [];
+
+  const question = () => inputs.question.value.trim();
+  const answers = () => linesOf(inputs.labels.value);
+  const users = () => Math.max(1, Math.round(inputs.users.valueAsNumber || 1));
+  const name = () => freeName(slugOf(question()), taken);
+  const level = () => /** @type {Level} */ (planned.find((one) => one.name === chosen));
+
+  const parts = [
+    element(
+      "div",
+      {},
+      field("Question", inputs.question),
+      field("Answers, one on a line, in the order in which they are to be shown", inputs.labels),
+      field("Language of the page", inputs.language),
+      address,
+    ),
+    element(
+      "div",
+      {},
+      field("How many people will answer, about", inputs.users),
+      element("fieldset", {}, element("legend", {}, "How strongly each person's answer is protected"), levels),
+    ),
+    element("div", {}, field("Who may answer", inputs.submit), shown),
+  ];
+
+  function showAddress() {
+    address.textContent = question() ? `The page of the survey will be ${collector}s/${name()}` : "";
+  }
+
+  async function plan() {
+    clearTimeout(timer);
+    newest += 1;
+    const turn = newest;
+    const found = await plannedLevels(answers().length, users());
+    if (turn !== newest) return; // something else was asked meanwhile
+    planned = found;
+    levels.replaceChildren(...planned.map((one) => levelLine(one, answers().length, users(), one.name === chosen)));
+  }
+
+  function specification() {
+    return {
+      name: name(),
+      question: question(),
+      labels: answers(),
+      ...(inputs.language.value ? { language: inputs.language.value } : {}),
+      oracle: described(level().row.oracle),
+      collect: { submit: inputs.submit.value, retention: "raw", minimum: MINIMUM, origins: [] },
+    };
+  }
+
+  async function review() {
+    const { row } = level();
+    const [person, everybody] = levelLines(level(), answers().length, users());
+    const facts = [
+      ["Question", question()],
+      ["Answers", answers().join(" · ")],
+      ["Address", `${collector}s/${name()}`],
+      ["Protection", `${chosen}: ${person} ${everybody}`],
+      ["Shown", `from ${count(MINIMUM)} reports on; of fewer, nothing`],
+    ];
+    const listed = facts.map(([term, text]) => element("div", {}, element("dt", {}, term), element("dd", {}, text)));
+    const list = element("dl", { class: "review" }, listed);
+    const { answered, more } = await preview(specification(), row, true);
+    shown.replaceChildren(list, ...answered, ...more);
+  }
+
+  /** @param {number} next */
+  async function go(next) {
+    if (next > 0) await plan();
+    if (next === 2) await review();
+    step = next;
+    parts.forEach((part, place) => {
+      part.hidden = place !== step;
+    });
+    progress.replaceChildren(...STEPS.map((text, place) => stepItem(text, place, step)));
+    back.hidden = step === 0;
+    on.textContent = step === 2 ? "Publish this survey" : "Continue";
+    problem.replaceChildren();
+    title.textContent = `${step + 1}. ${STEPS[step]}`;
+  }
+
+  async function advance() {
+    const mistake = mistakeOf(question(), answers());
+    if (mistake) throw new Error(mistake);
+    if (step < 2) {
+      await go(step + 1);
+      title.focus();
+      return;
+    }
+    /** @type {{ name: string, version: string }} */
+    const made = await post("v1/surveys", specification());
+    location.hash = `#/survey/${made.name}/${made.version}`;
+  }
+
+  /** @param {unknown} error */
+  function complain(error) {
+    const lines = step === 2 ? ["Not published.", ...mistakesOf(error)] : [messageOf(error)];
+    problem.replaceChildren(notice("bad", ...lines.map((line) => element("p", {}, line))));
+  }
+
+  function keep() {
+    const epsilon = String(LEVELS[/** @type {keyof typeof LEVELS} */ (chosen)]);
+    const entered = Object.fromEntries(Object.entries(inputs).map(([name, { value }]) => [name, value]));
+    keepDraft({ ...entered, epsilon });
+  }
+
+  const title = element("h2", { tabindex: "-1" });
+  const form = element("form", { class: "panel stack", novalidate: true }, title, parts, problem);
+  form.append(element("div", { class: "actions" }, on, back));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    on.disabled = true;
+    await advance().catch(complain);
+    on.disabled = false;
+  });
+  back.addEventListener("click", () => go(step - 1).then(() => title.focus(), complain));
+  inputs.question.addEventListener("input", showAddress);
+  inputs.users.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => plan().catch(complain), PAUSE);
+  });
+  inputs.submit.addEventListener("change", () => review().catch(complain));
+  levels.addEventListener("change", ({ target }) => {
+    chosen = /** @type {HTMLInputElement} */ (target).value;
+  });
+  await go(0);
+  const more = element("a", { href: "#/new/advanced", click: keep }, "Advanced: all settings");
+  const why =
+    "Texts as answers, answers that need more protection than others, the choice of the oracle, pages that may show it.";
+  const advanced = element("p", { class: "small" }, more, ` ${why}`);
+  return { heading: "New survey", content: [progress, form, advanced], refresh: async () => {} };
+}
+
+/**
+ * @param {string} text
+ * @param {number} place
+ * @param {number} step
+ */
+const stepItem = (text, place, step) =>
+  element("li", { "aria-current": place === step ? "step" : null, class: place < step ? "done" : null }, text);

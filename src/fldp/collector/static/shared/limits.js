@@ -1,0 +1,37 @@
+// Whether people's devices would answer a survey: found by trying, on one that keeps and sends nothing.
+import { BudgetError, memoryStore, Participant, Survey } from "../fldp.js";
+import { oraclesOf } from "./oracles.js";
+
+/** @import { Limits } from "../fldp.js" */
+
+/**
+ * Return why a device with these limits would not answer, or null. It is the usual device where nothing else is said.
+ *
+ * @param {Survey} survey
+ * @param {Limits} [limits]
+ */
+export async function refusal(survey, limits = {}, store = memoryStore()) {
+  const device = new Participant(survey, { store, limits });
+  const answer = await device
+    .prepare(survey.labels?.[0] ?? "0", { confirm: () => true, ticket: "none" })
+    .catch((error) => error);
+  return answer instanceof BudgetError ? answer.message.replace(/^participant: /, "") : null;
+}
+
+/**
+ * Return how many surveys like this one a person can answer to one collector, each about something else, up to `most`.
+ *
+ * @param {Survey} survey
+ * @param {string} url
+ * @param {number} most
+ */
+export async function howMany(survey, url, most) {
+  const store = memoryStore();
+  const { topic: _, ...fields } = survey.specification;
+  const oracles = await oraclesOf(fields);
+  for (let number = 0; number < most; number += 1) {
+    const other = await Survey.of({ ...fields, name: `like-${number}` }, url, oracles);
+    if (await refusal(other, {}, store)) return number;
+  }
+  return most;
+}

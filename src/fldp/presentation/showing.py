@@ -60,7 +60,7 @@ def _plan(advice: Plan) -> Parts:
 
 
 def _attack(results: AttackResults) -> Parts:
-    return [attack.facts(results), "", attack.averaging_table(results), attack.ADVICE]
+    return [attack.facts(results), "", attack.averaging_table(results), attack.SIMULATED, attack.ADVICE]
 
 
 _PARTS: dict[type, Callable[[Any], Parts]] = {

@@ -68,7 +68,7 @@ def serve(
     for folder in needed.values():
         make_folder(folder)
     if demo:
-        quiet = settings if (flags or {}).get("log") else replace(settings, log=False)
+        quiet = settings if (flags or {}).get("log") else replace(settings, log=False, audit=False)
         _load_demo().serve(quiet, _print_line)
     else:
         server.run(settings, _print_line)

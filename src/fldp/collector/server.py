@@ -48,7 +48,7 @@ def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began | N
     Return within ``stop_seconds`` of the signal. Threads that have not ended by then are named in what it returns. A
     process that serves ends by ``exit_now``.
     """
-    logs.configure(settings.log)
+    logs.configure(settings.log, settings.audit)
     _allow_connections(settings.max_connections)
     settings = replace(settings, host=_bindable(settings.host, settings.port))
     with _alone(settings.data) if settings.database is None else nullcontext():

@@ -7,7 +7,7 @@ import { oraclesOf } from "../shared/oracles.js";
 import { concerned } from "../shared/treatment.js";
 import { choices } from "./choices.js";
 import { explain } from "./explain.js";
-import { begin, bringIntoView, enterFrame } from "./frame.js";
+import { begin, bringIntoView, enterFrame, tellSent, wayOut } from "./frame.js";
 import { learned, privacyCard } from "./learned.js";
 import { forgetTicket, takeTicket } from "./ticket.js";
 
@@ -46,7 +46,7 @@ function failed(error) {
   const isExpected = error instanceof BudgetError || error instanceof CollectorError;
   show(
     isExpected ? "Not answered" : "Something is wrong",
-    notice("bad", element("p", {}, failure(error))),
+    notice("bad", wayOut(error, ticket) ?? element("p", {}, failure(error))),
     element("p", { class: "small muted" }, error.message),
   );
 }
@@ -295,7 +295,9 @@ function leave() {
  * @param {Respondent} person
  */
 async function deliver(survey, person) {
-  await showReport(survey, person, await person.send({ ticket }), null);
+  const answer = await person.send({ ticket });
+  if (answer.state === "sent") tellSent(name);
+  await showReport(survey, person, answer, null);
 }
 
 /** @param {Uint8Array} batch */
@@ -320,7 +322,9 @@ const footer = ({ version }) =>
 
 /** Send what is queued, now that there may be a connection, and show that it was sent. */
 async function resume() {
-  if (isWaiting && (await flush()) === 0) await start();
+  if (!isWaiting || (await flush()) !== 0) return;
+  tellSent(name);
+  await start();
 }
 
 /** Another link was opened in this tab: only what stands after # has changed, so the page was not loaded again. */

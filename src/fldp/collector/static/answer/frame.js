@@ -24,6 +24,34 @@ export function enterFrame(name) {
 }
 
 /**
+ * Tell the host that a report was sent, as the request to the collector tells it anyway: the same message for everybody,
+ * as soon as the collector has answered, before anything is made of the report.
+ *
+ * @param {string} name
+ */
+export function tellSent(name) {
+  if (isFramed) parent.postMessage({ fldp: name, sent: true }, "*");
+}
+
+/**
+ * Return a link to the survey in a tab of its own, where a browser lets a frame keep nothing; null for other errors. This
+ * is found out when the page is loaded, before there is an answer.
+ *
+ * @param {Error} error
+ * @param {string} [ticket]
+ */
+export function wayOut(error, ticket) {
+  const isDenied = error.name === "SecurityError" || error.message.startsWith("store:");
+  if (!isFramed || !isDenied) return null;
+  const address = new URL(location.href);
+  address.hash = ticket ? `ticket=${encodeURIComponent(ticket)}` : "";
+  const link = element("a", { href: address.href, target: "_blank", rel: "noopener" }, "Answer in a tab of its own");
+  const words =
+    "Your browser lets this survey keep nothing while it is shown inside of another page. Nothing was sent.";
+  return [element("p", {}, words), element("p", {}, link)];
+}
+
+/**
  * Go to the top and give a heading the focus. The host is not scrolled, and keeps the focus if it has it.
  *
  * @param {HTMLElement} heading

@@ -43,10 +43,12 @@ function show(heading, ...content) {
  * @param {Error} error
  */
 function failed(error) {
+  const elsewhere = wayOut(error, ticket);
+  if (elsewhere) return show("Open this survey in its own tab", notice("warn", elsewhere));
   const isExpected = error instanceof BudgetError || error instanceof CollectorError;
   show(
     isExpected ? "Not answered" : "Something is wrong",
-    notice("bad", wayOut(error, ticket) ?? element("p", {}, failure(error))),
+    notice("bad", element("p", {}, failure(error))),
     element("p", { class: "small muted" }, error.message),
   );
 }

@@ -107,6 +107,7 @@ def engine():
     return None
 
 
+@pytest.mark.long
 def test_the_image_is_built_and_serves_with_a_root_that_is_read_only():
     run = engine()
     if run is None:

@@ -43,9 +43,9 @@ class Proxy:
         self.certificate, private = write_certificate(folder)
         changes = {
             "listen 80;": f"listen 127.0.0.1:{self.plain};",
-            "listen 443 ssl http2;": f"listen 127.0.0.1:{self.port} ssl http2;",
+            "listen 443 ssl;": f"listen 127.0.0.1:{self.port} ssl;",
             "    listen [::]:80;\n": "",
-            "    listen [::]:443 ssl http2;\n": "",
+            "    listen [::]:443 ssl;\n": "",
             "/etc/ssl/fldp/fullchain.pem": str(self.certificate),
             "/etc/ssl/fldp/privkey.pem": str(private),
             "/var/log/nginx/fldp.error.log": f"{folder}/fldp.error.log",

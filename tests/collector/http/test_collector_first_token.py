@@ -13,6 +13,8 @@ import pytest
 
 from fldp.collector.service.tokens import secret_file
 from fldp.errors import FldpError
+from support.collector_server import Server
+from support.collector_store import stored_in
 from support.ports import free_port
 from support.shell import fldp
 
@@ -128,6 +130,17 @@ def test_a_folder_is_made_for_an_admin_token_that_says_where_and_for_no_other(tm
     assert list(tmp_path.iterdir()) == []
     fldp("token", "create", "admin", FLDP_SERVE_DATA=str(tmp_path / "new"))
     assert (tmp_path / "new" / "fldp.db").is_file()
+
+
+def test_a_token_for_a_database_that_has_no_tables_yet(tmp_path):
+    database = stored_in("postgres")["database"]
+    secret = fldp("token", "create", "admin", "--database", database).stdout.strip()
+    server = Server(tmp_path, token=secret, database=database)
+    try:
+        assert may_administer(server.url, secret)
+        assert len(server.tokens()) == 1
+    finally:
+        server.stop()
 
 
 def test_the_file_must_lie_in_a_folder_that_is_there(tmp_path):

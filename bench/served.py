@@ -67,11 +67,11 @@ def collector(*flags: str, storing: bool = True) -> Iterator[Served]:
     start = ["-m", "fldp"] if storing else [str(HERE / "without_storing.py")]
     port = free_port()
     with TemporaryDirectory() as folder:
-        command = [*start, "serve", "--data", folder, "--port", str(port), "--log", "false", *flags]
-        with _process(command) as process:
-            token = _line(process).split()[-1]
+        token = Path(folder) / "admin.token"
+        where = ["--data", folder, "--port", str(port), "--admin-token-file", str(token)]
+        with _process([*start, "serve", *where, "--log", "false", *flags]) as process:
             survey = Survey.from_dict(SURVEY)
-            headers = {"Authorization": f"Bearer {token}"}
+            headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
             httpx.post(f"http://127.0.0.1:{port}/v1/surveys", json=SURVEY, headers=headers).raise_for_status()
             yield Served(process, port, survey)
 

@@ -42,6 +42,14 @@ need_chromium() {
     install chromium || give_up Chromium
 }
 
+have_nginx() { PATH="$PATH:/usr/sbin" command -v nginx >/dev/null 2>&1; }
+
+need_nginx() {
+    have_nginx && return
+    begin nginx
+    install nginx-light && have_nginx || give_up nginx
+}
+
 have_node() { command -v npm >/dev/null 2>&1 && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null; }
 
 need_node() {
@@ -64,6 +72,7 @@ for name in "$@"; do
     case $name in
         chromium) need_chromium ;;
         java) need_java ;;
+        nginx) need_nginx ;;
         node) need_node ;;
         postgresql) need_postgresql ;;
         *) say "unknown: $name" >&2; exit 2 ;;

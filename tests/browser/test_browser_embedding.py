@@ -337,7 +337,7 @@ def alike(visit, answers, *, scrolls=False):
     """
     first, *others = map(visit, answers)
     assert scrolls or "scroll" not in first
-    assert len(first["message"]) in (1, 2)  # one for each time that the page was loaded
+    assert 1 <= len(first["message"]) <= 3  # one for each time that the page was loaded, and one where it was sent
     for answer, other in zip(answers[1:], others, strict=True):
         seen = differences(first, other)
         for _ in range(2 if scrolls else 0):
@@ -345,13 +345,50 @@ def alike(visit, answers, *, scrolls=False):
         assert not seen
 
 
-def test_the_host_is_told_one_constant(stage):
+def test_the_host_is_told_constants_alone(stage):
     stage.publish(DIABETES)
     told = stage.visit(DIABETES, usual(2))
-    assert told["message"] == ['["message","window",{"fldp":"diabetes","height":640}]'] * 2
+    height, sent = '{"fldp":"diabetes","height":640}', '{"fldp":"diabetes","sent":true}'
+    assert told["message"] == [f'["message","window",{data}]' for data in (height, sent, height)]
     state = told["steps"][-1][1]
     assert '"unreadable":true' in state
     assert '"frames":[1,0]' in state
+
+
+def test_what_is_not_sent_is_not_told(stage):
+    stage.publish(DIABETES)
+    told = stage.visit(DIABETES, unsent(2))
+    assert not [line for line in told["message"] if "sent" in line]
+
+
+DENIED = """
+if (parent !== self) Object.defineProperty(window, "indexedDB", { get() { %s } });
+"""
+
+
+@pytest.mark.parametrize(
+    "denial", ["throw new DOMException('denied', 'SecurityError')", "return null"], ids=["throws", "is missing"]
+)
+@pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
+def test_where_a_frame_may_keep_nothing_there_is_a_link_to_a_tab(stage, denial, window):
+    survey = stage.publish({**DIABETES, "name": "denied"}, submit="ticket")
+    before = stage.server.counts()[survey.version]
+    with stage.server.admin as client:
+        (ticket,) = client.post(f"/v1/versions/{survey.version}/tickets", json={"count": 1}).json()["tickets"]
+    stage.host.page = host_page(stage.wire.url, f"denied#ticket={ticket}")
+    with Visitor(stage.browser, stage.wire.url, stage.host.url, viewport=window) as visitor:
+        visitor.context.add_init_script(DENIED % denial)
+        page = visitor.open(stage.host.url)
+        frame = page.frame_locator("iframe")
+        with visitor.context.expect_page() as opened_page:
+            frame.get_by_role("link", name="Answer in a tab of its own").click()
+        tab = opened_page.value
+        tab.get_by_role("radio", name="No", exact=True).check()
+        tab.get_by_role("button", name="See my report").click()
+        tab.get_by_role("button", name="Send this report").click()
+        tab.get_by_role("heading", name="Thank you, this was sent").wait_for()
+        assert "ticket" not in tab.url
+    assert stage.server.counts()[survey.version] == before + 1
 
 
 @pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])

@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import mkdtemp
 
 import httpx
 
@@ -19,11 +21,12 @@ __all__ = ["SPECIFICATION", "Server", "batch", "key", "specification"]
 class Server:
     """A running collector. With ``database=`` it uses PostgreSQL, and the folder only for its log.
 
-    The first on a database prints its token; the others are told it.
+    The first on a database writes its token into a file; the others are told it.
     """
 
     def __init__(self, folder, *, token=None, **settings):
         self.folder, self.settings, self.token = Path(folder), settings, token
+        self._token_file = Path(mkdtemp(prefix="fldp-token-")) / "admin"
         self.start()
 
     @property
@@ -36,7 +39,8 @@ class Server:
             self.stop()
             raise RuntimeError((self.folder / "log").read_text())
         if self.token is None:
-            self.token = self.process.stdout.readline().split()[-1]
+            self.process.stdout.readline()
+            self.token = self._token_file.read_text().strip()
 
     def launch(self):
         """Start the process, and do not wait for it to listen."""
@@ -47,8 +51,14 @@ class Server:
             self.command(), stdout=subprocess.PIPE, stderr=self.log, text=True, env=self.environment()
         )
 
+    @property
+    def given(self):
+        """The settings, and where to write a token if none is known."""
+        return self.settings if self.token else {**self.settings, "admin_token_file": str(self._token_file)}
+
     def command(self):
-        flags = [part for name, value in self.settings.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+        given = self.given.items()
+        flags = [part for name, value in given for part in (f"--{name.replace('_', '-')}", str(value))]
         return [sys.executable, "-m", "fldp", "serve", "--data", str(self.data), "--port", str(self.port), *flags]
 
     def environment(self):
@@ -60,6 +70,7 @@ class Server:
         code = self.process.wait(seconds)
         self.process.stdout.close()
         self.log.close()
+        shutil.rmtree(self._token_file.parent, ignore_errors=True)
         return code
 
     def restart(self, how=signal.SIGTERM):

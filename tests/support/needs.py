@@ -14,7 +14,7 @@ from pathlib import Path
 SUPPORT = Path(__file__).parent
 LONG = {"distributed", "experiments", "javascript", "privacy"}  # rooms with large samples, many runs, or Node
 LIBRARIES = {"distributed", "granian", "http.server", "playwright", "psycopg", "pyspark", "socket", "socketserver"}
-PROGRAMS = {"chromium", "initdb", "java", "postgres", "serve"}
+PROGRAMS = {"chromium", "initdb", "java", "nginx", "postgres", "serve"}
 
 
 def _imports(path):

@@ -56,16 +56,17 @@ def double():
 @contextmanager
 def collector(folder):
     """Run the collector; give its address and its admin token."""
-    command = [FLDP, "serve", "--data", str(folder), "--port", str(free_port())]
+    token = f"{folder}.token"
+    command = [FLDP, "serve", "--data", str(folder), "--port", str(free_port()), "--admin-token-file", token]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with running(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
-        said, wanted = "", (r"listening on (\S+)", r"admin token[^:\n]*: (fldp_admin_\S+)")
-        while not all(re.search(pattern, said) for pattern in wanted):
+        said = ""
+        while not (found := re.search(r"listening on (\S+)", said)):
             line = process.stdout.readline()
             assert line, f"the collector has ended: {said}"
             said += line
         threading.Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop the collector
-        yield tuple(re.search(pattern, said)[1] for pattern in wanted)
+        yield found[1], Path(token).read_text().strip()
 
 
 def has_collector():

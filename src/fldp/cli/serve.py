@@ -72,7 +72,7 @@ def serve(
     for folder in needed.values():
         make_folder(folder)
     if demo:
-        quiet = settings if (flags or {}).get("log") else replace(settings, log=False)
+        quiet = settings if (flags or {}).get("log") else replace(settings, log=False, audit=False)
         _load_demo().serve(quiet, _print_line)
     else:
         server.run(settings, _print_line)
@@ -104,11 +104,19 @@ def _load(needed: str) -> Any:
     return optional_imports.load("fldp.collector.server", "collector")
 
 
-def open_store(data: Path | None, database: str | None) -> "CollectorStore":
-    """Open the existing store of a folder or a database."""
+def open_store(data: Path | None, database: str | None, *, make: bool = False) -> "CollectorStore":
+    """Open the store of a folder or a database; if none is there, one is made where that was asked for."""
     from fldp.collector.storage import open_store as stores
 
-    return stores.open_store(*chosen(data, database))
+    folder, address = chosen(data, database)
+    if make and address is None:
+        make_folder(folder)
+    return stores.open_store(folder, address, make=make)
+
+
+def is_named(data: Path | None, database: str | None) -> bool:
+    """Whether a flag or the environment says where the collector's data are."""
+    return bool(data or database or os.environ.get("FLDP_SERVE_DATA") or os.environ.get("FLDP_DATABASE"))
 
 
 def chosen(data: Path | None, database: str | None) -> "tuple[Path, Database | None]":

@@ -1,7 +1,7 @@
 """The commands about tokens: of a collector that runs (``--to``), or in its database (``--data``, ``--database``)."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -11,7 +11,7 @@ import typer
 from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, TokenText, ToOrStore, address_unless, show_rows
 from fldp.cli.options import AsJson, note
-from fldp.cli.serve import Data, Url, open_store
+from fldp.cli.serve import Data, Url, is_named, open_store
 from fldp.errors import FldpError, ParameterError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class _Where:
 
 
 @contextmanager
-def _keeper(where: _Where, token: str | None, insecure_http: bool) -> Iterator[_Keeper]:
+def _keeper(where: _Where, token: str | None, insecure_http: bool, *, make: bool = False) -> Iterator[_Keeper]:
     if where.to is not None and (where.data is not None or where.database is not None):
         raise ParameterError("fldp: give --to, --data or --database, one of them")
     to = address_unless(where.to, where.data, where.database)
@@ -81,7 +81,7 @@ def _keeper(where: _Where, token: str | None, insecure_http: bool) -> Iterator[_
         with CollectorOptions(to, token, insecure_http).connected() as client:
             yield client
         return
-    store = open_store(where.data, where.database)
+    store = open_store(where.data, where.database, make=make and is_named(where.data, where.database))
     try:
         yield _Stored(store)
     finally:
@@ -96,13 +96,23 @@ def create(
     database: Url = None,
     survey: Annotated[str | None, typer.Option(help="The name of the only survey that it is good for.")] = None,
     expires: Annotated[str | None, typer.Option(help="Until when it is good, such as 2030-01-01T00:00:00Z.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write it into this new file, for its owner alone, and do not print it."),
+    ] = None,
     token: TokenText = None,
     insecure_http: InsecureHttp = False,
 ) -> None:
-    """Create a token and print it: this once, and never again."""
-    with _keeper(_Where(to, data, database), token, insecure_http) as keeper:
-        created = keeper.create_token(scope, survey=survey, expires=expires)
-    typer.echo(created.token)
+    """Create a token and print it: this once, and never again.
+
+    The first admin token may be made before the collector is: fldp token create admin --data NEW -o admin.token
+    """
+    from fldp.collector.service.tokens import secret_file
+
+    with secret_file(output) if output else nullcontext(typer.echo) as show:
+        with _keeper(_Where(to, data, database), token, insecure_http, make=scope == "admin") as keeper:
+            created = keeper.create_token(scope, survey=survey, expires=expires)
+        show(str(created.token))
     note(f"token {created.id}: {created.scope}, survey {created.survey or 'any'}, expires {created.expires or 'never'}")
 
 

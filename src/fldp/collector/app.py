@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
+from fldp.collector.http import audit
 from fldp.collector.http.calls import Handler, call_of
 from fldp.collector.http.middleware import Gate
 from fldp.collector.routes import compare, estimates, integrity, pages, plan, reports, surveys, tokens_and_health
@@ -58,5 +59,6 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["state"]["route"] = self._path
         operation, handler = self._methods["GET" if scope["method"] == "HEAD" else scope["method"]]
+        audit.begin(scope, operation)
         response = await handler(await call_of(self._collector, Request(scope, receive, send), operation))
         await response(scope, receive, send)

@@ -26,37 +26,79 @@ from fldp.collector.config.settings import Settings
 from fldp.collector.service import logs, tokens
 from fldp.collector.service.collector import Collector
 from fldp.collector.storage.open_store import serve_store
-from fldp.collector.storage.protocol import StoreError
+from fldp.collector.storage.protocol import CollectorStore, StoreError
 from fldp.collector.storage.sqlite.file import FILE
 
 Say = Callable[[str], None]
 Began = Callable[[str, str | None], None]  # told the address, and the admin token if one was made
+_SHOWN = "admin token, shown this once: {}"
+_WRITTEN = "the admin token is in {}"
+_MISSING = "there is no admin token: 'fldp token create admin {}' makes one, also while the collector runs"
 
 _MAX_RESERVE = 2.0  # seconds
 _OTHER_FILES = 256  # that a collector has open beside its connections
 
 
-def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began = lambda _url, _secret: None) -> list[str]:
+def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began | None = None) -> list[str]:
     """Serve until SIGTERM or SIGINT; then take no more requests, finish those that came, and end.
+
+    Where there is no admin token, one is made for ``began``, for ``admin_token_file`` or for a terminal, and none for
+    a standard output that may be a log.
 
     Return within ``stop_seconds`` of the signal. Threads that have not ended by then are named in what it returns. A
     process that serves ends by ``exit_now``.
     """
-    logs.configure(settings.log)
+    logs.configure(settings.log, settings.audit)
     _allow_connections(settings.max_connections)
     settings = replace(settings, host=_bindable(settings.host, settings.port))
     with _alone(settings.data) if settings.database is None else nullcontext():
         store = serve_store(settings)
-        secret = None if tokens.has_admin(store, clock()) else tokens.create_token(store, clock(), "admin")[0]
+        with _closing_on_error(store):
+            secret, line = _first_token(settings, store, clock, shown=began is not None or sys.stdout.isatty())
         collector = Collector(settings, store, clock)
         stopping = _Stopping(settings.stop_seconds)
         try:
-            asyncio.run(_serve(collector, stopping, say, secret, began))
+            asyncio.run(_serve(collector, stopping, lambda url: _announce(url, secret, line, say, began)))
         finally:
             unfinished = collector.stop(stopping.left)
         _ignore_signals()
         logs.log.info("stopped", extra={"dropped": stopping.dropped, "unfinished": unfinished})
     return unfinished
+
+
+def _first_token(
+    settings: Settings, store: CollectorStore, clock: Clock, *, shown: bool
+) -> tuple[str | None, str | None]:
+    """Make an admin token where there is none and somebody will see it; return it, and the line to say about it."""
+    if tokens.has_admin(store, clock()):
+        return None, None
+    if settings.admin_token_file is not None:
+        with tokens.secret_file(settings.admin_token_file) as keep:
+            secret = tokens.create_token(store, clock(), "admin")[0]
+            keep(secret)
+        return secret, _WRITTEN.format(settings.admin_token_file)
+    if not shown:
+        return None, _MISSING.format(f"--data {settings.data}" if settings.database is None else "--database URL")
+    secret = tokens.create_token(store, clock(), "admin")[0]
+    return secret, _SHOWN.format(secret)
+
+
+def _announce(url: str, secret: str | None, line: str | None, say: Say, began: Began | None) -> None:
+    """Say where the collector listens, and what there is to say about its admin token."""
+    say(f"listening on {url}")
+    if line is not None:
+        say(line)
+    if began is not None:
+        began(url, secret)
+
+
+@contextmanager
+def _closing_on_error(store: CollectorStore) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        store.close()
+        raise
 
 
 def exit_now() -> None:
@@ -103,7 +145,7 @@ def _allow_connections(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def _serve(collector: Collector, stopping: _Stopping, say: Say, secret: str | None, began: Began) -> None:
+async def _serve(collector: Collector, stopping: _Stopping, announce: Say) -> None:
     settings, server = collector.settings, _server(collector)
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
@@ -111,11 +153,7 @@ async def _serve(collector: Collector, stopping: _Stopping, say: Say, secret: st
     serving = loop.create_task(server.serve())
     await _listening(settings, serving)
     protocol = "https" if settings.tls_certificate else "http"
-    url = f"{protocol}://{_shown(settings.host)}:{settings.port}"
-    say(f"listening on {url}")
-    if secret:
-        say(f"admin token, shown this once: {secret}")
-    began(url, secret)
+    announce(f"{protocol}://{_shown(settings.host)}:{settings.port}")
     waiting = loop.create_task(stopped.wait())
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()

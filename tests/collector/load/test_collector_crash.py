@@ -58,7 +58,7 @@ def test_a_port_that_is_taken_is_an_error_in_one_line(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_admin_token_is_made_once_and_printed_once(tmp_path):
+def test_the_admin_token_is_made_once_and_is_in_no_file_of_the_collector(tmp_path):
     server = Server(tmp_path)
     first = server.token
     server.stop()

@@ -176,7 +176,7 @@ def test_the_setting_starts_the_writer(tmp_path):
     running = Collector(Settings(data=tmp_path, lake=tmp_path / "lake"), store)
     try:
         until(lambda: files(tmp_path / "lake"))
-        assert running.gauges()["fldp_lake_failures"] == 0
+        assert ("fldp_lake_write_failures_total", {}, 0) in running.present()
     finally:
         running.stop()
 

@@ -140,7 +140,7 @@ def test_a_survey_that_cannot_be_read_is_a_failure_of_the_store(collector):
         with collector.store._writing() as connection:
             connection.execute("UPDATE surveys SET specification = '{'")
         answer = await client.get(f"/v1/versions/{survey.version}/estimates")
-        assert (answer.status_code, answer.json()["type"]) == (503, "urn:fldp:busy")
+        assert (answer.status_code, answer.json()["type"]) == (503, "urn:fldp:unavailable")
         assert "{" not in answer.json()["detail"]
 
     play(collector, story)

@@ -55,7 +55,7 @@ class Watched(Server):
             self.token = self.shell("token", "create", "admin").stdout.split()[0]
 
     def command(self):
-        given = {"data": str(self.data), "port": self.port, **self.settings}
+        given = {"data": str(self.data), "port": self.port, **self.given}
         more = {"sabotage": self.sabotage} if self.sabotage else {}
         watch = [*STRACE, "-o", str(self.traced)] if self.traced else []
         return [*watch, sys.executable, "-m", "soak.faults.launcher", str(self.folder), json.dumps(given | more)]

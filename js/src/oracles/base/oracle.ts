@@ -142,10 +142,10 @@ export abstract class Oracle {
   }
 
   /** Draw a report of a value, with randomness from WebCrypto. */
-  draw(value: Value): Report {
+  draw(value: Value, words = randomWords(this.words)): Report {
     // Only its type is shown: a program that mixes up labels and values would have the answer in its log.
     if (!this.holds(value)) throw fail(this.name, "a value", "one of its domain", typeof value);
-    return this.perturb(value, randomWords(this.words));
+    return this.perturb(value, words);
   }
 }
 

@@ -19,6 +19,6 @@ export function deriving(oracle: Oracle, count: number): Derive {
       const block = await sha256(utf8(`fldp public words 1\0${ticket}\0${version}\0${at / 32}`));
       bytes.set(block.subarray(0, bytes.length - at), at);
     }
-    return oracle.perturb(value, words);
+    return oracle.draw(value, words);
   };
 }

@@ -3,21 +3,21 @@
 import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness/coins.js";
 import { expLower, ONE } from "../../randomness/exp_lower.js";
 import { MAX_SYMBOLS } from "../../support/constants.js";
-import { bitLength, type Fields, Oracle, type Report, type Value, wordOf } from "../base/oracle.js";
+import { bitLength, type Fields, Oracle, type Report, wordOf } from "../base/oracle.js";
 import { deriving } from "../base/ticket_words.js";
 
 const low = (number: bigint): bigint => BigInt.asUintN(64, number);
 
 /** Return output number `value` of SplitMix64 started at the seed. */
-export function keyedHash(seed: bigint, value: Value): bigint {
-  let z = low(seed + (BigInt(value) + 1n) * 0x9e3779b97f4a7c15n);
+export function keyedHash(seed: bigint, value: bigint): bigint {
+  let z = low(seed + (value + 1n) * 0x9e3779b97f4a7c15n);
   z = low((z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
   z = low((z ^ (z >> 27n)) * 0x94d049bb133111ebn);
   return z ^ (z >> 31n);
 }
 
 /** Hash a value under a seed to a number below `symbols`. */
-export function hashed(seed: bigint, value: Value, symbols: number): number {
+export function hashed(seed: bigint, value: bigint, symbols: number): number {
   return Number((keyedHash(seed, value) * BigInt(symbols)) >> 64n);
 }
 
@@ -48,7 +48,12 @@ export class OLH extends Oracle {
 
   override perturb(value: number, words: DataView): Report {
     const seed = wordOf(words, 0);
-    return [seed, respond(hashed(seed, value, this.#symbols), wordOf(words, 1), this.#coin)];
+    return [seed, respond(this.#hash(seed, value), wordOf(words, 1), this.#coin)];
+  }
+
+  /** Hash a value. `BigInt` of a text would show it in its error, and it may be an answer: so a number first. */
+  #hash(seed: bigint, value: number): number {
+    return hashed(seed, BigInt(+value), this.#symbols);
   }
 
   override check([, symbol]: Report): boolean {
@@ -57,6 +62,6 @@ export class OLH extends Oracle {
 
   override likely([seed, symbol]: Report): (value: number) => number {
     const less = quotient(this.#coin.other, this.#coin.keep);
-    return (value) => (hashed(seed as bigint, value, this.#symbols) === symbol ? 1 : less);
+    return (value) => (this.#hash(seed as bigint, value) === symbol ? 1 : less);
   }
 }

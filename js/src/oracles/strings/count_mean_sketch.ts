@@ -52,7 +52,7 @@ abstract class Sketch extends StringOracle {
   }
 
   #bucket(row: number, mark: bigint): number {
-    return hashed(keyedHash(BigInt(this.settings.hash_seed as number), row), mark, this.#response.domainSize);
+    return hashed(keyedHash(BigInt(this.settings.hash_seed as number), BigInt(row)), mark, this.#response.domainSize);
   }
 }
 

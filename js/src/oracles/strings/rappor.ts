@@ -138,7 +138,7 @@ export class RAPPOR extends StringOracle {
   /** Return the bits that a string sets, each once. */
   #places(cohort: number, mark: bigint): number[] {
     const { bits, hashes, hash_seed } = this.settings as Record<string, number>;
-    const seed = (k: number): bigint => keyedHash(BigInt(hash_seed), cohort * hashes + k);
+    const seed = (k: number): bigint => keyedHash(BigInt(hash_seed), BigInt(cohort * hashes + k));
     return [...new Set(Array.from({ length: hashes }, (_, k) => hashed(seed(k), mark, bits)))];
   }
 }

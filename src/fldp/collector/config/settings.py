@@ -63,6 +63,12 @@ def _file(owner: str, name: str, value: Any) -> Path:
     raise fail(owner, name, "a file that can be read", value)
 
 
+def _new_file(owner: str, name: str, value: Any) -> Path:
+    if not isinstance(value, str | Path) or not Path(value).name or not Path(value).parent.is_dir():
+        raise fail(owner, name, "a file in a folder that is there", value)
+    return Path(value)
+
+
 def _networks(owner: str, name: str, value: Any) -> tuple[Network, ...]:
     try:
         return networks(",".join(value) if isinstance(value, list) else value)
@@ -114,7 +120,11 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = _setting(
         (), _networks, "proxies whose X-Forwarded-For and -Proto are believed; /metrics then needs a token"
     )
+    admin_token_file: Path | None = _setting(  # noqa: RUF009
+        None, _new_file, "where a first admin token is written, for its owner alone; nothing is overwritten"
+    )
     log: bool = _setting(True, _flag, "log requests, as JSON lines on standard error")
+    audit: bool = _setting(True, _flag, "log who administers what, even if requests are not logged")
     log_senders: bool = _setting(False, _flag, "log addresses and user agents too: this identifies people")
 
     @property

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from fldp.collector.config.proxies import is_local
 from fldp.collector.http.access import permit, require, token_of
+from fldp.collector.http.audit import AuditEntry
 from fldp.collector.http.bodies import JSON_BYTES, body_of, media_type
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.problems import mistaken
@@ -36,6 +37,12 @@ class Call(Generic[Q, B]):
     query: Q
     body: B
 
+    @property
+    def audit(self) -> AuditEntry:
+        """What the audit log will say of this request, if it is administration."""
+        entry: AuditEntry = self.request.state.audit
+        return entry
+
     async def compute(self, function: Callable[Concatenate[Collector, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a function of the collector on a thread for answers, while the client waits."""
         return await self.collector.answers.compute(self.request, function, self.collector, *args, **kwargs)
@@ -60,6 +67,8 @@ async def _admitted(collector: Collector, request: Request, access: str) -> Stor
     if local and "authorization" not in request.headers and is_local(request.scope, collector.settings.trusted_proxies):
         return None
     token = await token_of(collector, request)
+    entry: AuditEntry = request.state.audit
+    entry.by, entry.scope = token.id, token.scope
     require(token, "read" if local else access)
     return token
 
@@ -94,5 +103,6 @@ def reply(content: object, status: int = 200) -> Response:
 async def requested_version(call: Call[object, object]) -> PublishedSurvey:
     """Return the version that a path names, as it is stored now, if the token is good for it."""
     published = await call.collector.surveys.get(call.request.path_params["id"], fresh=True)
+    call.audit.survey, call.audit.version = published.entry.name, published.entry.version
     permit(call.token, published.entry.name)
     return published

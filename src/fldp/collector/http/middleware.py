@@ -12,13 +12,14 @@ from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from fldp.collector.config.proxies import scheme, sender
+from fldp.collector.http import audit
 from fldp.collector.http.bodies import patience
 from fldp.collector.http.cors import allowed, preflight
 from fldp.collector.service.answers import AbandonedError
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.load import Slot
 from fldp.collector.service.logs import log
-from fldp.collector.service.problems import Problem, busy
+from fldp.collector.service.problems import Problem, busy, unavailable
 from fldp.collector.storage.protocol import StoreError
 from fldp.errors import FldpError
 
@@ -131,6 +132,7 @@ class _Passage:
             fields["peer"] = str(sender(self._scope, self._collector.settings.trusted_proxies) or "unknown")
             fields["agent"] = Headers(scope=self._scope).get("user-agent", "")[:200]
         log.info("request", extra=fields)
+        audit.write(self._scope, self.status)
 
 
 def _problem(error: Exception) -> Problem:
@@ -142,7 +144,7 @@ def _problem(error: Exception) -> Problem:
             return Problem(error.status_code, None, error.detail, error.headers)
         case StoreError():
             log.error("the store failed", extra={"error": str(error)})
-            return busy("the store does not answer, try again")
+            return unavailable("the store does not answer, try again")
         case MemoryError():
             log.error("out of memory", exc_info=error)
             return busy("the collector has no memory left, try again")

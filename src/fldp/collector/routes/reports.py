@@ -109,6 +109,7 @@ async def merge(call: Call[MergeQuery, None]) -> Response:
         hashes = await collector.heavy(_hashes, b"merge " + asked.encode(), key, body)
         submission = Submission(published.entry.number, *hashes, tally, day=asked or collector.today)
         accepted = await collector.count(submission, published.entry.version)
+        call.audit.count = accepted
     return reply(Accepted(accepted=accepted))
 
 

@@ -25,6 +25,7 @@ async def create_survey(call: Call[Query, None]) -> Response:
     media_type(call.request, JSON)
     async with body_of(collector, call.request, SURVEY_BYTES) as body:
         survey = await collector.heavy(_parsed, body, collector.settings.max_values)
+    call.audit.survey, call.audit.version = survey.name, survey.version
     permit(call.token, survey.name)
     if await collector.quick(collector.store.listing, survey.version) is None:  # what was published before stays so
         await collector.heavy(_drafted, survey)
@@ -131,6 +132,7 @@ async def survey(call: Call[VersionQuery, None]) -> Response:
 async def close_survey(call: Call[VersionQuery, None]) -> Response:
     """Close a survey for good: all its versions, or one."""
     collector, name = call.collector, call.request.path_params["name"]
+    call.audit.version = call.query.version
     permit(call.token, name)
     listings = await collector.surveys.listings(name, call.query.version)
     numbers = [listing.number for listing in listings]
@@ -143,6 +145,7 @@ async def close_survey(call: Call[VersionQuery, None]) -> Response:
 async def delete_survey(call: Call[DeleteQuery, None]) -> Response:
     """Delete a survey with its reports, tallies, keys and tickets: one version, or all."""
     collector, name, query = call.collector, call.request.path_params["name"], call.query
+    call.audit.version = query.version
     permit(call.token, name)
     if (query.version is None) == (query.all is None):
         raise bad_parameter("give version=ID to delete one version, or all=true")
@@ -172,4 +175,5 @@ async def create_tickets(call: Call[Query, TicketOrder]) -> Response:
     secrets = await collector.heavy(tokens.create_tickets, collector.store, number, count)
     if secrets is None:  # it was deleted since it was looked up
         raise not_found("version")
+    call.audit.count = count
     return reply(Tickets(tickets=secrets), 201)

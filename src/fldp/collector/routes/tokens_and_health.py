@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from fldp.collector.http.access import permit
 from fldp.collector.http.calls import Call, reply
 from fldp.collector.service import tokens as auth
-from fldp.collector.service.problems import busy, mistaken, not_found
+from fldp.collector.service.problems import busy, mistaken, not_found, unavailable
 from fldp.collector.storage.protocol import StoredToken
 from fldp.interface.models import NewToken, Query, Status, TokenFacts, TokenOrder
 from fldp.interface.openapi import document as describe
@@ -36,6 +36,7 @@ async def create_token(call: Call[Query, TokenOrder]) -> Response:
         raise mistaken(mistakes, "malformed")
     new = terms.scope, terms.survey, terms.expires
     secret, created = await call.collector.quick(auth.create_token, call.collector.store, now, *new)
+    call.audit.target, call.audit.survey = created.id, created.survey
     return reply(NewToken(token=secret, **_facts(created)), 201)
 
 
@@ -45,6 +46,7 @@ async def revoke_token(call: Call[Query, None]) -> Response:
     collector, token_id = call.collector, call.request.path_params["id"]
     if not await collector.quick(collector.store.revoke_token, token_id, collector.now):
         raise not_found("token")
+    call.audit.target = token_id
     return Response(status_code=204)
 
 
@@ -61,15 +63,15 @@ async def readyz(call: Call[None, None]) -> Response:
     if not call.collector.alive:
         raise busy("the collector must be started again")
     if not await call.collector.readiness.is_ready():
-        raise busy("the store cannot be written")
+        raise unavailable("the store cannot be written")
     return reply(Status(status="ready"))
 
 
 async def metrics(call: Call[Query, None]) -> Response:
     """Return counters for Prometheus, to this machine or to a token."""
     permit(call.token, None)
-    gauges = await call.collector.quick(call.collector.gauges)
-    return PlainTextResponse(call.collector.metrics.render(gauges), media_type="text/plain; version=0.0.4")
+    present = await call.collector.quick(call.collector.present)
+    return PlainTextResponse(call.collector.metrics.render(present), media_type="text/plain; version=0.0.4")
 
 
 async def document(call: Call[None, None]) -> Response:

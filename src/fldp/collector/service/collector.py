@@ -6,13 +6,13 @@ from typing import Any
 
 from fldp.collector.config.clock import Clock, day, system, text
 from fldp.collector.config.settings import Settings
-from fldp.collector.service import warming
+from fldp.collector.service import process, warming
 from fldp.collector.service.answers import Answers
 from fldp.collector.service.counting import Counting
 from fldp.collector.service.folding import Folder
 from fldp.collector.service.lake_writer import LakeWriter
 from fldp.collector.service.load import Load
-from fldp.collector.service.metrics import Metrics
+from fldp.collector.service.metrics import Metrics, Series
 from fldp.collector.service.readiness import Readiness
 from fldp.collector.service.search_rounds import Searches
 from fldp.collector.service.survey_cache import SurveyCache
@@ -89,9 +89,9 @@ class Collector:
         """Whether reports are written and folded."""
         return self._counting.writer.alive and self._folder.alive
 
-    def gauges(self) -> dict[str, float]:
+    def present(self) -> list[Series]:
         """Return the present state, for the metrics."""
-        return {
+        values = {
             "fldp_in_flight": self.load.in_flight,
             "fldp_open_requests": self.open,
             "fldp_answers_pending": self.answers.pending,
@@ -99,8 +99,12 @@ class Collector:
             "fldp_waiting": len(self._counting.writer),
             "fldp_buffered_bytes": self.load.buffered.used,
             "fldp_folded_reports": self._folder.folded,
+            "fldp_reports_folded_total": self._folder.folded,
             "fldp_fold_failures": self._folder.failures,
-            **({"fldp_lake_failures": self._lake.failures} if self._lake else {}),
+            "fldp_folding_failures_total": self._folder.failures,
+            "fldp_lake_failures": self._lake.failures if self._lake else None,
+            "fldp_lake_write_failures_total": self._lake.failures if self._lake else None,
             "fldp_pending_reports": sum(count for _, _, count in self.store.pending()),
             "fldp_store_bytes": self.store.size(),
         }
+        return [*process.series(), *((name, {}, value) for name, value in values.items() if value is not None)]

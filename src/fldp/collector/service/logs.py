@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 log = logging.getLogger("fldp.collector")
+audit = logging.getLogger("fldp.collector.audit")
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
@@ -28,7 +29,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(fields, ensure_ascii=True, default=str)
 
 
-def configure(enabled: bool) -> None:
+def configure(enabled: bool, audited: bool = True) -> None:
     """Send every log of this process to standard error, as JSON; mistakes are written even if requests are not.
 
     That includes what libraries log, warnings, and exceptions that nobody caught: a line that is not JSON would stop
@@ -39,6 +40,7 @@ def configure(enabled: bool) -> None:
     log.handlers[:] = [handler]
     log.propagate = False
     log.setLevel(logging.INFO if enabled else logging.ERROR)
+    audit.setLevel(logging.INFO if audited else logging.ERROR)
     logging.getLogger().handlers[:] = [handler]
     logging.captureWarnings(True)
     sys.excepthook = _uncaught

@@ -30,6 +30,7 @@ TITLES = {
     "too-few": "Too few reports to show anything",
     "too-large": "The body is too large",
     "unauthorized": "A token is needed",
+    "unavailable": "The database cannot be used now",
 }
 
 
@@ -67,6 +68,11 @@ def not_found(what: str) -> Problem:
 def busy(detail: str) -> Problem:
     """Return the problem of having too much to do, which passes."""
     return Problem(503, "busy", detail, {"Retry-After": "1"})
+
+
+def unavailable(detail: str) -> Problem:
+    """Return the problem of a database that does not do what it is asked, which may pass."""
+    return Problem(503, "unavailable", detail, {"Retry-After": "1"})
 
 
 def bad_parameter(detail: str) -> Problem:

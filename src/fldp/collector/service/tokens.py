@@ -3,13 +3,17 @@
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from fldp.collector.config.clock import parse_time, text
 from fldp.collector.storage.protocol import CollectorStore, StoredToken
+from fldp.errors import FldpError
+from fldp.support.atomic_files import whole_file
 from fldp.support.identifiers import SCOPES, SURVEY_NAME, TICKET, TOKEN
 from fldp.support.validation import MistakeList, fail, one_of, optional
 
@@ -64,6 +68,24 @@ def create_token(
     )
     store.add_token(token)
     return secret, token
+
+
+@contextmanager
+def secret_file(path: Path) -> Iterator[Callable[[str], object]]:
+    """Yield what writes a secret into a new file that only its owner can read; a file that is there stays as it is.
+
+    That nothing is there is seen before the block, which makes the secret: it is not made in vain.
+    """
+    taken = FldpError(f"{path}: is there already, and is not overwritten; move it away, or name another file")
+    if path.exists():
+        raise taken
+    try:
+        with whole_file(path, replace=False) as hidden:
+            yield lambda secret: hidden.write_text(f"{secret}\n", encoding="ascii")
+    except FileExistsError:
+        raise taken from None
+    except OSError as error:
+        raise FldpError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def create_tickets(store: CollectorStore, survey: int, count: int) -> list[str] | None:

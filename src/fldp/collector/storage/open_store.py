@@ -26,10 +26,10 @@ def serve_store(settings: Settings) -> CollectorStore:
 
 
 def open_store(data: Path, database: Database | None = None, *, make: bool = False) -> CollectorStore:
-    """Open a store that is there; in a database, one can be made."""
+    """Open a store that is there, or make one."""
     if database is not None:
         return _postgres(database, connections=4, make=make)
-    if not (data / FILE).is_file():
+    if not make and not (data / FILE).is_file():
         raise StoreError(f"{data / FILE}: is not there; name the folder of a collector with --data, or its --database")
     return SqliteStore(data / FILE)
 

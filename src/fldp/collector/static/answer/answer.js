@@ -8,7 +8,7 @@ import { oraclesOf } from "../shared/oracles.js";
 import { concerned } from "../shared/treatment.js";
 import { choices } from "./choices.js";
 import { explain } from "./explain.js";
-import { begin, bringIntoView, enterFrame } from "./frame.js";
+import { begin, bringIntoView, enterFrame, tellSent, wayOut } from "./frame.js";
 import { guessed, learned, privacyCard } from "./learned.js";
 import { en } from "./texts/en.js";
 import { textsOf } from "./texts/texts.js";
@@ -47,6 +47,8 @@ function show(heading, ...content) {
  * @param {Error} error
  */
 function failed(error) {
+  const elsewhere = wayOut(error, words, ticket);
+  if (elsewhere) return show(words.ownTab, notice("warn", elsewhere));
   const isExpected = error instanceof BudgetError || error instanceof CollectorError;
   show(
     isExpected ? words.notAnswered : words.wrong,
@@ -305,7 +307,9 @@ const leave = () =>
  * @param {Respondent} person
  */
 async function deliver(survey, person) {
-  await showReport(survey, person, await person.send({ ticket }), null);
+  const answer = await person.send({ ticket });
+  if (answer.state === "sent") tellSent(name);
+  await showReport(survey, person, answer, null);
 }
 
 /** @param {Uint8Array} batch */
@@ -330,7 +334,9 @@ const versionLine = ({ version }) =>
 
 /** Send what is queued, now that there may be a connection, and show that it was sent. */
 async function resume() {
-  if (isWaiting && (await flush()) === 0) await start();
+  if (!isWaiting || (await flush()) !== 0) return;
+  tellSent(name);
+  await start();
 }
 
 /** Another link was opened in this tab: only what stands after # has changed, so the page was not loaded again. */

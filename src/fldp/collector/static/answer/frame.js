@@ -5,6 +5,8 @@
 // answer nor the typed text can move it, and a field takes no text while the caret could be outside of the visible part.
 import { element } from "../shared/dom.js";
 
+/** @import { Texts } from "./texts/en.js" */
+
 const HEIGHT = 640; // CSS pixels: the height of the frame that embed.js makes
 const MAX_CUT = 4; // CSS pixels of a field that may be hidden; its padding is wider
 const THRESHOLDS = [0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.97, 0.98, 0.99, 1]; // shares in view at which the browser looks again
@@ -21,6 +23,33 @@ export function enterFrame(name) {
   if (!isFramed) return;
   document.documentElement.classList.add("framed");
   parent.postMessage({ fldp: name, height: HEIGHT }, "*");
+}
+
+/**
+ * Tell the host that a report was sent, as the request to the collector tells it anyway: the same message for everybody,
+ * as soon as the collector has answered, before anything is made of the report.
+ *
+ * @param {string} name
+ */
+export function tellSent(name) {
+  if (isFramed) parent.postMessage({ fldp: name, sent: true }, "*");
+}
+
+/**
+ * Return a link to the survey in a tab of its own, where a browser lets a frame keep nothing; null for other errors. This
+ * is found out when the page is loaded, before there is an answer.
+ *
+ * @param {Error} error
+ * @param {Texts} words
+ * @param {string} [ticket]
+ */
+export function wayOut(error, words, ticket) {
+  const isDenied = error.name === "SecurityError" || error.message.startsWith("store:");
+  if (!isFramed || !isDenied) return null;
+  const address = new URL(location.href);
+  address.hash = ticket ? `ticket=${encodeURIComponent(ticket)}` : "";
+  const link = element("a", { href: address.href, target: "_blank", rel: "noopener" }, words.toOwnTab);
+  return [element("p", {}, words.noStorage), element("p", {}, link)];
 }
 
 /**

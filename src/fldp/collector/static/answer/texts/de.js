@@ -92,6 +92,10 @@ export const de = {
   tooMuch: "Diese Umfrage verlangt mehr, als Ihr Gerät preisgibt. Deshalb kann sie hier nicht beantwortet werden.",
   notAnswered: "Nicht beantwortet",
   wrong: "Etwas stimmt nicht",
+  ownTab: "Öffnen Sie diese Umfrage in einem eigenen Tab",
+  noStorage:
+    "Ihr Browser lässt diese Umfrage nichts speichern, solange sie in einer anderen Seite steht. Nichts wurde gesendet.",
+  toOwnTab: "In einem eigenen Tab antworten",
   toProtect: "Diese Umfrage wurde nicht beantwortet, um Sie zu schützen.",
   missing: "Diese Umfrage gibt es hier nicht. Die Adresse kann falsch sein, oder die Umfrage wurde gelöscht.",
   failed: "Das hat nicht geklappt. Es wurde nichts gesendet.",

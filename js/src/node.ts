@@ -1,0 +1,2 @@
+/** fldp/node: what only Node has. */
+export { fileStore } from "./participant/file_store.js";

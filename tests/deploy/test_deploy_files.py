@@ -1,0 +1,239 @@
+"""The files of deploy/ that no server is needed for: read, and checked by the tools that there are."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fldp.collector.config.settings import Settings, described
+from fldp.collector.service.metrics import FAMILIES
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+SECRET = re.compile(
+    r"(fldp_(admin|read|send|ticket)_\w+|BEGIN [A-Z ]*PRIVATE KEY|password\s*[=:]\s*['\"]?\w)", re.IGNORECASE
+)
+METRIC = re.compile(r"\b((?:fldp|process)_[a-z_]+)\b")
+
+
+def text(name):
+    return (DEPLOY / name).read_text()
+
+
+def instructions():
+    """The instructions of the container file, continued lines joined."""
+    joined = text("Containerfile").replace("\\\n", " ")
+    return [line.split(None, 1) for line in joined.splitlines() if line and not line.startswith("#")]
+
+
+def last(name):
+    return [rest for word, rest in instructions() if word == name][-1]
+
+
+def known(metric):
+    plain = [metric.removesuffix(ending) for ending in ("", "_bucket", "_sum", "_count")]
+    return any(name in FAMILIES for name in plain)
+
+
+# ------------------------------------------------------------------------------------------------------- containers
+
+
+def test_no_file_holds_a_secret():
+    for file in DEPLOY.iterdir():
+        assert not SECRET.search(file.read_text().replace("${POSTGRES_PASSWORD", "")), file.name
+
+
+def test_the_image_runs_as_nobody_in_particular_and_says_how_it_is():
+    user, _, group = last("USER").partition(":")
+    assert int(user) > 0
+    assert int(group) > 0
+    assert "/readyz" in last("HEALTHCHECK")
+    assert json.loads(last("ENTRYPOINT")) == ["fldp"]
+    assert json.loads(last("CMD")) == ["serve"]
+    for image in (rest.split()[0] for word, rest in instructions() if word == "FROM"):
+        assert ":" in image
+        assert not image.endswith(":latest")
+
+
+def test_the_image_copies_what_there_is_and_nothing_more_than_it_needs():
+    copied = [rest.split() for word, rest in instructions() if word == "COPY" and "--from" not in rest]
+    for *sources, _ in copied:
+        assert all((ROOT / source).exists() for source in sources)
+    assert {source for *sources, _ in copied for source in sources} == {
+        "pyproject.toml", "constraints.txt", "README.md", "CHANGELOG.md", "LICENSE", "src"
+    }  # fmt: skip
+    (extras,) = re.findall(r"'\.\[(.*?)\]'", text("Containerfile"))
+    offered = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert set(extras.split(",")) <= set(offered)
+
+
+def test_its_environment_are_settings(monkeypatch):
+    given = dict(re.findall(r"(FLDP_\w+)=(\S+)", last("ENV")))
+    settings = Settings.load({}, given)
+    assert (settings.host, settings.port, settings.data) == ("0.0.0.0", 8080, Path("/data"))
+    assert f"{settings.data}" == last("VOLUME")
+    assert f"{settings.port}" == last("EXPOSE")
+
+
+def test_the_services_have_no_more_than_they_need():
+    services = yaml.safe_load(text("compose.yaml"))["services"]
+    assert services.keys() == {"collector", "postgres"}
+    for service in services.values():
+        assert service["read_only"] is True
+        assert "no-new-privileges:true" in service["security_opt"]
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+        secrets = [value for name, value in service["environment"].items() if "PASSWORD" in name]
+        assert secrets == ["${POSTGRES_PASSWORD:?write it into .env, see the top of compose.yaml}"]
+    assert services["collector"]["cap_drop"] == ["ALL"]
+    assert services["collector"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+    assert "pg_isready" in services["postgres"]["healthcheck"]["test"]
+    names = {f"FLDP_{name.upper()}" for name, _, _ in described()}
+    own = {name for name in services["collector"]["environment"] if name.startswith("FLDP_")}
+    assert own <= names
+    assert int(services["collector"]["stop_grace_period"].removesuffix("s")) > Settings().stop_seconds
+
+
+def engine():
+    """A container engine that answers, or None."""
+    for name in ("podman", "docker"):
+        found = shutil.which(name)
+        if found and subprocess.run([found, "info"], capture_output=True, check=False).returncode == 0:
+            return found
+    return None
+
+
+@pytest.mark.long
+def test_the_image_is_built_and_serves_with_a_root_that_is_read_only():
+    run = engine()
+    if run is None:
+        pytest.skip("no container engine answers here")
+    command = [run, "build", "-f", str(DEPLOY / "Containerfile"), "-t", "fldp-test", str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    limits = ["--rm", "--read-only", "--cap-drop=ALL", "--tmpfs=/tmp", "--tmpfs=/data:mode=1777", "--network=none"]
+    ready = "import urllib.request as u; u.urlopen('http://127.0.0.1:8080/readyz')"
+    script = f'fldp serve --admin-token-file /tmp/admin & until python -c "{ready}"; do sleep 1; done; id -u'
+    done = subprocess.run(
+        [run, "run", *limits, "--entrypoint", "timeout", "fldp-test", "120", "sh", "-c", script],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout.split()[-1] == "10001"
+    assert "fldp_admin_" not in done.stdout + done.stderr
+
+
+# ---------------------------------------------------------------------------------------------------------- systemd
+
+
+@pytest.fixture
+def unit(tmp_path):
+    """The unit, with a program that is there."""
+    program = Path(sys.executable).parent / "fldp"
+    (tmp_path / "fldp.service").write_text(text("fldp.service").replace("/opt/fldp/bin/fldp", str(program)))
+    return tmp_path / "fldp.service"
+
+
+def test_the_unit_starts_the_collector_with_settings_that_it_knows():
+    (command,) = re.findall(r"^ExecStart=/opt/fldp/bin/fldp serve (.*)$", text("fldp.service"), re.MULTILINE)
+    words = command.split()
+    assert {word for word in words if word.startswith("--")} == {"--data", "--admin-token-file"}
+    (seconds,) = re.findall(r"^TimeoutStopSec=(\d+)$", text("fldp.service"), re.MULTILINE)
+    assert int(seconds) > Settings().stop_seconds
+    for line in ("DynamicUser=yes", "NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet="):
+        assert f"\n{line}\n" in text("fldp.service")
+
+
+def analyze(*arguments):
+    tool = shutil.which("systemd-analyze")
+    if tool is None:
+        pytest.skip("systemd is not installed")
+    return subprocess.run([tool, "--no-pager", *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def test_systemd_understands_the_unit(unit):
+    done = analyze("verify", "--man=no", unit)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_systemd_finds_the_unit_hardened(unit):
+    done = analyze("security", "--offline=true", "--threshold=20", unit)  # of 100
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# ------------------------------------------------------------------------------------------------------- monitoring
+
+
+def expressions():
+    board = json.loads(text("grafana.json"))
+    yield from (target["expr"] for panel in board["panels"] for target in panel["targets"])
+    yield from (variable["query"] for variable in board["templating"]["list"] if variable["type"] == "query")
+    for group in yaml.safe_load(text("alerts.yaml"))["groups"]:
+        yield from (rule["expr"] for rule in group["rules"])
+
+
+def test_boards_and_alerts_ask_for_metrics_that_there_are():
+    named = {name for expression in expressions() for name in METRIC.findall(expression)}
+    assert len(named) > 15
+    assert [name for name in named if not known(name)] == []
+    assert not known("fldp_nothing_total")
+
+
+def test_every_alert_says_what_is_wrong_and_the_document_what_to_do():
+    (group,) = yaml.safe_load(text("alerts.yaml"))["groups"]
+    document = (ROOT / "docs" / "operations.md").read_text()
+    for rule in group["rules"]:
+        assert rule["annotations"]["summary"]
+        assert rule["labels"]["severity"] in ("critical", "warning")
+        assert f"`{rule['alert']}`" in document
+
+
+def test_the_board_has_panels_that_do_not_overlap():
+    board = json.loads(text("grafana.json"))
+    cells = [
+        (place["x"] + dx, place["y"] + dy)
+        for place in (panel["gridPos"] for panel in board["panels"])
+        for dx in range(place["w"])
+        for dy in range(place["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    assert max(x for x, _ in cells) < 24
+
+
+def test_promtool_understands_the_rules_and_the_scraping(tmp_path):
+    tool = shutil.which("promtool")
+    if tool is None:
+        pytest.skip("promtool is not installed")
+    shutil.copytree(DEPLOY, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "metrics.token").write_text("x")
+    for what, file in (("rules", "alerts.yaml"), ("config", "prometheus.yml")):
+        done = subprocess.run([tool, "check", what, str(tmp_path / file)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_prometheus_scrapes_where_the_collector_listens():
+    (job,) = yaml.safe_load(text("prometheus.yml"))["scrape_configs"]
+    assert job["job_name"] == "fldp"
+    assert job["static_configs"] == [{"targets": [f"{Settings().host}:{Settings().port}"]}]
+    assert all('job="fldp"' in expression for expression in expressions() if "up{" in expression)
+
+
+# ------------------------------------------------------------------------------------------------------------- Caddy
+
+
+def test_caddy_hides_the_metrics_and_logs_no_addresses():
+    sample = text("Caddyfile")
+    bare = re.sub(r"#.*", "", sample)
+    assert "respond @metrics 404" in bare
+    assert not re.search(r"^\s*log\b", bare, re.MULTILINE)
+    assert bare.count("{") == bare.count("}")
+    assert f"127.0.0.1:{Settings().port}" in bare
+    assert f"{Settings().max_body >> 20}MiB" in bare
+    tool = shutil.which("caddy")
+    if tool is not None:
+        command = [tool, "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

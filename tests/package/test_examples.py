@@ -1,0 +1,36 @@
+"""The example notebooks run, and what they show was seen."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.ipynb"))
+
+
+def shown(notebook):
+    """Return for each cell of code what kinds of output it has."""
+    cells = (cell for cell in notebook.cells if cell.cell_type == "code")
+    return [[sorted(output.get("data", {})) for output in cell.outputs] for cell in cells]
+
+
+@pytest.mark.serving
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_notebook_runs_and_shows_what_it_showed(path, tmp_path):
+    before = nbformat.read(path, 4)
+    after = nbformat.read(path, 4)
+    NotebookClient(after, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert shown(after) == shown(before)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_there_are_three():
+    assert [path.stem for path in EXAMPLES] == ["lake", "survey", "telemetry"]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_notebook_names_no_folder_of_whoever_ran_it(path):
+    text = path.read_text()
+    assert str(Path.home()) + "/" not in text
+    assert "/tmp" not in text

@@ -31,8 +31,10 @@ export async function explain({ oracle, version, domain, specification }, bytes)
   if (survey !== version || reports.length !== 1) {
     throw new Error("the batch must be an answer to this version of the survey");
   }
-  const size = domain && !specification.search ? SUPPOSED : oracle.domainSize;
-  const likely = Float64Array.from(Array(size).keys(), oracle.likely(reports[0]));
+  const isOpen = domain && !specification.search; // values of strings are fingerprints
+  const size = isOpen ? SUPPOSED : oracle.domainSize;
+  const likelihood = oracle.likely(reports[0]);
+  const likely = Float64Array.from(Array(size).keys(), (value) => likelihood(isOpen ? BigInt(value) : value));
   const total = likely.reduce((sum, part) => sum + part, 0);
   return {
     ruledOut: Array.from(likely, (part) => part === 0),

@@ -91,6 +91,17 @@ def test_nothing_of_the_life_before_counts(model):
     assert model.judge(held(model, flying.symbols)) == model.judge(held(model)) == []
 
 
+def test_a_key_in_flight_is_not_used_again_for_another_request(model):
+    answered, repeated = model.request(1), model.request(1)
+    for request in (answered, repeated):
+        model.attempt(request)
+        model.settle(request)
+    model.flying.remove(answered)
+    model.end()
+    assert model.earlier == [answered, repeated]
+    assert model.reusable == [answered]
+
+
 def test_a_backup_holds_what_was_acknowledged_before_it(model):
     before, during, after = (model.request(1) for _ in range(3))
     model.attempt(before)

@@ -61,7 +61,8 @@ class Lifecycle:
 
     async def recreate(self, model):
         """Publish a version again that was deleted. Keys of its life before are new ones, whatever comes with them."""
-        earlier = self.rng.sample(model.earlier, min(6, len(model.earlier)))
+        reusable = model.reusable
+        earlier = self.rng.sample(reusable, min(6, len(reusable)))
         await self.administration.publish(model)
         for request in earlier[::2]:
             model.late[model.again(request)] = None

@@ -169,6 +169,12 @@ class SurveyModel:
         self.late.pop(request, None)
 
     @property
+    def reusable(self):
+        """The requests of the generation before whose keys no request in flight brings into the next one."""
+        flying = {request.key for request in self.flying}
+        return [request for request in self.earlier if request.key not in flying]
+
+    @property
     def idle(self):
         """The requests that must be sent again, and are not in flight."""
         return [request for request in self.late if request not in self.flying]

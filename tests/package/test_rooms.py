@@ -25,6 +25,7 @@ ROOMS = [
     "search",
     "survey",
     "participant",
+    "oblivious",
     "interface",
     "privacy",
     "conformance",

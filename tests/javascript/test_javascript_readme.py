@@ -12,7 +12,7 @@ import pytest
 from support.browser import Visitor, chromium
 from support.collector_server import Server, specification
 from support.collector_store import until
-from support.javascript import ROOT, node
+from support.javascript import ROOT, build, node
 
 README = (ROOT / "js" / "README.md").read_text()
 (EXAMPLE, *_) = re.findall(r"^```js\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
@@ -50,14 +50,19 @@ def collector(tmp_path_factory):
     made.stop()
 
 
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("package"))
+
+
 def counted(collector, survey):
     return collector.counts()[survey.version]
 
 
-def test_in_node_and_again_after_a_restart(collector, tmp_path):
+def test_in_node_and_again_after_a_restart(collector, package, tmp_path):
     survey = collector.publish(specification(minimum=1, oracle={"name": "grr", "epsilon": 1.0}))
     (tmp_path / "node_modules").mkdir()
-    (tmp_path / "node_modules" / "fldp").symlink_to(ROOT / "js")
+    (tmp_path / "node_modules" / "fldp").symlink_to(package)
     (tmp_path / "example.mjs").write_text(example(collector.url))
     for _ in range(2):  # the second time the stored answer is found, and is not counted again
         done = subprocess.run(
@@ -70,7 +75,7 @@ def test_in_node_and_again_after_a_restart(collector, tmp_path):
     assert len([name for name in kept if name.startswith("answers.ledger.")]) == 1
 
 
-def test_in_a_browser_as_a_bundler_makes_it(collector, tmp_path):
+def test_in_a_browser_as_a_bundler_makes_it(collector, package, tmp_path):
     (tmp_path / "index.html").write_text(PAGE)
     bundle = """
         import { build } from "esbuild";
@@ -79,9 +84,9 @@ def test_in_a_browser_as_a_bundler_makes_it(collector, tmp_path):
     """
     with site(tmp_path) as origin, chromium() as browser:
         survey = collector.publish(specification(minimum=1, origins=[origin], oracle={"name": "grr", "epsilon": 2.0}))
-        given = json.dumps([example(collector.url), str(ROOT / "js"), str(tmp_path / "main.js")])
+        given = json.dumps([example(collector.url), str(package), str(tmp_path / "main.js")])
         command = [node(), "--input-type=module", "--eval", bundle, given]
-        subprocess.run(command, cwd=ROOT / "js", check=True, timeout=120)
+        subprocess.run(command, cwd=package, check=True, timeout=120)
         assert "node:fs" not in (tmp_path / "main.js").read_text()
         with Visitor(browser, origin, collector.url) as visitor:
             for _ in range(2):  # the second time the stored answer is found, and is not counted again

@@ -11,7 +11,7 @@ from math import comb
 
 import numpy as np
 
-from fldp import FHR, GRR, HR, OLH, OUE, PGR, RR, SS
+from fldp import FHR, GRR, HR, OLH, OUE, PGR, RR, SS, URR
 from fldp.oracles.kit import PureOracle, SetCoin, SubsetCoin, SymbolCoin, UnaryCoins, analysis, exp_lower
 
 WORD = 2**64
@@ -361,7 +361,16 @@ class BarelyPossible(FHR):
         return analysis(FHR(self.epsilon, self.domain_size)).likelihoods(data) + 1e-16
 
 
+class TooLargeEta(URR):
+    """Eta counts the reports that reveal nothing, and forgets how often a value is revealed."""
+
+    @property
+    def eta(self):
+        return Fraction(len(self.sensitive), len(self.sensitive) + 1)
+
+
 PLANTED = {
+    TooLargeEta(1.0, 7, sensitive=(0, 1)): "check_privacy",
     BarelyPossible(1.0, 7): "check_likelihoods",
     LeakySeed(1.0, 7): "check_purity",
     SeedIsCoin(1.0, 7): "check_law",

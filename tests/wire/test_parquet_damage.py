@@ -51,16 +51,21 @@ def outcome(read, *given):
         return None
 
 
+def bits_of(name, data):
+    """Every bit of the smallest file, and one bit of every byte of the others, each of the eight by turns."""
+    return range(8 * len(data)) if name == "grr" else [8 * byte + byte % 8 for byte in range(len(data))]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_no_flipped_bit_changes_a_tally(tmp_path, name):
-    """Every bit, one at a time, through both ways to read: an error of ours, or the same tally, oracle and survey."""
+    """One bit at a time, through both ways to read: an error of ours, or the same tally, oracle and survey."""
     oracle, groups = FILES[name]
     data, reports = written(oracle, groups)
     good = oracle.tally(reports), VERSION
     assert read_whole(data) == read_piece(data, tmp_path / "x.parquet", oracle) == good
-    noticed = 0
-    for bit in range(8 * len(data)):
+    noticed, bits = 0, bits_of(name, data)
+    for bit in bits:
         flipped = bytearray(data)
         flipped[bit // 8] ^= 1 << bit % 8
         whole = outcome(read_whole, bytes(flipped))
@@ -68,7 +73,7 @@ def test_no_flipped_bit_changes_a_tally(tmp_path, name):
         assert whole in (None, good), (bit, whole)
         assert piece in (None, good), (bit, piece)
         noticed += whole is None
-    assert noticed > 4 * len(data)  # most bits matter, so this did look at what it reads
+    assert noticed > len(bits) / 2  # most bits matter, so this did look at what it reads
 
 
 def rewritten(data, meta):

@@ -302,6 +302,9 @@ def _kind(verification: Verification) -> str:
 def _verdict(verification: Verification) -> str:
     if verification.holds:
         return "holds"
+    if verification.judgement.holds and not verification.keeps_eta:
+        least = float(min(verification.eta, verification.eta_mass))
+        return f"DOES NOT HOLD: two values can share {least:.3g} of their reports, less than the oracle says"
     if verification.judgement.holds:
         return f"DOES NOT HOLD: a report can leave {verification.anonymity} values possible, fewer than the oracle says"
     return "DOES NOT HOLD"

@@ -198,9 +198,14 @@ class Verification(Displayed):
 
     @property
     def holds(self) -> bool:
-        """Whether the law keeps its promise and the anonymity that the oracle declares."""
+        """Whether the law keeps its promise, and the anonymity and the eta that the oracle declares."""
         least = self.oracle.anonymity if self.oracle else 1
-        return self.judgement.holds and self.anonymity >= least
+        return self.judgement.holds and self.anonymity >= least and self.keeps_eta
+
+    @property
+    def keeps_eta(self) -> bool:
+        """Whether any two values share what the oracle declares, by count and by mass; not every notion asks for it."""
+        return self.oracle is None or min(self.eta, self.eta_mass) >= self.oracle.eta
 
     @cached_property
     def _different(self) -> set[Profile]:

@@ -11,11 +11,21 @@ from starlette.types import Receive, Scope, Send
 from fldp.collector.http import audit
 from fldp.collector.http.calls import Handler, call_of
 from fldp.collector.http.middleware import Gate
-from fldp.collector.routes import compare, estimates, integrity, pages, plan, reports, surveys, tokens_and_health
+from fldp.collector.routes import (
+    compare,
+    estimates,
+    gateway,
+    integrity,
+    pages,
+    plan,
+    reports,
+    surveys,
+    tokens_and_health,
+)
 from fldp.collector.service.collector import Collector
 from fldp.interface.operations import OPERATIONS, Operation
 
-MODULES = (compare, estimates, integrity, pages, plan, reports, surveys, tokens_and_health)
+MODULES = (compare, estimates, gateway, integrity, pages, plan, reports, surveys, tokens_and_health)
 
 
 def create_app(collector: Collector, operations: Sequence[Operation] = OPERATIONS) -> Gate:

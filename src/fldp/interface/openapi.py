@@ -10,11 +10,13 @@ import msgspec
 import fldp
 from fldp.interface.models import ProblemReply
 from fldp.interface.operations import BYTES, JSON, OPERATIONS, PARQUET, PROBLEM, Operation
+from fldp.oblivious.ohttp import KEYS_TYPE, REPLY_TYPE
 
 _HEADERS = ("X-Content-Type-Options", "Content-Security-Policy", "Referrer-Policy", "Cache-Control")
 _OWN_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",), 304: ("ETag",)}
 _TEXT: dict[str, Any] = {"type": "string"}
 _BINARY: dict[str, Any] = {}
+_BINARY_TYPES = (BYTES, PARQUET, KEYS_TYPE, REPLY_TYPE)
 _NULL = {"type": "null"}
 _LINK = re.compile(r" \(\[.*?\]\(.*?\)\)")  # to other documents, of the table in Markdown
 Schema = dict[str, Any]
@@ -64,7 +66,7 @@ def _operation(operation: Operation, schemas: dict[Any, Schema]) -> Schema:
     if parameters := _parameters(operation):
         found["parameters"] = parameters
     if operation.body is not None:
-        kind, schema = (BYTES, _BINARY) if isinstance(operation.body, str) else (JSON, schemas[operation.body])
+        kind, schema = (operation.body, _BINARY) if isinstance(operation.body, str) else (JSON, schemas[operation.body])
         found["requestBody"] = {"required": True, "content": {kind: {"schema": schema}}}
     return found | {"responses": _responses(operation, schemas)}
 
@@ -101,7 +103,7 @@ def _parameter(name: str, where: str, kind: Any) -> Schema:
 
 def _responses(operation: Operation, schemas: dict[Any, Schema]) -> Schema:
     content = {JSON: {"schema": schemas[operation.reply]}} if operation.reply is not None else {}
-    content |= {kind: {"schema": _BINARY if kind in (BYTES, PARQUET) else _TEXT} for kind in operation.media}
+    content |= {kind: {"schema": _BINARY if kind in _BINARY_TYPES else _TEXT} for kind in operation.media}
     good = {str(status): _response(status, content, tagged=operation.tagged) for status in operation.statuses}
     good |= {"304": _response(304, {})} if operation.tagged else {}
     problem = {PROBLEM: {"schema": schemas[ProblemReply]}}

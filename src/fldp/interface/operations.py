@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fldp.interface import models
+from fldp.oblivious.ohttp import KEYS_TYPE, REPLY_TYPE, REQUEST_TYPE
 
 JSON, HTML, BYTES, TEXT = "application/json", "text/html", "application/octet-stream", "text/plain"
 CSV, PARQUET, PROBLEM = "text/csv", "application/vnd.apache.parquet", "application/problem+json"
@@ -144,6 +145,25 @@ OPERATIONS = (
         reply=models.Accepted,
         refusals=(409, 429),
         headers=_KEY | {"Fldp-Ticket": str | None},
+    ),
+    Operation(
+        "send_oblivious",
+        "POST",
+        "/v1/ohttp",
+        "public",
+        "answer an encrypted request that a relay carries ([anonymity.md](anonymity.md)); needs the setting `ohttp`",
+        body=REQUEST_TYPE,
+        media=(REPLY_TYPE,),
+        refusals=(404,),
+    ),
+    Operation(
+        "gateway_keys",
+        "GET",
+        "/v1/ohttp/keys",
+        "public",
+        "the public keys for such requests, the newest first; needs the setting `ohttp`",
+        media=(KEYS_TYPE,),
+        refusals=(404,),
     ),
     Operation(
         "estimates",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from fldp.oblivious import hpke
+from fldp.oblivious.bhttp import SIZES
 from fldp.oblivious.hpke import OpenError
 
 REQUEST_TYPE, REPLY_TYPE, KEYS_TYPE = "message/ohttp-req", "message/ohttp-res", "application/ohttp-keys"
@@ -16,6 +17,8 @@ _HEADER_BYTES = 7
 _REPLY_NONCE_BYTES = max(hpke.NONCE_BYTES, hpke.KEY_BYTES)
 _SUITE = (hpke.KDF, hpke.AEAD)
 MAX_KEYS_BYTES = 1 << 12
+MAX_REQUEST_BYTES = _HEADER_BYTES + hpke.PUBLIC_BYTES + SIZES[-1] + hpke.TAG_BYTES
+MAX_REPLY_BYTES = _REPLY_NONCE_BYTES + SIZES[-1] + hpke.TAG_BYTES
 
 
 class KeysError(ValueError):

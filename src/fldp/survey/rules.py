@@ -231,14 +231,17 @@ def _collect(fields: Any, oracle: Oracle | None, mistakes: MistakeList) -> dict[
     if not isinstance(fields, dict):
         mistakes.add(("collect",), "a table", fields)
         return {}
-    mistakes.unknown(("collect",), fields, {*COLLECT_DEFAULTS, "repeat", "derive"}, "a rule of collecting")
+    mistakes.unknown(("collect",), fields, {*COLLECT_DEFAULTS, "repeat", "derive", "oblivious"}, "a rule of collecting")
     collect = {
         key: mistakes.check(("collect", key), _COLLECT[key], fields.get(key, default))
         for key, default in COLLECT_DEFAULTS.items()
     }
     collect |= _repeat(fields.get("repeat", REPEATS[0]), oracle, mistakes)
-    if fields.get("derive", False) is not False:
-        collect["derive"] = fields["derive"]  # left out where it is false: older versions do not name it
+    for name in ("derive", "oblivious"):
+        if fields.get(name, False) is not False:
+            collect[name] = fields[name]  # left out where it is false: older versions do not name it
+    if collect.get("oblivious", True) is not True:
+        mistakes.add(("collect", "oblivious"), "true or false", collect["oblivious"])
     if collect["opens"] and collect["closes"] and collect["opens"] >= collect["closes"]:
         mistakes.add(("collect", "closes"), "after it opens", collect["closes"])
     return collect

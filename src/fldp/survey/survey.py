@@ -175,6 +175,11 @@ class Survey(Displayed):
         """Whether the public randomness of a report derives from its ticket."""
         return bool(self.collect.get("derive"))
 
+    @property
+    def needs_relay(self) -> bool:
+        """Whether reports are taken through a relay only, so that the collector never sees who sends them."""
+        return bool(self.collect.get("oblivious"))
+
     def privatize(self, labels: Iterable[str], *, rng: int | Stream | None = None) -> Reports:
         """Turn labels into reports."""
         return self.oracle.privatize(self.encode(labels), rng=rng)

@@ -110,15 +110,14 @@ def rows_of_backup(folder):
 
 
 def statements():
-    """Return how many statements all migrations of a file of the first schema run."""
-    count = 0
-    for step in file.migrations()[1:]:
+    """Yield the schema before each statement that the migrations of a file of the first schema run."""
+    for before, step in enumerate(file.migrations()[1:], 1):
         statement = ""
         for line in step.splitlines(keepends=True):
             statement += line
             if sqlite3.complete_statement(statement):
-                count, statement = count + 1, ""
-    return count
+                yield before
+                statement = ""
 
 
 def die_in_migration(path, moment):
@@ -146,13 +145,13 @@ def _migrate_until(path, moment):
 
 
 def test_a_migration_that_is_killed_at_any_statement_changes_nothing_and_is_done_at_the_next_start(tmp_path):
-    for moment in range(1, statements() + 1):
+    for moment, reached in enumerate(statements(), 1):
         folder = tmp_path / str(moment)
         folder.mkdir()
         path = old_file(folder)
         before = content(path)
         assert die_in_migration(path, moment)
-        assert schema(path) == 1, moment
+        assert schema(path) == reached, moment
         assert content(path) == before, moment
         store = SqliteStore(path)
         assert content(path) == before, moment

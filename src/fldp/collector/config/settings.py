@@ -117,6 +117,7 @@ class Settings:
     threads: int = _setting(4, _whole(1, 256), "threads that check reports, and as many that estimate")
     tls_certificate: Path | None = _setting(None, _file, "a PEM file: the certificate and its chain")  # noqa: RUF009
     tls_key: Path | None = _setting(None, _file, "a PEM file: the key of the certificate")  # noqa: RUF009
+    ohttp: bool = _setting(False, _flag, "answer requests that a relay carries (oblivious HTTP)")
     trusted_proxies: tuple[Network, ...] = _setting(
         (), _networks, "proxies whose X-Forwarded-For and -Proto are believed; /metrics then needs a token"
     )

@@ -34,6 +34,8 @@ async def send_reports(call: Call[Query, None]) -> Response:
     if published.survey.collect["submit"] == "ticket":  # a ticket belongs to a survey as it is stored
         published = await collector.surveys.get(request.path_params["id"], fresh=True)
     request.state.origins = published.survey.collect["origins"]
+    if published.survey.needs_relay and not request.scope.get("oblivious"):
+        raise Problem(403, "relay-only", "this survey takes reports through a relay only, so no address is seen")
     ticket = await sender(collector, request, published)
     key = idempotency_key(request)
     media_type(request, BYTES)

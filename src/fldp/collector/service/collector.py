@@ -10,6 +10,7 @@ from fldp.collector.service import process, warming
 from fldp.collector.service.answers import Answers
 from fldp.collector.service.counting import Counting
 from fldp.collector.service.folding import Folder
+from fldp.collector.service.gateway_keys import GatewayKeys
 from fldp.collector.service.lake_writer import LakeWriter
 from fldp.collector.service.load import Load
 from fldp.collector.service.metrics import Metrics, Series
@@ -37,6 +38,7 @@ class Collector:
         searches = Searches(store, self.surveys.find, lambda: self.now)
         self._folder = Folder(store, self._survey, settings.fold_seconds, searches.go_on)
         self._lake = LakeWriter(store, settings.lake, clock, parse=self.surveys.parsed) if settings.lake else None
+        self.gateway_keys = GatewayKeys(store, lambda: self.now) if settings.ohttp else None
         self._workers.submit(warming.start)
 
     def stop(self, seconds: float | None = None) -> list[str]:

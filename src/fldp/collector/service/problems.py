@@ -23,6 +23,7 @@ TITLES = {
     "parameter": "A parameter is wrong",
     "not-derived": "The report is not that of its ticket",
     "rate": "Too many requests",
+    "relay-only": "Reports come through a relay",
     "slow": "The body came too slowly",
     "survey": "The survey has mistakes",
     "ticket": "A ticket is needed",

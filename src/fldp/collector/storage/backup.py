@@ -59,7 +59,7 @@ def open_archive(path: Path) -> Iterator[SqliteSnapshot]:
             snapshot = SqliteSnapshot(connection)
             if wrong := snapshot.damage():
                 raise StoreError(f"{path}: is damaged: {wrong[0]}")
-            sqlite_file.add_checksums(connection)
+            sqlite_file.complete(connection)
             yield snapshot
         finally:
             connection.close()

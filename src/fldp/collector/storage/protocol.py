@@ -6,7 +6,7 @@ A store knows bytes and numbers. What they mean to an oracle is in ``segments``,
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
@@ -68,6 +68,15 @@ class StoredToken:
     created: str
     expires: str | None = None
     revoked: str | None = None
+
+
+@dataclass(frozen=True)
+class StoredKey:
+    """A private key of the gateway."""
+
+    number: int
+    private: bytes = field(repr=False)
+    created: str
 
 
 @dataclass(frozen=True)
@@ -273,6 +282,12 @@ class CollectorStore(Protocol):
 
     def revoke_token(self, identifier: str, now: str) -> bool:
         """Revoke a token; False if there is none of this identifier."""
+
+    def gateway_keys(self) -> list[StoredKey]:
+        """Return the private keys of the gateway, the newest first; at most two."""
+
+    def add_gateway_key(self, key: StoredKey) -> None:
+        """Add a key unless another collector has added this number; of those before, the newest alone is kept."""
 
     def load(self, snapshot: Snapshot, advance: Progress) -> None:
         """Take over all that another store holds, in one transaction, if this one holds nothing."""

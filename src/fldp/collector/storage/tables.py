@@ -8,7 +8,8 @@ from fldp.support.progress import Progress
 Row = tuple[Any, ...]
 
 OWNED = ("segments", "tallies", "keys", "tickets")  # their rows belong to a survey
-CHECKED = ("segments", "keys", "tickets", "tokens")  # their rows end with a checksum of all that is before it
+COUNTED = ("segments", "keys", "tickets", "tokens")  # SQLite keeps their numbers and the sums of their checksums
+CHECKED = (*COUNTED, "gateway_keys")  # their rows end with a checksum of all that is before it
 COLUMNS = {
     "surveys": "number, version, name, specification, created, closed",
     "segments": "survey, day, kind, n, folded, data, checksum",
@@ -16,6 +17,7 @@ COLUMNS = {
     "keys": "survey, key, body, accepted, checksum",
     "tickets": "survey, ticket, spent, checksum",
     "tokens": "id, hash, scope, survey, created, expires, revoked, checksum",
+    "gateway_keys": "number, private, created, checksum",
 }
 _ORDER = {
     "surveys": "number",
@@ -23,6 +25,7 @@ _ORDER = {
     "tallies": "survey, day",
     "keys": "survey, key",
     "tickets": "survey, ticket",
+    "gateway_keys": "number",
 }
 
 

@@ -21,6 +21,7 @@ from fldp.collector.storage.protocol import (
     Listing,
     Segment,
     Snapshot,
+    StoredKey,
     StoredSurvey,
     StoredToken,
     StoreError,
@@ -382,6 +383,16 @@ class PostgresStore:
                 (revoked.revoked, row_checksum(*astuple(revoked)), identifier),
             )
             return True
+
+    def gateway_keys(self) -> list[StoredKey]:
+        query = f"SELECT {COLUMNS['gateway_keys']} FROM gateway_keys ORDER BY number DESC LIMIT 2"  # noqa: S608
+        return [StoredKey(*verified("gateway_keys", row)) for row in self._select(query, [])]
+
+    def add_gateway_key(self, key: StoredKey) -> None:
+        with self._writing() as connection:
+            row = with_checksum(astuple(key))
+            connection.execute("INSERT INTO gateway_keys VALUES (%s, %b, %s, %s) ON CONFLICT DO NOTHING", row)
+            connection.execute("DELETE FROM gateway_keys WHERE number < %s", (key.number - 1,))
 
     # ------------------------------------------------------------------------------------------------- copies
 

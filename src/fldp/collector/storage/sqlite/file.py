@@ -9,7 +9,7 @@ from pathlib import Path
 from fldp.collector.storage.checksums import row_checksum
 from fldp.collector.storage.migrations import steps
 from fldp.collector.storage.protocol import StoreError
-from fldp.collector.storage.tables import CHECKED, COLUMNS
+from fldp.collector.storage.tables import COLUMNS, COUNTED
 from fldp.support.sqlite_errors import sqlite_reason
 
 FILE = "fldp.db"
@@ -101,12 +101,19 @@ def check_readable(path: Path, connection: sqlite3.Connection) -> None:
         raise StoreError(f"{path}: holds no tables of a collector")
 
 
-def add_checksums(connection: sqlite3.Connection) -> None:
-    """Have the tables of the first schema read as if each row had its checksum; the file itself is not changed."""
-    if _pragma(connection, "user_version") > 1:
-        return
+def complete(connection: sqlite3.Connection) -> None:
+    """Have the tables of an older schema read as if they were of this one; the file itself is not changed."""
+    schema = _pragma(connection, "user_version")
+    if schema < 2:
+        _add_checksums(connection)
+    if schema < 3:
+        empty = "SELECT 0 AS number, x'' AS private, '' AS created, 0 AS checksum WHERE 0"
+        connection.execute(f"CREATE TEMP VIEW gateway_keys AS {empty}")
+
+
+def _add_checksums(connection: sqlite3.Connection) -> None:
     connection.create_function("row_checksum", -1, row_checksum, deterministic=True)
-    for table in CHECKED:
+    for table in COUNTED:
         columns = COLUMNS[table].removesuffix(", checksum")
         rowid = "rowid AS rowid, " if table == "tokens" else ""
         connection.execute(

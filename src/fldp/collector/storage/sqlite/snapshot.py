@@ -6,7 +6,7 @@ from typing import Any
 
 from fldp.collector.storage.checksums import verified
 from fldp.collector.storage.protocol import REPORTS, Days, Segment, StoredSurvey, StoreError
-from fldp.collector.storage.tables import COLUMNS, number_of, rows_of
+from fldp.collector.storage.tables import COLUMNS, COUNTED, number_of, rows_of
 
 SEGMENT = f"id, {COLUMNS['segments']}"
 
@@ -83,6 +83,8 @@ class SqliteSnapshot:
         return iter(self._connection.execute(f"SELECT {COLUMNS[table]} FROM {table}"))  # noqa: S608
 
     def totals(self, table: str) -> tuple[int, int] | None:
+        if table not in COUNTED:
+            return None
         row = self._connection.execute(f"SELECT {table}, {table}_sum FROM state").fetchone()  # noqa: S608
         return None if row is None else (row[0], row[1])
 

@@ -14,6 +14,7 @@ from fldp.collector.storage.protocol import (
     Listing,
     Segment,
     Snapshot,
+    StoredKey,
     StoredSurvey,
     StoredToken,
     StoreError,
@@ -369,6 +370,17 @@ class SqliteStore:
                 (revoked.revoked, row_checksum(*astuple(revoked)), identifier),
             )
             return True
+
+    def gateway_keys(self) -> list[StoredKey]:
+        with self._reading() as connection:
+            rows = connection.execute("SELECT * FROM gateway_keys ORDER BY number DESC LIMIT 2")
+            return [StoredKey(*verified("gateway_keys", row)) for row in rows]
+
+    def add_gateway_key(self, key: StoredKey) -> None:
+        with self._writing() as connection:
+            row = with_checksum(astuple(key))
+            connection.execute("INSERT INTO gateway_keys VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
+            connection.execute("DELETE FROM gateway_keys WHERE number < ?", (key.number - 1,))
 
     # ------------------------------------------------------------------------------------------------- copies
 

@@ -33,6 +33,7 @@ ROOMS = [
     "distributed",
     "client",
     "collector",
+    "relay",
     "experiments",
     "cli",
 ]

@@ -39,6 +39,8 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
         "backup": Entry("serve", "Copy a collector's data into one file."),
         "restore": Entry("serve", "Make a collector's data from a backup."),
         "fsck": Entry("serve", "Count everything in a collector again, and compare."),
+        "relay": Entry("relay", "Carry encrypted requests to a collector, so that it sees no addresses."),
+        "gateway": Entry("relay", "Change the keys that relayed requests are encrypted to."),
     },
     "Privacy and attacks": {
         "verify": Entry("privacy", "Check the privacy of a mechanism, exactly."),
@@ -85,6 +87,8 @@ EXAMPLES = {
     "backup": "fldp backup monday.backup --data collected",
     "restore": "fldp restore monday.backup --data restored",
     "fsck": "fldp fsck --data collected",
+    "relay": "fldp relay --to https://collector.example",
+    "gateway rotate": "fldp gateway rotate --data collected",
     "verify": f"fldp verify {_GRR} --claim 'LDP(1)'",
     "audit": "fldp audit --survey survey.toml --command ./client",
     "attack": "fldp attack --survey survey.toml --repeats 16",

@@ -5,14 +5,16 @@ holds; what is asked is in ``operations``. httpx is loaded when the first one of
 """
 
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fldp.client.address import Address, secret
 from fldp.client.operations import Operations
 from fldp.client.replies import Published, Token
-from fldp.client.retry import Line, Patience
+from fldp.client.retry import Line, Patience, Transport
 from fldp.client.transport import AsyncTransport, BlockingTransport, TransportSettings
 from fldp.client.uploading import Sent, Upload, derived_key, upload
+from fldp.errors import ParameterError
 from fldp.support.validation import flag, integer, positive
 
 if TYPE_CHECKING:
@@ -42,13 +44,28 @@ class _Connected(Operations):
         patience: float = 60.0,
         allow_insecure: bool = False,
         tls: "ssl.SSLContext | None" = None,
+        relay: str | None = None,
     ) -> None:
         address = Address.of(url)
         self._allow_insecure = flag("Client", "allow_insecure", allow_insecure)
         token = secret("a token", token, address, allow_insecure)
         settings = TransportSettings(address, token, positive("Client", "timeout", timeout), tls)
         often = Patience(integer(0, 1000)("Client", "retries", retries), positive("Client", "patience", patience))
-        self._line = Line(self._transport(settings), address, often, token)
+        transport = self._transport(settings) if relay is None else self._relayed(relay, settings)
+        self._line, self._has_relay = Line(transport, address, often, token), relay is not None
+
+    def _relayed(self, relay: str, settings: TransportSettings) -> Transport:
+        """Return the way through a relay, which is told neither the collector's address nor a token."""
+        if settings.token is not None:
+            raise ParameterError("Client: relay and token cannot go together: a token tells the collector who asks")
+        from fldp.client.relay import RelayTransport
+
+        address = Address.of(relay)
+        if not (address.private or self._allow_insecure):
+            raise ParameterError(
+                f"Client: the relay must be reached by https, got {address.origin}, where others see that you answer"
+            )
+        return RelayTransport(self._transport(replace(settings, address=address)))
 
     @property
     def url(self) -> str:
@@ -66,6 +83,9 @@ class Client(_Connected):
     never after a redirect, and is never shown. Certificates are checked, against ``tls`` where it is given. What fails
     for a moment is asked again, up to ``retries`` times, after at most ``patience`` seconds each. No answer within
     ``timeout`` seconds is such a failure. All that goes wrong is a ``CollectorError`` of one line.
+
+    With ``relay``, the address of a relay that somebody else runs (``fldp relay``), the collector does not learn who
+    asks, and the relay does not learn what: surveys are then read and answered, and nothing else.
 
     >>> with Client("https://collector.example", token="fldp_read_secret") as client:
     ...     print(client)

@@ -76,6 +76,7 @@ class Operations:
 
     _line: Line
     _allow_insecure: bool
+    _has_relay: bool
 
     @ClientOperation
     async def surveys(self) -> list[dict[str, Json]]:
@@ -219,6 +220,8 @@ class Operations:
             await work(lambda: participant.count_refusal(origin=origin))
             raise CollectorError(f"{self._line.address}: the answer is not about version {wanted}")
         submit = replies.submit(specification)
+        if replies.needs_relay(specification) and not self._has_relay:
+            raise CollectorError(f"{self._line.address}: {name} is answered through a relay only; give relay=")
         self._answerable(name, state, submit, ticket)
         asked = functools.partial(participant.answer, specification, label, origin=origin, version=offered)
         try:

@@ -128,6 +128,12 @@ def submit(specification: Mapping[str, Json]) -> str:
     return str(collect.get("submit", "open")) if isinstance(collect, dict) else "open"
 
 
+def needs_relay(specification: Mapping[str, Json]) -> bool:
+    """Whether a survey takes reports through a relay only."""
+    collect = specification.get("collect")
+    return isinstance(collect, dict) and collect.get("oblivious") is True
+
+
 def accepted(reply: Reply, count: int) -> int:
     """Return how many reports were accepted, which must be all."""
     found: int = checked(reply, "send_reports")["accepted"]

@@ -49,8 +49,8 @@ def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began | N
     process that serves ends by ``exit_now``.
     """
     logs.configure(settings.log, settings.audit)
-    _allow_connections(settings.max_connections)
-    settings = replace(settings, host=_bindable(settings.host, settings.port))
+    allow_connections(settings.max_connections)
+    settings = replace(settings, host=bindable(settings.host, settings.port))
     with _alone(settings.data) if settings.database is None else nullcontext():
         store = serve_store(settings)
         with _closing_on_error(store):
@@ -61,7 +61,7 @@ def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began | N
             asyncio.run(_serve(collector, stopping, lambda url: _announce(url, secret, line, say, began)))
         finally:
             unfinished = collector.stop(stopping.left)
-        _ignore_signals()
+        ignore_signals()
         logs.log.info("stopped", extra={"dropped": stopping.dropped, "unfinished": unfinished})
     return unfinished
 
@@ -134,7 +134,7 @@ class _Stopping:
         return min(_MAX_RESERVE, self._seconds / 4)
 
 
-def _allow_connections(count: int) -> None:
+def allow_connections(count: int) -> None:
     """Have the system permit as many open files as the connections need; many systems begin with 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count + _OTHER_FILES
@@ -149,11 +149,11 @@ async def _serve(collector: Collector, stopping: _Stopping, announce: Say) -> No
     settings, server = collector.settings, _server(collector)
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
-    _heed_signals(loop, stopped)
+    heed_signals(loop, stopped)
     serving = loop.create_task(server.serve())
-    await _listening(settings, serving)
+    await listening(settings.host, settings.port, serving)
     protocol = "https" if settings.tls_certificate else "http"
-    announce(f"{protocol}://{_shown(settings.host)}:{settings.port}")
+    announce(f"{protocol}://{shown_host(settings.host)}:{settings.port}")
     waiting = loop.create_task(stopped.wait())
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
@@ -164,7 +164,7 @@ async def _serve(collector: Collector, stopping: _Stopping, announce: Say) -> No
     await _finish(collector, serving, stopping)
 
 
-def _heed_signals(loop: asyncio.AbstractEventLoop, stopped: asyncio.Event) -> None:
+def heed_signals(loop: asyncio.AbstractEventLoop, stopped: asyncio.Event) -> None:
     """Stop at SIGTERM or SIGINT. A second one changes nothing, even after the event loop has ended.
 
     ``loop.add_signal_handler`` would restore the default then, and the second signal would kill what ends in order.
@@ -178,7 +178,7 @@ def _heed_signals(loop: asyncio.AbstractEventLoop, stopped: asyncio.Event) -> No
         signal.signal(number, stop)
 
 
-def _ignore_signals() -> None:
+def ignore_signals() -> None:
     """Let no late signal kill what has ended in order: Python restores default handlers as it exits, but not this."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
@@ -227,25 +227,26 @@ def _server(collector: Collector) -> Server:
     )
 
 
-async def _listening(settings: Settings, serving: "asyncio.Task[None]") -> None:
+async def listening(host: str, port: int, serving: "asyncio.Task[None]") -> None:
     """Wait until the port answers, so that whoever reads the address can use it."""
     while not serving.done():
         try:
-            _, writer = await asyncio.open_connection(settings.host, settings.port)
+            _, writer = await asyncio.open_connection(host, port)
         except OSError:
             await asyncio.sleep(0.01)
             continue
         writer.close()
         return
     reason = str(serving.exception()).partition("\n")[0]
-    raise StoreError(f"serve: cannot listen on {settings.host} port {settings.port}: {reason}")
+    raise StoreError(f"serve: cannot listen on {host} port {port}: {reason}")
 
 
-def _shown(host: str) -> str:
+def shown_host(host: str) -> str:
+    """Return a host as it stands in an address."""
     return f"[{host}]" if ":" in host else host
 
 
-def _bindable(host: str, port: int) -> str:
+def bindable(host: str, port: int) -> str:
     """Return the numeric address of a host, having seen that its port is free: before anything is made or printed."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

@@ -1,0 +1,64 @@
+"""The commands about anonymity: a relay for a collector, and the keys of its gateway."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fldp.cli import app
+from fldp.cli.options import note
+from fldp.cli.serve import Data, Url, open_store
+from fldp.errors import ParameterError
+
+gateway = typer.Typer(help="The keys that relayed requests are encrypted to.", no_args_is_help=True)
+app.add_typer(gateway, name="gateway")
+
+
+@app.command()
+def relay(
+    to: Annotated[str, typer.Option("--to", help="The collector's address; it runs with --ohttp.")],
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8081,
+    hold: Annotated[
+        float, typer.Option(min=0, max=60, help="Seconds: each request waits a random time up to this.")
+    ] = 5.0,
+    rate: Annotated[float, typer.Option(min=0, help="Requests a second from one address; 0 is no limit.")] = 1.0,
+    tls_certificate: Annotated[Path | None, typer.Option(help="A PEM file: the certificate and its chain.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="A PEM file: the key of the certificate.")] = None,
+    trusted_proxies: Annotated[str, typer.Option(help="Proxies before it whose X-Forwarded-For is believed.")] = "",
+) -> None:
+    """Carry requests to a collector that somebody else runs: you see who sends, they see what, nobody sees both."""
+    from fldp.client.address import Address
+    from fldp.collector.config.proxies import networks
+    from fldp.support import optional_imports
+
+    for needed in ("starlette", "granian", "httpx"):
+        optional_imports.load(needed, "relay")
+    from fldp.relay import server
+    from fldp.relay.app import RelaySettings
+
+    try:
+        proxies = networks(trusted_proxies)
+    except ValueError:
+        raise ParameterError(
+            f"relay: --trusted-proxies must be addresses or networks, such as 10.0.0.0/8, got {trusted_proxies!r:.80}"
+        ) from None
+    if (tls_certificate is None) != (tls_key is None):
+        raise ParameterError("relay: --tls-certificate and --tls-key must be given together")
+    settings = RelaySettings(Address.of(to), hold, rate, trusted_proxies=proxies)
+    server.run(settings, server.Place(host, port, tls_certificate, tls_key), lambda line: typer.echo(f"fldp: {line}"))
+
+
+@gateway.command()
+def rotate(data: Data = None, database: Url = None) -> None:
+    """Add a key. The one before stays good, so that requests on their way still arrive; older ones are deleted."""
+    from fldp.collector.config import clock
+    from fldp.collector.service.gateway_keys import rotate as add
+
+    store = open_store(data, database)
+    try:
+        add(store, clock.text(clock.system()))
+        newest = store.gateway_keys()[0].number
+    finally:
+        store.close()
+    note(f"key {newest} is the newest; collectors use it within a minute, and relays within an hour")

@@ -1,0 +1,102 @@
+"""A way to a collector through a relay: the relay sees who asks and not what, the collector what and not who."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+from urllib.parse import urlencode
+
+from fldp.client.messages import Reply, Request
+from fldp.client.retry import Transport
+from fldp.errors import CollectorError, ParameterError
+from fldp.oblivious import ohttp
+from fldp.oblivious.bhttp import BinaryReply, BinaryRequest, MessageError, pad
+from fldp.oblivious.hpke import OpenError
+
+T = TypeVar("T")
+_ALLOWED = re.compile(r"GET /v1/surveys/[^/]+|POST /v1/versions/[0-9a-f]{64}/reports")
+_KEYS = Request("GET", "/keys", token=False, most=ohttp.MAX_KEYS_BYTES)
+_HEADERS = ("Content-Type", "Idempotency-Key", "Fldp-Ticket")
+
+
+class RelayTransport:
+    """Encrypts each request to the collector, and has another transport send it to the relay.
+
+    The relay hands out the collector's keys, the same bytes to everybody: a key for one person alone would need
+    relay and collector to collude. They are fetched once, and again where the collector has changed them.
+    """
+
+    def __init__(self, below: "DisconnectableTransport") -> None:
+        self._below = below
+        self._config: ohttp.KeyConfig | None = None
+        self.pause, self.disconnect = below.pause, below.disconnect
+
+    async def work(self, job: Callable[[], T]) -> T:
+        return await self._below.work(job)
+
+    async def request(self, request: Request) -> Reply:
+        if not _ALLOWED.fullmatch(f"{request.method} {request.path}"):
+            raise ParameterError(
+                "Client: through a relay surveys are read and answered, nothing else; make a Client without relay="
+            )
+        fresh = self._config is None
+        reply = await self._ask(request)
+        if _names_no_key(reply) and not fresh:  # the collector has another key by now
+            self._config = None
+            reply = await self._ask(request)
+        return reply
+
+    async def _ask(self, request: Request) -> Reply:
+        """Ask once. What the relay itself answers is returned as it is, to be tried again or shown."""
+        if self._config is None:
+            keys = await self._below.request(_KEYS)
+            if keys.status != 200:
+                return keys
+            self._config = _config(keys.body)
+        body, exchange = ohttp.encapsulate(self._config, _message(request))
+        headers = {"Content-Type": ohttp.REQUEST_TYPE}
+        reply = await self._below.request(
+            Request("POST", "/", headers=headers, body=body, token=False, most=ohttp.MAX_REPLY_BYTES)
+        )
+        return _decrypted(exchange, reply.body) if reply.status == 200 else reply
+
+
+def _config(data: bytes) -> ohttp.KeyConfig:
+    try:
+        return ohttp.decode_keys(data)[0]
+    except ohttp.KeysError as error:
+        raise CollectorError(f"the relay hands out no keys: {error}") from None
+
+
+def _message(request: Request) -> bytes:
+    path = request.path + (f"?{urlencode(request.query)}" if request.query else "")
+    headers = tuple(
+        (name.lower().encode(), request.headers[name].encode()) for name in _HEADERS if name in request.headers
+    )
+    try:
+        return pad(BinaryRequest(request.method.encode(), path.encode(), headers, request.body).encode())
+    except MessageError as error:
+        raise ParameterError(f"Client: {error}") from None
+
+
+def _decrypted(exchange: ohttp.ClientExchange, data: bytes) -> Reply:
+    try:
+        reply = BinaryReply.decode(exchange.decapsulate(data))
+    except (OpenError, MessageError) as error:
+        raise CollectorError(f"the answer that the relay brought is not the collector's: {error}") from None
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reply.headers}
+    return Reply(reply.status, headers, reply.content)
+
+
+def _names_no_key(reply: Reply) -> bool:
+    try:
+        return reply.status == 400 and str(json.loads(reply.body)["type"]).endswith("#ohttp-key")
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return False
+
+
+class DisconnectableTransport(Transport, Protocol):
+    """A transport that lets go of its connections, at once or when awaited."""
+
+    def disconnect(self) -> Awaitable[None] | None:
+        """Let go of all connections."""

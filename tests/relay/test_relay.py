@@ -1,0 +1,200 @@
+"""The relay: what it passes on, what it refuses, and what neither side learns."""
+
+import asyncio
+import random
+
+import httpx
+import pytest
+
+from fldp.client.address import Address
+from fldp.oblivious import ohttp
+from fldp.relay.app import Relay, RelaySettings, closing
+
+OHTTP = {"Content-Type": ohttp.REQUEST_TYPE}
+KEYS = ohttp.encode_keys([ohttp.GatewayKey.generate(1).config])
+
+
+class Pieces(httpx.AsyncByteStream):
+    def __init__(self, data):
+        self._data = data
+
+    async def __aiter__(self):
+        yield self._data
+
+
+def answered(status, data, **headers):
+    return lambda: httpx.Response(
+        status, stream=Pieces(data), headers={k.replace("_", "-"): v for k, v in headers.items()}
+    )
+
+
+class Gateway(httpx.AsyncBaseTransport):
+    """A collector that notes what it sees."""
+
+    def __init__(self, answer=None):
+        self.seen, self.answer = [], answer or answered(200, b"an answer", x_secret="1")
+
+    async def handle_async_request(self, request):
+        self.seen.append((request.method, str(request.url), dict(request.headers), await request.aread()))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        if request.url.path.endswith("/keys"):
+            return answered(200, KEYS, content_type=ohttp.KEYS_TYPE)()
+        return self.answer()
+
+
+def play(story, gateway=None, *, address="192.0.2.7", **settings):
+    """Have a story told with a relay's client, and what its collector saw."""
+    gateway = gateway or Gateway()
+    known = {"hold": 0.0, "rate": 0.0, **settings}
+
+    async def run():
+        async with closing(Relay(RelaySettings(Address.of("https://collector.example/at"), **known), gateway)) as relay:
+            transport = httpx.ASGITransport(relay, client=(address, 4711))
+            async with httpx.AsyncClient(transport=transport, base_url="http://relay") as client:
+                await story(client, gateway)
+
+    asyncio.run(run())
+
+
+def test_nothing_goes_along_but_the_body():
+    async def story(client, gateway):
+        headers = {
+            **OHTTP,
+            "User-Agent": "a rare browser",
+            "Cookie": "who=me",
+            "Forwarded": "for=192.0.2.7",
+            "X-Forwarded-For": "192.0.2.7",
+            "Accept-Language": "fr",
+            "Origin": "https://site.example",
+        }
+        answer = await client.post("/", content=b"encrypted", headers=headers)
+        assert (answer.status_code, answer.content) == (200, b"an answer")
+        assert "x-secret" not in answer.headers
+        assert answer.headers["access-control-allow-origin"] == "*"
+        ((method, url, sent, body),) = gateway.seen
+        assert (method, url, body) == ("POST", "https://collector.example/at/v1/ohttp", b"encrypted")
+        assert sorted(sent) == [
+            "accept", "accept-encoding", "connection", "content-length", "content-type", "host", "user-agent",
+        ]  # fmt: skip
+        assert "192.0.2.7" not in str(sent) + url
+        assert sent["user-agent"] == "fldp-relay"
+
+    play(story)
+
+
+def test_everybody_gets_the_same_keys_and_they_are_fetched_once():
+    async def story(client, gateway):
+        answers = [await client.get("/keys") for _ in range(3)]
+        assert {answer.content for answer in answers} == {KEYS}
+        assert {answer.headers["content-type"] for answer in answers} == {ohttp.KEYS_TYPE}
+        assert [url for _, url, _, _ in gateway.seen] == ["https://collector.example/at/v1/ohttp/keys"]
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "content", "status"),
+    [
+        ("POST", "/", {}, b"x", 415),
+        ("POST", "/", {"Content-Type": "text/plain"}, b"x", 415),
+        ("POST", "/", OHTTP, bytes(ohttp.MAX_REQUEST_BYTES + 1), 413),
+        ("GET", "/", {}, None, 405),
+        ("POST", "/keys", {}, b"x", 405),
+        ("GET", "/v1/surveys", {}, None, 404),
+        ("GET", "/metrics", {}, None, 404),
+    ],
+)
+def test_all_else_is_refused_in_one_shape(method, path, headers, content, status):
+    async def story(client, gateway):
+        answer = await client.request(method, path, headers=headers, content=content)
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+        assert answer.json()["status"] == status
+        assert gateway.seen == []
+
+    play(story)
+
+
+def test_browsers_of_any_site_may_send():
+    async def story(client, gateway):
+        answer = await client.options("/", headers={"Origin": "https://site.example"})
+        assert answer.status_code == 204
+        assert answer.headers["access-control-allow-headers"] == "content-type"
+        assert gateway.seen == []
+
+    play(story)
+
+
+def test_who_sends_too_much_waits_and_others_do_not():
+    async def story(client, gateway):
+        async def send():
+            return (await client.post("/", content=b"x", headers=OHTTP)).status_code
+
+        assert [await send() for _ in range(22)].count(200) in (20, 21)  # a second may pass meanwhile
+        assert 429 in [await send() for _ in range(3)]
+        assert len(gateway.seen) < 25
+
+    play(story, rate=0.001)
+
+
+def test_a_relay_that_holds_too_many_says_so():
+    async def story(client, gateway):
+        assert (await client.post("/", content=b"x", headers=OHTTP)).status_code == 503
+        assert gateway.seen == []
+
+    play(story, max_held=0)
+
+
+def test_requests_are_held_for_a_random_while(monkeypatch):
+    waits, real = [], asyncio.sleep
+
+    async def sleep(seconds):
+        waits.append(seconds)
+        await real(0)
+
+    monkeypatch.setattr("fldp.relay.app.asyncio.sleep", sleep)
+
+    async def story(client, _):
+        for _ in range(40):
+            await client.post("/", content=b"x", headers=OHTTP)
+
+    play(story, hold=5.0)
+    held = [seconds for seconds in waits if seconds > 0]
+    assert len(set(held)) == 40
+    assert 0 <= min(held) < 1.5 < 3.5 < max(held) <= 5  # each fails once in 10^6 runs, and less
+
+
+@pytest.mark.parametrize("answer", [httpx.ConnectError("down"), httpx.ReadTimeout("slow"), OSError("broken")])
+def test_a_collector_that_is_away_is_a_502_that_names_nothing(answer):
+    async def story(client, _):
+        reply = await client.post("/", content=b"x", headers=OHTTP)
+        assert (reply.status_code, reply.json()["detail"]) == (502, "the collector cannot be reached from the relay")
+        assert (await client.get("/keys")).status_code == 502
+
+    play(story, Gateway(answer))
+
+
+def test_a_collector_that_answers_too_much_is_cut_off():
+    async def story(client, _):
+        assert (await client.post("/", content=b"x", headers=OHTTP)).status_code == 502
+
+    play(story, Gateway(answered(200, bytes(ohttp.MAX_REPLY_BYTES + 1))))
+
+
+def test_what_the_collector_refuses_is_passed_on():
+    async def story(client, _):
+        answer = await client.post("/", content=b"x", headers=OHTTP)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "7")
+
+    play(story, Gateway(answered(503, b"{}", retry_after="7")))
+
+
+def test_noise_never_breaks_the_relay():
+    numbers = random.Random(2)
+
+    async def story(client, _):
+        for _ in range(200):
+            body = numbers.randbytes(numbers.randrange(2000))
+            assert (await client.post("/", content=body, headers=OHTTP)).status_code == 200
+
+    play(story)

@@ -1,0 +1,202 @@
+"""Through a relay, with real processes: the same tally as directly, and what each party can note down."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+import numpy as np
+import pytest
+
+from fldp.client import Client, derived_key
+from fldp.errors import CollectorError, ParameterError
+from fldp.oblivious import ohttp
+from fldp.participant.participant import Participant
+from support.collector_server import Server, specification
+from support.collector_store import STORES, stored_in
+from support.ports import free_port
+
+
+@contextmanager
+def relay(url, *options):
+    """``fldp relay`` in a process of its own; give its address."""
+    port = free_port()
+    command = [sys.executable, "-m", "fldp", "relay", "--to", url, "--port", str(port), "--hold", "0", "--rate", "0"]
+    process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == f"fldp: relaying to {url} on http://127.0.0.1:{port}\n"
+        yield f"http://127.0.0.1:{port}"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@contextmanager
+def recording_relay(url):
+    """A relay that notes all that it sees: paths, lengths, and what comes back."""
+    seen = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            self.pass_on("GET", "/v1/ohttp/keys", None)
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.pass_on("POST", "/v1/ohttp", body)
+
+        def pass_on(self, method, path, body):
+            answer = httpx.request(method, url + path, content=body, headers={"Content-Type": ohttp.REQUEST_TYPE})
+            names = sorted(name.lower() for name in self.headers)
+            seen.append((self.command, self.path, names, len(body or b""), answer.status_code, len(answer.content)))
+            self.send_response(answer.status_code)
+            self.send_header("Content-Length", str(len(answer.content)))
+            self.end_headers()
+            self.wfile.write(answer.content)
+
+        def log_message(self, *ignored): ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", seen
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(params=STORES)
+def collector(request, tmp_path):
+    made = Server(tmp_path, ohttp="true", log_senders="true", **stored_in(request.param))
+    yield made
+    assert made.stop() == 0
+
+
+@pytest.fixture
+def alone(tmp_path):
+    made = Server(tmp_path, ohttp="true", log_senders="true")
+    yield made
+    assert made.stop() == 0
+
+
+def tally(collector, survey):
+    with Client(collector.url, collector.token) as client:
+        return client.tally(survey)
+
+
+def test_the_tally_is_that_of_direct_sending(collector):
+    direct, relayed = (collector.publish(specification(name=name, minimum=1)) for name in ("direct", "relayed"))
+    reports = direct.privatize(np.random.default_rng(5).choice(direct.labels, 60))
+    with relay(collector.url) as address, Client(collector.url) as near, Client(collector.url, relay=address) as far:
+        for place, report in enumerate(reports):
+            key = derived_key("test", place)
+            assert near.send(report, direct, key=key) == far.send(report, relayed, key=key) == 1
+            assert far.send(report, "relayed", key=key) == 1  # the same key counts once
+    assert (tally(collector, direct).state == tally(collector, relayed).state).all()
+    assert tally(collector, relayed).n == 60
+
+
+def test_a_person_answers_through_a_relay_once(alone, tmp_path):
+    survey = alone.publish(specification(minimum=1, oblivious=True))
+    person = Participant(tmp_path / "ledger")
+    with relay(alone.url) as address:
+        with Client(alone.url) as direct, pytest.raises(CollectorError, match=r"through a relay only; give relay="):
+            direct.answer("browser", survey.label(0), participant=person)
+        with Client(alone.url, relay=address) as client:
+            for _ in range(2):
+                client.answer("browser", survey.label(0), participant=person)
+    assert alone.counts()[survey.version] == 1
+    assert [charge.origin for charge in person.history()] == [alone.url]
+
+
+def test_answers_cannot_be_told_apart_by_what_the_relay_sees(alone, tmp_path):
+    labels = [f"label number {number:03}" * (1 + number % 3) for number in range(300)]
+    fields = {**specification(oracle={"name": "oue", "epsilon": 1.0}), "labels": labels}
+    alone.publish(fields)
+    records = []
+    for number, label in enumerate((labels[0], labels[150], labels[299])):
+        with recording_relay(alone.url) as (address, seen), Client(alone.url, relay=address) as client:
+            client.answer("browser", label, participant=Participant(tmp_path / str(number)))
+        records.append(seen)
+    assert records[0] == records[1] == records[2]
+    assert [(method, path) for method, path, *_ in records[0]] == [("GET", "/keys"), ("POST", "/"), ("POST", "/")]
+
+
+def test_every_message_of_a_small_survey_has_one_size(alone, tmp_path):
+    survey = alone.publish(specification())
+    with recording_relay(alone.url) as (address, seen), Client(alone.url, relay=address) as client:
+        client.answer("browser", survey.label(0), participant=Participant(tmp_path / "ledger"))
+        with pytest.raises(CollectorError, match="there is no such"):
+            client.survey("unknown")
+    assert {(length, answered) for method, _, _, length, _, answered in seen if method == "POST"} == {(1079, 1056)}
+
+
+def test_the_collector_sees_the_relay_alone(alone, tmp_path):
+    survey = alone.publish(specification())
+    with relay(alone.url) as address, Client(alone.url, relay=address) as client:
+        client.answer("browser", survey.label(0), participant=Participant(tmp_path / "ledger"))
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    inside = [line for line in lines if line.get("route") == "/v1/versions/{id}/reports"]
+    outside = [line for line in lines if line.get("route") == "/v1/ohttp"]
+    assert [(line["peer"], line["agent"]) for line in inside] == [("unknown", "")]
+    assert {line["agent"] for line in outside} == {"fldp-relay"}
+
+
+def test_a_client_goes_on_when_the_key_changes(alone):
+    survey = alone.publish(specification(minimum=1))
+    with recording_relay(alone.url) as (address, _), Client(alone.url, relay=address) as client:
+        client.send(survey.privatize([survey.label(0)]), survey)
+        rotated = [sys.executable, "-m", "fldp", "gateway", "rotate", "--data", str(alone.data)]
+        for _ in range(2):  # the first key is gone after two
+            done = subprocess.run(rotated, capture_output=True, text=True, check=True, env=os.environ)
+        assert "key 3 is the newest" in done.stderr
+        alone.stop()
+        alone.start()
+    with recording_relay(alone.url) as (address, _), Client(alone.url, relay=address) as client:
+        client.send(survey.privatize([survey.label(0)]), survey)
+    assert alone.counts()[survey.version] == 2
+
+
+def test_nothing_goes_directly_when_the_relay_is_away(alone):
+    alone.publish(specification())
+    away = f"http://127.0.0.1:{free_port()}"
+    with Client(alone.url, relay=away, retries=0) as client, pytest.raises(CollectorError, match="cannot be reached"):
+        client.survey("browser")
+
+
+def test_what_needs_a_token_is_refused_before_anything_is_sent():
+    with pytest.raises(ParameterError, match=r"relay and token cannot go together"):
+        Client("https://collector.example", "fldp_read_x", relay="https://relay.example")
+    with pytest.raises(ParameterError, match=r"the relay must be reached by https, got http://relay.example"):
+        Client("https://collector.example", relay="http://relay.example")
+    refused = pytest.raises(ParameterError, match=r"surveys are read and answered, nothing else")
+    with Client("https://collector.example", relay="https://relay.example") as client, refused:
+        client.surveys()
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--to", "collector.example"], "url must be an address such as https://collector.example"),
+        (["--to", "https://c.example", "--trusted-proxies", "x"], "--trusted-proxies must be addresses or networks"),
+        (
+            ["--to", "https://c.example", "--tls-key", "key.pem"],
+            "--tls-key must be given together",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(options, why):
+    done = subprocess.run(
+        [sys.executable, "-m", "fldp", "relay", *options], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert len(done.stderr.splitlines()) == 1

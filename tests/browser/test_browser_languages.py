@@ -81,6 +81,16 @@ def test_a_survey_in_german_is_answered_in_german(browser, server, look):
     assert server.counts()[survey.version] == 1
 
 
+def test_what_the_client_wants_confirmed_is_said_in_german(visitor, server):
+    server.publish({**GERMAN, "name": "ja-nein", "labels": ["ja", "nein"], "oracle": {"name": "grr", "epsilon": 1.0}})
+    page = visitor.open(f"{server.url}/s/ja-nein")
+    page.get_by_label("nein", exact=True).check()
+    page.get_by_role("button", name="Meinen Bericht ansehen").click()
+    page.get_by_text("sie hat nur 2 Antworten, weniger als 3").wait_for()
+    page.get_by_role("button", name="Weiter").click()
+    page.get_by_role("heading", name="Das würde gesendet").wait_for()
+
+
 def test_other_languages_and_none_are_in_english(visitor, server):
     for name, declared in (("none", {}), ("other", {"language": "pt-BR"}), ("english", {"language": "en-GB"})):
         server.publish({**specification(name=name), **declared})

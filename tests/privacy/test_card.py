@@ -225,7 +225,7 @@ def test_the_comparison_does_not_call_plain_ldp_dearer():
         for name in ("rr", "oue", "fhr, 5")
     }
     assert headings["rr"][-1] == "Another way to be as exact"
-    assert headings["oue"][-1] == "What the answers of all are good for"
+    assert headings["oue"][-1] == "What can be learned from all answers together"
     assert headings["fhr, 5"][-1] == "Plain local privacy that is as exact"
 
 

@@ -198,12 +198,3 @@ def note(text: str) -> None:
     """Print a note on standard error."""
     if text:
         typer.echo(text, err=True)
-
-
-def counted(number: int, thing: str) -> str:
-    """Return a number of things in words.
-
-    >>> counted(1, "report"), counted(2000, "report")
-    ('1 report', '2,000 reports')
-    """
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -16,7 +16,6 @@ from fldp.cli.options import (
     Subject,
     Until,
     check_plot,
-    counted,
     expected,
     needed,
     note,
@@ -31,6 +30,7 @@ from fldp.data.reports import Reports, Tally
 from fldp.distributed.engines.registry import choices
 from fldp.errors import FldpError, ParameterError
 from fldp.randomness.stream import Stream
+from fldp.support.validation import counted
 from fldp.wire import files as report_files
 from fldp.wire.cells import Encoder
 

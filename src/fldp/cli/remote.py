@@ -22,13 +22,13 @@ from fldp.cli.collector_options import (
     full_version,
     notes_on_retries,
 )
-from fldp.cli.options import AsJson, Candidates, Since, Until, counted, note, progress
+from fldp.cli.options import AsJson, Candidates, Since, Until, note, progress
 from fldp.cli.serve import Data, Url
 from fldp.client.uploading import PIECE_BYTES
 from fldp.data.fingerprints import as_candidates
 from fldp.errors import ParameterError
 from fldp.oracles.exposure import exposure
-from fldp.support.validation import one_of
+from fldp.support.validation import counted, one_of
 from fldp.survey.survey import Survey
 from fldp.wire.cells import read_candidates
 
@@ -147,7 +147,8 @@ def _show(reply: dict[str, Any], published: "Published") -> None:
     rows = [{**row, "label": clean(row["label"], 200)} for row in reply["rows"]]
     table = tables.estimate_rows_table(f"The {len(rows):,} largest of {whole} estimates", rows, reply["level"])
     method = f"By {clean(reply.get('method'), 60)}: biased. " if reply.get("biased") else ""
-    about = f"{method}{reply['n']:,} reports of survey version {published.version[:12]}, which is {published.state}."
+    reports = counted(reply["n"], "report")
+    about = f"{method}{reports} of survey version {published.version[:12]}, which is {published.state}."
     rest = reply.get("rest")
     others = [f"None of these candidates: {rest['count']:,.1f}, standard error {rest['stderr']:,.1f}."] if rest else []
     few = [clean(reply["note"])] if "note" in reply else []

@@ -17,9 +17,10 @@ from fldp.cli.collector_options import (
     full_version,
     show_rows,
 )
-from fldp.cli.options import AsJson, Column, Output, counted, note
+from fldp.cli.options import AsJson, Column, Output, note
 from fldp.errors import FldpError, ParameterError
 from fldp.support.atomic_files import open_output
+from fldp.support.validation import counted
 
 if TYPE_CHECKING:
     from fldp.support.canonical_json import Json

@@ -10,9 +10,10 @@ import typer
 
 from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, Name, To, TokenText, Version, full_version
-from fldp.cli.options import counted, note
+from fldp.cli.options import note
 from fldp.errors import FldpError, ParameterError
 from fldp.support.atomic_files import whole_file
+from fldp.support.validation import counted
 
 if TYPE_CHECKING:
     from fldp.client import Published

@@ -14,7 +14,7 @@ from fractions import Fraction
 from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle, lasting_epsilon
 from fldp.support.exact_numbers import decimal, number_text, share_text
-from fldp.support.validation import fail, integer, number, positive
+from fldp.support.validation import counted, fail, integer, number, positive
 
 _MAX_ANSWERS = 10**6
 
@@ -78,7 +78,7 @@ class Spent:
         return Spent.together((self, other)) if isinstance(other, Spent) else NotImplemented
 
     def __str__(self) -> str:
-        answers = "1 answer" if self.answers == 1 else f"{self.answers} answers"
+        answers = counted(self.answers, "answer")
         return f"epsilon {number_text(self.epsilon)}, eta {share_text(self.eta)}, {answers}"
 
 

@@ -36,7 +36,7 @@ def sections(card: Card) -> list[Section]:
         Section("What somebody can guess from it", _guessed(card)),
         Section("If you answered again and again", _repeated(card)),
         Section("The two numbers", _numbers(card)),
-        Section("What the answers of all are good for", _accuracy(card)),
+        Section("What can be learned from all answers together", _accuracy(card)),
     ]
     if card.oracle.eta < 1:
         return [*always, Section("Plain local privacy that is as exact", _plain(card))]

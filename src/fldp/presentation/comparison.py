@@ -8,6 +8,7 @@ from rich.table import Table
 from fldp.data.comparison import Comparison
 from fldp.data.estimate import Estimate
 from fldp.presentation.tables import visible
+from fldp.support.validation import counted
 
 
 class Change(TypedDict):
@@ -87,7 +88,7 @@ def table(change: Change) -> Table:
 def notes(change: Change) -> list[str]:
     """Return what the numbers of a comparison mean."""
     of = "everybody who could have reported" if change["people"] == "population" else "the people who reported"
-    count = f"{change['n']:,} reports before, {change['other_n']:,} after. " if "n" in change else ""
+    count = f"{counted(change['n'], 'report')} before, {change['other_n']:,} after. " if "n" in change else ""
     return [
         f"{count}About {of}.",
         "Intervals hold for all values at once (Bonferroni). P-values are adjusted for the number of values (Holm), "

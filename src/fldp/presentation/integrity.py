@@ -8,6 +8,7 @@ from rich.table import Table
 from fldp.presentation import tables
 from fldp.privacy.honesty import Findings, IntegrityFinding, Recovered
 from fldp.support.canonical_json import Json
+from fldp.support.validation import counted
 from fldp.wire.description import describe
 
 Label = Callable[[int], str]
@@ -15,7 +16,9 @@ Label = Callable[[int], str]
 
 def findings_table(result: Findings, label: Label = str) -> Table:
     """Return a table with a row for each test and the worst observation."""
-    table = Table(title=f"What honest reports do whatever the data, in {result.n:,} reports", title_justify="left")
+    table = Table(
+        title=f"What honest reports do whatever the data, in {counted(result.n, 'report')}", title_justify="left"
+    )
     table.add_column("test")
     table.add_column("in honest reports", overflow="fold")
     table.add_column("the worst here", overflow="fold")
@@ -46,7 +49,7 @@ def conclusion(result: Findings, label: Label = str) -> str:
     'These 500 reports cannot all be honest. In honest ones every value is supported at least as often as by noise ...'
     """
     if result.passed:
-        return f"Nothing odd was found in {result.n:,} reports."
+        return f"Nothing odd was found in {counted(result.n, 'report')}."
     worst = min(result.flagged, key=lambda finding: finding.p_value)
     least = "less than one in a million" if result.p_value < 1e-6 else f"at most {result.p_value:.1g} of all"
     return (

@@ -16,6 +16,7 @@ from fldp.errors import FldpError
 from fldp.presentation.tables import label, visible
 from fldp.support.atomic_files import open_output
 from fldp.support.optional_imports import load
+from fldp.support.validation import counted
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -168,7 +169,9 @@ def bars(
     axes.yaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
     oracle = estimate.oracle
     axes.set_title(
-        literal(title or f"{estimate.n:,} reports, {oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}"),
+        literal(
+            title or f"{counted(estimate.n, 'report')}, {oracle.title} at epsilon {oracle.epsilon:g}, eta {oracle.eta}"
+        ),
         loc="left",
         fontsize=10,
         color=INK,

@@ -11,6 +11,7 @@ from fldp.data.reports import Tally
 from fldp.presentation.tables import csv_text, visible
 from fldp.search.results import COLUMNS, HeavyHitters
 from fldp.search.rounds import Round
+from fldp.support.validation import counted
 from fldp.wire.description import describe
 
 
@@ -18,7 +19,8 @@ def progress(question: Round, tally: Tally, level: float, top: int | None = None
     """Yield what to show of a round: the results of the last one, the progress of any other."""
     if not question.is_last:
         search, size = question.search, len(question.prefixes)
-        yield f"Round {question.number} of at most {search.rounds + 1}: {tally.n:,} reports of {search.quota:,}."
+        reports = counted(tally.n, "report")
+        yield f"Round {question.number} of at most {search.rounds + 1}: {reports} of {search.quota:,}."
         yield f"Prefixes that go on: {size:,}, by {question.step} bits. Whole strings so far: {len(question.found):,}."
         return
     hitters = question.next_round(tally)

@@ -24,7 +24,7 @@ from fldp.privacy.verifier import Verification, Witness
 from fldp.search.rounds import Round
 from fldp.support.canonical_json import Json
 from fldp.support.csv_cells import escape_row
-from fldp.support.validation import is_integer
+from fldp.support.validation import counted, is_integer
 from fldp.survey.survey import Survey
 from fldp.wire.description import describe
 from fldp.wire.files import Content
@@ -97,7 +97,7 @@ def _source(estimate: Estimate) -> str:
     """Say which reports an estimate comes from."""
     oracle = estimate.oracle
     decoder = estimate.options.get("decoder", *oracle.decoders[:1]) if oracle.decoders else None
-    reports = "1 report" if estimate.n == 1 else f"{estimate.n:,} reports"
+    reports = counted(estimate.n, "report")
     return f"{reports} of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")
 
 

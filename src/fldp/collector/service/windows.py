@@ -9,6 +9,7 @@ from fldp.collector.storage.protocol import CollectorStore, Snapshot
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Tally
 from fldp.errors import DomainError
+from fldp.support.validation import counted
 from fldp.survey.survey import Survey
 
 
@@ -25,7 +26,7 @@ def require_minimum(n: int, published: PublishedSurvey) -> None:
     """Refuse to show anything of fewer reports than the survey's minimum."""
     minimum = published.survey.collect["minimum"]
     if n < minimum:
-        raise Problem(403, "too-few", f"nothing is shown of fewer than {minimum} reports", minimum=minimum)
+        raise Problem(403, "too-few", f"nothing is shown of fewer than {counted(minimum, 'report')}", minimum=minimum)
 
 
 def estimate(

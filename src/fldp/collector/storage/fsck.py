@@ -11,6 +11,7 @@ from fldp.collector.storage.tables import CHECKED
 from fldp.collector.storage.window import ALL
 from fldp.errors import FldpError
 from fldp.oracles.base.oracle import Oracle
+from fldp.support.validation import counted
 from fldp.survey.survey import Survey
 
 
@@ -27,7 +28,7 @@ def fsck(store: CollectorStore) -> tuple[list[str], list[str]]:
             for entry in snapshot.entries():
                 wrong, n = check(snapshot, entry)
                 bad += [f"{_title(entry)}: {line}" for line in wrong]
-                good += [] if wrong else [f"{_title(entry)}: {n} reports, as acknowledged"]
+                good += [] if wrong else [f"{_title(entry)}: {counted(n, 'report')}, as acknowledged"]
     except Exception as error:  # what is read from a damaged file can break any assumption
         bad.append(_message(error))
     return good, bad

@@ -186,7 +186,7 @@ const keepLedger = () => navigator.storage?.persist?.().catch(() => false);
 async function prepare(survey, person, label) {
   keepLedger();
   const confirm = (/** @type {readonly string[]} */ notices) =>
-    ask(words.askTitle, notices, words.goOn, words.doNotAnswer);
+    ask(words.askTitle, notices.map(words.notice), words.goOn, words.doNotAnswer);
   const answer = await person.prepare(label, { confirm, ticket });
   await showReport(survey, person, answer, answer.repeated ? null : label);
 }

@@ -291,6 +291,7 @@ function reasonOf(error, minimum) {
   const kind = kindOf(error);
   if (kind === "candidates") return `Not counted: ${messageOf(error)}.`;
   if (kind !== "too-few") throw error;
+  if (minimum === 1) return "There are no reports in these days.";
   return `There are fewer than ${count(minimum)} reports in these days, the least of which anything is shown.`;
 }
 

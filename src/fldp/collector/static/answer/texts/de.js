@@ -39,6 +39,14 @@ export const de = {
   details: "Einzelheiten",
   version: "Version der Umfrage, hier berechnet: ",
   askTitle: "Bevor Sie antworten",
+  notice: (text) =>
+    text
+      .replace(/^it has (\d+) labels, fewer than (\d+)$/, "sie hat nur $1 Antworten, weniger als $2")
+      .replace(
+        /^its labels have changed since ([\d-]+): (.+) then, (.+) now$/,
+        "ihre Antworten haben sich seit dem $1 geändert: $2 damals, $3 jetzt",
+      )
+      .replaceAll("any text", "beliebiger Text"),
   goOn: "Weiter",
   doNotAnswer: "Nicht antworten",
   headings: { drawn: "Das würde gesendet", queued: "Noch nicht gesendet", sent: "Danke, das wurde gesendet" },

@@ -32,6 +32,7 @@ export const en = {
   version: "Version of the survey, computed here: ",
   // Before a report is drawn.
   askTitle: "Before you answer",
+  notice: (/** @type {string} */ text) => text, // as the client says it
   goOn: "Go on",
   doNotAnswer: "Do not answer",
   // The report.

@@ -42,7 +42,7 @@ def written(part):
 def test_every_key_is_there_and_no_other():
     assert written("survey") == {*rules._TEXTS, *rules._DOMAINS, *rules.DIFFERING}
     assert written("oracle") == {"name", "epsilon"}
-    assert written("collect") == {*rules.COLLECT_DEFAULTS, "repeat", "derive"}
+    assert written("collect") == {*rules.COLLECT_DEFAULTS, "repeat", "derive", "oblivious"}
     assert written("search") == {*WRITTEN}
 
 
@@ -70,7 +70,7 @@ def test_every_example_works_and_is_not_the_default(place, tmp_path):
 
 
 def test_defaults():
-    collect = {**rules.COLLECT_DEFAULTS, "repeat": rules.REPEATS[0], "derive": False}
+    collect = {**rules.COLLECT_DEFAULTS, "repeat": rules.REPEATS[0], "derive": False, "oblivious": False}
     for key, value in collect.items():
         text = KEYS["collect", key][0]
         assert (None if text == "none" else tomllib.loads(f"x = {text.strip('`')}")["x"]) == value, key

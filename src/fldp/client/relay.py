@@ -1,7 +1,6 @@
 """A way to a collector through a relay: the relay sees who asks and not what, the collector what and not who."""
 
 import json
-import re
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 from urllib.parse import urlencode
@@ -12,11 +11,10 @@ from fldp.errors import CollectorError, ParameterError
 from fldp.oblivious import ohttp
 from fldp.oblivious.bhttp import BinaryReply, BinaryRequest, MessageError, pad
 from fldp.oblivious.hpke import OpenError
+from fldp.oblivious.passage import HEADERS, may_pass
 
 T = TypeVar("T")
-_ALLOWED = re.compile(r"GET /v1/surveys/[^/]+|POST /v1/versions/[0-9a-f]{64}/reports")
 _KEYS = Request("GET", "/keys", token=False, most=ohttp.MAX_KEYS_BYTES)
-_HEADERS = ("Content-Type", "Idempotency-Key", "Fldp-Ticket")
 
 
 class RelayTransport:
@@ -35,7 +33,7 @@ class RelayTransport:
         return await self._below.work(job)
 
     async def request(self, request: Request) -> Reply:
-        if not _ALLOWED.fullmatch(f"{request.method} {request.path}"):
+        if not may_pass(request.method, request.path):
             raise ParameterError(
                 "Client: through a relay surveys are read and answered, nothing else; make a Client without relay="
             )
@@ -71,7 +69,7 @@ def _config(data: bytes) -> ohttp.KeyConfig:
 def _message(request: Request) -> bytes:
     path = request.path + (f"?{urlencode(request.query)}" if request.query else "")
     headers = tuple(
-        (name.lower().encode(), request.headers[name].encode()) for name in _HEADERS if name in request.headers
+        (name.lower().encode(), request.headers[name].encode()) for name in HEADERS if name in request.headers
     )
     try:
         return pad(BinaryRequest(request.method.encode(), path.encode(), headers, request.body).encode())

@@ -1,7 +1,6 @@
 """POST /v1/ohttp: requests that a relay carries, decrypted and answered by this application without an address."""
 
 import asyncio
-import re
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -18,10 +17,10 @@ from fldp.interface.models import Query
 from fldp.oblivious import ohttp
 from fldp.oblivious.bhttp import BinaryReply, BinaryRequest, MessageError, pad
 from fldp.oblivious.hpke import OpenError
+from fldp.oblivious.passage import HEADERS, may_pass
 
 _KEY_PROBLEM = "https://iana.org/assignments/http-problem-types#ohttp-key"
-_ROUTES = re.compile(rb"GET /v1/surveys/[^/]+|POST /v1/versions/[0-9a-f]{64}/reports")
-_HEADERS = {b"content-type", b"idempotency-key", b"fldp-ticket"}  # no token: a token is a name
+_HEADERS = {name.lower().encode() for name in HEADERS}
 _ANSWERED = {b"content-type", b"retry-after", b"www-authenticate"}
 
 
@@ -76,7 +75,7 @@ async def _answered(request: Request, data: bytes) -> BinaryReply:
     except MessageError as error:
         return _refusal(Problem(400, "malformed", str(error)))
     path, _, query = inner.path.partition(b"?")
-    if not _ROUTES.fullmatch(inner.method + b" " + path):
+    if not may_pass(inner.method.decode("latin-1"), path.decode("latin-1")):
         return _refusal(not_found("route for requests through a relay"))
     if any(name == b"expect" for name, _ in inner.headers):
         return _refusal(Problem(400, "malformed", "a request through a relay cannot have the header Expect"))

@@ -18,10 +18,10 @@ from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
 from fldp.numerics.word_kernels import parity
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import symbol_dtype
-from fldp.oracles.flexible.fhr_items import Items
 from fldp.oracles.flexible.walsh import ALLOW_EXPOSURE, METHODS, Noise, Walsh, settle_exposure
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
+from fldp.responder.fhr_items import Items
 from fldp.support.validation import Described, one_of
 
 _HALF_WORD = U64(32)
@@ -87,7 +87,7 @@ class PairSigns(Walsh):
 class FHR(FrequencyOracle):
     """Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix.
 
-    Value ``v`` is item ``t`` (see ``fldp.oracles.flexible.fhr_items``), ``H[t][i] = (-1)^popcount(t & i)``. The report
+    Value ``v`` is item ``t`` (see ``fldp.responder.fhr_items``), ``H[t][i] = (-1)^popcount(t & i)``. The report
     is the ordered pair (a position of +1, a position of -1), both uniform, swapped with probability ``1/(e^eps+1)``. It
     is (eps, 1/2)-FLDP: a pair that two items can both produce has probabilities within ``e^eps``, and half of one
     item's pairs are such.

@@ -4,6 +4,7 @@
 NumPy, and they need none of it. Any other line loads the shell, and that loads the one command.
 """
 
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -13,6 +14,7 @@ from typing import Any
 import fldp
 from fldp.cli import overview
 
+_MANY = 50_000
 _HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"])
 
 
@@ -23,6 +25,9 @@ def main() -> None:
         _say(f"fldp {fldp.__version__}")
     if line in _HELP and "_FLDP_COMPLETE" not in os.environ and overview.fits():
         _say(overview.every_command())
+    if line[:1] != ["serve"]:
+        # Loading makes many objects that stay: looking for garbage among them takes a tenth of a short command's time.
+        gc.set_threshold(_MANY)
     import_module("fldp.cli.shell").main()
 
 

@@ -59,7 +59,7 @@ def privatize(
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
     with progress("privatizing", None) as advance:
         reports = report_files.privatize(
-            values, about.oracle, encoder, column=column, rng=Stream.of(seed), progress=advance
+            values, about.oracle, encoder, column=column, rng=None if seed is None else Stream(seed), progress=advance
         )
         count = report_files.write_reports(output, about.oracle, reports, about.version)
     note(encoder.summary())

@@ -9,7 +9,6 @@ from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import as_candidates
 from fldp.data.reports import Reports, Tally
 from fldp.errors import ParameterError
-from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
@@ -32,6 +31,8 @@ class Subject:
         """Return this subject with the candidates in a file, for an oracle over strings."""
         if path is None:
             return self
+        from fldp.oracles.base.analysis import analysis
+
         if analysis(self.oracle).domain_size is not None:
             raise ParameterError(f"fldp: --candidates is for oracles over strings, got {self.oracle!r}")
         return replace(self, candidates=as_candidates("fldp", read_candidates(path)))

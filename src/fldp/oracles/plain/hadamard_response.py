@@ -191,7 +191,7 @@ class HR(FrequencyOracle):
         draw_positions.over(len(values))(values, words.reshape(-1), halves, U64(self._shift), U64(self._bits), out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_symbols.compiled(np.ascontiguousarray(data), state)
+        add_symbols.for_work(data.size)(np.ascontiguousarray(data), state)
 
     @cached_property
     def estimator(self) -> RowSigns:

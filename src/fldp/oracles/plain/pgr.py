@@ -192,4 +192,4 @@ class PGR(FrequencyOracle):
         draw_points.over(len(values))(values, words[:, 0], order, digits, rest, own, other, keep, out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_symbols.compiled(np.ascontiguousarray(data), state)
+        add_symbols.for_work(data.size)(np.ascontiguousarray(data), state)

@@ -168,4 +168,4 @@ class SS(FrequencyOracle):
         draw_subsets.over(len(values), self.size)(values, words, U64(self.coin.keep), U64(self.domain_size - 1), out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_symbols.compiled(np.ascontiguousarray(data).reshape(-1), state)
+        add_symbols.for_work(data.size)(np.ascontiguousarray(data).reshape(-1), state)

@@ -15,6 +15,7 @@ from fldp.support.validation import one_of
 
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
+    from fldp.oracles.base.oracle import Oracle
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
@@ -83,6 +84,8 @@ def adds_options(
 
 def _subject_of(chosen: dict[str, Any], shared: dict[str, Any]) -> "Subject | None":
     """Build the subject; an option that the command has itself is a parameter of the oracle only if one is named."""
+    if all(value is None for value in chosen.values()) and not own_parameters.get():
+        return None
     from fldp.cli.subject import subject_of
 
     if chosen["survey"] is not None or chosen["oracle"] is not None:
@@ -92,6 +95,11 @@ def _subject_of(chosen: dict[str, Any], shared: dict[str, Any]) -> "Subject | No
 
 takes_oracle = adds_options("subject", COMMON_OPTIONS, _subject_of)
 """Give an ``OracleCommand`` the options that name an oracle; it gets them as ``subject``, None if none was given."""
+
+
+def expected(subject: "Subject | None") -> "tuple[Oracle | None, str | None]":
+    """Return the oracle and the survey version that files must be of; None where any will do."""
+    return (subject.oracle, subject.version) if subject else (None, None)
 
 
 def needed(subject: "Subject | None") -> "Subject":

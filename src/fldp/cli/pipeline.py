@@ -15,6 +15,7 @@ from fldp.cli.options import (
     Until,
     check_plot,
     counted,
+    expected,
     needed,
     note,
     one_format,
@@ -87,7 +88,6 @@ def tally(
     subject: "Subject | None" = None,
 ) -> None:
     """Add reports up. The same batch is never counted twice, nor the same file of a lake."""
-    from fldp.cli.subject import expected
     from fldp.distributed.tallying import tally_files
 
     oracle, version = expected(subject)
@@ -116,7 +116,6 @@ def merge(
     subject: "Subject | None" = None,
 ) -> None:
     """Add tallies up, exactly."""
-    from fldp.cli.subject import expected
     from fldp.wire import files as report_files
 
     with progress("merging", report_files.size_of(files)) as advance:

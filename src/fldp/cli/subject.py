@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fldp.cli.options import expected
 from fldp.cli.oracle_options import build_oracle, flag_of
 from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import as_candidates
@@ -86,11 +87,6 @@ def read_reports(file: str, subject: Subject | None) -> Tally | Reports:
     oracle, version = expected(subject)
     with progress("reading", files.size_of([file])) as advance:
         return files.read_reports(file, oracle, version, advance)
-
-
-def expected(subject: Subject | None) -> tuple[Oracle | None, str | None]:
-    """Return the oracle and the survey version that files must be of; None where any will do."""
-    return (subject.oracle, subject.version) if subject else (None, None)
 
 
 def subject_of(survey: Path | None, oracle: str | None, **parameters: Any) -> Subject | None:

@@ -6,15 +6,16 @@ from typing import Any
 
 from fldp.client import messages, retry
 from fldp.data import fingerprints
-from fldp.numerics import projective_geometry
+from fldp.numerics import projective_space
 from fldp.oracles import grouped
 from fldp.oracles.base import frequency_oracle, treatment
 from fldp.oracles.flexible import fwr, fwr_items
-from fldp.oracles.plain import hadamard_response, olh
+from fldp.oracles.plain import hadamard_response
 from fldp.oracles.strings import count_mean_sketch
 from fldp.oracles.unequal import exponential
 from fldp.participant import limits, participant
 from fldp.randomness import budget_coins
+from fldp.responder import symbol_responses
 from fldp.search import rounds
 from fldp.support import identifiers
 from fldp.survey import rules
@@ -50,8 +51,8 @@ def constants() -> dict[str, tuple[str, Any]]:
         ),
         "MAX_LISTED": ("The most values of any list.", frequency_oracle.MAX_VALUES),
         "MAX_POWER": ("The largest parameter that is a power of two.", hadamard_response.MAX_BLOCKS),
-        "MAX_SYMBOLS": ("The most symbols that OLH hashes to.", olh._MAX_SYMBOLS),
-        "MAX_POINTS": ("The most points of a projective space.", projective_geometry.MAX_POINTS),
+        "MAX_SYMBOLS": ("The most symbols that OLH hashes to.", symbol_responses.MAX_SYMBOLS),
+        "MAX_POINTS": ("The most points of a projective space.", projective_space.MAX_POINTS),
         "MAX_HASH_BITS": ("The most parities under the coin of FWR.", fwr.MAX_HASH_BITS),
         "MAX_MASKS": ("The most masks of a report of FWR.", fwr.MAX_MASKS),
         "SCATTER_SEEDS": ("The seeds of the items of FWR, for domains of 2 to 255 values.", fwr_items._SEEDS.hex()),

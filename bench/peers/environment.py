@@ -79,6 +79,7 @@ class Peer:
 
 
 PURE_LDP = Peer("pure-ldp==1.2.0", "numpy<2", "xxhash<4", "scikit-learn", "statsmodels")
+OPENDP = Peer("opendp==0.12.1")
 MULTI_FREQ_LDPY = Peer("multi-freq-ldpy==0.2.5", "xxhash<4", "scipy")
 
 

@@ -33,6 +33,20 @@ def runs(make, values, seconds):
     return made
 
 
+def best_call(work, arguments, chunks):
+    """Return the processor seconds of one call: those of the best chunk, divided by its calls."""
+    size = len(arguments) // chunks
+    work(arguments[0])  # the first call compiles, or loads what was compiled before
+
+    def seconds(part):
+        start = process_time()
+        for argument in part:
+            work(argument)
+        return (process_time() - start) / size
+
+    return min(seconds(arguments[k * size : (k + 1) * size]) for k in range(chunks))
+
+
 def serve(package, **tasks):
     """Answer every line of the input, a task and its parameters, by a line; ``check`` only says that all is there."""
     if sys.argv[1:] == ["check"]:

@@ -7,7 +7,7 @@ from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Aggregator_MI, GRR_Cl
 from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Aggregator_MI, LH_Client
 from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Aggregator_MI, SS_Client
 from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Aggregator_MI, UE_Client
-from protocol import runs, serve
+from protocol import best_call, runs, serve
 
 
 def unary(optimal):
@@ -41,5 +41,10 @@ def run_protocol(mechanism, epsilon, domain_size, values, seconds):
     return runs(lambda: (privatize, lambda reports: aggregate(reports, domain_size, epsilon)), values, seconds)
 
 
+def one_call(mechanism, epsilon, domain_size, calls, chunks):
+    client, _ = PAIRS[mechanism]
+    return best_call(lambda value: client(value, domain_size, epsilon), [k % domain_size for k in range(calls)], chunks)
+
+
 if __name__ == "__main__":
-    serve("multi-freq-ldpy", run=run_protocol)
+    serve("multi-freq-ldpy", run=run_protocol, one_call=one_call)

@@ -10,7 +10,7 @@ import string
 import warnings
 from time import perf_counter, process_time
 
-from protocol import runs, serve
+from protocol import best_call, runs, serve
 from pure_ldp.frequency_oracles.apple_cms import CMSClient, CMSServer
 from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
 from pure_ldp.frequency_oracles.hadamard_mechanism import HadamardMechClient, HadamardMechServer
@@ -82,6 +82,11 @@ def privatize(mechanism, epsilon, domain_size, users, chunks):
     return best_chunk(client.privatise, draw_values(domain_size, users), chunks)
 
 
+def one_call(mechanism, epsilon, domain_size, calls, chunks):
+    client, _ = pair(mechanism, epsilon, domain_size)
+    return best_call(client.privatise, [k % domain_size for k in range(calls)], chunks)
+
+
 def tally(mechanism, epsilon, domain_size, users, chunks):
     client, server = pair(mechanism, epsilon, domain_size)
     reports = [client.privatise(value) for value in draw_values(domain_size, users)]
@@ -117,4 +122,4 @@ def _filled(word):
 
 
 if __name__ == "__main__":
-    serve("pure-ldp", run=run_protocol, privatize=privatize, tally=tally, pem=pem)
+    serve("pure-ldp", run=run_protocol, privatize=privatize, one_call=one_call, tally=tally, pem=pem)

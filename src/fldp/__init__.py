@@ -77,6 +77,7 @@ if TYPE_CHECKING:
         verify,
     )
     from fldp.randomness.stream import Stream
+    from fldp.responder.responder import Responder
     from fldp.search.heavy_hitters import heavy_hitters
     from fldp.search.results import HeavyHitters, Hitter
     from fldp.search.rounds import Round, Search
@@ -140,6 +141,7 @@ __all__ = [
     "Plan",
     "Recovered",
     "Reports",
+    "Responder",
     "Round",
     "Search",
     "Spent",
@@ -188,6 +190,7 @@ _HOMES = {
         "Recovered Spent Verification Witness audit card integrity poison recover verify"
     ),
     "fldp.randomness.stream": "Stream",
+    "fldp.responder.responder": "Responder",
     "fldp.search.heavy_hitters": "heavy_hitters",
     "fldp.search.results": "HeavyHitters Hitter",
     "fldp.search.rounds": "Round Search",
@@ -198,7 +201,7 @@ _ROOMS = frozenset(
     {
         *("cli", "client", "collector", "conformance", "data", "distributed", "errors", "estimation", "experiments"),
         *("interface", "numerics", "oracles", "parquet", "participant", "participant_store", "presentation", "privacy"),
-        *("randomness", "search", "support", "survey", "vectors", "wire"),
+        *("randomness", "responder", "search", "support", "survey", "vectors", "wire"),
     }
 )
 

@@ -3,7 +3,7 @@ import pytest
 
 import fldp
 from fldp.numerics.walsh_hadamard import walsh_hadamard
-from fldp.oracles.flexible.fhr_items import Items, _odd_counts
+from fldp.responder.fhr_items import Items, _odd_counts
 
 
 def least(first, size, rows):

@@ -19,6 +19,7 @@ ROOMS = [
     "randomness",
     "numerics",
     "data",
+    "responder",
     "oracles",
     "wire",
     "estimation",

@@ -1,73 +1,48 @@
-"""The shell. Each command parses, calls one function, prints."""
+"""The shell. Each command parses, calls one function, prints.
 
+``fldp --version`` and ``fldp --help`` are answered from the catalogue: what parses commands takes as long to load as
+NumPy, and they need none of it. Any other line loads the shell, and that loads the one command.
+"""
+
+import gc
 import os
 import sys
-import traceback
-from typing import Annotated, Any
-
-import typer
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
 
 import fldp
-from fldp.cli.catalogue import ENTRIES
-from fldp.cli.shell_group import ShellGroup
-from fldp.errors import FldpError
+from fldp.cli import overview
 
-COMMANDS = tuple(sorted({entry.module for entry in ENTRIES.values()}))
-
-app = typer.Typer(
-    name="fldp",
-    cls=ShellGroup,
-    help="Private collection of statistics: flexible local differential privacy.",
-    epilog="fldp COMMAND --help explains a command. In the environment: FLDP_URL and FLDP_TOKEN for --to and --token.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"fldp {fldp.__version__}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def _options(
-    context: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    del debug, version
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+_MANY = 50_000
+_HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"])
 
 
 def main() -> None:
     """Run the shell. An error is one line on standard error and exit code 2; 1 is a check that failed."""
-    debug = "--debug" in sys.argv
-    try:
-        sys.exit(_run())
-    except FldpError as error:
-        _complain(error, str(error), debug)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    line = sys.argv[1:]
+    if line == ["--version"]:
+        _say(f"fldp {fldp.__version__}")
+    if line in _HELP and "_FLDP_COMPLETE" not in os.environ and overview.fits():
+        _say(overview.every_command())
+    if line[:1] != ["serve"]:
+        # Loading makes many objects that stay: looking for garbage among them takes a tenth of a short command's time.
+        gc.set_threshold(_MANY)
+    import_module("fldp.cli.shell").main()
+
+
+def _say(text: str) -> None:
+    """Print what was asked for, and leave."""
+    with suppress(BrokenPipeError):  # the reader of our output has seen enough
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
         sys.exit(0)
-    except KeyboardInterrupt:
-        _complain(None, "fldp: interrupted", debug)
-    except Exception as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # a group of commands, alone: its help was shown
-            sys.exit(0)
-        message = getattr(error, "format_message", None)  # what typer says of bad use
-        _complain(error, f"fldp: {message() if message else f'{type(error).__name__}: {error}'}", debug)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)
 
 
-def _run() -> Any:
-    return app(prog_name="fldp", standalone_mode=False)
-
-
-def _complain(error: BaseException | None, line: str, debug: bool) -> None:
-    if debug and error is not None:
-        traceback.print_exception(error)
-    typer.echo(line, err=True)
-    sys.exit(2)
+def __getattr__(name: str) -> Any:
+    """Load the shell for what is asked of it: ``app``, the commands as Typer has them."""
+    if name in ("app", "COMMANDS"):
+        return getattr(import_module("fldp.cli.shell"), name)
+    raise AttributeError(f"module 'fldp.cli' has no attribute {name!r}")

@@ -3,11 +3,10 @@
 ``fldp --help`` lists it without loading a single command, since that takes a second.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A command or a group of commands: its module in this package, and what it does in a line."""
 
     module: str
@@ -55,6 +54,19 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
         "experiment": Entry("experiment", "Run experiments on known populations; reproduce the paper."),
     },
 }
+PURPOSE = "Private collection of statistics: flexible local differential privacy."
+EPILOG = "fldp COMMAND --help explains a command. In the environment: FLDP_URL and FLDP_TOKEN for --to and --token."
+DEBUG_HELP, VERSION_HELP = "Show where an error comes from.", "Print the version and exit."
+OPTIONS = (  # name, short name, type, text; those after the first two are Typer's own
+    ("--debug", "", "", DEBUG_HELP),
+    ("--version", "", "", VERSION_HELP),
+    ("--install-completion", "", "<bool>", "Install completion for the current shell."),
+    (
+        *("--show-completion", "", "<bool>"),
+        "Show completion for the current shell, to copy it or customize the installation.",
+    ),
+    ("--help", "-h", "", "Show this message and exit."),
+)
 ENTRIES = {name: entry for panel in CATALOGUE.values() for name, entry in panel.items()}
 PANELS = {name: heading for heading, panel in CATALOGUE.items() for name in panel}
 

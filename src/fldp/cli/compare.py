@@ -1,14 +1,17 @@
 """The command that compares two estimates."""
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fldp.cli import app
-from fldp.cli.options import AsJson, Candidates, Subject, read_tally, takes_oracle
+from fldp.cli.options import AsJson, Candidates, takes_oracle
 from fldp.cli.oracle_options import OracleCommand
-from fldp.data.estimate import Estimate
+from fldp.cli.shell import app
+
+if TYPE_CHECKING:
+    from fldp.cli.subject import Subject
+    from fldp.data.estimate import Estimate
 
 
 @app.command(cls=OracleCommand)
@@ -24,7 +27,7 @@ def compare(
     top: Annotated[int | None, typer.Option(min=1, help="How many of the clearest changes; a table shows 20.")] = None,
     as_json: AsJson = False,
     candidates: Candidates = None,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Compare the shares of all values in two files: what changed, and what may be chance."""
     from fldp.presentation import comparison, tables
@@ -38,6 +41,8 @@ def compare(
         tables.show(comparison.table(change), *comparison.notes(change))
 
 
-def _estimate(file: str, candidates: str | None, subject: Subject | None, options: dict[str, Any]) -> Estimate:
+def _estimate(file: str, candidates: str | None, subject: "Subject | None", options: dict[str, Any]) -> "Estimate":
+    from fldp.cli.subject import Subject, read_tally
+
     tally = read_tally(file, subject).tally
     return (subject or Subject(tally.oracle)).among(candidates).estimate(tally, **options)

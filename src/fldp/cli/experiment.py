@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from fldp.cli import app
 from fldp.cli.options import AsJson, note
+from fldp.cli.shell import app
 
 experiments = typer.Typer(help="Run experiments on known populations.", no_args_is_help=True)
 app.add_typer(experiments, name="experiment")

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fldp.cli import app
 from fldp.cli.options import AsCsv, AsJson, Column, note, one_format, progress
-from fldp.wire.cells import read_cells
+from fldp.cli.shell import app
 
 
 @app.command(name="heavy-hitters")
@@ -48,6 +47,8 @@ def heavy_hitters(
 
 def _people(values: str, column: str | None) -> Counter[str]:
     """Count the people who hold each string; rows without one are left out, with a note."""
+    from fldp.wire.cells import read_cells
+
     with progress("reading", None) as advance:
         counts: Counter[str | None] = Counter()
         for cells in read_cells(values, column):

@@ -5,20 +5,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
-from fldp.cli import app
-from fldp.cli.options import AsJson, Candidates, Subject, check_plot, note, progress, read_reports, takes_oracle
+from fldp.cli.options import AsJson, Candidates, check_plot, note, progress, takes_oracle
 from fldp.cli.oracle_options import OracleCommand
+from fldp.cli.shell import app
 from fldp.errors import ParameterError
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.support.validation import integer
-from fldp.survey.question import Question
 
 if TYPE_CHECKING:
+    from fldp.cli.subject import Subject
     from fldp.data.reports import Reports, Tally
+    from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.privacy import Findings, Recovered
+    from fldp.survey.question import Question
 
 
 @app.command(cls=OracleCommand)
@@ -30,12 +30,14 @@ def integrity(
     ] = 0.001,
     recover: Annotated[bool, typer.Option("--recover", help="Also estimate without the fakes that show.")] = False,
     as_json: AsJson = False,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Test whether reports look as honest ones do, whatever the data; exit code 1 if they do not."""
     from fldp import privacy
+    from fldp.cli.subject import read_reports
     from fldp.presentation import integrity as integrity_view
     from fldp.presentation import tables
+    from fldp.survey.question import Question
 
     source = read_reports(file, subject)
     question = subject.question if subject else Question(source.oracle)
@@ -92,12 +94,15 @@ def poisoning(
     seed: Annotated[int, typer.Option(help="The seed of the simulation.")] = 0,
     as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture of the gains, as PNG or SVG by its name.")] = None,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Measure what fake users achieve on an oracle, or on every one, and which tests see them."""
+    import numpy as np
+
     from fldp.presentation import poisoning as poisoning_view
     from fldp.presentation import tables
     from fldp.privacy.honesty.attack_study import outcomes
+    from fldp.survey.question import Question
 
     check_plot(plot)
     about = _named(subject, candidates)
@@ -120,13 +125,13 @@ def poisoning(
         note(f"saved {plot}")
 
 
-def _named(subject: Subject | None, candidates: str | None) -> Subject | None:
+def _named(subject: "Subject | None", candidates: str | None) -> "Subject | None":
     if subject is None and candidates is not None:
         raise ParameterError("fldp: --candidates needs --survey or --oracle")
     return subject and subject.among(candidates)
 
 
-def _every(epsilon: float | None, domain: int | None) -> list[FrequencyOracle]:
+def _every(epsilon: float | None, domain: int | None) -> "list[FrequencyOracle]":
     from fldp.privacy.honesty.attack_study import oracles_for
 
     oracles, refused = oracles_for(_EPSILON if epsilon is None else epsilon, _DOMAIN if domain is None else domain)
@@ -135,9 +140,11 @@ def _every(epsilon: float | None, domain: int | None) -> list[FrequencyOracle]:
     return oracles
 
 
-def _targets(question: Question, size: int, targets: int | None, target: list[str] | None, seed: int) -> list[int]:
+def _targets(question: "Question", size: int, targets: int | None, target: list[str] | None, seed: int) -> list[int]:
     """Return the values to promote: those named, or a number of them drawn at random."""
     if not target:
+        import numpy as np
+
         count = min(_TARGETS, size) if targets is None else integer(1, size)("fldp", "--targets", targets)
         return sorted(np.random.default_rng(seed).choice(size, count, replace=False).tolist())
     if targets is not None:
@@ -145,7 +152,7 @@ def _targets(question: Question, size: int, targets: int | None, target: list[st
     return sorted({_value(question, text) for text in target})
 
 
-def _value(question: Question, label: str) -> int:
+def _value(question: "Question", label: str) -> int:
     value = question.value(label)
     if not isinstance(value, int):
         raise ParameterError(f"fldp: --target {label!r} is not one of the values")

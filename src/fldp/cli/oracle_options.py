@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -16,10 +16,10 @@ from typer.main import get_command
 
 from fldp.cli.shell_group import without_type
 from fldp.errors import ParameterError
-from fldp.estimation.expected_error import required
-from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.registry import get, names
 from fldp.support.validation import Described
+
+if TYPE_CHECKING:
+    from fldp.oracles.base.oracle import Oracle
 
 Reader = Callable[[str], Any]
 _READERS: dict[str, Reader] = {"bool": bool, "float": float, "int": int, "str": str}
@@ -72,17 +72,22 @@ class OracleCommand(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
-            _explain(str(getattr(error, "option_name", "")), ctx.meta[_NAMED])
+            if flag := str(getattr(error, "option_name", "")):
+                _explain(flag, ctx.meta[_NAMED])
             raise
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters of the command, and those of the oracle."""
         own = list(super().get_params(ctx))
         name = ctx.meta.get(_NAMED)
+        if not name:
+            return own
+        from fldp.oracles import names
+
         if ctx.resilient_parsing and name not in names():  # a line that is being completed
             return own
         taken = {parameter.name for parameter in own}
-        return own + [option for option in _options_of(name) if option.name not in taken] if name else own
+        return own + [option for option in _options_of(name) if option.name not in taken]
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, which finds the parameters of the oracle in ``own_parameters``."""
@@ -111,6 +116,8 @@ def _named_oracle(args: list[str]) -> str | None:
 
 def _options_of(oracle: str) -> list[Any]:
     """Return the options of an oracle."""
+    from fldp.oracles import get
+
     cls = get(oracle)
     options = {parameter.name: _option(parameter) for parameter in parameters_of(cls)}
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -131,7 +138,7 @@ def _options_of(oracle: str) -> list[Any]:
     return [_in_panel(cls, parameter) for parameter in get_command(shell).params if parameter.name in options]
 
 
-def _in_panel(cls: type[Oracle], parameter: Any) -> Any:
+def _in_panel(cls: "type[Oracle]", parameter: Any) -> Any:
     parameter.rich_help_panel = f"Options of {cls.__name__}"
     return without_type(parameter)
 
@@ -145,7 +152,9 @@ def _explain(flag: str, oracle: str | None) -> None:
         raise ParameterError(f"fldp: the oracle {oracle} has no {flag}; it is for {', '.join(having)}")
 
 
-def _classes() -> Iterator[type[Oracle]]:
+def _classes() -> "Iterator[type[Oracle]]":
+    from fldp.oracles import get, names
+
     for name in names():
         try:
             cls = get(name)
@@ -154,13 +163,13 @@ def _classes() -> Iterator[type[Oracle]]:
         yield cls
 
 
-def parameters_of(cls: type[Oracle]) -> list[OracleParameter]:
+def parameters_of(cls: "type[Oracle]") -> list[OracleParameter]:
     """Return the parameters of an oracle, but for those that every oracle has."""
     fields = [field for field in dataclasses.fields(cls) if field.name not in ("epsilon", "domain_size")]
     return [_parameter(cls, field) for field in fields]
 
 
-def _parameter(cls: type[Oracle], field: "dataclasses.Field[Any]") -> OracleParameter:
+def _parameter(cls: "type[Oracle]", field: "dataclasses.Field[Any]") -> OracleParameter:
     constraint = cls.params[field.name]
     described = constraint if isinstance(constraint, Described) else Described(constraint, "")
     return OracleParameter(cls.name, field.name, described.help, described.read or _annotated(field))
@@ -181,8 +190,11 @@ def _option(parameter: OracleParameter) -> tuple[Any, object]:
     return (Annotated[bool, option], False) if kind is bool else (Annotated[kind | None, option], None)
 
 
-def build_oracle(name: str, options: Mapping[str, object]) -> Oracle:
+def build_oracle(name: str, options: Mapping[str, object]) -> "Oracle":
     """Build an oracle of the options that were given."""
+    from fldp.estimation.expected_error import required
+    from fldp.oracles import get
+
     cls = get(name)
     parameters: dict[str, Any] = {"domain_size" if key == "domain" else key: value for key, value in options.items()}
     for parameter in parameters.keys() - cls.params.keys():

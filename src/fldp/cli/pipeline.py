@@ -1,11 +1,10 @@
 """The commands of the pipeline: values to reports, reports to tallies, tallies to estimates."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fldp.cli import app
 from fldp.cli.options import (
     AsCsv,
     AsJson,
@@ -13,7 +12,6 @@ from fldp.cli.options import (
     Column,
     Output,
     Since,
-    Subject,
     Until,
     check_plot,
     expected,
@@ -21,18 +19,20 @@ from fldp.cli.options import (
     note,
     one_format,
     progress,
-    read_reports,
-    read_tally,
     takes_oracle,
 )
 from fldp.cli.oracle_options import OracleCommand
-from fldp.data.reports import Reports, Tally
-from fldp.distributed.engines.registry import choices
+from fldp.cli.shell import app
 from fldp.errors import FldpError, ParameterError
-from fldp.randomness.stream import Stream
 from fldp.support.validation import counted
-from fldp.wire import files as report_files
-from fldp.wire.cells import Encoder
+
+if TYPE_CHECKING:
+    from fldp.cli.subject import Subject
+    from fldp.data.reports import Reports, Tally
+
+ENGINES = (
+    "local (all cores), dask (a Dask cluster) or spark (a Spark cluster)"  # as fldp.distributed says, which is slow
+)
 
 
 @app.command(cls=OracleCommand)
@@ -47,16 +47,20 @@ def privatize(
     seed: Annotated[
         int | None, typer.Option(help="Reproducible noise, for experiments ONLY: the seed undoes the privacy.")
     ] = None,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Turn values into reports, a file of .fldp, or of Parquet where the output's name says so."""
+    from fldp.randomness.stream import Stream
+    from fldp.wire import files as report_files
+    from fldp.wire.cells import Encoder
+
     about = needed(subject)
     encoder = Encoder(about.question.value, unknown, about.question.value_type, about.question.choices)
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
     with progress("privatizing", None) as advance:
         reports = report_files.privatize(
-            values, about.oracle, encoder, column=column, rng=Stream.of(seed), progress=advance
+            values, about.oracle, encoder, column=column, rng=None if seed is None else Stream(seed), progress=advance
         )
         count = report_files.write_reports(output, about.oracle, reports, about.version)
     note(encoder.summary())
@@ -73,7 +77,7 @@ def tally(
         ),
     ],
     output: Output = "-",
-    engine: Annotated[str, typer.Option(help=f"What reads Parquet: {choices()}.")] = "local",
+    engine: Annotated[str, typer.Option(help=f"What reads Parquet: {ENGINES}.")] = "local",
     address: Annotated[str | None, typer.Option(help="dask, spark: the cluster's scheduler or master.")] = None,
     survey_version: Annotated[str | None, typer.Option(help="This survey version only, of a lake of several.")] = None,
     since: Since = None,
@@ -81,7 +85,7 @@ def tally(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out bad rows and files of Parquet, count and list them.")
     ] = False,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Add reports up. The same batch is never counted twice, nor the same file of a lake."""
     from fldp.distributed.tallying import tally_files
@@ -109,15 +113,19 @@ def tally(
 def merge(
     files: Annotated[list[str], typer.Argument(help="Tallies.")],
     output: Output = "-",
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Add tallies up, exactly."""
+    from fldp.wire import files as report_files
+
     with progress("merging", report_files.size_of(files)) as advance:
         total = report_files.combine(files, report_files.TALLY, *expected(subject), advance)
     _save_tally(output, total.tally, total.survey)
 
 
-def _save_tally(output: str, tally: Tally, survey: str | None) -> None:
+def _save_tally(output: str, tally: "Tally", survey: str | None) -> None:
+    from fldp.wire import files as report_files
+
     report_files.write_tally(output, tally, survey)
     note(f"{counted(tally.n, 'report')} of {tally.oracle!r}, eta {tally.oracle.eta}")
 
@@ -140,9 +148,10 @@ def estimate(
     as_csv: AsCsv = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
     candidates: Candidates = None,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Estimate how many people hold each value, with error bars."""
+    from fldp.cli.subject import Subject
     from fldp.presentation import tables
 
     one_format(as_json, as_csv)
@@ -169,8 +178,11 @@ def estimate(
         note(f"saved {plot}")
 
 
-def _source(file: str, subject: Subject | None, method: str) -> Tally | Reports:
+def _source(file: str, subject: "Subject | None", method: str) -> "Tally | Reports":
     """Read what a method needs: em the reports one by one, others their tally."""
+    from fldp.cli.subject import read_reports, read_tally
+    from fldp.data.reports import Tally
+
     if method != "em":
         return read_tally(file, subject).tally
     source = read_reports(file, subject)
@@ -184,9 +196,10 @@ def _source(file: str, subject: Subject | None, method: str) -> Tally | Reports:
 def inspect(
     file: Annotated[str, typer.Argument(help="A file of reports or a tally; - is standard input.")],
     as_json: AsJson = False,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Show what a file holds, having read and checked all of it."""
+    from fldp.cli.subject import read_tally
     from fldp.presentation import tables
 
     tables.show_facts(tables.content_facts(read_tally(file, subject)), as_json)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fldp.cli import app
 from fldp.cli.options import AsJson, check_plot, note
+from fldp.cli.shell import app
 from fldp.errors import ParameterError
 from fldp.support.validation import positive
 

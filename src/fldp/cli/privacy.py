@@ -2,16 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from fldp.cli import app
 from fldp.cli.options import (
     AsJson,
     Candidates,
-    Subject,
     check_pictures,
     check_plot,
     needed,
@@ -20,11 +17,13 @@ from fldp.cli.options import (
     takes_oracle,
 )
 from fldp.cli.oracle_options import OracleCommand
+from fldp.cli.shell import app
 from fldp.errors import ParameterError
-from fldp.oracles.base.analysis import analysis
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.exposure import exposure
-from fldp.privacy.auditor import CONFIDENCE, SAMPLES
+
+if TYPE_CHECKING:
+    from fldp.cli.subject import Subject
+
+SAMPLES, CONFIDENCE = 20_000, 0.99  # as fldp.privacy says, which is slow to load
 
 
 @app.command(cls=OracleCommand)
@@ -40,7 +39,7 @@ def verify(
     at: Annotated[list[float] | None, typer.Option(help="Show the delta at this epsilon, too; repeatable.")] = None,
     candidates: Candidates = None,
     as_json: AsJson = False,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Check the privacy of an implemented law, exactly; exit code 1 if it is not what is declared or claimed."""
     from fldp.presentation import tables
@@ -70,7 +69,7 @@ def card(
     seed: Annotated[int | None, typer.Option(help="The seed of the simulated attacks.")] = None,
     candidates: Candidates = None,
     as_json: AsJson = False,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Print the card: what a report gives away, in plain words, and what the answers of all are good for."""
     from fldp.presentation import card as card_view
@@ -91,8 +90,10 @@ def card(
 _STRINGS = tuple(f"text {number}" for number in range(1, 9))
 
 
-def _explained(about: Subject) -> Subject:
+def _explained(about: "Subject") -> "Subject":
     """Return the subject of a card; without candidates, a few texts stand in for all that people may write."""
+    from fldp.oracles.base.analysis import analysis
+
     if about.candidates or analysis(about.oracle).domain_size is not None:
         return about
     note(f"no --candidates: {len(_STRINGS)} made-up texts stand in for them; among more, a guess is right less often")
@@ -114,9 +115,11 @@ def audit(
     candidates: Candidates = None,
     timeout: Annotated[float, typer.Option(help="Seconds that one call of the command may take.")] = 60.0,
     as_json: AsJson = False,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Run an oracle, or a client of your own, many times; exit code 1 if its reports give away more than declared."""
+    from fldp.oracles.base.frequency_oracle import FrequencyOracle
+    from fldp.oracles.exposure import exposure
     from fldp.presentation import audit as audit_view
     from fldp.presentation import tables
     from fldp.privacy.auditor import audit as run
@@ -157,7 +160,7 @@ def attack(
     seed: Annotated[int, typer.Option(help="The seed of the simulation.")] = 0,
     as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
-    subject: Subject | None = None,
+    subject: "Subject | None" = None,
 ) -> None:
     """Attack: how often a guess is right after one report and after many, and when the value is known for certain."""
     from fldp.presentation import attack as attack_view
@@ -189,7 +192,7 @@ def _check(repeats: int, draws: int | None, prior: str | None, column: str | Non
         raise ParameterError("fldp: --column needs --prior")
 
 
-def _attack(about: Subject, prior: Any, most: int, draws: int, seed: int) -> Any:
+def _attack(about: "Subject", prior: Any, most: int, draws: int, seed: int) -> Any:
     from fldp.presentation.attack import AttackResults
     from fldp.privacy.bayes_attack import averaging, bayes
     from fldp.privacy.elimination_attack import repeats
@@ -205,13 +208,15 @@ def _attack(about: Subject, prior: Any, most: int, draws: int, seed: int) -> Any
         )
 
 
-def _affordable(about: Subject, most: int) -> int:
+def _affordable(about: "Subject", most: int) -> int:
     """Return how many people can be simulated in a few seconds, at least 100."""
     return min(2000, max(100, (1 << 28) // (about.listed.domain_size * max(1, most))))
 
 
-def _population(about: Subject, path: str, column: str | None) -> Any:
+def _population(about: "Subject", path: str, column: str | None) -> Any:
     """Count the values in a file; unknown labels and missing values are left out."""
+    import numpy as np
+
     from fldp.wire.cells import Encoder, read_cells
 
     encoder, counts = Encoder(about.question.value, "drop"), np.zeros(about.listed.domain_size, np.int64)

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from fldp.cli import app
 from fldp.cli.options import note
 from fldp.cli.serve import Data, Url, open_store
+from fldp.cli.shell import app
 from fldp.errors import ParameterError
 
 gateway = typer.Typer(help="The keys that relayed requests are encrypted to.", no_args_is_help=True)

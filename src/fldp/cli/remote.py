@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fldp.cli import app
 from fldp.cli.collector_options import (
     CollectorOptions,
     InsecureHttp,
@@ -24,17 +23,16 @@ from fldp.cli.collector_options import (
 )
 from fldp.cli.options import AsJson, Candidates, Since, Until, note, progress
 from fldp.cli.serve import Data, Url
-from fldp.client.uploading import PIECE_BYTES
-from fldp.data.fingerprints import as_candidates
+from fldp.cli.shell import app
 from fldp.errors import ParameterError
-from fldp.oracles.exposure import exposure
 from fldp.support.validation import counted, one_of
-from fldp.survey.survey import Survey
-from fldp.wire.cells import read_candidates
 
 if TYPE_CHECKING:
     from fldp.client import Published
     from fldp.data.reports import Tally
+    from fldp.survey.survey import Survey
+
+PIECE_BYTES = 1 << 20  # as fldp.client says, which is slow to load
 
 
 @app.command()
@@ -85,7 +83,9 @@ def send(
         note(f"{what} of survey version {sent.version[:12]}: all counted by {client.url}")
 
 
-def _loaded(path: Path | None) -> Survey | None:
+def _loaded(path: Path | None) -> "Survey | None":
+    from fldp.survey.survey import Survey
+
     return None if path is None else Survey.load(path)
 
 
@@ -119,6 +119,9 @@ def estimates(
         raise ParameterError("fldp: a table is only shown; name a --format to save: json, csv or parquet")
     options: dict[str, Any] = {"level": level, "decoder": decoder, "post": post, "since": since, "until": until}
     if candidates is not None:
+        from fldp.data.fingerprints import as_candidates
+        from fldp.wire.cells import read_candidates
+
         options |= {"candidates": as_candidates("fldp", read_candidates(candidates)), "method": method}
     elif method is not None:
         raise ParameterError("fldp: --method is for answers that are strings, with --candidates")
@@ -140,6 +143,7 @@ def estimates(
 def _show(reply: dict[str, Any], published: "Published") -> None:
     """Show estimates; texts of the collector are cleaned of control characters."""
     from fldp.client.messages import clean
+    from fldp.oracles.exposure import exposure
     from fldp.presentation import tables
 
     size = published.survey.domain_size

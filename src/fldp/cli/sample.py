@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-import numpy as np
 import typer
 
-from fldp.cli import app
-from fldp.randomness.stream import Stream
+from fldp.cli.shell import app
 from fldp.support.atomic_files import open_output
 from fldp.support.validation import integer
 
@@ -46,6 +44,10 @@ def population(weights: Mapping[str, int], people: int, seed: int) -> list[str]:
     >>> answers.count("car"), answers.count("works at home"), len(answers)
     (42, 6, 100)
     """
+    import numpy as np
+
+    from fldp.randomness.stream import Stream
+
     ends = np.cumsum(list(weights.values())) * people // sum(weights.values())
     answers = np.repeat(list(weights), np.diff(ends, prepend=0))
     order = np.argsort(Stream(seed).child("sample").words(people), kind="stable")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fldp.cli import app
 from fldp.cli.options import adds_options, note
+from fldp.cli.shell import app
 from fldp.collector.config.settings import Settings, SettingsError, described, writable
 from fldp.errors import ParameterError
 

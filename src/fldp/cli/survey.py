@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fldp.cli import app
 from fldp.cli.collector_options import (
     CollectorOptions,
     InsecureHttp,
@@ -18,6 +17,7 @@ from fldp.cli.collector_options import (
     show_rows,
 )
 from fldp.cli.options import AsJson, Column, Output, note
+from fldp.cli.shell import app
 from fldp.errors import FldpError, ParameterError
 from fldp.support.atomic_files import open_output
 from fldp.support.validation import counted

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, Name, To, TokenText, Version, full_version
 from fldp.cli.options import note
+from fldp.cli.shell import app
 from fldp.errors import FldpError, ParameterError
 from fldp.support.atomic_files import whole_file
 from fldp.support.validation import counted

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from fldp.cli import app
 from fldp.cli.collector_options import CollectorOptions, InsecureHttp, TokenText, ToOrStore, address_unless, show_rows
 from fldp.cli.options import AsJson, note
 from fldp.cli.serve import Data, Url, is_named, open_store
+from fldp.cli.shell import app
 from fldp.errors import FldpError, ParameterError
 
 if TYPE_CHECKING:

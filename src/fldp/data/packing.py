@@ -4,6 +4,7 @@ Bit ``k`` of the row is bit ``k % 8`` of byte ``k // 8``. Numbers follow each ot
 rest of the last byte is zero.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from fldp.data.formats import Array, ReportFormat
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 
 _EIGHT, _BYTE = U64(8), U64(255)
+_MAX_FIELDS = 256
 
 Bytes = NDArray[np.uint8]
 
@@ -63,6 +65,32 @@ def _unpack(packed: Any, widths: Any, columns: Any) -> Any:
     return held
 
 
+@_pack.by_numpy
+def _pack_bits(columns: Any, widths: Any, out: Any) -> None:
+    bits = [_bits_of(columns[:, j], int(width)) for j, width in enumerate(widths)]
+    packed = np.packbits(np.concatenate(bits, axis=1).reshape(-1), bitorder="little")
+    out[: len(packed)] = packed
+
+
+def _bits_of(column: Any, width: int) -> Bytes:
+    """Return the lowest bits of numbers, a row for each."""
+    rows = np.ascontiguousarray(column, "<u8").view(np.uint8).reshape(len(column), 8)
+    return np.unpackbits(rows, axis=1, count=width, bitorder="little")
+
+
+@_unpack.by_numpy
+def _unpack_bits(packed: Any, widths: Any, columns: Any) -> Any:
+    total = int(widths.sum()) * len(columns)
+    bits = np.unpackbits(packed, bitorder="little")
+    place, rows = 0, bits[:total].reshape(len(columns), -1)
+    for j, width in enumerate(widths.tolist()):
+        field = np.zeros((len(columns), 64), np.uint8)
+        field[:, :width] = rows[:, place : place + width]
+        columns[:, j] = np.packbits(field, axis=1, bitorder="little").view("<u8")[:, 0]
+        place += width
+    return U64(bits[total:].any())
+
+
 def packed_size(layout: ReportFormat, count: int) -> int:
     """Return the number of bytes of ``count`` packed reports.
 
@@ -95,7 +123,7 @@ def unpack(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array, bool
         columns, padded = unpack_columns(packed, layout.widths, count)
         return from_columns(layout, columns), padded
     data = layout.empty(count)
-    rest = _unpack.over(count, len(layout.widths))(packed, layout.widths, data.reshape(count, -1))
+    rest = _for_work(_unpack, count, layout.widths)(packed, layout.widths, data.reshape(count, -1))
     return data, rest == 0
 
 
@@ -119,12 +147,22 @@ def from_columns(layout: ReportFormat, columns: Array) -> Array:
 def pack_columns(columns: Array, widths: Bytes) -> Bytes:
     """Pack rows of numbers of these widths."""
     out = np.zeros(-(-int(widths.sum()) * len(columns) // 8), np.uint8)
-    _pack.over(len(columns), len(widths))(columns, widths, out)
+    _for_work(_pack, len(columns), widths)(columns, widths, out)
     return out
 
 
 def unpack_columns(packed: Bytes, widths: Bytes, count: int) -> tuple[Array, bool]:
     """Return ``count`` rows of numbers of these widths, and whether the padding after them is zero."""
     columns = np.empty((count, len(widths)), np.uint64)
-    rest = _unpack.over(count, len(widths))(packed, widths, columns)
+    rest = _for_work(_unpack, count, widths)(packed, widths, columns)
     return columns, rest == 0
+
+
+def _for_work(kernel: Kernel[..., Any], count: int, widths: Bytes) -> Callable[..., Any]:
+    """Return a kernel for so many rows: as Python for one short row, which starts soonest, else by their bits.
+
+    NumPy works field by field, so it is for rows of few fields.
+    """
+    if count <= 1 or len(widths) > _MAX_FIELDS:
+        return kernel.over(count, len(widths))
+    return kernel.for_work(count * 64 * len(widths))

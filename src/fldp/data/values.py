@@ -1,5 +1,6 @@
 """Values: coercion of a caller's batch of values, with messages that do not show answers."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ def as_values(owner: str, values: object, domain_size: int) -> Values:
 
 
 def _as_integers(rule: str, values: Any) -> Values:
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    # Whoever has a masked array has loaded its module, which NumPy does not load by itself.
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise DomainError(f"{rule}, got a masked array with missing values")
     if isinstance(values, str | bytes | dict | set | frozenset) or values is None:
         raise DomainError(f"{rule}, got {discreet(values)}")

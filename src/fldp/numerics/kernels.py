@@ -9,6 +9,7 @@ Arrays of rows come flattened where speed matters: Numba vectorises loops over o
 """
 
 import hashlib
+import sys
 import types
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
@@ -24,6 +25,7 @@ U64 = np.uint64
 ZERO, ONE = U64(0), U64(1)
 
 MAX_INTERPRETED = 1 << 15  # columns of one row: more of them take longer in plain Python than loading Numba does
+MAX_BY_NUMPY = 1 << 22  # numbers: more of them take longer in NumPy than loading Numba does
 
 
 class _Mode:
@@ -40,6 +42,11 @@ def always_compile() -> None:
     _mode.always_compiled = True
 
 
+def pays(work: int, most: int = MAX_BY_NUMPY) -> bool:
+    """Whether this much work is done sooner by machine code: it is much, or Numba is loaded anyway."""
+    return _mode.always_compiled or "numba" in sys.modules or work > most
+
+
 class Kernel(Generic[P, R]):
     """A function that can be called as plain Python, or through ``compiled``.
 
@@ -52,6 +59,7 @@ class Kernel(Generic[P, R]):
 
     def __init__(self, function: Callable[P, R]) -> None:
         self.python = function
+        self._by_numpy: Callable[P, R] | None = None
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -67,6 +75,15 @@ class Kernel(Generic[P, R]):
         if users <= 1 and columns <= MAX_INTERPRETED and not _mode.always_compiled:
             return self
         return self.compiled
+
+    def by_numpy(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Have NumPy do the same to few numbers: a small file is done with it before Numba is loaded."""
+        self._by_numpy = function
+        return function
+
+    def for_work(self, numbers: int) -> Callable[P, R]:
+        """Return the callable for this many numbers: NumPy's, where there is one and it is done sooner."""
+        return self.compiled if self._by_numpy is None or pays(numbers) else self._by_numpy
 
     @cached_property
     def compiled(self) -> Callable[P, R]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from shutil import get_terminal_size
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +21,6 @@ from fldp.estimation.combine import Combined
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.exposure import exposure
-from fldp.privacy.verifier import Verification, Witness
 from fldp.search.rounds import Round
 from fldp.support.canonical_json import Json
 from fldp.support.csv_cells import escape_row
@@ -28,6 +28,9 @@ from fldp.support.validation import counted, is_integer
 from fldp.survey.survey import Survey
 from fldp.wire.description import describe
 from fldp.wire.files import Content
+
+if TYPE_CHECKING:
+    from fldp.privacy.verifier import Verification, Witness
 
 _WIDTH = 120  # of what goes to no terminal
 # What could move the cursor, colour a terminal, or turn the direction of a line around.
@@ -235,7 +238,7 @@ def content_facts(content: Content) -> dict[str, Json]:
 
 
 def verification_facts(
-    verification: Verification, oracle: Oracle | None, at: Iterable[float] = (), *, exactly: bool = True
+    verification: "Verification", oracle: Oracle | None, at: Iterable[float] = (), *, exactly: bool = True
 ) -> dict[str, Json]:
     """Return the results of a verification, with the deltas at some epsilons: ``exactly``, or in words."""
     facts: dict[str, Json] = {"oracle": describe(oracle)} if oracle else {}
@@ -271,9 +274,10 @@ def _share(share: Fraction) -> str:
     return str(share) if share.denominator < 10_000 else f"about {float(share):.6g}"
 
 
-def witness_text(witness: Witness) -> str:
+def witness_text(witness: "Witness") -> str:
     """Say which report distinguishes which two values best, and how well.
 
+    >>> from fldp import Witness
     >>> witness_text(Witness(0, 1, 0, None, Fraction(3)))
     'report 0 is 3 times as likely from value 0 as from value 1'
     """
@@ -291,7 +295,7 @@ def _short(thing: object) -> str:
     return text if len(text) <= 60 else f"{text[:56]} ..."
 
 
-def _kind(verification: Verification) -> str:
+def _kind(verification: "Verification") -> str:
     if verification.eta == 1:
         return "plain LDP: any two values share all reports"
     if verification.strong:
@@ -299,7 +303,7 @@ def _kind(verification: Verification) -> str:
     return "weak FLDP: some values share no report, so a report tells them apart for certain"
 
 
-def _verdict(verification: Verification) -> str:
+def _verdict(verification: "Verification") -> str:
     if verification.holds:
         return "holds"
     if verification.judgement.holds and not verification.keeps_eta:

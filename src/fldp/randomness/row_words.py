@@ -23,7 +23,6 @@ from hashlib import blake2b
 from typing import NoReturn
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from fldp.errors import FldpError
@@ -93,6 +92,8 @@ class RowWords(Stream):
     def __init__(
         self, key: RunKey, question: Mapping[str, Json], identifiers: Sequence[bytes], values: Sequence[bytes]
     ) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
         super().__init__()
         secret = key.derive("tags", question)
         self.tags = np.frombuffer(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from fldp.errors import FldpError
@@ -157,6 +156,8 @@ class Stream:
         return child
 
     def _start(self, key: bytes, *, seeded: bool) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # not for whoever draws nothing
+
         self._key, self._seeded = key, seeded
         self._lock = threading.RLock()
         words_key = hmac.digest(key, b"fldp words\0", "sha256")

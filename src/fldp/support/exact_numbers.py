@@ -5,8 +5,6 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
 
-import numpy as np
-
 from fldp.support import canonical_json
 from fldp.support.validation import is_number
 
@@ -19,7 +17,7 @@ def exact(number: object) -> Fraction:
     >>> exact("1/3"), exact(0.5)
     (Fraction(1, 3), Fraction(1, 2))
     """
-    if isinstance(number, np.generic):
+    if is_number(number) and hasattr(number, "item"):  # a number of NumPy, which is not loaded for this
         number = number.item()
     if not (is_number(number) or isinstance(number, str | Decimal)):
         raise TypeError

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
+from fldp.data import frame
 from fldp.data.packing import pack, packed_size, unpack
 from fldp.data.reports import Reports, Tally
 from fldp.errors import DomainError, FldpError, WireError
@@ -27,10 +28,8 @@ from fldp.support import canonical_json
 from fldp.support.identifiers import VERSION
 from fldp.wire.description import abbreviate, build, describe
 
-MAGIC, FORMAT = b"FLDP", 1
-REPORTS, TALLY = 1, 2
-CHECK = 8
 MAX_CELLS = 1 << 25  # entries of a tally that a header alone may ask for
+MAGIC, FORMAT, REPORTS, TALLY, CHECK = frame.MAGIC, frame.FORMAT, frame.REPORTS, frame.TALLY, frame.CHECK
 _MAX_HEADER = 4096
 _CHUNK_BYTES = 1 << 22
 _PIECE = 1 << 20
@@ -235,10 +234,7 @@ class _Output:
         self.raw(self._hash.digest()[:CHECK])
 
     def preamble(self, kind: int, oracle: Oracle, survey: str | None) -> None:
-        header = _header(oracle, survey)
-        self.raw(MAGIC + bytes([FORMAT, kind]))
-        self.number(len(header), 2)
-        self.raw(header)
+        self.raw(frame.preamble(kind, _header(oracle, survey)))
 
 
 class _Input:

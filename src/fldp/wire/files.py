@@ -223,7 +223,7 @@ def privatize(
     encoder: Encoder,
     *,
     column: str | None = None,
-    rng: Stream,
+    rng: Stream | None,
     progress: Progress = ignore,
 ) -> Iterator[Reports]:
     """Privatize the values of a file, a chunk at a time; a file without a value is an error."""

@@ -33,6 +33,12 @@ def add_bits(data: Any, lanes: Any, state: Any) -> None:
         sums[:] = ZERO
 
 
+@add_bits.by_numpy
+def _count_bits(data: Any, lanes: Any, state: Any) -> None:
+    del lanes
+    state += np.unpackbits(data, axis=1, count=len(state), bitorder="little").sum(axis=0, dtype=np.int64)
+
+
 @Kernel
 def add_runs(data: Any, starts: Any, rows: Any, lanes: Any, state: Any) -> None:
     """Count the bits of each run of reports into its row of the state."""

@@ -16,9 +16,9 @@ from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.moved_members import Adapted, nearest
 from fldp.oracles.base.oracle import Law as Law
 from fldp.oracles.base.oracle import Oracle, check_options
+from fldp.responder.response import MAX_VALUES as MAX_VALUES
 from fldp.support.validation import Constraint, integer, one_of, positive
 
-MAX_VALUES = 2**31 - 1
 _STATISTICS = tuple(name for name in vars(Estimator) if not name.startswith("_"))
 
 

@@ -17,6 +17,11 @@ def add_symbols(symbols: Any, state: Any) -> None:
         state[symbols[i]] += 1
 
 
+@add_symbols.by_numpy
+def _count_symbols(symbols: Any, state: Any) -> None:
+    state += np.bincount(symbols, minlength=len(state))
+
+
 def symbol_dtype(count: int) -> np.dtype[np.unsignedinteger]:
     """Return the smallest unsigned type for the numbers below ``count``.
 

@@ -18,10 +18,10 @@ from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
 from fldp.numerics.word_kernels import parity
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.symbol_reports import symbol_dtype
-from fldp.oracles.flexible.fhr_items import Items
 from fldp.oracles.flexible.walsh import ALLOW_EXPOSURE, METHODS, Noise, Walsh, settle_exposure
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
+from fldp.responder.fhr_items import Items
 from fldp.support.validation import Described, one_of
 
 _HALF_WORD = U64(32)
@@ -57,12 +57,26 @@ def add_pairs(pairs: Any, mask: Any, signs: Any, masks: Any) -> None:
         masks[plus ^ minus] -= 1
 
 
+@add_pairs.by_numpy
+def _count_pairs(pairs: Any, mask: Any, signs: Any, masks: Any) -> None:
+    plus, minus = (pairs.reshape(-1, 2).T & mask).astype(np.int64)
+    size = len(signs)
+    signs += np.bincount(plus, minlength=size) - np.bincount(minus, minlength=size)
+    masks -= np.bincount(plus ^ minus, minlength=size)
+
+
 @Kernel
 def check_pairs(pairs: Any, mask: Any, good: Any) -> None:
     """Write for each pair whether its positions differ and are at most ``mask``, a power of two less one."""
     for k in range(len(good)):
         plus, minus = U64(pairs[2 * k]), U64(pairs[2 * k + 1])
         good[k] = ((plus | minus) <= mask) & (plus != minus)
+
+
+@check_pairs.by_numpy
+def _compare_pairs(pairs: Any, mask: Any, good: Any) -> None:
+    plus, minus = pairs.reshape(-1, 2).T
+    good[:] = ((plus | minus) <= mask) & (plus != minus)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +101,7 @@ class PairSigns(Walsh):
 class FHR(FrequencyOracle):
     """Flexible Hadamard response: two positions of opposite sign in the value's row of a Hadamard matrix.
 
-    Value ``v`` is item ``t`` (see ``fldp.oracles.flexible.fhr_items``), ``H[t][i] = (-1)^popcount(t & i)``. The report
+    Value ``v`` is item ``t`` (see ``fldp.responder.fhr_items``), ``H[t][i] = (-1)^popcount(t & i)``. The report
     is the ordered pair (a position of +1, a position of -1), both uniform, swapped with probability ``1/(e^eps+1)``. It
     is (eps, 1/2)-FLDP: a pair that two items can both produce has probabilities within ``e^eps``, and half of one
     item's pairs are such.
@@ -174,12 +188,14 @@ class FHR(FrequencyOracle):
         draw_pairs.over(len(values))(values, words.reshape(-1), first, mask, U64(self.coin.keep), _positions(out))
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_pairs.compiled(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), state[0], state[1])
+        add_pairs.for_work(2 * len(data))(
+            _positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), state[0], state[1]
+        )
 
     def _check(self, data: Array) -> NDArray[np.bool_]:
         """Every pair of different positions is possible: each mask but 0 is odd for some item."""
         good = np.empty(len(data), np.bool_)
-        check_pairs.over(len(data))(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), good)
+        check_pairs.for_work(2 * len(data))(_positions(np.ascontiguousarray(data)), U64(self.rows.rows - 1), good)
         return good
 
     @cached_property

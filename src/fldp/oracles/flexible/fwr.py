@@ -20,47 +20,13 @@ from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible import fwr_items
 from fldp.oracles.flexible.fwr_kernels import add_characters, draw_parities, gray_code
 from fldp.oracles.flexible.walsh import ALLOW_EXPOSURE, METHODS, Noise, Walsh, agreeing, settle_exposure
-from fldp.randomness.coins import SymbolCoin, exp_lower
+from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
-from fldp.support.exact_numbers import exact
+from fldp.responder.parity_responses import MAX_HASH_BITS, MAX_MASKS, best_hash_bits, halving
 from fldp.support.validation import Described, fail, integer, optional
 
-MAX_HASH_BITS, MAX_MASKS = 8, 12
 MAX_SCATTERED = 1 << 22  # values: anonymity is computed by a transform over all of them
 _MAX_CELLS = 1 << 20  # entries of a table of reports by values
-
-
-def halving(owner: str, name: str, value: object) -> Fraction:
-    """Accept 1, 1/2, 1/4 and so on, as a fraction.
-
-    >>> halving("FWR", "eta", 0.25)
-    Fraction(1, 4)
-    >>> halving("FWR", "eta", 0.3)
-    Traceback (most recent call last):
-    fldp.errors.ParameterError: FWR: eta must be 1, 1/2, 1/4, ... (the nearest are 1/2 and 1/4), got 0.3
-    """
-    try:
-        share = Fraction(0) if isinstance(value, str) else exact(value)
-    except (TypeError, ValueError, OverflowError):
-        share = Fraction(0)
-    if not Fraction(1, 1 << MAX_MASKS) <= share <= 1:
-        raise fail(owner, name, f"1, 1/2, 1/4, ... down to 1/{1 << MAX_MASKS}", value)
-    above = Fraction(1)
-    while above / 2 >= share:
-        above /= 2
-    if share != above:
-        raise fail(owner, name, f"1, 1/2, 1/4, ... (the nearest are {above} and {above / 2})", value)
-    return share
-
-
-def best_hash_bits(epsilon: float) -> int:
-    """Return the ``m`` whose ``g = 2^m`` symbols minimise ``(e^eps+g-1)^2/(g-1)``, the smaller of two equals.
-
-    >>> [best_hash_bits(epsilon) for epsilon in (0.4, 1.0, 2.0, 3.0)]
-    [1, 2, 3, 4]
-    """
-    power = exp_lower(min(epsilon, 64.0))
-    return min(range(1, MAX_HASH_BITS + 1), key=lambda m: (power + 2**m - 1) ** 2 / (2**m - 1))
 
 
 @dataclass(frozen=True, eq=False)

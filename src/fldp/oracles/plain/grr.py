@@ -77,7 +77,7 @@ class SymbolResponse:
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         """Add the symbols up."""
-        add_symbols.compiled(np.ascontiguousarray(data), state)
+        add_symbols.for_work(data.size)(np.ascontiguousarray(data), state)
 
     @cached_property
     def estimator(self) -> SymbolSupports:

@@ -22,17 +22,9 @@ from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.plain.grr import respond
 from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
-from fldp.support.validation import Described, fail, integer
-
-MAX_BLOCKS = 1 << 16
-
-
-def power_of_two(owner: str, name: str, value: object) -> int:
-    """Accept a power of two, at most ``MAX_BLOCKS``."""
-    number = integer(1, MAX_BLOCKS)(owner, name, value)
-    if number & (number - 1):
-        raise fail(owner, name, "a power of two", value)
-    return int(number)
+from fldp.responder.symbol_responses import MAX_BLOCKS as MAX_BLOCKS
+from fldp.responder.symbol_responses import power_of_two
+from fldp.support.validation import Described, fail
 
 
 @Kernel
@@ -199,7 +191,7 @@ class HR(FrequencyOracle):
         draw_positions.over(len(values))(values, words.reshape(-1), halves, U64(self._shift), U64(self._bits), out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_symbols.compiled(np.ascontiguousarray(data), state)
+        add_symbols.for_work(data.size)(np.ascontiguousarray(data), state)
 
     @cached_property
     def estimator(self) -> RowSigns:

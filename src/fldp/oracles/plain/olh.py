@@ -17,10 +17,10 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import support_counts, symbol_dtype
 from fldp.oracles.plain.grr import respond
-from fldp.randomness.coins import SymbolCoin, exp_lower
+from fldp.randomness.coins import SymbolCoin
 from fldp.randomness.stream import Words
+from fldp.responder.symbol_responses import best_symbols
 
-_MAX_SYMBOLS = 2**32 - 1
 _CHUNK = 1 << 16
 
 
@@ -39,20 +39,6 @@ def add_supports(seeds: Any, lows: Any, widths: Any, state: Any) -> None:
         for v in range(len(state)):
             # Unsigned wrap-around makes one comparison of two, and the loop free of branches.
             state[v] += np.int64(keyed_hash(seed, U64(v)) - low < width)
-
-
-def best_symbols(epsilon: float) -> int:
-    """Return the number of symbols ``g >= 2`` that minimises ``(e^eps+g-1)^2/((e^eps-1)^2 (g-1))``: near ``e^eps+1``.
-
-    The derivative vanishes at ``g = e^eps + 1``, and the function is convex, so it is one of the two neighbours. Ties
-    go to the smaller.
-
-    >>> best_symbols(1.0), best_symbols(0.01), best_symbols(4.0)
-    (4, 2, 56)
-    """
-    power = exp_lower(epsilon)
-    low = max(2, min(int(power) + 1, _MAX_SYMBOLS - 1))
-    return min((low, low + 1), key=lambda g: (power + g - 1) ** 2 / (g - 1))
 
 
 @dataclass(frozen=True, repr=False)

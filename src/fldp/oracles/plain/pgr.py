@@ -12,7 +12,8 @@ from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
-from fldp.numerics.projective_geometry import Space, best_space, hyperplane_sums
+from fldp.numerics.projective_geometry import hyperplane_sums
+from fldp.numerics.projective_space import Space, best_space
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.support_counts import Supports
@@ -191,4 +192,4 @@ class PGR(FrequencyOracle):
         draw_points.over(len(values))(values, words[:, 0], order, digits, rest, own, other, keep, out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_symbols.compiled(np.ascontiguousarray(data), state)
+        add_symbols.for_work(data.size)(np.ascontiguousarray(data), state)

@@ -18,8 +18,9 @@ from fldp.numerics.word_kernels import multiply_high
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbol_sets
-from fldp.randomness.coins import SubsetCoin, exp_lower
+from fldp.randomness.coins import SubsetCoin
 from fldp.randomness.stream import Words
+from fldp.responder.set_responses import best_size
 
 _SIX, _SIXTY_THREE, _SIXTY_FOUR = U64(6), U64(63), U64(64)
 
@@ -73,26 +74,6 @@ def write_marked(marks: Any, out: Any) -> None:
             bits >>= ONE
             symbol += ONE
         start += _SIXTY_FOUR
-
-
-def best_size(epsilon: float, domain_size: int) -> int:
-    """Return the size of the sets: the neighbour of ``d/(e^eps+1)`` with the smaller variance for rare values.
-
-    Ties go to the smaller. A set has at least one value.
-
-    >>> best_size(1.0, 1023), best_size(1.0, 12), best_size(8.0, 12), best_size(0.01, 2)
-    (275, 3, 1, 1)
-    """
-    power = exp_lower(epsilon)
-    low = max(1, int(domain_size / (power + 1)))
-    return min((low, low + 1)[: domain_size - low], key=lambda size: _rare_variance(power, size, domain_size))
-
-
-def _rare_variance(power: Fraction, size: int, domain_size: int) -> Fraction:
-    """Return ``(e^eps-1)^2 q (1-q)/(p-q)^2``, which is finite for every epsilon."""
-    rest = domain_size - size
-    weight = size * power + rest
-    return (weight - power) * ((rest - 1) * weight + size * power) / (size * rest**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,4 +168,4 @@ class SS(FrequencyOracle):
         draw_subsets.over(len(values), self.size)(values, words, U64(self.coin.keep), U64(self.domain_size - 1), out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_symbols.compiled(np.ascontiguousarray(data).reshape(-1), state)
+        add_symbols.for_work(data.size)(np.ascontiguousarray(data).reshape(-1), state)

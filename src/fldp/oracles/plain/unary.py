@@ -116,7 +116,7 @@ class UnaryBits:
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         """Add the bits up."""
-        add_bits.compiled(np.ascontiguousarray(data), LANES, state)
+        add_bits.for_work(8 * data.size)(np.ascontiguousarray(data), LANES, state)
 
     @cached_property
     def estimator(self) -> Supports:

@@ -33,10 +33,10 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.string_oracle import Fit, StringEstimator, StringOracle
 from fldp.oracles.base.symbol_reports import symbol_dtype
 from fldp.oracles.flexible.fwr import HRR
-from fldp.oracles.plain.hadamard_response import power_of_two
 from fldp.oracles.plain.olh import hash_symbols
 from fldp.oracles.plain.unary import SUE
 from fldp.randomness.stream import Words
+from fldp.responder.symbol_responses import power_of_two
 from fldp.support.validation import Constraint, Described, fail, integer, positive
 
 MAX_SEED = 2**53 - 1  # what JSON and JavaScript hold exactly

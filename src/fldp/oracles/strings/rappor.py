@@ -15,7 +15,6 @@ from fldp.numerics.kernels import U64
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.string_oracle import StringOracle
-from fldp.oracles.plain.hadamard_response import power_of_two
 from fldp.oracles.strings.bloom_fit import LeastSquares
 from fldp.oracles.strings.bloom_model import CohortCounts, Design
 from fldp.oracles.strings.count_mean_sketch import HASH_SEED, HASHES_HELP
@@ -23,6 +22,7 @@ from fldp.oracles.strings.rappor_kernels import choose_bits, flip_filters
 from fldp.randomness.coins import log_upper
 from fldp.randomness.stream import Stream, Words
 from fldp.randomness.two_stage_coins import StageCoins
+from fldp.responder.symbol_responses import power_of_two
 from fldp.support.validation import Described, fail, fraction, integer, optional, positive
 
 _ALL = U64(2**64 - 1)

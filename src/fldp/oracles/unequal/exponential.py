@@ -227,4 +227,4 @@ class Exponential(FrequencyOracle):
         choose.over(len(values))(values, words[:, 0], self._ends, out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_symbols.compiled(np.ascontiguousarray(data), state)
+        add_symbols.for_work(data.size)(np.ascontiguousarray(data), state)

@@ -134,4 +134,4 @@ class IDUE(FrequencyOracle):
         throw_each.over(len(values))(values, words, self._masks, true, out)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_bits.compiled(np.ascontiguousarray(data), LANES, state)
+        add_bits.for_work(8 * data.size)(np.ascontiguousarray(data), LANES, state)

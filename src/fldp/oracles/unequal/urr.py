@@ -144,4 +144,4 @@ class URR(FrequencyOracle):
         out[:] = np.where(hidden, sensitive[drawn], named)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        add_symbols.compiled(np.ascontiguousarray(data), state)
+        add_symbols.for_work(data.size)(np.ascontiguousarray(data), state)

@@ -1,0 +1,200 @@
+"""Responder: answers one question one report at a time, in microseconds and without NumPy.
+
+What does not depend on the value is computed once: the table of labels, the integer thresholds, the bytes before the
+report. A call then draws a few words (``fldp.randomness.word_pool``) and compares.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+from fldp.data.frame import SingleFrame
+from fldp.errors import DomainError, ParameterError, WireError
+from fldp.responder.registry import checked_response, names, title_of
+from fldp.responder.response import Report, Response
+from fldp.support import canonical_json
+from fldp.support.canonical_json import Json
+from fldp.support.exact_numbers import share_text
+from fldp.support.identifiers import VERSION
+from fldp.support.validation import fail, is_integer
+
+_SURVEY_FORMAT = "fldp-survey-1"
+
+
+class _Described(Protocol):
+    """An oracle, as far as a responder needs one; ``fldp.oracles`` comes later and needs NumPy."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameters(self) -> dict[str, Json]: ...
+    @property
+    def _response(self) -> Response | None: ...
+
+
+class _Asked(Protocol):
+    """A survey, as far as a responder needs one."""
+
+    @property
+    def canonical(self) -> dict[str, Json]: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def labels(self) -> tuple[str, ...] | None: ...
+    @property
+    def oracle(self) -> _Described: ...
+
+
+class Responder:
+    """Turns one answer at a time into a private report: ``responder(answer)``, or ``encode`` for the bytes to send.
+
+    It is made of an oracle or a survey, or of their JSON (``from_dict``), which loads neither NumPy nor Numba. An
+    answer is a label where there are labels, else a number. Randomness comes from the operating system only.
+
+    **Every call draws anew and gives away epsilon once more.** Of an oracle with an eta below 1, some reports of one
+    person tell the answer for certain. ``fldp.Participant`` answers once, stores that and repeats it.
+
+    A report is a number (RR, GRR, HR, PGR), a tuple of numbers (FHR, FWR, HRR, OLH; for SS the sorted set) or packed
+    bits as bytes (SUE, OUE): what ``oracle.privatize`` would put into a row of ``Reports``.
+
+    >>> import fldp
+    >>> responder = Responder(fldp.GRR(epsilon=1.0, domain_size=5))
+    >>> responder
+    <responder of GRR(epsilon=1.0, domain_size=5), eta 1>
+    >>> responder(3) in range(5)
+    True
+    >>> len(fldp.wire.decode(responder.encode(3)))
+    1
+    """
+
+    __slots__ = ("_described", "_draw", "_frame", "_pack", "_size", "_values", "eta", "labels", "version")
+
+    def __init__(self, question: "_Described | _Asked") -> None:
+        asked, oracle = _parts(question)
+        labels, version = (None, None) if asked is None else (asked.labels, asked.version)
+        if asked is not None:
+            _refuse_stages(asked.canonical)
+        self._set({"name": oracle.name, **oracle.parameters}, _own_response(oracle), labels, version)
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Json], *, version: str | None = None) -> "Responder":
+        """Make a responder of the JSON of a survey, as a collector serves it, or of an oracle's description.
+
+        ``version`` is what the survey's version must be: that of the survey which the program was written for.
+
+        >>> responder = Responder.from_dict({"name": "rr", "epsilon": 1.0})
+        >>> responder(1) in (0, 1)
+        True
+        """
+        if not isinstance(fields, Mapping):
+            raise fail("Responder", "the description", "the JSON object of a survey or of an oracle", fields)
+        made = object.__new__(cls)
+        if "oracle" in fields:
+            made._set(*_of_survey(fields, version))
+        elif version is not None:
+            raise ParameterError("Responder: version= is for a survey, and this describes an oracle")
+        else:
+            parameters = {key: value for key, value in fields.items() if key != "name"}
+            made._set(dict(fields), checked_response(fields.get("name"), parameters), None, None)
+        return made
+
+    def _set(
+        self, described: dict[str, Json], made: Response, labels: Sequence[str] | None, version: str | None
+    ) -> None:
+        self._described, self._draw, self._pack, self._size = described, made.draw, made.pack, made.size
+        self.eta: Fraction = made.eta
+        self.labels = None if labels is None else tuple(labels)
+        self.version = version
+        self._values = None if labels is None else {label: value for value, label in enumerate(labels)}
+        header: dict[str, Json] = {"oracle": described}
+        self._frame = SingleFrame(canonical_json.dumps(header if version is None else {**header, "survey": version}))
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon of every report; that of several reports of one person adds up."""
+        return float(self._described["epsilon"])  # type: ignore[arg-type]
+
+    def __call__(self, answer: int | str) -> Report:
+        """Return a new report of an answer: a label where there are labels, else a number."""
+        if self._values is not None:
+            value = self._values.get(answer)  # type: ignore[arg-type]
+            if value is None:
+                raise DomainError("Responder: unknown label (not shown, to protect the answer)")
+            return self._draw(value)
+        if type(answer) is int and 0 <= answer < self._size:
+            return self._draw(answer)
+        return self._draw(self._checked(answer))
+
+    def encode(self, answer: int | str) -> bytes:
+        """Return a new report of an answer as a batch of one, ready to be sent (``docs/wire.md``)."""
+        return self._frame.around(self._pack(self(answer)))
+
+    def _checked(self, answer: object) -> int:
+        """Accept a number of NumPy, too; True and False are not numbers."""
+        if not is_integer(answer) or not 0 <= int(answer) < self._size:
+            raise DomainError(
+                f"Responder: an answer must be an integer from 0 to {self._size - 1} (not shown, to protect the answer)"
+            )
+        return int(answer)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={value!r}" for key, value in self._described.items() if key != "name")
+        survey = "" if self.version is None else f", survey {self.version[:12]}"
+        return f"<responder of {title_of(str(self._described['name']))}({shown}), eta {share_text(self.eta)}{survey}>"
+
+
+def _parts(question: Any) -> tuple[_Asked | None, _Described]:
+    """Return the survey, if it is one, and the oracle."""
+    kind = type(question)  # not the thing itself: an oracle computes some of its members when they are asked for
+    if hasattr(kind, "canonical") and hasattr(kind, "version"):
+        return question, question.oracle
+    if hasattr(kind, "perturb") and hasattr(kind, "parameters"):
+        return None, question
+    raise fail("Responder", "the question", "an oracle or a survey; from_dict takes their JSON", question)
+
+
+def _own_response(oracle: _Described) -> Response:
+    made = oracle._response
+    if made is None:
+        raise ParameterError(
+            f"Responder: the oracle must be one of {', '.join(names())}, got {oracle.name!r}; "
+            "others draw by oracle.privatize"
+        )
+    return made
+
+
+def _of_survey(
+    fields: Mapping[str, Json], version: str | None
+) -> tuple[dict[str, Json], Response, list[str] | None, str]:
+    """Check what a survey's JSON says, and that it is the version which the program expects."""
+    oracle, labels = fields.get("oracle"), fields.get("labels")
+    if fields.get("format") != _SURVEY_FORMAT or not isinstance(oracle, Mapping) or "collect" not in fields:
+        raise ParameterError(
+            f"Responder: the survey must be its whole JSON with format {_SURVEY_FORMAT!r}, as a collector serves it "
+            "and Survey.canonical has it"
+        )
+    _refuse_stages(fields)
+    if labels is not None and not (isinstance(labels, list) and len({*map(str, labels)}) == len(labels) > 1):
+        raise ParameterError("Responder: the survey's labels must be a list of different texts")
+    actual = canonical_json.identifier(dict(fields))
+    if version is not None and VERSION("Responder", "version", version) != actual:
+        raise WireError(f"Responder: the version of the survey must be {version}, got {actual}")
+    size = {"domain_size": fields.get("domain_size") if labels is None else len(labels)}
+    described = {**oracle, **({} if oracle.get("name") == "rr" else size)}
+    parameters = {key: value for key, value in described.items() if key != "name"}
+    made = checked_response(described.get("name"), parameters)
+    if labels is not None and made.size != len(labels):
+        raise fail("Responder", "the number of labels", str(made.size), len(labels))
+    return described, made, labels, actual
+
+
+def _refuse_stages(fields: Mapping[str, Json]) -> None:
+    """Refuse surveys whose reports need more than the answer."""
+    collect = fields.get("collect")
+    rules: Mapping[str, Json] = collect if isinstance(collect, Mapping) else {}
+    if "search" in fields or fields.get("domain") is not None:
+        raise ParameterError("Responder: the survey must list its values; strings and searches are for Participant")
+    if rules.get("derive"):
+        raise ParameterError("Responder: the survey derives from tickets; answer it by Participant, with ticket=")
+    if rules.get("repeat") == "daily":
+        raise ParameterError("Responder: the survey is answered daily from a stored response; answer it by Participant")

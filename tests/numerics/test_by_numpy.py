@@ -1,0 +1,110 @@
+"""Small work without Numba: what NumPy does instead of a kernel is the same, and nothing small loads Numba."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fldp
+from fldp import wire
+from fldp.data import packing
+from fldp.numerics import kernels
+from fldp.numerics.kernels import U64
+from fldp.oracles.base.bit_reports import LANES, add_bits
+from fldp.oracles.base.symbol_reports import add_symbols
+from fldp.oracles.flexible.fhr import add_pairs, check_pairs
+
+GENERATOR = np.random.default_rng(8)
+
+
+def both(kernel, *arguments, outputs):
+    """Run the compiled kernel and its counterpart on copies of the outputs; return what each has written."""
+    written = []
+    for work in (kernel.compiled, kernel._by_numpy):
+        copies = [output.copy() for output in outputs]
+        rest = work(*arguments, *copies)
+        written.append((copies, rest))
+    return written
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+def test_symbols_are_counted_alike(dtype):
+    (one, _), (other, _) = both(
+        add_symbols, GENERATOR.integers(0, 200, 5000).astype(dtype), outputs=[np.ones(200, np.int64)]
+    )
+    assert np.array_equal(one[0], other[0])
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 64, 100])
+def test_bits_are_counted_alike(size):
+    data = GENERATOR.integers(0, 256, (700, -(-size // 8))).astype(np.uint8)
+    (one, _), (other, _) = both(add_bits, data, LANES, outputs=[np.ones(size, np.int64)])
+    assert np.array_equal(one[0], other[0])
+
+
+def test_pairs_are_counted_and_checked_alike():
+    pairs = GENERATOR.integers(0, 300, 4000).astype(np.uint16)
+    pairs[:2] = 5
+    state = [np.zeros(256, np.int64), np.zeros(256, np.int64)]
+    (one, _), (other, _) = both(add_pairs, pairs, U64(255), outputs=state)
+    assert all(map(np.array_equal, one, other))
+    (one, _), (other, _) = both(check_pairs, pairs, U64(255), outputs=[np.zeros(2000, np.bool_)])
+    assert np.array_equal(one[0], other[0])
+
+
+@pytest.mark.parametrize("widths", [(1,), (3,), (8,), (10, 10), (64, 2), (1, 2, 3, 4, 5), (33, 7)])
+@pytest.mark.parametrize("rows", [2, 7, 8, 1001])
+def test_packing_is_the_same(widths, rows):
+    columns = np.stack([GENERATOR.integers(0, 1 << min(width, 62), rows).astype(np.uint64) for width in widths], axis=1)
+    each = np.array(widths, np.uint8)
+    empty = np.zeros(-(-sum(widths) * rows // 8), np.uint8)
+    (one, _), (other, _) = both(packing._pack, columns, each, outputs=[empty])
+    assert np.array_equal(one[0], other[0])
+    (first, rest), (second, more) = both(packing._unpack, one[0], each, outputs=[np.zeros_like(columns)])
+    assert np.array_equal(first[0], columns)
+    assert np.array_equal(second[0], columns)
+    assert rest == more == 0
+    if sum(widths) * rows % 8:
+        one[0][-1] |= 128
+        (_, rest), (_, more) = both(packing._unpack, one[0], each, outputs=[np.zeros_like(columns)])
+        assert rest
+        assert more
+
+
+def test_numba_is_loaded_for_much_work_only(monkeypatch):
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    assert not kernels.pays(kernels.MAX_BY_NUMPY)
+    assert kernels.pays(kernels.MAX_BY_NUMPY + 1)
+    monkeypatch.setattr(kernels._mode, "always_compiled", True)
+    assert kernels.pays(1)
+    monkeypatch.setattr(kernels._mode, "always_compiled", False)
+    monkeypatch.setitem(sys.modules, "numba", kernels)
+    assert kernels.pays(1)
+
+
+def test_a_small_batch_goes_the_whole_way_without_numba():
+    """From values to estimates by way of bytes, for the oracles that count symbols, bits or pairs; the law is kept."""
+    code = (
+        "import sys, fldp, numpy as np\n"
+        "from fldp import wire\n"
+        "made = [cls(3.0, 5) for cls in (fldp.GRR, fldp.OUE, fldp.SUE, fldp.SS, fldp.HR, fldp.FHR)]\n"
+        "for oracle in (*made, fldp.RR(3.0)):\n"
+        "    values = np.repeat([0, 1], [3000, 1000])\n"
+        "    reports = wire.decode(wire.encode(oracle.privatize(values)))\n"
+        "    estimate = oracle.estimate(wire.decode_tally(wire.encode_tally(oracle.tally(reports))))\n"
+        "    off = np.abs(estimate.counts[:2] - [3000, 1000]) / estimate.stderr[:2]\n"
+        "    assert off.max() < 6, (oracle, off)\n"  # a false alarm in 10^7 runs
+        "print('numba' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "False\n", done.stderr
+
+
+def test_a_small_unseeded_batch_is_drawn_by_responses(monkeypatch):
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    oracle = fldp.OLH(1.0, 100)
+    values = list(range(100)) * 3
+    monkeypatch.setattr(type(oracle), "perturb", None)
+    reports = oracle.privatize(values)
+    assert len(reports) == len(wire.decode(wire.encode(reports))) == 300

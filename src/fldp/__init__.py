@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         Limits,
         Notion,
         Recovered,
+        Shuffled,
         Spent,
         Verification,
         Witness,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         integrity,
         poison,
         recover,
+        shuffled,
         verify,
     )
     from fldp.randomness.stream import Stream
@@ -142,6 +144,7 @@ __all__ = [
     "Reports",
     "Round",
     "Search",
+    "Shuffled",
     "Spent",
     "Stream",
     "StringOracle",
@@ -161,6 +164,7 @@ __all__ = [
     "poison",
     "postprocess",
     "recover",
+    "shuffled",
     "simulate",
     "verify",
 ]
@@ -185,7 +189,7 @@ _HOMES = {
     "fldp.participant.participant": "Answer Participant",
     "fldp.privacy": (
         "CLDP FLDP IDLDP LDP PLDP ULDP ApproximateLDP Audit Card Findings GroupedLDP Judgement Limit Limits Notion "
-        "Recovered Spent Verification Witness audit card integrity poison recover verify"
+        "Recovered Shuffled Spent Verification Witness audit card integrity poison recover shuffled verify"
     ),
     "fldp.randomness.stream": "Stream",
     "fldp.search.heavy_hitters": "heavy_hitters",

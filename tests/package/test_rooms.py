@@ -40,6 +40,7 @@ INSIDE = {  # the order of the second level
     "oracles": [
         "base",
         "exposure",
+        "crowd",
         "kit",
         "plain",
         "flexible",

@@ -23,7 +23,6 @@ from fldp.cli.oracle_options import OracleCommand
 from fldp.errors import ParameterError
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.exposure import exposure
 from fldp.privacy.auditor import CONFIDENCE, SAMPLES
 
 
@@ -137,7 +136,7 @@ def audit(
         typer.echo(audit_view.as_json(verdict, question.label, oracle, command))
     else:
         table = audit_view.audit_table(verdict, question.label)
-        tables.show(table, *audit_view.notes(verdict), exposure(oracle))
+        tables.show(table, *audit_view.notes(verdict), audit_view.given_away(verdict, oracle))
     if not verdict.holds:
         raise typer.Exit(1)
 

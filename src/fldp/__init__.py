@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         Limits,
         Notion,
         Recovered,
+        Shuffled,
         Spent,
         Verification,
         Witness,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         integrity,
         poison,
         recover,
+        shuffled,
         verify,
     )
     from fldp.randomness.stream import Stream
@@ -144,6 +146,7 @@ __all__ = [
     "Responder",
     "Round",
     "Search",
+    "Shuffled",
     "Spent",
     "Stream",
     "StringOracle",
@@ -163,6 +166,7 @@ __all__ = [
     "poison",
     "postprocess",
     "recover",
+    "shuffled",
     "simulate",
     "verify",
 ]
@@ -187,7 +191,7 @@ _HOMES = {
     "fldp.participant.participant": "Answer Participant",
     "fldp.privacy": (
         "CLDP FLDP IDLDP LDP PLDP ULDP ApproximateLDP Audit Card Findings GroupedLDP Judgement Limit Limits Notion "
-        "Recovered Spent Verification Witness audit card integrity poison recover verify"
+        "Recovered Shuffled Spent Verification Witness audit card integrity poison recover shuffled verify"
     ),
     "fldp.randomness.stream": "Stream",
     "fldp.responder.responder": "Responder",

@@ -43,6 +43,7 @@ INSIDE = {  # the order of the second level
     "oracles": [
         "base",
         "exposure",
+        "crowd",
         "kit",
         "plain",
         "flexible",

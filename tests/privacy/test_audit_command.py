@@ -45,6 +45,8 @@ def test_an_honest_stranger_passes_and_a_careless_one_does_not():
         "VIOLATION: this is not (epsilon 1, eta 1)-FLDP, which is plain LDP. At this eta, epsilon is at least 1"
         in found
     )
+    assert "rules out" not in found  # that is the declared oracle's, not this program's
+    assert "What else its reports give away was not seen" in found
 
 
 def test_a_survey_has_labels_and_a_version(tmp_path):

@@ -44,6 +44,7 @@ CATALOGUE: dict[str, dict[str, Entry]] = {
     "Privacy and attacks": {
         "verify": Entry("privacy", "Check the privacy of a mechanism, exactly."),
         "audit": Entry("privacy", "Test a client from the outside: does it keep its promise?"),
+        "shuffle": Entry("shuffle", "Say what being one of many adds, for who sees totals only."),
         "attack": Entry("privacy", "Measure how well somebody guesses an answer."),
         "integrity": Entry("integrity", "Look for patterns that honest reports cannot produce."),
         "poisoning": Entry("integrity", "Measure what fake users achieve."),
@@ -103,6 +104,7 @@ EXAMPLES = {
     "gateway rotate": "fldp gateway rotate --data collected",
     "verify": f"fldp verify {_GRR} --claim 'LDP(1)'",
     "audit": "fldp audit --survey survey.toml --command ./client",
+    "shuffle": "fldp shuffle --survey survey.toml --reports 1000000",
     "attack": "fldp attack --survey survey.toml --repeats 16",
     "integrity": "fldp integrity reports.fldp --survey survey.toml",
     "poisoning": f"fldp poisoning {_GRR} --share 0.01",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fldp.cli.options import AsJson, Candidates, takes_oracle
+from fldp.cli.options import Anytime, AsJson, Candidates, takes_oracle
 from fldp.cli.oracle_options import OracleCommand
 from fldp.cli.shell import app
 
@@ -24,6 +24,7 @@ def compare(
     ] = "population",
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     level: Annotated[float, typer.Option(help="The level of the intervals and tests, for all values at once.")] = 0.95,
+    anytime: Anytime = None,
     top: Annotated[int | None, typer.Option(min=1, help="How many of the clearest changes; a table shows 20.")] = None,
     as_json: AsJson = False,
     candidates: Candidates = None,
@@ -34,7 +35,7 @@ def compare(
 
     options: dict[str, Any] = {"decoder": decoder} if decoder else {}
     first, second = (_estimate(file, candidates, subject, options) for file in (before, after))
-    change = comparison.facts(first, second, level, people=people, top=top if as_json else top or 20)
+    change = comparison.facts(first, second, level, people=people, top=top if as_json else top or 20, anytime=anytime)
     if as_json:
         typer.echo(json.dumps(change, ensure_ascii=False, indent=1))
     else:

@@ -28,6 +28,9 @@ def integrity(
     false_alarm: Annotated[
         float, typer.Option(help="Honest reports are called dishonest with this probability at most.")
     ] = 0.001,
+    anytime: Annotated[
+        bool, typer.Option("--anytime", help="The rate is that of all looks together, while reports come in.")
+    ] = False,
     recover: Annotated[bool, typer.Option("--recover", help="Also estimate without the fakes that show.")] = False,
     as_json: AsJson = False,
     subject: "Subject | None" = None,
@@ -43,7 +46,7 @@ def integrity(
     question = subject.question if subject else Question(source.oracle)
     label = question.label
     with progress("testing", None):
-        verdict = privacy.integrity(source, false_alarm=false_alarm)
+        verdict = privacy.integrity(source, false_alarm=false_alarm, anytime=anytime)
         recovered, refusal = _recovered(source, verdict) if recover else (None, None)
     if recovered is not None and question.labels is not None:
         recovered = replace(recovered, labels=question.labels)

@@ -22,6 +22,10 @@ AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Output = Annotated[str, typer.Option("-o", "--output", help="Where to write; - is standard output.")]
 Since = Annotated[str | None, typer.Option("--since", "--from", help="The first UTC day, such as 2026-11-01.")]
 Until = Annotated[str | None, typer.Option(help="The last UTC day.")]
+Anytime = Annotated[
+    int | None,
+    typer.Option(help="Intervals that hold for all values and at every look; the number of reports that is planned."),
+]
 Column = Annotated[str | None, typer.Option(help="The column of a CSV or Parquet file.")]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fldp.cli.options import (
+    Anytime,
     AsCsv,
     AsJson,
     Candidates,
@@ -141,6 +142,7 @@ def estimate(
     ] = "linear",
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
+    anytime: Anytime = None,
     top: Annotated[
         int | None, typer.Option(min=1, help="How many of the largest; a table shows 20 by default.")
     ] = None,
@@ -165,6 +167,10 @@ def estimate(
         from fldp.data.postprocess import postprocess
 
         result = postprocess(result, post)
+    if anytime is not None:
+        from fldp.data.anytime_estimate import watch
+
+        result = watch(result, anytime)
     if as_json:
         typer.echo(tables.as_json(result, level, top))
     elif as_csv:

@@ -119,7 +119,6 @@ def audit(
 ) -> None:
     """Run an oracle, or a client of your own, many times; exit code 1 if its reports give away more than declared."""
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
-    from fldp.oracles.exposure import exposure
     from fldp.presentation import audit as audit_view
     from fldp.presentation import tables
     from fldp.privacy.auditor import audit as run
@@ -140,7 +139,7 @@ def audit(
         typer.echo(audit_view.as_json(verdict, question.label, oracle, command))
     else:
         table = audit_view.audit_table(verdict, question.label)
-        tables.show(table, *audit_view.notes(verdict), exposure(oracle))
+        tables.show(table, *audit_view.notes(verdict), audit_view.given_away(verdict, oracle))
     if not verdict.holds:
         raise typer.Exit(1)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fldp.data.anytime import anytime_interval, compared_anytime, reach_of_sum
 from fldp.data.comparison import POPULATION, RESPONDENTS, Comparison, compared, holm, sampling_variance, z_score
 from fldp.data.frames import Columns, FramedAtLevel
 from fldp.data.projections import repaired
@@ -43,9 +44,17 @@ class Total:
     stderr: float
     original: "Total | None" = None
     n: int | None = None
+    estimate: "Estimate | None" = field(default=None, repr=False, compare=False)  # that it is a sum of
+    values: int = field(default=1, repr=False)
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the two ends of a confidence interval; after post-processing, the unbiased one cut to [0, n]."""
+    def interval(self, level: float = 0.95, *, anytime: int | None = None) -> tuple[float, float]:
+        """Return the two ends of a confidence interval; after post-processing, the unbiased one cut to [0, n].
+
+        With ``anytime``, a planned number of reports, it holds at every look, as that of ``Estimate`` does.
+        """
+        if anytime is not None:
+            half = reach_of_sum(self, level, anytime)
+            return self.count - half, self.count + half
         if self.original is not None:
             low, high = np.clip(self.original.interval(level), 0, self.n)
             return float(low), float(high)
@@ -134,13 +143,18 @@ class Estimate(FramedAtLevel, Displayed):
         """Whether post-processing has made this estimate biased."""
         return self.original is not None
 
-    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
+    def interval(self, level: float = 0.95, *, simultaneous: bool = False, anytime: int | None = None) -> Floats:
         """Return confidence intervals of the counts, one row of two ends per value.
 
         Each interval covers its own true count with about this probability; with ``simultaneous`` all of them
         do at once (Bonferroni). A post-processed estimate has the intervals of the unbiased one, cut to
         what is possible: the processed counts have no error bars of their own.
+
+        They hold for one look that was decided beforehand. With ``anytime`` they hold at every look at once, for who
+        watches reports come in; it is the number of reports that is planned, at which they are narrowest.
         """
+        if anytime is not None:
+            return anytime_interval(self, level, anytime, simultaneous=simultaneous)
         if self.original is not None:
             return np.clip(self.original.interval(level, simultaneous=simultaneous), 0, self.n)
         miss = 1 - fraction("Estimate", "level", level)
@@ -195,7 +209,8 @@ class Estimate(FramedAtLevel, Displayed):
         own = float(np.sum(self.oracle.estimator.variances(plugged, self.totals, **options)[members]))
         shared = self.oracle.estimator.covariance_of_sum(self.n, plugged, members, **options)
         least = float(self.oracle.estimator.least_variances[members].max(initial=0.0))
-        return Total(known + float(self.counts[members].sum()), math.sqrt(max(least, own + shared)))
+        error = math.sqrt(max(least, own + shared))
+        return Total(known + float(self.counts[members].sum()), error, estimate=self, values=max(1, len(picked)))
 
     @property
     def rest(self) -> Total:
@@ -226,7 +241,7 @@ class Estimate(FramedAtLevel, Displayed):
         """
         return repaired(self, "norm-sub")
 
-    def compare(self, other: "Estimate", *, people: str = RESPONDENTS) -> Comparison:
+    def compare(self, other: "Estimate", *, people: str = RESPONDENTS, anytime: int | None = None) -> Comparison:
         """Compare the shares of all values with another, independent estimate over the same values.
 
         The same people repeating a remembered answer are not independent: their noise is the same in both.
@@ -235,13 +250,15 @@ class Estimate(FramedAtLevel, Displayed):
         chance. With ``"population"`` it is all who could have: who reported is chance, too, and the sampling variance
         adds to the noise. The promises of ``Comparison`` were checked from 30 reports on; for respondents only where
         the noise changes many reports, up to epsilon 4 or so, since a handful of changed reports has no normal law.
+        ``anytime``, the number of reports that is planned, is for comparisons that are watched, as in ``interval``.
         """
         self._check_comparable(other)
         one_of(RESPONDENTS, POPULATION)("Estimate", "people", people)
         before, after = self.original or self, other.original or other
         variances = (before._share_variances(people), after._share_variances(people))
         change = compared((before.frequencies, after.frequencies), variances, (before.n, after.n))
-        return replace(change, people=people, labels=self.labels)
+        found = replace(change, people=people, labels=self.labels)
+        return found if anytime is None else compared_anytime(found, (self, other), anytime)
 
     def _check_comparable(self, other: "Estimate") -> None:
         if not isinstance(other, Estimate) or len(other.counts) != len(self.counts):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from fldp.data.anytime import multiplier, planned_reports
 from fldp.data.comparison import z_score
 from fldp.data.frames import Columns, Framed, by_column
 from fldp.errors import ParameterError
@@ -25,6 +26,7 @@ from fldp.oracles import get_listed, listed_names
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
+from fldp.oracles.crowd import Shuffled, crowd_of
 from fldp.oracles.exposure import exposure
 from fldp.support.display import Displayed
 from fldp.support.exact_numbers import share_text
@@ -129,6 +131,23 @@ class Row:
         """The epsilon of plain LDP with the same error."""
         return plain_epsilon(self.oracle, self.decoder)
 
+    @property
+    def reach(self) -> float:
+        """Half the interval of the share that is known worst, as the dashboard shows it: all at once, at every look."""
+        worst = max(self.error_rare, self.error_mean, self.error_frequent)
+        share = self.users / planned_reports(self.oracle)
+        return worst * multiplier(share, (1 - LEVEL) / self.oracle.domain_size)
+
+    @property
+    def crowd(self) -> Shuffled | None:
+        """What a crowd of these users, half of them honest, adds for who sees totals only; None if it is not told."""
+        return crowd_of(self.oracle, self.users)
+
+    @property
+    def crowd_epsilon(self) -> float | None:
+        """The epsilon of a report for who sees totals only; None if it is not told."""
+        return None if self.crowd is None else self.crowd.epsilon
+
     def users_needed(self, error: float) -> int:
         """Return the users needed for this error."""
         return users_needed(self.oracle, error, self.decoder)
@@ -222,6 +241,7 @@ class Plan(Framed, Displayed):
 _COLUMNS = (
     *("oracle", "decoder", "recommended", "eligible", "error_rare", "error_frequent", "error_mean", "detectable"),
     *("bits", "words", "epsilon", "eta", "plain_epsilon", "anonymity", "server_work"),
+    "crowd_epsilon",
 )
 
 

@@ -58,6 +58,7 @@ Distance = Annotated[
     Literal["line", "ring"],
     Meta(description=f"near answers are hidden more than far ones; its oracle takes up to {MAX_NEAR} values"),
 ]
+Anytime = Annotated[bool, Meta(description="intervals that hold for all values and at every look")]
 PostProcessing = Annotated[Literal["clip", "norm-sub", "simplex"], Meta(description="post-processing, which is biased")]
 # A type checker reads no computed list of literals, so these are written out, and compared with what they repeat.
 assert (get_args(Scope), get_args(Domain), get_args(get_args(Distance)[0])) == (SCOPES, (STRINGS,), tuple(DISTANCES))
@@ -96,6 +97,7 @@ class EstimatesQuery(WindowQuery, frozen=True, rename={"since": "from", "until":
     post: PostProcessing | None = None
     method: Annotated[str, Meta(description="one of a string oracle's methods, where it has several")] | None = None
     format: Annotated[Literal["json", "csv", "parquet"], Meta(description="else by Accept, else JSON")] | None = None
+    anytime: Anytime = False
 
 
 class CompareQuery(WindowQuery, frozen=True, rename={"since": "from", "until": "to"}):
@@ -106,6 +108,7 @@ class CompareQuery(WindowQuery, frozen=True, rename={"since": "from", "until": "
     top: Top | None = None
     level: Level = 0.95
     decoder: Decoder | None = None
+    anytime: Anytime = False
 
 
 class MergeQuery(Query, frozen=True):
@@ -271,6 +274,12 @@ class EstimateRow(ReplyModel, frozen=True):
     frequency: float
 
 
+class Planned(ReplyModel, frozen=True):
+    """The number of reports at which intervals that hold at every look are narrowest."""
+
+    planned: Count
+
+
 Note = Annotated[str, Meta(description="where reports are too few, a sentence with the number that would do")]
 
 
@@ -288,6 +297,8 @@ class Estimates(ReplyModel, frozen=True):
     rows: list[EstimateRow]
     rest: Rest | UnsetType = UNSET
     note: Note | UnsetType = UNSET
+    anytime: Planned | UnsetType = UNSET
+    simultaneous: bool | UnsetType = UNSET
 
 
 class DayCount(ReplyModel, frozen=True):
@@ -321,6 +332,7 @@ class Changes(ReplyModel, frozen=True):
     values: Count
     changed: Count
     rows: list[ChangeRow]
+    anytime: Planned | UnsetType = UNSET
 
 
 class IntegrityTest(ReplyModel, frozen=True):
@@ -345,6 +357,7 @@ class Integrity(ReplyModel, frozen=True):
     conclusion: str
     tests: list[IntegrityTest]
     blind: list[str]
+    anytime: bool | UnsetType = UNSET
 
 
 class PlanReply(ReplyModel, frozen=True):

@@ -8,6 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.exposure import exposure
 from fldp.presentation.tables import visible
 from fldp.privacy.auditor import Audit, Finding
 from fldp.support.canonical_json import Json
@@ -75,6 +76,19 @@ def conclusion(audit: Audit) -> str:
         return f"VIOLATION: reports of different people are not independent.{shown}"
     both = " Besides, reports of different people are not independent." if "independence" in broken else ""
     return f"VIOLATION: this is not {claim}.{shown}{both}"
+
+
+def given_away(audit: Audit, oracle: FrequencyOracle) -> str:
+    """Say what a report gives away: of what violates its declaration, only what was seen of it.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=1.0, domain_size=2)
+    >>> given_away(fldp.audit(oracle, samples=400, rng=7), oracle)
+    'As declared: One report rules out no value for certain.'
+    """
+    if audit.holds:
+        return f"As declared: {exposure(oracle)}"
+    return "What else its reports give away was not seen: what is declared says nothing about what violates it."
 
 
 def as_json(audit: Audit, label: Label = str, oracle: FrequencyOracle | None = None, command: str | None = None) -> str:

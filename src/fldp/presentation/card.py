@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from fldp.oracles.crowd import Shuffled
 from fldp.presentation.card_text import Section, mean_left, sections, title
 from fldp.presentation.plot import FAINT, INK, Axes, Figure, colour_of, figure, figures, literal, save
 from fldp.privacy.elimination_attack import Repeats
@@ -63,7 +64,19 @@ def facts(card: Card) -> dict[str, Json]:
             "trials": card.averaging.trials,
         },
         "decoders": [_deal_facts(deal) for deal in card.deals],
+        "crowd": None if card.crowd is None else crowd_facts(card.crowd),
         "words": {section.heading: list(section.lines) for section in sections(card)},
+    }
+
+
+def crowd_facts(crowd: Shuffled) -> dict[str, Json]:
+    """Return what a crowd adds, in numbers."""
+    return {
+        "epsilon": crowd.epsilon,
+        "delta": crowd.delta,
+        "reports": crowd.reports,
+        "honest": crowd.honest,
+        "gamma": crowd.gamma,
     }
 
 

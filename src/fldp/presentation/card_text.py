@@ -6,6 +6,7 @@ from math import exp, expm1
 
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import lasting_epsilon
+from fldp.oracles.crowd import Shuffled, stands_out
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import LEVEL, MAX_REPEATS, Card, Deal
 from fldp.support.exact_numbers import share_text
@@ -38,9 +39,46 @@ def sections(card: Card) -> list[Section]:
         Section("The two numbers", _numbers(card)),
         Section("What can be learned from all answers together", _accuracy(card)),
     ]
+    told = _in_a_crowd(card)
+    always += [Section("If only totals are published", told)] if told else []
     if card.oracle.eta < 1:
         return [*always, Section("Plain local privacy that is as exact", _plain(card))]
     return always if card.oracle.name == "oue" else [*always, Section("Another way to be as exact", _other(card))]
+
+
+def _in_a_crowd(card: Card) -> tuple[str, ...]:
+    """Say what being one of many adds, that it adds nothing, or nothing at all where that is not known."""
+    nothing = stands_out(card.oracle)
+    if nothing is not None:
+        return (nothing,)
+    return () if card.crowd is None else (in_a_crowd(card.crowd, card.oracle.epsilon), TWO_LOOKS)
+
+
+TWO_LOOKS = (
+    "Who may look at the results more than once can subtract two looks; for them, only those who answered between the "
+    "two are a crowd."
+)
+
+
+def short(delta: float) -> str:
+    """Write a small probability with two digits.
+
+    >>> short(2e-7), short(1.25e-12)
+    ('2e-7', '1.2e-12')
+    """
+    digits, _, power = f"{delta:.2g}".partition("e")
+    return f"{digits}e{int(power)}" if power else digits
+
+
+def in_a_crowd(crowd: Shuffled, epsilon: float) -> str:
+    """Say what a crowd adds, and for whom it adds nothing."""
+    share = "half" if crowd.honest == 0.5 else percent(crowd.honest)
+    seen = f"For somebody who sees only published totals of at least {crowd.reports:,} answers"
+    kept = f"epsilon {number(crowd.epsilon, 2, ROUND_CEILING)}, delta {short(crowd.delta)}"
+    return (
+        f"{seen}, of which at least {share} were given honestly: {kept}. For the collector itself: "
+        f"epsilon {number(epsilon, 6)}."
+    )
 
 
 def number(amount: float, digits: int = 3, rounding: str = ROUND_HALF_EVEN) -> str:

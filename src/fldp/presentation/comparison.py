@@ -7,13 +7,16 @@ from rich.table import Table
 
 from fldp.data.comparison import Comparison
 from fldp.data.estimate import Estimate
+from fldp.presentation.looks import CONDITIONS, watched_facts
 from fldp.presentation.tables import visible
+from fldp.support.canonical_json import Json
 from fldp.support.validation import counted
 
 
 class Change(TypedDict):
     """How all shares changed, between how many reports; a row has the fields that ``facts`` gives it."""
 
+    anytime: NotRequired[Json]
     n: NotRequired[int]
     other_n: NotRequired[int]
     level: float
@@ -24,7 +27,13 @@ class Change(TypedDict):
 
 
 def facts(
-    before: Estimate, after: Estimate, level: float, *, people: str = "population", top: int | None = None
+    before: Estimate,
+    after: Estimate,
+    level: float,
+    *,
+    people: str = "population",
+    top: int | None = None,
+    anytime: int | None = None,
 ) -> Change:
     """Return how every share changed, the clearest change first.
 
@@ -38,7 +47,7 @@ def facts(
     >>> change["changed"], [row["changed"] for row in change["rows"]]
     (2, [True, True, False])
     """
-    return facts_of(before.compare(after, people=people), level, top)
+    return facts_of(before.compare(after, people=people, anytime=anytime), level, top)
 
 
 def facts_of(change: Comparison, level: float, top: int | None = None) -> Change:
@@ -51,7 +60,9 @@ def facts_of(change: Comparison, level: float, top: int | None = None) -> Change
         rows = [{"value": row.pop("value"), "label": str(value), **row} for row, value in zip(rows, shown, strict=True)]
     count = int(change.significant(level).sum())
     facts = Change(level=level, people=change.people, values=len(change.z), changed=count, rows=rows)
-    return facts if change.n is None else Change(n=change.n[0], other_n=change.n[1], **facts)
+    if change.n is not None:
+        facts = Change(n=change.n[0], other_n=change.n[1], **facts)
+    return facts | Change(**watched_facts(change))  # type: ignore[typeddict-item, no-any-return]
 
 
 def _plain(cell: Any) -> str | float:
@@ -93,4 +104,5 @@ def notes(change: Change) -> list[str]:
         f"{count}About {of}.",
         "Intervals hold for all values at once (Bonferroni). P-values are adjusted for the number of values (Holm), "
         f"so the chance that any value is wrongly called changed is at most {1 - change['level']:.3g}.",
+        *([f"They hold whenever you look. {CONDITIONS}"] if "anytime" in change else []),
     ]

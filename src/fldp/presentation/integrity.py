@@ -69,10 +69,19 @@ def seen(finding: IntegrityFinding, label: Label = str) -> str:
     )
 
 
+WITHDRAWN = "Where reports were taken back, it holds only if that did not depend on what they said."
+
+
 def notes(result: Findings, label: Label = str) -> list[str]:
     """Return the notes below the table."""
-    rate = f"Honest reports fail any of these tests with a probability of at most {result.false_alarm:g}."
-    return [conclusion(result, label), rate, "Not visible here: " + "; ".join(result.blind) + "."]
+    looks = ", however often they are looked at while more come in" if result.anytime else ""
+    rate = f"Honest reports fail any of these tests with a probability of at most {result.false_alarm:g}{looks}."
+    return [
+        conclusion(result, label),
+        rate,
+        *([WITHDRAWN] if result.anytime else []),
+        "Not visible here: " + "; ".join(result.blind) + ".",
+    ]
 
 
 def facts(result: Findings, label: Label = str) -> dict[str, Json]:
@@ -82,6 +91,7 @@ def facts(result: Findings, label: Label = str) -> dict[str, Json]:
         "n": result.n,
         "source": result.source,
         "false_alarm": result.false_alarm,
+        **({"anytime": True} if result.anytime else {}),
         "passed": result.passed,
         "p_value": result.p_value,
         "conclusion": conclusion(result, label),

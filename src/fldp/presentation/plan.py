@@ -14,6 +14,7 @@ from fldp.estimation.string_planner import StringRow
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.base.treatment import treatment_of
 from fldp.oracles.exposure import exposure
+from fldp.presentation.card import crowd_facts
 from fldp.presentation.plot import INK, colour_of, figure, save
 from fldp.presentation.tables import screen_width
 from fldp.support.canonical_json import Json
@@ -24,8 +25,9 @@ NOTES = (
     f"Seen from: the smallest frequency whose {100 * LEVEL:.0f} % interval (two-sided) lies above zero.",
     "Plain eps: the epsilon at which plain LDP (OUE) has the same error of a rare value.",
     "Ruled out: how many values a report can exclude for certain.",
+    "Crowd: the epsilon for who sees only published totals of these users, half of them honest (fldp shuffle).",
 )
-_WIDE = 118  # characters, of the table with lines and all columns
+_WITH_CROWD, _WIDE = 84, 127  # characters, of the table with lines and all columns
 HEADINGS = (
     "error,\nrare", "error,\n1 % item", "error,\nmean", "seen\nfrom", "bits", "eps", "eta", "plain\neps", "ruled\nout",
 )  # fmt: skip
@@ -35,6 +37,9 @@ def plan_table(plan: Plan) -> Table:
     """Return a table of the oracles, with the recommended one marked; without the server's work on a narrow screen."""
     title = f"{plan.users:,} users, {plan.domain_size:,} values, epsilon {plan.epsilon:g}; * is recommended"
     table, wide = _table(title, *HEADINGS), screen_width() >= _WIDE
+    crowd = screen_width() >= _WITH_CROWD
+    if crowd:
+        table.add_column("crowd", justify="right")
     if wide:
         table.add_column("server")
     else:
@@ -49,6 +54,7 @@ def plan_table(plan: Plan) -> Table:
             str(row.eta),
             f"{row.plain_epsilon:.3g}",
             f"up to {ruled_out:,}" if ruled_out else "nothing",
+            *([_crowd(row)] if crowd else []),
             *([row.server_work] if wide else []),
             style=_style(plan, row),
         )
@@ -148,6 +154,7 @@ def _percent(share: float | None) -> str:
 
 
 def _facts(plan: Plan, row: Row) -> dict[str, Json]:
+    crowd = row.crowd
     return {
         "oracle": describe(row.oracle),
         "decoder": row.decoder,
@@ -158,6 +165,7 @@ def _facts(plan: Plan, row: Row) -> dict[str, Json]:
         "error_frequent": row.error_frequent,
         "error_mean": row.error_mean,
         "detectable": row.detectable,
+        "reach": row.reach,
         "bits": row.bits,
         "client_words": row.words,
         "server_work": row.server_work,
@@ -167,7 +175,14 @@ def _facts(plan: Plan, row: Row) -> dict[str, Json]:
         "plain_epsilon": row.plain_epsilon,
         "exposure": exposure(row.oracle),
         "derives": can_derive(row.oracle),
+        "crowd": None if crowd is None else crowd_facts(crowd),
     }
+
+
+def _crowd(row: Row) -> str:
+    if row.eta < 1:
+        return "nothing"
+    return "-" if row.crowd_epsilon is None else f"{row.crowd_epsilon:.2g}"
 
 
 def _needs(row: Row, error: float) -> dict[str, Json]:

@@ -21,6 +21,7 @@ from fldp.estimation.combine import Combined
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.exposure import exposure
+from fldp.presentation.looks import watched_facts, watched_notes
 from fldp.search.rounds import Round
 from fldp.support.canonical_json import Json
 from fldp.support.csv_cells import escape_row
@@ -93,7 +94,7 @@ def estimate_notes(estimate: Estimate) -> list[str]:
         notes.append(f"None of these candidates: {rest.count:,.1f}, standard error {rest.stderr:,.1f}.")
     if estimate.original is not None:
         notes.append(f"By {estimate.method}: biased. The intervals are those of the unbiased estimate.")
-    return [*notes, *dict.fromkeys(exposure(part.oracle) for part in parts)]
+    return [*notes, *watched_notes(estimate), *dict.fromkeys(exposure(part.oracle) for part in parts)]
 
 
 def _source(estimate: Estimate) -> str:
@@ -136,6 +137,7 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
             "level": level,
             **({} if estimate.note is None else {"note": estimate.note}),
             **_rest(estimate),
+            **watched_facts(estimate),
             "rows": _rows(estimate, level, top),
         },
         ensure_ascii=False,

@@ -1,5 +1,6 @@
 """Privacy analysis: notions, verifier, auditor, attacks, poisoning, integrity tests, privacy card, limits."""
 
+from fldp.oracles.crowd import Shuffled, shuffled
 from fldp.participant.limits import Limit, Limits, Spent
 from fldp.privacy.auditor import Audit, Finding, audit, choose_values, repeated
 from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
@@ -31,6 +32,7 @@ __all__ = [
     "Notion",
     "Recovered",
     "Repeats",
+    "Shuffled",
     "Spent",
     "Verification",
     "Witness",
@@ -48,6 +50,7 @@ __all__ = [
     "remaining",
     "repeated",
     "repeats",
+    "shuffled",
     "verify",
 ]
 

@@ -13,6 +13,7 @@ from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
+from fldp.oracles.crowd import Shuffled, crowd_of
 from fldp.oracles.plain.unary import OUE
 from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination_attack import Repeats, repeats
@@ -50,7 +51,7 @@ class Card(Displayed):
 
     ``left[k]`` is the mean number of values that ``k`` independent reports of one value leave possible, exactly.
     ``least_left`` is the least that one report can leave. ``print`` and ``text`` say it in words, as ``fldp card``
-    does; ``html`` is a page with pictures.
+    does; ``html`` is a page with pictures. ``crowd`` is what being one of many adds, where that may be told.
 
     >>> import fldp
     >>> card = fldp.card(fldp.RR(epsilon=1.0), users=100)
@@ -67,6 +68,7 @@ class Card(Displayed):
     repeats: Repeats
     averaging: Averaging
     deals: tuple[Deal, ...]
+    crowd: Shuffled | None = None
 
     @property
     def certain(self) -> bool:
@@ -139,7 +141,16 @@ def card(
     deals = tuple(_deal(oracle, decoder, users, prior, stream) for decoder in oracle.decoders or (None,))
     advance(0.2)
     left = values_left(oracle, MAX_REPEATS)
-    return Card(oracle, survey, users, guess, oracle.anonymity, left, known, averaged, deals)
+    return Card(
+        oracle, survey, users, guess, oracle.anonymity, left, known, averaged, deals, _crowd(oracle, survey, users)
+    )
+
+
+def _crowd(oracle: FrequencyOracle, survey: Survey | None, users: int) -> Shuffled | None:
+    """Return what being one of many adds; nothing is said where people answer again, or tickets decide a part."""
+    if survey is not None and (survey.daily or survey.derives):
+        return None
+    return crowd_of(oracle, users)
 
 
 def _trials(oracle: FrequencyOracle, reports: int) -> int:

@@ -8,7 +8,7 @@ from fldp.collector.http.query import compared_days
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.survey_cache import PublishedSurvey
-from fldp.collector.service.windows import estimate, require_minimum, snapshot_with
+from fldp.collector.service.windows import estimate, planned_for, require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days
 from fldp.collector.storage.window import DayWindow
 from fldp.interface.models import CompareQuery
@@ -48,4 +48,5 @@ def _facts(
     checkpoint()
     options = {"decoder": query.decoder} if query.decoder else {}
     before, after = (estimate(survey, tally, options, candidates) for tally in tallies)
-    return comparison.facts(before, after, query.level, top=query.top)
+    planned = planned_for(published) if query.anytime else None
+    return comparison.facts(before, after, query.level, top=query.top, anytime=planned)

@@ -21,9 +21,10 @@ from fldp.collector.service.lake_writer import write_reports
 from fldp.collector.service.problems import Problem
 from fldp.collector.service.scratch import closing_on_error, making_room, scratch_file
 from fldp.collector.service.survey_cache import PublishedSurvey
-from fldp.collector.service.windows import estimate, require_minimum, snapshot_with
+from fldp.collector.service.windows import estimate, planned_for, require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days, Snapshot
 from fldp.collector.storage.window import DayWindow
+from fldp.data.anytime_estimate import watch
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Tally
 from fldp.interface.models import DayCount, EstimatesQuery, Query, WindowQuery
@@ -148,6 +149,7 @@ def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, 
     counts = estimate(published.survey, tally, asked.options, candidates)
     checkpoint()
     counts = postprocess(counts, query.post) if query.post else counts
+    counts = watch(counts, planned_for(published)) if query.anytime else counts
     return tag, _spooled(collector, encoded(counts, asked.form, query.level, query.top))
 
 

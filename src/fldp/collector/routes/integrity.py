@@ -13,7 +13,7 @@ from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.service.windows import require_minimum, snapshot_with
 from fldp.collector.storage.protocol import Days, Snapshot
 from fldp.collector.storage.segments import batches
-from fldp.collector.storage.window import DayWindow
+from fldp.collector.storage.window import ALL, DayWindow
 from fldp.data.reports import Reports, Tally
 from fldp.interface.models import WindowQuery
 from fldp.presentation.integrity import facts
@@ -22,7 +22,10 @@ MAX_BYTES = 1 << 27  # of memory for reports that are tested one by one; beyond 
 
 
 async def integrity(call: Call[WindowQuery, None]) -> Response:
-    """Test the reports of a window, or their tally where the reports are not stored or are too many."""
+    """Test the reports of a window, or their tally where the reports are not stored or are too many.
+
+    All days together are watched, so the rate of false alarms is that of all looks; that of a window is for one look.
+    """
     published = await requested_version(call)
     return reply(await call.compute(_tested, published, days_of(call.query)))
 
@@ -31,7 +34,8 @@ def _tested(collector: Collector, published: PublishedSurvey, days: Days) -> dic
     with snapshot_with(collector.store, published) as snapshot:
         tally, reports = _sources(snapshot, published, days)
     checkpoint()
-    return facts(privacy.integrity(reports or tally, tally=tally), published.survey.label)
+    verdict = privacy.integrity(reports or tally, tally=tally, anytime=days == ALL)
+    return facts(verdict, published.survey.label)
 
 
 def _sources(snapshot: Snapshot, published: PublishedSurvey, days: Days) -> tuple[Tally, Reports | None]:

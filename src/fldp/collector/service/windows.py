@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from fldp.collector.service.problems import Problem, not_found
 from fldp.collector.service.survey_cache import PublishedSurvey
 from fldp.collector.storage.protocol import CollectorStore, Snapshot
+from fldp.data.anytime import PLANNED
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Tally
 from fldp.errors import DomainError
@@ -27,6 +28,11 @@ def require_minimum(n: int, published: PublishedSurvey) -> None:
     minimum = published.survey.collect["minimum"]
     if n < minimum:
         raise Problem(403, "too-few", f"nothing is shown of fewer than {counted(minimum, 'report')}", minimum=minimum)
+
+
+def planned_for(published: PublishedSurvey) -> int:
+    """Return the number of reports that intervals for every look are planned with: fixed by the survey, not by data."""
+    return PLANNED * int(published.survey.collect["minimum"])
 
 
 def estimate(

@@ -25,6 +25,7 @@ from fldp.data.reports import Array, Tally
 from fldp.data.values import Values, as_values
 from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
+from fldp.oracles.base.blanket import Blanket
 from fldp.oracles.base.claims import Claim, Scores
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.moved_members import with_own_answers
@@ -186,6 +187,10 @@ class Analysis(Generic[O_co]):
         It serves domains on which the law is too large to enumerate.
         """
         del value, other
+        return None
+
+    def blanket(self) -> Blanket | None:
+        """Return the part of the law that no value changes, which hides people in a crowd; None if it is not stated."""
         return None
 
     def overlaps(self) -> dict[Fraction, Fraction] | None:
@@ -399,6 +404,9 @@ class ListedAnalysis(Analysis[Listed]):
 
     def profile(self, value: int = 0, other: int = 1) -> Profile | None:
         return self._strings.profile(self._mark(value), self._mark(other))
+
+    def blanket(self) -> Blanket | None:
+        return self._strings.blanket()
 
     def sample_values(self, start: int, stop: int) -> list[int]:
         """Return a few more than two values, since every pair collides in other places."""

@@ -14,6 +14,7 @@ from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import analyses, analysis
+from fldp.oracles.base.blanket import Blanket, two_levels
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
@@ -144,6 +145,12 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR]):
         bands = [Band(cells * count, each * count * a, each * count * b) for count, a, b in ways]
         bands.append(Band(cells * (K - 1) * g * g, 1 - Fraction(1, K), Fraction(0)))
         return Profile.of(bands, self.oracle.parities.rows**self.oracle.parities.masks * g)
+
+    def blanket(self) -> Blanket | None:
+        """Without a leak, two items agree in the symbol under one choice of masks in ``g``."""
+        share = Fraction(1, 1 << self.oracle.parities.bits)
+        leaks = self.oracle.parities.leaks
+        return None if leaks else two_levels(self.oracle.coin.p / self.oracle.coin.q, share, share**2)
 
     def law(self, value: int, public: Public = None) -> Law:
         if public is None:

@@ -5,6 +5,7 @@ import numpy as np
 from fldp.data.reports import Array
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
+from fldp.oracles.base.blanket import Blanket, two_levels_of
 from fldp.oracles.base.claims import NAMED
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
@@ -28,6 +29,10 @@ class GRRAnalysis(PureAnalysis[GRR | RR]):
         del value, other
         p, q, rest = self.oracle.estimator.p, self.oracle.estimator.q, self.oracle.domain_size - 2
         return Profile.of([Band(1, p, q), Band(1, q, p), Band(rest, rest * q, rest * q)], self.oracle.domain_size)
+
+    def blanket(self) -> Blanket:
+        p, q = self.chances()
+        return two_levels_of(p / q, p, q)
 
     def likelihoods(self, data: Array) -> Floats:
         return np.where(

@@ -9,6 +9,7 @@ from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import Analysis, analyses
+from fldp.oracles.base.blanket import Blanket, two_levels
 from fldp.oracles.base.claims import UNUSED, CellClaim, Claim, supports
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
@@ -41,6 +42,12 @@ class HRAnalysis(Analysis[HR]):
         else:
             bands += [Band(half // 2, a / 2, b / 2) for a in (p, q) for b in (p, q)]
         return Profile.of(bands, self.oracle.symbols)
+
+    def blanket(self) -> Blanket:
+        """Two values of one block share a quarter of its symbols, those of different blocks none."""
+        share = Fraction(1, 2 * self.oracle.blocks)
+        both = Fraction(1, 4) if self.oracle.blocks == 1 else Fraction(0)
+        return two_levels(self.oracle.coin.p / self.oracle.coin.q, share, both)
 
     def sample_values(self, start: int, stop: int) -> list[int]:
         return [value for value in dict.fromkeys((start, start + 1, start + self.oracle.blocks)) if value < stop]

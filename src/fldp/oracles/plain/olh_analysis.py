@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from fldp.numerics.kernels import U64
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
 from fldp.oracles.base.analysis import analyses
+from fldp.oracles.base.blanket import Blanket, two_levels
 from fldp.oracles.base.claims import CellClaim, ChanceClaim, Claim, Scores
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
@@ -106,6 +108,11 @@ class OLHAnalysis(PureAnalysis[OLH]):
     @property
     def outcomes(self) -> int:
         return self.oracle.symbols
+
+    def blanket(self) -> Blanket:
+        """Take the hash for a random function, under which two values share a symbol in one seed of ``g``."""
+        share = Fraction(1, self.oracle.symbols)
+        return two_levels(self.oracle.coin.p / self.oracle.coin.q, share, share**2)
 
     def likelihoods(self, data: Array) -> Floats:
         hashes = keyed_hash(data["seed"][:, None], np.arange(self.oracle.domain_size, dtype=np.uint64))

@@ -8,6 +8,7 @@ from fldp.data.reports import Array, Tally
 from fldp.numerics.projective_geometry import hyperplane_sums, opposite
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
+from fldp.oracles.base.blanket import Blanket, two_levels_of
 from fldp.oracles.base.claims import UNUSED, CellClaim, Claim, supports
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
@@ -35,6 +36,9 @@ class PGRAnalysis(PureAnalysis[PGR]):
         neither = self.oracle.space.size - both - 2 * either
         sizes = ((both, p, p), (either, p, q), (either, q, p), (neither, q, q))
         return Profile.of((Band(count, count * a, count * b) for count, a, b in sizes), self.oracle.space.size)
+
+    def blanket(self) -> Blanket:
+        return two_levels_of(self.oracle.coin.p / self.oracle.coin.q, *self.chances())
 
     def likelihoods(self, data: Array) -> Floats:
         inside = opposite(data, np.arange(self.oracle.domain_size), self.oracle.space)

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
+from fldp.oracles.base.blanket import Blanket, two_levels_of
 from fldp.oracles.base.claims import Scores
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.strategy import Generator, Strategy, Targets, supports_worth
@@ -57,6 +58,10 @@ class SSAnalysis(PureAnalysis[SS]):
     @property
     def outcomes(self) -> int:
         return comb(self.oracle.domain_size, self.oracle.size) if self.oracle.domain_size < 64 else 1 << 63
+
+    def blanket(self) -> Blanket:
+        """Take sets of one size for uniform, which they are within ``2 w d/2^64``."""
+        return two_levels_of(self.oracle.coin.ratio, *self.chances())
 
     def likelihoods(self, data: Array) -> Floats:
         """Sets of one size are taken for uniform, which they are within ``2 w d/2^64``."""

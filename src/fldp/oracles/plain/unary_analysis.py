@@ -11,6 +11,7 @@ from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.bit_strategy import BitStrategy, set_bits
+from fldp.oracles.base.blanket import Blanket, two_levels_of
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
 from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
@@ -39,6 +40,9 @@ class UnaryAnalysis(PureAnalysis[SUE | OUE]):
         )
         bands = (Band(each, own[a] * rest[b], rest[a] * own[b]) for a in (0, 1) for b in (0, 1))
         return Profile.of(bands, self.outcomes)
+
+    def blanket(self) -> Blanket:
+        return two_levels_of(self.oracle.coins.ratio, *self.chances())
 
     def likelihoods(self, data: Array) -> Floats:
         """Up to a common factor, a value is likely or not by its own bit alone."""

@@ -12,6 +12,7 @@ from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Array, Tally
 from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import Analysis, StringAnalysis, analyses, analysis
+from fldp.oracles.base.blanket import Blanket
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.numbered_strategy import Numbered
@@ -96,6 +97,10 @@ class SketchAnalysis(StringAnalysis[CMS | HCMS]):
         ]
         bands.append(Band(shared * every, Fraction(shared, self.oracle.hashes), Fraction(shared, self.oracle.hashes)))
         return Profile.of(bands, self.oracle.hashes * every)
+
+    def blanket(self) -> Blanket | None:
+        """The worst two strings never collide: then it is the blanket of the response, whatever the hash function."""
+        return self._response.blanket()
 
     def law(self, value: int, public: Public = None) -> Law:
         self.check_enumerable(value)

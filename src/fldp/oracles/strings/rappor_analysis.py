@@ -14,6 +14,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base import bit_reports
 from fldp.oracles.base.analysis import StringAnalysis, analyses
 from fldp.oracles.base.bit_strategy import BitStrategy
+from fldp.oracles.base.blanket import Blanket, by_bits
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.numbered_strategy import Numbered
 from fldp.oracles.base.oracle import Law, Public
@@ -74,6 +75,10 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
             yield Band(
                 times * ways << (self.oracle.bits - own - others), share * ways * mass, share * ways * other_mass
             )
+
+    def blanket(self) -> Blanket:
+        """That of one report: a person who reports again is hidden less."""
+        return by_bits(self.oracle.hashes, self.oracle.coins.q_star, self.oracle.coins.p_star)
 
     def law(self, value: int, public: Public = None) -> Law:
         return self._law(value, public, self.oracle.coins.p_star, self.oracle.coins.q_star)

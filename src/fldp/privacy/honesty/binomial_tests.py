@@ -65,18 +65,20 @@ def judge(
     p_value = min(1.0, 2 * hits.size * tail(count, of, least, most))  # each cell has two tails
     what, about = (f"value {cell}", (cell,)) if name is None else (name(cell), ())
     return IntegrityFinding(
-        test, claim, f"{what}: {count:,} of {of:,}, {_expected(count, of, least, most)}", p_value, about
+        test, claim, f"{what}: {count:,} of {of:,}, {expected(count, of, least, most)}", p_value, about
     )
 
 
-def _expected(count: int, trials: int, low: float, high: float) -> str:
+def expected(count: int, trials: int, low: float, high: float) -> str:
+    """Say how many were expected of this many trials, at least or at most."""
     low, high = trials * low, trials * high
     if low == high:
-        return f"{_plain(low)} expected"
-    return f"at least {_plain(low)} expected" if count < low else f"at most {_plain(high)} expected"
+        return f"{plain(low)} expected"
+    return f"at least {plain(low)} expected" if count < low else f"at most {plain(high)} expected"
 
 
-def _plain(number: float) -> str:
+def plain(number: float) -> str:
+    """Write a number of reports."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
@@ -120,7 +122,7 @@ def judge_total(test: str, claim: str, total: int, parts: list[tuple[int, float]
     """
     mean = sum(trials * share for trials, share in parts)
     p_value = min(1.0, 2 * math.exp(_log_tail(total, parts, 1.0 if total > mean else -1.0)))
-    return IntegrityFinding(test, claim, f"in all: {total:,}, {_plain(mean)} expected", p_value)
+    return IntegrityFinding(test, claim, f"in all: {total:,}, {plain(mean)} expected", p_value)
 
 
 def judge_sum(
@@ -135,7 +137,7 @@ def judge_sum(
     """
     above = total > n
     p_value = min(1.0, 2 * math.exp(float(bennett(abs(total - n), n, variance, most[0] if above else most[1]))))
-    return IntegrityFinding(test, claim, f"in all: {_plain(total)}, {_plain(n)} expected", p_value)
+    return IntegrityFinding(test, claim, f"in all: {plain(total)}, {plain(n)} expected", p_value)
 
 
 def _log_tail(total: int, parts: list[tuple[int, float]], side: float) -> float:

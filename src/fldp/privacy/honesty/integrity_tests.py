@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import DomainError, MergeError
@@ -10,6 +11,7 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.revelations import ReportPart
 from fldp.privacy.honesty.binomial_tests import IntegrityFinding, judged
 from fldp.privacy.honesty.pair_tests import judge_pairs
+from fldp.privacy.honesty.sequential_tests import judged_anytime
 from fldp.support.display import Displayed
 from fldp.support.validation import fraction
 
@@ -22,7 +24,7 @@ class Findings(Displayed):
 
     ``passed`` is false if the reports cannot all be honest: of honest collections, whatever the data, at most a share
     ``false_alarm`` is called dishonest. ``flagged`` are the tests that failed, ``blind`` is what no test here can see.
-    Passing is no proof.
+    Passing is no proof. ``anytime``: the rate is that of all looks together.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=5)
@@ -36,6 +38,7 @@ class Findings(Displayed):
     source: str
     findings: tuple[IntegrityFinding, ...]
     false_alarm: float
+    anytime: bool = False
 
     @property
     def p_value(self) -> float:
@@ -62,11 +65,20 @@ class Findings(Displayed):
         return f"<integrity of {self.n} reports of {self.oracle!r}: {f'flagged by {odd}' if odd else 'nothing odd'}>"
 
 
-def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alarm: float = FALSE_ALARM) -> Findings:
+def integrity(
+    source: Reports | Tally,
+    *,
+    tally: Tally | None = None,
+    false_alarm: float = FALSE_ALARM,
+    anytime: bool = False,
+) -> Findings:
     """Test whether reports, or their tally, can be honest, whatever the data.
 
     Honest reports fail with probability at most ``false_alarm``, over all tests together (Bonferroni). ``tally``, if
     known, is the tally of the reports: for some oracles, counting is most of the work.
+
+    The rate is that of one look. With ``anytime`` it is that of all looks together while reports come in; to see an
+    excess then takes about twice the reports.
 
     >>> import fldp, numpy
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=20)
@@ -86,8 +98,8 @@ def integrity(source: Reports | Tally, *, tally: Tally | None = None, false_alar
     whole = source if isinstance(source, Tally) else tally or source.oracle.tally(source)
     if data is not None and (whole.oracle, whole.n) != (source.oracle, len(data)):
         raise MergeError(f"integrity: the tally must belong to the {len(data)} reports, got {whole!r}")
-    findings = tuple(_tested(source.oracle, whole, data))
-    return Findings(source.oracle, whole.n, "tally" if data is None else "reports", findings, chance)
+    findings = tuple(_tested(source.oracle, whole, data, anytime))
+    return Findings(source.oracle, whole.n, "tally" if data is None else "reports", findings, chance, anytime)
 
 
 def _as_sent(source: Reports | Tally) -> Reports | Tally:
@@ -98,21 +110,20 @@ def _as_sent(source: Reports | Tally) -> Reports | Tally:
     return Reports(sent, source.data) if isinstance(source, Reports) else Tally(sent, source.state, source.n)
 
 
-def _tested(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[IntegrityFinding]:
+def _tested(oracle: Oracle, tally: Tally, data: Array | None, anytime: bool) -> Iterator[IntegrityFinding]:
     if tally.n == 0:
         return
     about = analysis(oracle)
-    yield from map(judged, about.honest_tally(tally))
-    if data is not None:
-        yield from map(judged, about.honest_reports(data))
-    yield from judge_pairs(oracle, tally, data)
+    claims = chain(about.honest_tally(tally), () if data is None else about.honest_reports(data))
+    yield from (judged_anytime(claim, tally.n) if anytime else judged(claim) for claim in claims)
+    yield from judge_pairs(oracle, tally, data, anytime=anytime)
     for part in about.parts(tally, data):
-        yield from _within(part)
+        yield from _within(part, anytime)
 
 
-def _within(part: ReportPart) -> Iterator[IntegrityFinding]:
+def _within(part: ReportPart, anytime: bool) -> Iterator[IntegrityFinding]:
     """Yield the findings of a part of the reports, about values of the whole if it has any."""
-    for finding in _tested(part.tally.oracle, part.tally, part.data):
+    for finding in _tested(part.tally.oracle, part.tally, part.data, anytime):
         values = () if part.start is None else tuple(part.start + value for value in finding.values)
         yield replace(finding, test=f"{finding.test}, {part.name}", values=values)
 

@@ -18,11 +18,14 @@ from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
 from fldp.privacy.honesty.binomial_tests import IntegrityFinding, bennett
+from fldp.privacy.honesty.sequential_tests import sum_bets
 
 MAX_VALUES = 128  # with the largest estimates; p-values are corrected for all pairs of all values
 
 
-def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[IntegrityFinding]:
+def judge_pairs(
+    oracle: Oracle, tally: Tally, data: Array | None, *, anytime: bool = False
+) -> Iterator[IntegrityFinding]:
     """Yield the finding of the worst pair, if the oracle has scores."""
     about = analysis(oracle)
     if not about.scores_pairs:
@@ -31,7 +34,7 @@ def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[In
     scores = about.pairs(tally, data, most_supported(known, tally))
     if scores is None:
         return
-    chances = log_chances(known, scores, tally.n)
+    chances = log_chances(known, scores, tally.n, anytime=anytime)
     place = int(np.argmin(chances))
     one, two = scores.values[place // len(chances)], scores.values[place % len(chances)]
     excess = float(scores.sums.flat[place])
@@ -44,10 +47,11 @@ def judge_pairs(oracle: Oracle, tally: Tally, data: Array | None) -> Iterator[In
     )
 
 
-def log_chances(oracle: FrequencyOracle, scores: Scores, n: int) -> Floats:
+def log_chances(oracle: FrequencyOracle, scores: Scores, n: int, *, anytime: bool = False) -> Floats:
     """Return the logarithm of the p-value of every pair, corrected for all pairs of all values."""
     pairs = oracle.domain_size * (oracle.domain_size - 1) / 2
-    chances = bennett(scores.sums, n, scores.variance, scores.most) + np.log(pairs)
+    about = (scores.sums, n, scores.variance, scores.most)
+    chances = (-sum_bets(*about) if anytime else bennett(*about)) + np.log(pairs)
     np.fill_diagonal(chances, 0.0)
     return np.asarray(np.minimum(chances, 0.0))
 

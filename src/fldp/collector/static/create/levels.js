@@ -44,12 +44,13 @@ export function guessOf(epsilon, size) {
 }
 
 /**
- * Return half the 95 % interval of the share that is known worst.
+ * Return half the interval that the dashboard shows of the share that is known worst: it holds for all values at once
+ * and at every look. A collector that does not say it has the 95 % interval of one value at one look.
  *
  * @param {PlanRow} row
  */
-export function reachOf({ error_rare: rare, error_mean: mean = 0, error_frequent: frequent = 0 }) {
-  return SIGMAS * Math.max(rare, mean, frequent);
+export function reachOf({ reach, error_rare: rare, error_mean: mean = 0, error_frequent: frequent = 0 }) {
+  return reach ?? SIGMAS * Math.max(rare, mean, frequent);
 }
 
 /** @param {number} share */
@@ -66,7 +67,7 @@ export function levelLines({ epsilon, row }, size, users) {
   const { before, after } = guessOf(epsilon, size);
   return [
     `The best guess of one person's answer rises from ${percent(before)} to at most ${percent(after)}.`,
-    `With ${count(users)} answers every share is known to ± ${twoDigits(reachOf(row))} points.`,
+    `With ${count(users)} answers every share is known to ± ${twoDigits(reachOf(row))} points, whenever you look.`,
   ];
 }
 

@@ -45,7 +45,7 @@ export function comparison(survey, controls, ask) {
     const parameters = new URLSearchParams(days.map(({ name, input }) => [name, input.value]));
     parameters.set("top", String(MAX_ROWS));
     for (const [name, value] of controls.query()) {
-      if (name === "level" || name === "decoder") parameters.set(name, value);
+      if (name === "level" || name === "decoder" || name === "anytime") parameters.set(name, value);
     }
     return parameters;
   }
@@ -78,7 +78,10 @@ function compared(comparison) {
 }
 
 /** @param {Comparison} comparison */
-const certainty = ({ level, values, rows }) =>
+const certainty = ({ level, values, rows, anytime }) =>
+  (anytime
+    ? "These intervals hold for all values and whenever you look, for windows that were chosen before looking. "
+    : "") +
   `The intervals hold for all ${count(values)} values at once at ${levelText(level)} (Bonferroni): ` +
   `with a probability of at most ${levelText(1 - level)} is any value named that did not change. ` +
   "They allow for the noise, and for chance in who answered when. One that is not named may have changed by less than " +

@@ -27,6 +27,11 @@ const POST = [
   ["simplex", "simplex (biased)"],
 ];
 
+const LOOKS = [
+  ["", "Whenever you look"],
+  ["once", "One look, decided beforehand (narrower)"],
+];
+
 /** @type {Record<string, string>} */
 const METHODS = { linear: "all texts", select: "those that stand out" };
 
@@ -114,19 +119,23 @@ export function controls({ decoders, methods }, changed) {
   const post = selected("post", POST, "");
   const levelPairs = LEVELS.map((share) => [String(share), levelText(share)]);
   const level = selected("level", levelPairs, DEFAULT_LEVEL);
+  const looks = selected("looks", LOOKS, "");
   const time = period(changed);
   const fields = [
     decoders.length > 1 ? field("Decoder", decoder) : null,
     methods.length > 1 ? field("What is estimated", method) : null,
     field("Post-processing", post),
     field("Interval level", level),
+    field("Intervals hold", looks),
   ];
+  const isUnbiased = () => !post.value && (methods.length < 2 || method.value === methods[0]);
 
   function query() {
     const parameters = new URLSearchParams({ level: level.value });
     if (decoders.length > 1) parameters.set("decoder", decoder.value);
     if (methods.length > 1) parameters.set("method", method.value);
-    const others = { post: post.value, ...time.days() };
+    const anytime = isUnbiased() && !looks.value ? "true" : ""; // the others have intervals for one look alone
+    const others = { post: post.value, anytime, ...time.days() };
     for (const [name, value] of Object.entries(others)) if (value) parameters.set(name, value);
     return parameters;
   }

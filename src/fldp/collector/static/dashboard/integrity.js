@@ -55,7 +55,7 @@ function tooFew(error) {
 }
 
 /** @param {Integrity} reply */
-function verdictText({ passed, n, source, tests, false_alarm }) {
+function verdictText({ passed, n, source, tests, false_alarm, anytime }) {
   const tested =
     source === "tally"
       ? `the tally of ${count(n)} reports, which shows less than the reports themselves`
@@ -67,7 +67,9 @@ function verdictText({ passed, n, source, tests, false_alarm }) {
   const rate = (100 * false_alarm).toLocaleString("en-US");
   return (
     `${result} They look for what honest reports never do, whatever people answered, and fail honest reports ` +
-    `in at most ${rate} % of all surveys at any one time. Checking repeatedly makes a false alarm more likely.`
+    (anytime
+      ? `in at most ${rate} % of all surveys, however often you look. Where reports were taken back, that is so only if it did not depend on what they said.`
+      : `in at most ${rate} % of all surveys at any one time. Checking repeatedly makes a false alarm more likely.`)
   );
 }
 

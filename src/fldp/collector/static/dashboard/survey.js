@@ -335,6 +335,11 @@ const selectedText = (rows, size) =>
   `Of ${count(size)} texts these ${count(rows)} stood out in about one half of the reports${rows > 1 ? "" : ", or none did and it is the first"}. ` +
   "They are estimated from the other half, which has not chosen them. The others are not estimated to be 0: they are not estimated.";
 
+const ALL_LOOKS = "These intervals hold for all values and whenever you look.";
+const ONE_LOOK = "True for this one look. Who looks every day is misled in more than a quarter of cases.";
+const CHOSEN_DAYS =
+  "That is so for days that begin at the start of the survey or were fixed beforehand, not for days that were chosen after looking.";
+
 /**
  * Say what has to be said below estimates, so that they are not read as more certain than they are.
  *
@@ -342,12 +347,13 @@ const selectedText = (rows, size) =>
  * @param {number} size
  * @param {URLSearchParams} query
  */
-function noteLines({ n, level, rows, biased, method, rest }, size, query) {
+function noteLines({ n, level, rows, biased, method, rest, anytime }, size, query) {
   const grey = rows.filter((row) => !isSure(row)).length;
   const window = query.has("from") || query.has("to") ? "in these days" : "in all";
   return present([
-    `From ${count(n)} reports ${window}. Error bars are ${levelText(level)} intervals: ` +
-      `about 1 in ${count(1 / (1 - level))} misses the true value.`,
+    `From ${count(n)} reports ${window}. Error bars are ${levelText(level)} intervals. ` +
+      (anytime ? ALL_LOOKS : `About 1 in ${count(1 / (1 - level))} misses the true value. ${ONE_LOOK}`),
+    anytime && window === "in these days" ? CHOSEN_DAYS : null,
     grey
       ? `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`
       : null,
@@ -362,6 +368,9 @@ function noteLines({ n, level, rows, biased, method, rest }, size, query) {
  *
  * @param {Estimates} reply
  */
-const methodNote = ({ options }) =>
-  `${options.decoder ? `Decoded by ${options.decoder}. ` : ""}Every interval is for its value alone. ` +
+const methodNote = ({ options, anytime }) =>
+  `${options.decoder ? `Decoded by ${options.decoder}. ` : ""}` +
+  (anytime
+    ? "All intervals hold together and at every look; where reports were taken back, only if that did not depend on what they said. "
+    : "Every interval is for its value alone. ") +
   "They are about the people who reported; what these say about others is another question.";

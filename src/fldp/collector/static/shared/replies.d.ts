@@ -29,6 +29,8 @@ export interface Estimates {
   readonly biased: boolean;
   readonly options: { readonly decoder?: string };
   readonly rest?: Pick<EstimateRow, "count" | "stderr">;
+  /** Intervals hold for all values and at every look; narrowest at so many reports. */
+  readonly anytime?: { readonly planned: number };
   readonly rows: readonly EstimateRow[];
   /** What somebody must know who reads them, such as that the reports are too few. */
   readonly note?: string;
@@ -65,6 +67,7 @@ export interface Comparison {
   readonly level: number;
   readonly values: number;
   readonly changed: number;
+  readonly anytime?: { readonly planned: number };
   readonly rows: readonly ChangeRow[];
 }
 
@@ -80,6 +83,8 @@ export interface Integrity {
   readonly n: number;
   readonly source: "reports" | "tally";
   readonly false_alarm: number;
+  /** The rate is that of all looks together. */
+  readonly anytime?: boolean;
   readonly conclusion: string;
   readonly tests: readonly IntegrityTest[];
   readonly blind: readonly string[];
@@ -102,6 +107,8 @@ export interface PlanRow {
   readonly error_mean?: number;
   readonly error_rare: number;
   readonly error_frequent?: number;
+  /** Half the interval that the dashboard shows of the share that is known worst; of values only. */
+  readonly reach?: number;
   /** The least share that is told from zero; null where there is none. */
   readonly detectable: number | null;
   readonly exposure: string;

@@ -88,6 +88,16 @@ def settle(as_stated: bool, corrected: bool, number: str, evidence: str) -> Clai
     return ClaimFinding(outcome, number, evidence)
 
 
+def refute(as_stated: bool, mended: bool, number: str, evidence: str) -> ClaimFinding:
+    """Return the outcome of a claim whose plain meaning is what counts: a correction that exists is only named.
+
+    >>> refute(False, True, "3.68, above 2.34", "It is 3.68.")
+    ClaimFinding(outcome=<Outcome.FAILS: 'does not hold'>, number=..., evidence='It is 3.68. A correction exists.')
+    """
+    more = " A correction exists." if mended and not as_stated else ""
+    return ClaimFinding(Outcome.HOLDS if as_stated else Outcome.FAILS, number, evidence + more)
+
+
 def undecided(missing: str) -> ClaimFinding:
     """Return that a run was too small to decide a claim.
 

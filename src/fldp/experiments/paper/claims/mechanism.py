@@ -6,7 +6,7 @@ from math import ceil, log2
 import numpy as np
 
 from fldp.estimation.simulate import simulate
-from fldp.experiments.paper.claims.claim import ClaimFinding, claim, settle
+from fldp.experiments.paper.claims.claim import ClaimFinding, claim, refute, settle
 from fldp.experiments.paper.claims.exact_moments import EXACT, moments, tiny
 from fldp.experiments.paper.evidence import Evidence
 from fldp.oracles.base.analysis import analysis
@@ -75,7 +75,7 @@ def message(evidence: Evidence) -> ClaimFinding:
     stated = verify(lambda value: true_position_first(value, 8, _kept(oracle)), domain_size=SMALL)
     ordered = verify(oracle)
     promised = FLDP(evidence.epsilon, Fraction(1, 2))
-    return settle(
+    return refute(
         stated.judge(promised).holds,
         ordered.judge(promised).holds,
         f"eta {stated.eta}, delta {stated.delta}",

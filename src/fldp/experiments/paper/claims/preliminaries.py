@@ -61,17 +61,34 @@ def generalized_response(evidence: Evidence) -> ClaimFinding:
     "attack",
 )
 def unary(evidence: Evidence) -> ClaimFinding:
-    """RAPPOR without its second, instantaneous response is SUE."""
+    """RAPPOR without its second, instantaneous response is SUE. It is better for frequent values, and for few."""
     worst = min(_ratio(evidence, epsilon) for epsilon in evidence.evaluation.main.epsilons)
     bias = max(moments(evidence.oracle(name, 4)).bias for name in ("oue", "sue"))
-    ratio = _ratio(evidence, evidence.epsilon)
+    ratio, turn = _ratio(evidence, evidence.epsilon), _turn(evidence, evidence.epsilon)
+    few = max((size for size in range(2, 12) if _mean_ratio(evidence, size) < 1), default=1)
     return settle(
+        worst > 1 and turn >= 1 and few == 1,
         worst > 1 and bias < EXACT,
-        False,
-        f"RAPPOR has {ratio:.3g} times its variance",
+        f"worse for shares above {turn:.3g}",
         f"Variance of a rare value, basic RAPPOR divided by OUE: {ratio:.3g} at epsilon {evidence.epsilon:g}, at least "
-        f"{worst:.3g} at all {len(evidence.evaluation.main.epsilons)} epsilons. Bias by enumeration {tiny(bias)}.",
+        f"{worst:.3g} at all {len(evidence.evaluation.main.epsilons)} epsilons. But a value that more than "
+        f"{turn:.3g} of all hold is estimated better by RAPPOR at epsilon {evidence.epsilon:g} "
+        f"({_turn(evidence, 2.0):.3g} at 2), and so is the mean over all values where there are at most {few}. It "
+        f"holds for rare values among many. Bias by enumeration {tiny(bias)}.",
     )
+
+
+def _turn(evidence: Evidence, epsilon: float) -> float:
+    """Return the share from which on basic RAPPOR has less variance: both variances are lines in the share."""
+    sue, oue = (evidence.oracle(name, 1023, epsilon) for name in ("sue", "oue"))
+    rare, held = (float(sue.variance(1, share) - oue.variance(1, share)) for share in (0.0, 1.0))
+    return rare / (rare - held) if held < 0 else 1.0
+
+
+def _mean_ratio(evidence: Evidence, size: int) -> float:
+    """Return the mean variance of basic RAPPOR over all values, divided by OUE's."""
+    one, other = (evidence.oracle(name, size).estimator.mean_variance(1) for name in ("sue", "oue"))
+    return float(one / other)
 
 
 def _ratio(evidence: Evidence, epsilon: float) -> float:

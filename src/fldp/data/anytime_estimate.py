@@ -1,0 +1,38 @@
+"""Estimates whose tables and files have intervals that hold at every look."""
+
+from dataclasses import dataclass, fields
+
+from fldp.data.anytime import MAX_PLANNED, anytime_interval, check_unbiased, enough
+from fldp.data.estimate import Estimate
+from fldp.numerics.types import Floats
+from fldp.support.validation import integer
+
+
+@dataclass(frozen=True, eq=False)
+class AnytimeEstimate(Estimate):
+    """An estimate whose intervals hold at every look; ``planned`` is the number of reports they are narrowest at.
+
+    ``simultaneous``: they hold for all values at once, too.
+
+    >>> import fldp
+    >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
+    >>> estimate = oracle.estimate(fldp.Tally(oracle, [5000, 3000, 2000], 10_000))
+    >>> watch(estimate, planned=10_000).interval(0.95).round()[0], estimate.interval(0.95).round()[0]
+    (array([5597., 5969.]), array([5676., 5889.]))
+    """
+
+    planned: int = 0
+    simultaneous: bool = True
+
+    def interval(self, level: float = 0.95, *, simultaneous: bool = False, anytime: int | None = None) -> Floats:
+        """Return intervals that hold at every look."""
+        together = simultaneous or self.simultaneous
+        return anytime_interval(self, level, self.planned if anytime is None else anytime, simultaneous=together)
+
+
+def watch(estimate: Estimate, planned: int, *, simultaneous: bool = True) -> AnytimeEstimate:
+    """Return the same estimate with intervals that hold at every look, for tables and files."""
+    check_unbiased(estimate)
+    people = enough(estimate.oracle, integer(1, MAX_PLANNED)("Estimate", "anytime", planned))
+    same = {field.name: getattr(estimate, field.name) for field in fields(Estimate)}
+    return AnytimeEstimate(**same, planned=people, simultaneous=simultaneous)

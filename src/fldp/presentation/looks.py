@@ -1,0 +1,28 @@
+"""What intervals say about looking: once, as decided beforehand, or whenever one likes."""
+
+from fldp.data.anytime import AnytimeComparison
+from fldp.data.anytime_estimate import AnytimeEstimate
+from fldp.data.comparison import Comparison
+from fldp.data.estimate import Estimate
+from fldp.support.canonical_json import Json
+
+ALL_LOOKS = "These intervals hold for all values and whenever you look."
+ONE_VALUE = "Every interval holds for its value alone, and whenever you look."
+CONDITIONS = (
+    "That is so for days that were chosen before looking, and where reports were taken back, only if that did not "
+    "depend on what they said."
+)
+
+
+def watched_facts(thing: Estimate | Comparison) -> dict[str, Json]:
+    """Return what JSON says about looks: nothing where there is one."""
+    if isinstance(thing, AnytimeEstimate):
+        return {"anytime": {"planned": thing.planned}, "simultaneous": thing.simultaneous}
+    return {"anytime": {"planned": thing.planned}} if isinstance(thing, AnytimeComparison) else {}
+
+
+def watched_notes(estimate: Estimate) -> list[str]:
+    """Return what to tell people about looks."""
+    if not isinstance(estimate, AnytimeEstimate):
+        return []
+    return [f"{ALL_LOOKS if estimate.simultaneous else ONE_VALUE} {CONDITIONS}"]

@@ -24,6 +24,8 @@ NOTES = (
     f"Seen from: the smallest frequency whose {100 * LEVEL:.0f} % interval (two-sided) lies above zero.",
     "Plain eps: the epsilon at which plain LDP (OUE) has the same error of a rare value.",
     "Ruled out: how many values a report can exclude for certain.",
+    "Which estimate: for one value, the top or a sum the unbiased one; for all shares at once --post bayes, which is "
+    "biased, from 100 values on; with fewer values norm-sub.",
 )
 _WIDE = 118  # characters, of the table with lines and all columns
 HEADINGS = (

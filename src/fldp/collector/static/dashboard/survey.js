@@ -334,6 +334,11 @@ const selectedText = (rows, size) =>
   `Of ${count(size)} texts these ${count(rows)} stood out in about one half of the reports${rows > 1 ? "" : ", or none did and it is the first"}. ` +
   "They are estimated from the other half, which has not chosen them. The others are not estimated to be 0: they are not estimated.";
 
+const UNBIASED = "The intervals are those of the unbiased estimate.";
+const SHRUNK =
+  "Rare values are drawn to each other, and a value that is not clearly seen is shrunk: for one value, the top or a sum take the unbiased estimate. " +
+  "The intervals are credible ones, for all values on average.";
+
 /**
  * Say what has to be said below estimates, so that they are not read as more certain than they are.
  *
@@ -341,7 +346,7 @@ const selectedText = (rows, size) =>
  * @param {number} size
  * @param {URLSearchParams} query
  */
-function noteLines({ n, level, rows, biased, method, rest }, size, query) {
+function noteLines({ n, level, rows, biased, method, remark, rest }, size, query) {
   const grey = rows.filter((row) => !isSure(row)).length;
   const window = query.has("from") || query.has("to") ? "in these days" : "in all";
   return present([
@@ -352,7 +357,8 @@ function noteLines({ n, level, rows, biased, method, rest }, size, query) {
       : null,
     rest ? restText(rest, rows[0], n) : null,
     ...(query.get("method") === "select" ? [selectedText(rows.length, size)] : largestTexts(rows.length, size)),
-    biased ? `Post-processed by ${method}, which is biased. The intervals are those of the unbiased estimate.` : null,
+    biased ? `Post-processed by ${method}, which is biased. ${method === "bayes" ? SHRUNK : UNBIASED}` : null,
+    remark ?? null,
   ]);
 }
 

@@ -212,7 +212,10 @@ BAD_USE = [
     (("estimate", "r", "--json", "--csv"), "fldp: give --json or --csv, not both"),
     (("estimate", "r", "--plot", "p.gif"), "fldp: the ending of --plot must be one of '.png', '.svg', got '.gif'"),
     (("estimate", "r", "--decoder", "x"), "FHR: decoder must be one of 'full', 'paper', got 'x'"),
-    (("estimate", "r", "--post", "x"), "postprocess: method must be one of 'clip', 'norm-sub', 'simplex', got 'x'"),
+    (
+        ("estimate", "r", "--post", "x"),
+        "postprocess: method must be one of 'clip', 'norm-sub', 'simplex', 'bayes', got 'x'",
+    ),
     (("estimate", "r", "--level", "2"), "Estimate: level must be a number between 0 and 1, got 2.0"),
     (("estimate", "r", "--survey", "survey.toml"), "r: wire: of FHR(epsilon=1.0, domain_size=7), where FHR("),
     (("privatize", "values.csv"), "fldp: name an oracle: --survey FILE, or --oracle NAME --epsilon E --domain D"),

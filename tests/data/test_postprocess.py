@@ -66,5 +66,7 @@ def test_the_original_is_kept(method):
 
 
 def test_unknown_methods():
-    with pytest.raises(fldp.ParameterError, match="postprocess: method must be one of 'clip', 'norm-sub', 'simplex'"):
+    with pytest.raises(
+        fldp.ParameterError, match="postprocess: method must be one of 'clip', 'norm-sub', 'simplex', 'bayes'"
+    ):
         postprocess(make([1.0, 2.0]), "magic")

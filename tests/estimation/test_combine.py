@@ -22,7 +22,7 @@ def test_the_variance_is_exact_over_all_lots():
         sides = [[values[k] for k in chosen], [values[k] for k in range(6) if k not in chosen]]
         spread = [list(states(oracle, side)) for oracle, side in zip(oracles, sides, strict=True)]
         for (one, share), (two, other) in product(*spread):
-            made = combine([fldp.Tally(oracles[0], one, 3), fldp.Tally(oracles[1], two, 3)])
+            made = combine([fldp.Tally(oracles[0], one, 3), fldp.Tally(oracles[1], two, 3)], weights="variance")
             found.append((share * other / 20, made.counts))
     shares, counts = np.array([share for share, _ in found]), np.array([each for _, each in found])
     assert shares.sum() == pytest.approx(1)
@@ -71,7 +71,7 @@ def test_estimates_are_unbiased_and_their_errors_are_as_stated():
             fldp.simulate(oracle, np.bincount(part, minlength=4), rng=3 * run + k)
             for k, (oracle, part) in enumerate(zip(oracles, parts, strict=True))
         ]
-        made = combine(tallies)
+        made = combine(tallies, weights="variance")
         found.append(made.counts)
         errors.append(made.stderr**2)
         total = made.sum([0, 2])
@@ -91,9 +91,10 @@ def test_the_weights_do_not_look_at_the_data():
         [fldp.simulate(oracle, counts, rng=k) for k, oracle in enumerate(oracles)]
         for counts in ([900, 90, 10], [5, 5, 990])
     )
-    assert (combine(one).weights == combine(two).weights).all()
-    assert combine(one).weights @ [1, 1] == pytest.approx(1)
-    assert combine(one, weights="users").weights == pytest.approx([0.5, 0.5])
+    weighed = [combine(each, weights="variance").weights for each in (one, two)]
+    assert (weighed[0] == weighed[1]).all()
+    assert weighed[0] @ [1, 1] == pytest.approx(1)
+    assert combine(one).weights == pytest.approx([0.5, 0.5])
 
 
 def test_the_sum_by_users_is_the_sum_of_the_counts():
@@ -103,7 +104,7 @@ def test_the_sum_by_users_is_the_sum_of_the_counts():
         fldp.simulate(oracle, counts, rng=1) for oracle, counts in zip(oracles, ([900, 0, 0], [0, 50, 50]), strict=True)
     ]
     apart = [tally.oracle.estimate(tally) for tally in tallies]
-    made = combine(tallies, weights="users")
+    made = combine(tallies)
     assert made.counts == pytest.approx(apart[0].counts + apart[1].counts)
     assert made.stderr == pytest.approx(np.hypot(apart[0].stderr, apart[1].stderr))
 
@@ -159,5 +160,5 @@ def test_bad_input():
     ):
         with pytest.raises(fldp.FldpError, match=message):
             combine(given)
-    with pytest.raises(fldp.ParameterError, match="combine: weights must be one of 'variance', 'users', got 'best'"):
+    with pytest.raises(fldp.ParameterError, match="combine: weights must be one of 'users', 'variance', got 'best'"):
         combine([tally], weights="best")

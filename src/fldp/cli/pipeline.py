@@ -138,10 +138,10 @@ def estimate(
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
     method: Annotated[
         str,
-        typer.Option(help="fhr, fwr: linear, or biased adaptive or em; em needs the reports; rappor: select."),
+        typer.Option(help="linear, or biased bayes; fhr, fwr: adaptive, or em, which needs reports; rappor: select."),
     ] = "linear",
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
-    post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
+    post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub, simplex or bayes.")] = None,
     anytime: Anytime = None,
     top: Annotated[
         int | None, typer.Option(min=1, help="How many of the largest; a table shows 20 by default.")

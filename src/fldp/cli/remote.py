@@ -102,7 +102,7 @@ def estimates(
     ] = None,
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
     decoder: Annotated[str | None, typer.Option(help="fhr: full (default) or paper.")] = None,
-    post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
+    post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub, simplex or bayes.")] = None,
     candidates: Candidates = None,
     method: Annotated[str | None, typer.Option(help="rappor: linear (default), or select for many candidates.")] = None,
     since: Since = None,
@@ -151,6 +151,7 @@ def _show(reply: dict[str, Any], published: "Published") -> None:
     rows = [{**row, "label": clean(row["label"], 200)} for row in reply["rows"]]
     table = tables.estimate_rows_table(f"The {len(rows):,} largest of {whole} estimates", rows, reply["level"])
     method = f"By {clean(reply.get('method'), 60)}: biased. " if reply.get("biased") else ""
+    method += f"{clean(reply['remark'], 200)} " if "remark" in reply else ""
     reports = counted(reply["n"], "report")
     about = f"{method}{reports} of survey version {published.version[:12]}, which is {published.state}."
     rest = reply.get("rest")

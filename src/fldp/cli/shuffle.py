@@ -13,7 +13,7 @@ from fldp.cli.shell import app
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
 
-HONEST = 0.9  # as fldp.oracles.crowd says, which is slow to load
+HONEST = 0.5  # as fldp.oracles.crowd says, which is slow to load
 
 
 @app.command(cls=OracleCommand)

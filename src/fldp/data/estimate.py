@@ -3,17 +3,20 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fldp.data.anytime import anytime_interval, compared_anytime, reach_of_sum
 from fldp.data.comparison import POPULATION, RESPONDENTS, Comparison, compared, holm, sampling_variance, z_score
+from fldp.data.empirical_bayes import Shrunk
 from fldp.data.frames import Columns, FramedAtLevel
 from fldp.data.projections import repaired
 from fldp.data.values import as_values
 from fldp.errors import MergeError
+from fldp.numerics.count_laws import normal_tail
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed, drawing
 from fldp.support.validation import fraction, integer, one_of, positive
@@ -21,11 +24,13 @@ from fldp.support.validation import fraction, integer, one_of, positive
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from fldp.numerics.count_laws import Bounded, Observed
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.flexible.em import Convergence
 
 Option = bool | float | str | NDArray[np.int64]  # of an estimate; arrays are fingerprints of candidates
 Rows = NDArray[np.void]  # of ``ROW``
+Evidence = Union["Observed", "Bounded"]  # the law of some estimates
 
 MAX_REACH, GOOD_REACH = 0.10, 0.05  # of a share: beyond the one, reports are too few; the other is what is wanted
 _SHOWN = 20  # values of a picture
@@ -68,13 +73,17 @@ class Basis:
 
     ``options`` are those that it was asked for with, ``context`` is what else its variances depend on. ``totals`` are
     exact, of the estimator's runs; the number of users where no run is known. ``convergence`` says how an iteration
-    ended.
+    ended. ``evidence`` has the laws of the estimated counts; where it has none, they are taken as normal.
+    ``posterior`` is what empirical Bayes makes of them; ``remark`` says where another method was taken than asked for.
     """
 
     options: Mapping[str, Option] = field(default_factory=dict)
     totals: tuple[int, ...] = ()
     context: Mapping[str, Option] = field(default_factory=dict)
     convergence: "Convergence | None" = None
+    evidence: tuple["Evidence", ...] = ()
+    posterior: "Shrunk | None" = None
+    remark: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +106,13 @@ class Estimate(FramedAtLevel, Displayed):
     >>> print(est)
     The 3 largest of 3 estimates
     ...
-    │ 0     │    578.3 │       17.2 │ 544.5 .. 612.0 │ 57.826% │
+    │ 0     │    578.3 │       17.2 │ 545.0 .. 613.0 │ 57.826% │
     ...
     >>> est.counts.round(1), est.stderr.round(1)
     (array([578.3, 284.3, 137.4]), array([17.2, 15.8, 15.1]))
     >>> est.interval(0.95).round()
-    array([[545., 612.],
-           [253., 315.],
+    array([[545., 613.],
+           [253., 316.],
            [108., 167.]])
     >>> est.sum([0, 1])
     Total(count=862.6..., stderr=15.0...)
@@ -146,27 +155,41 @@ class Estimate(FramedAtLevel, Displayed):
     def interval(self, level: float = 0.95, *, simultaneous: bool = False, anytime: int | None = None) -> Floats:
         """Return confidence intervals of the counts, one row of two ends per value.
 
-        Each interval covers its own true count with about this probability; with ``simultaneous`` all of them
-        do at once (Bonferroni). A post-processed estimate has the intervals of the unbiased one, cut to
-        what is possible: the processed counts have no error bars of their own.
+        Each interval covers its own true count with this probability; with ``simultaneous`` all of them do at once
+        (Bonferroni). They hold from 30 reports on, by the exact law of a count where it is known
+        (``docs/statistics.md`` has the laws, and what was measured). A post-processed estimate has the intervals of
+        the unbiased one, cut to what is possible: the processed counts have no error bars of their own. Those of
+        ``"bayes"`` do: credible intervals, calibrated by drawing counts and estimates like these anew.
 
         They hold for one look that was decided beforehand. With ``anytime`` they hold at every look at once, for who
         watches reports come in; it is the number of reports that is planned, at which they are narrowest.
         """
         if anytime is not None:
             return anytime_interval(self, level, anytime, simultaneous=simultaneous)
-        if self.original is not None:
-            return np.clip(self.original.interval(level, simultaneous=simultaneous), 0, self.n)
         miss = 1 - fraction("Estimate", "level", level)
-        reach = z_score(1 - miss / len(self.counts) if simultaneous else level) * self.stderr
-        return np.stack([self.counts - reach, self.counts + reach], axis=1)
+        share = miss / len(self.counts) if simultaneous else miss
+        if self.original is not None:
+            cut = np.clip(self.original.interval(level, simultaneous=simultaneous), 0, self.n)
+            return cut if self.basis.posterior is None else self.basis.posterior.interval(1 - share, cut)
+        reach = z_score(1 - share) * self.stderr
+        ends = np.stack([self.counts - reach, self.counts + reach], axis=1)
+        for part in self.basis.evidence:
+            ends[part.values] = np.stack(part.interval(share, *self._at(part)), axis=1)
+        return ends
+
+    def _at(self, part: Evidence) -> tuple[Floats, Floats]:
+        """Return the counts and their errors that a law is about."""
+        return self.counts[part.values], self.stderr[part.values]
 
     @property
     def p_values(self) -> Floats:
         """How often chance alone would give an estimate as large to a value that nobody holds, each by itself."""
         plain = self.original or self
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.array([math.erfc(z / math.sqrt(2)) / 2 for z in plain.counts / plain.stderr])
+            tails = normal_tail(plain.counts / plain.stderr)
+        for part in plain.basis.evidence:
+            tails[part.values] = part.p_values(plain.stderr[part.values])
+        return tails
 
     def found(self, level: float = 0.95) -> NDArray[np.bool_]:
         """Return which values anybody holds; with this probability, none is named that nobody does (Holm).
@@ -237,9 +260,21 @@ class Estimate(FramedAtLevel, Displayed):
         """Return counts to put into formulas of sums: not negative, and with the exact totals.
 
         Cut to what is possible one by one, the counts of many rare values would add up to far more than n, and a
-        covariance computed from them would be far off.
+        covariance computed from them would be far off. Empirical Bayes spreads the people over rare values as they
+        are; norm-sub would give them to those that chance favours.
         """
-        return repaired(self, "norm-sub")
+        plugged = repaired(self, "norm-sub")
+        if self.shrunk is None:
+            return plugged
+        plugged = self.shrunk.counts(plugged)
+        for run, total in zip(self.oracle.estimator.runs, self.totals, strict=False):
+            plugged[run] *= total / max(float(plugged[run].sum()), 1e-300)
+        return plugged
+
+    @cached_property
+    def shrunk(self) -> "Shrunk | None":
+        """What empirical Bayes makes of this estimate, once."""
+        return Shrunk.of(self)
 
     def compare(self, other: "Estimate", *, people: str = RESPONDENTS, anytime: int | None = None) -> Comparison:
         """Compare the shares of all values with another, independent estimate over the same values.

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from fldp.data.estimate import Estimate, Total
+from fldp.data.estimate import Basis, Estimate, Total
 from fldp.data.reports import Reports, Tally
 from fldp.errors import DomainError, MergeError
+from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Counts, Floats
 from fldp.support.validation import fail, one_of
 
@@ -18,17 +19,17 @@ class Combined(Estimate):
     """An estimate from several tallies: a weighted mean of the shares that they give, times all users.
 
     ``parts`` are their estimates and ``weights`` what each share counts, fixed by the oracles and the numbers of users
-    before anything is counted, so they bias nothing. With ``"users"`` a tally counts as much as it has users: this is
-    the sum of the counts, which is right whoever chose which budget. With ``"variance"`` it counts by the inverse of
-    its variance, the least error that is possible. **That is right only if the choice of a budget has nothing to do
-    with the value**: if users are in a tally as by lot. (If it has, the choice itself tells something about the value.)
-    The standard errors take the lot into account: that by chance more holders of a value are in one tally than in
-    another.
+    before anything is counted, so they bias nothing. With ``"users"``, the default, a tally counts as much as it has
+    users: this is the sum of the counts, which is right whoever chose which budget. With ``"variance"`` it counts by
+    the inverse of its variance, the least error that is possible. **That is right only if the choice of a budget has
+    nothing to do with the value**: if users are in a tally as by lot. (If it has, the choice itself tells something
+    about the value.) The standard errors take the lot into account: that by chance more holders of a value are in one
+    tally than in another.
 
     >>> import fldp
     >>> careful, bold = fldp.OUE(epsilon=0.5, domain_size=4), fldp.OUE(epsilon=2.0, domain_size=4)
     >>> tallies = [fldp.simulate(oracle, [600, 300, 100, 0], rng=1) for oracle in (careful, bold)]
-    >>> fldp.combine(tallies).weights.round(3).tolist()
+    >>> fldp.combine(tallies, weights="variance").weights.round(3).tolist()
     [0.044, 0.956]
     """
 
@@ -65,12 +66,12 @@ class Combined(Estimate):
         return f"<{what} of {len(self.counts)} values from {self.n} reports of {len(self.parts)} oracles>"
 
 
-def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "variance") -> Combined:
+def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "users") -> Combined:
     """Combine tallies, or their unbiased estimates, over the same values, from users with different budgets.
 
     Estimates that have labels must have the same ones, in the same order.
 
-    ``weights`` is ``"variance"`` or ``"users"``; ``Combined`` says what each assumes. The variance of the count of a
+    ``weights`` is ``"users"`` or ``"variance"``; ``Combined`` says what each assumes. The variance of the count of a
     value that ``c`` of ``n`` users hold is ``sum f_k^2 V_k + c (n-c)/(n (n-1)) sum n_k (f_k - 1)^2``, where tally ``k``
     has ``n_k`` users and weight ``w_k``, ``f_k = w_k n/n_k``, and ``V_k`` is the variance of its own count.
 
@@ -79,10 +80,10 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "vari
     >>> tallies = [fldp.simulate(oracle, [600, 300, 100], rng=1) for oracle in oracles]
     >>> combine(tallies)
     <combined estimate of 3 values from 2000 reports of 2 oracles>
-    >>> combine(tallies, weights="users").counts.round().tolist()
+    >>> combine(tallies).counts.round().tolist()
     [1275.0, 504.0, 221.0]
     """
-    one_of("variance", "users")("combine", "weights", weights)
+    one_of("users", "variance")("combine", "weights", weights)
     parts = tuple(map(_estimate, given))
     if not parts:
         raise DomainError("combine: at least one tally is needed")
@@ -94,7 +95,22 @@ def combine(given: Iterable[Tally | Reports | Estimate], *, weights: str = "vari
     counts = np.sum([factor * part.counts for factor, part in zip(factors, parts, strict=True)], axis=0)
     noise = np.sum([(factor * part.stderr) ** 2 for factor, part in zip(factors, parts, strict=True)], axis=0)
     stderr = np.sqrt(noise + by_lot(counts, n, _lot(factors, parts)))
-    return Combined(parts[0].oracle, counts, stderr, n, labels=labels, parts=parts, weights=chosen)
+    basis = Basis(evidence=(_law(parts, factors, counts),))
+    return Combined(parts[0].oracle, counts, stderr, n, labels=labels, basis=basis, parts=parts, weights=chosen)
+
+
+def _law(parts: tuple[Estimate, ...], factors: Floats, counts: Floats) -> Bounded:
+    """Return the law of the weighted sum, by the errors and the jumps of its parts."""
+    nulls, jumps = (np.array(each) for each in zip(*map(_noise, parts), strict=True))
+    return Bounded.of(counts, np.sqrt(factors**2 @ nulls**2), (factors[:, None] * jumps).max(axis=0))
+
+
+def _noise(part: Estimate) -> tuple[Floats, Floats]:
+    """Return the error of values that nobody holds, and the most that a report adds to each estimate."""
+    error, jump = np.zeros(len(part.counts)), np.zeros(len(part.counts))
+    for law in part.basis.evidence:
+        error[law.values], jump[law.values] = law.null, law.jump
+    return error, jump
 
 
 def _estimate(part: Any) -> Estimate:

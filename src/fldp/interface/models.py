@@ -59,7 +59,9 @@ Distance = Annotated[
     Meta(description=f"near answers are hidden more than far ones; its oracle takes up to {MAX_NEAR} values"),
 ]
 Anytime = Annotated[bool, Meta(description="intervals that hold for all values and at every look")]
-PostProcessing = Annotated[Literal["clip", "norm-sub", "simplex"], Meta(description="post-processing, which is biased")]
+PostProcessing = Annotated[
+    Literal["clip", "norm-sub", "simplex", "bayes"], Meta(description="post-processing, which is biased")
+]
 # A type checker reads no computed list of literals, so these are written out, and compared with what they repeat.
 assert (get_args(Scope), get_args(Domain), get_args(get_args(Distance)[0])) == (SCOPES, (STRINGS,), tuple(DISTANCES))
 assert get_args(get_args(PostProcessing)[0]) == tuple(METHODS)
@@ -299,6 +301,7 @@ class Estimates(ReplyModel, frozen=True):
     note: Note | UnsetType = UNSET
     anytime: Planned | UnsetType = UNSET
     simultaneous: bool | UnsetType = UNSET
+    remark: str | UnsetType = UNSET
 
 
 class DayCount(ReplyModel, frozen=True):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Option
+from fldp.data.estimate import Evidence, Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.packing import as_columns, from_columns, pack_columns, unpack_columns
 from fldp.data.reports import Array, Tally
@@ -75,6 +75,17 @@ class GroupTallies(Estimator):
         del options
         parts = zip(self.members, self.split(tally), strict=True)
         return np.concatenate([member.estimator.decode(inside) for member, inside in parts])
+
+    def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
+        """Return the laws of every group that has reports, as in it."""
+        del options
+        groups = zip(self.members, self.runs, self.split(tally), strict=True)
+        return tuple(
+            part.moved(run.start)
+            for member, run, inside in groups
+            if inside.n
+            for part in member.estimator.evidence(inside, counts[run])
+        )
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
         """Return the variances of all estimates, each as in its group."""

@@ -26,6 +26,8 @@ NOTES = (
     "Plain eps: the epsilon at which plain LDP (OUE) has the same error of a rare value.",
     "Ruled out: how many values a report can exclude for certain.",
     "Crowd: the epsilon for who sees only published totals of these users, half of them honest (fldp shuffle).",
+    "Which estimate: for one value, the top or a sum the unbiased one; for all shares at once --post bayes, which is "
+    "biased, from 100 values on; with fewer values norm-sub.",
 )
 _WITH_CROWD, _WIDE = 84, 127  # characters, of the table with lines and all columns
 HEADINGS = (

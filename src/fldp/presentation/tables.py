@@ -82,6 +82,13 @@ def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Json]], level: f
     return table
 
 
+_INTERVALS = (
+    "The intervals are those of the unbiased estimate.",
+    "Rare values are drawn to each other, and a value that is not clearly seen is shrunk: for one value, the top or a "
+    "sum take the unbiased estimate. The intervals are credible ones, for all values on average.",
+)
+
+
 def estimate_notes(estimate: Estimate) -> list[str]:
     """Return the notes below an estimate: first of all whether reports are too few."""
     parts = estimate.parts if isinstance(estimate, Combined) else (estimate,)
@@ -93,7 +100,9 @@ def estimate_notes(estimate: Estimate) -> list[str]:
         rest = estimate.rest
         notes.append(f"None of these candidates: {rest.count:,.1f}, standard error {rest.stderr:,.1f}.")
     if estimate.original is not None:
-        notes.append(f"By {estimate.method}: biased. The intervals are those of the unbiased estimate.")
+        notes.append(f"By {estimate.method}: biased. {_INTERVALS[estimate.basis.posterior is not None]}")
+    if estimate.basis.remark is not None:
+        notes.append(estimate.basis.remark)
     return [*notes, *watched_notes(estimate), *dict.fromkeys(exposure(part.oracle) for part in parts)]
 
 
@@ -136,6 +145,7 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
             "biased": estimate.biased,
             "level": level,
             **({} if estimate.note is None else {"note": estimate.note}),
+            **({} if estimate.basis.remark is None else {"remark": estimate.basis.remark}),
             **_rest(estimate),
             **watched_facts(estimate),
             "rows": _rows(estimate, level, top),

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Option
+from fldp.data.estimate import Evidence, Option
 from fldp.data.reports import Tally
+from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Counts, Floats
 from fldp.support.validation import Constraint
 
@@ -67,6 +68,19 @@ class Estimator:
     def runs(self) -> tuple[slice, ...]:
         """Ranges of values whose total number of users a tally knows exactly: by default, the whole domain."""
         return (slice(0, self.size),)
+
+    def context(self, tally: Tally) -> Mapping[str, Option]:
+        """Return what else of a tally the variances depend on; ``variances`` gets it as keywords."""
+        del tally
+        return {}
+
+    def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
+        """Return the laws of estimated counts, for tests and intervals; without any, they are taken as normal.
+
+        Then a test takes the larger error of two: the stated one, and that of a value that nobody holds.
+        """
+        variances = self.variances(np.zeros(self.size), self.totals(tally), **{**options, **self.context(tally)})
+        return (Bounded.of(counts, np.sqrt(np.maximum(variances, self.least_variances))),)
 
     def totals(self, tally: Tally) -> tuple[int, ...]:
         """Return the exact number of users in each run."""

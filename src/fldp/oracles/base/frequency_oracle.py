@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fldp.data.estimate import Basis, Estimate, Option
+from fldp.data.postprocess import BAYES, postprocess
 from fldp.data.reports import Reports, Tally
 from fldp.data.values import Values, as_values
 from fldp.numerics.types import Counts, Floats
@@ -69,23 +70,28 @@ class FrequencyOracle(Oracle):
     def estimate(self, tally: Tally | Reports, *, method: str = "linear", **options: Option) -> Estimate:
         """Estimate how many users hold each value, unbiased, with standard errors.
 
-        Oracles with several ``decoders`` take ``decoder=``, those with several ``methods`` take ``method=``. All
-        methods but ``"linear"`` are biased and keep the unbiased estimate in ``original``; ``"em"`` needs the reports.
+        Oracles with several ``decoders`` take ``decoder=``. ``method="bayes"`` shrinks the estimates by empirical Bayes
+        (``fldp.postprocess``); some oracles have more ``methods``. All but ``"linear"`` are biased and keep the
+        unbiased estimate in ``original``; ``"em"`` needs the reports.
 
         >>> import fldp
         >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
         >>> oracle.estimate(fldp.Tally(oracle, [50, 30, 20], 100))
         <estimate of 3 values from 100 reports of GRR(epsilon=1.0, domain_size=3)>
         """
-        one_of(*self.methods)(self.title, "method", method)
+        one_of(*self.methods, BAYES)(self.title, "method", method)
+        if method == BAYES:
+            return postprocess(self.estimate(tally, method="linear", **options), BAYES)
         if method != "linear":
             return self.estimator.estimate_by(method, tally, options)
         counted = self._as_tally(tally)
         check_options(self, options)
         counts, totals = self.estimator.decode(counted, **options), self.estimator.totals(counted)
-        variances = self.estimator.variances(counts, totals, **options)
+        context = self.estimator.context(counted)
+        variances = self.estimator.variances(counts, totals, **{**options, **context})
         stderr = np.sqrt(np.maximum(variances, self.estimator.least_variances))
-        return Estimate(self, counts, stderr, counted.n, basis=Basis(options, totals))
+        basis = Basis(options, totals, context, evidence=self.estimator.evidence(counted, counts, **options))
+        return Estimate(self, counts, stderr, counted.n, basis=basis)
 
 
 def _with_own_methods(oracle: FrequencyOracle) -> Estimator:

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from fldp.data.estimate import Basis, Estimate, Option
 from fldp.data.fingerprints import FINGERPRINTS, MAX_CANDIDATES, Fingerprints, as_candidates, fingerprints
+from fldp.data.postprocess import BAYES, postprocess
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.errors import DomainError, ParameterError
+from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -62,6 +64,11 @@ class StringEstimator(ABC):
     @abstractmethod
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Option) -> float:
         """Return the sum of the covariances of all ordered pairs of members."""
+
+    def evidence(self, n: int, counts: Floats, **context: Option) -> Bounded:
+        """Return the law of estimated counts: by their variances, where nobody holds a candidate and as they are."""
+        null = np.asarray(self.variance(n, np.zeros(len(counts)), **context), np.float64)
+        return Bounded.of(counts, np.sqrt(np.maximum(null, 0.0)))
 
     def select(self, method: str, tally: Tally, listed: "Listed") -> tuple[Sequence[str], dict[str, Option]]:
         """Return the candidates that a method other than ``"linear"`` keeps, and the options to fit them with."""
@@ -108,7 +115,9 @@ class StringOracle(Oracle):
         >>> oracle.estimate(reports, candidates=["https://a.example", "https://c.example"])
         <estimate of 2 values from 1000 reports of CMS(epsilon=4.0, hashes=16, width=64).among(2 candidates)>
         """
-        one_of(*self.methods)(self.title, "method", method)
+        one_of(*self.methods, BAYES)(self.title, "method", method)
+        if method == BAYES:
+            return postprocess(self.estimate(tally, candidates=candidates, method="linear", **options), BAYES)
         if candidates is None:
             raise DomainError(f"{self.title}: an estimate needs candidates, the strings to be counted")
         counted, listed = self._as_tally(tally), self.among(candidates)
@@ -118,7 +127,7 @@ class StringOracle(Oracle):
             listed, options = self.among(kept), options | more
         counts, context = self.estimator.fit(counted, listed.marks, **options)
         stderr = np.sqrt(listed.estimator.variances(counts, (counted.n,), **context))
-        basis = Basis(options, context=context)
+        basis = Basis(options, context=context, evidence=(self.estimator.evidence(counted.n, counts, **context),))
         return Estimate(listed, counts, stderr, counted.n, labels=listed.candidates, basis=basis)
 
     def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Option
+from fldp.data.estimate import Evidence, Option
 from fldp.data.formats import TallyFormat
 from fldp.data.reports import Tally
+from fldp.numerics.count_laws import Observed, support_law
 from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
@@ -61,6 +62,15 @@ class Supports(Estimator):
         """Variance that one report adds to the estimate of its own value, and of another. Rounded once, at the end."""
         p, q = self.p, self.q
         return float(p * (1 - p) / (p - q) ** 2), float(q * (1 - q) / (p - q) ** 2)
+
+    def supports(self, counts: Floats, n: int) -> Floats:
+        """Return how many reports support each value, from its estimate."""
+        return np.rint(counts * float(self.p - self.q) + n * float(self.q))
+
+    def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
+        """A report supports a value that it does not hold with one probability, whichever it holds."""
+        del options
+        return (Observed.of(support_law(self.p, self.q), self.supports(counts, tally.n), tally.n, tally.n),)
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         if not self.independent:
@@ -112,6 +122,15 @@ class SupportsByKind(Estimator):
         each = n / self.size
         sizes = np.bincount(self.kind_of, minlength=len(own))
         return float(sizes @ (each * own + (n - each) * other)) / self.size
+
+    def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
+        del counts, options
+        parts = []
+        for kind, (p, q) in enumerate(self.kinds):
+            where = np.flatnonzero(self.kind_of == kind)
+            sums = tally.state[where].astype(np.float64)
+            parts.append(Observed.of(support_law(p, q), sums, tally.n, tally.n, where))
+        return tuple(part for part in parts if len(part.values))
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         if not self.independent:

@@ -201,7 +201,7 @@ class FHR(FrequencyOracle):
     @cached_property
     def estimator(self) -> PairSigns:
         c, first = float(1 / (2 * self.coin.p - 1)), self.rows.first
-        noise = Noise(leak=1.0, response=c * c / 2, own=c * c - 1)
+        noise = Noise(leak=1.0, response=c * c / 2, own=c * c - 1, p=float(self.coin.p), leaked=2, symbols=2)
         items = np.arange(first, first + self.domain_size, dtype=np.uint64)
         return PairSigns(self.domain_size, noise, self.rows.rows, items, self._parts, self._characters)
 

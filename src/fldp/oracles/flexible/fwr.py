@@ -142,6 +142,9 @@ class Parities:
             leak=1 / (K - 1) if K > 1 else float("inf"),
             response=float(Fraction(g - 1, g * g) / gap**2 / K),
             own=float(p * (1 - p) / gap**2),
+            p=float(p),
+            leaked=K,
+            symbols=g,
         )
         return Walsh(self.domain_size, noise, self.rows, self.items, self._parts, self._characters)
 

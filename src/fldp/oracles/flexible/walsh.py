@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Estimate, Option
+from fldp.data.estimate import Estimate, Evidence, Option
 from fldp.data.reports import Array, Reports, Tally
 from fldp.errors import ParameterError
+from fldp.numerics.count_laws import CountLaw, Observed, ScoreLaw, support_law
 from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.oracle import Oracle
@@ -25,16 +26,30 @@ class Noise:
 
     ``leak`` and ``response`` are added to the two estimates of another value, ``own`` to the response's estimate of its
     own value; the leak's estimate of it is exact. ``leak`` is infinite where nothing is leaked.
+
+    ``p`` is how often the response is true, of ``symbols``; the leak of another value agrees once in ``leaked``.
     """
 
     leak: float
     response: float
     own: float
+    p: float
+    leaked: int
+    symbols: int
 
     @property
     def weight(self) -> float:
         """The weight of the response, by inverse variance for rare values."""
         return 1.0 if np.isinf(self.leak) else self.leak / (self.leak + self.response)
+
+    def law(self, weight: float) -> CountLaw:
+        """Return the law of an estimate: what a report adds if leak and response agree, only the leak does, or none."""
+        gap, rest = self.p - 1 / self.symbols, 1 - weight
+        both, leak = (weight * (hit - 1 / self.symbols) / gap + rest for hit in (1, 0))
+        none = -rest / max(self.leaked - 1, 1)
+        agree, match = 1 / self.leaked, 1 / self.symbols
+        others = ScoreLaw.of((both, agree * match), (leak, agree * (1 - match)), (none, 1 - agree))
+        return CountLaw(ScoreLaw.of((both, self.p), (leak, 1 - self.p)), others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +84,15 @@ class Walsh(Estimator):
         others = tally.n - count
         weight = noise.leak * others / np.maximum((noise.leak + noise.response) * others + noise.own * count, 1e-300)
         return np.asarray(weight * response + (1 - weight) * leak)
+
+    def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
+        """A report that agrees with a value supports it. Where nothing is leaked, that is all it says."""
+        noise = self.noise
+        if noise.leaked > 1:
+            return (Observed.of(noise.law(self.weight(**options)), counts, tally.n, tally.n),)
+        q = 1 / noise.symbols
+        supports = np.rint(counts * (noise.p - q) + tally.n * q)
+        return (Observed.of(support_law(noise.p, q), supports, tally.n, tally.n),)
 
     def estimate_by(self, method: str, source: Tally | Reports, options: Mapping[str, Option]) -> Estimate:
         return estimate_by(method, self, source, options)

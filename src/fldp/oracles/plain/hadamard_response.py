@@ -1,5 +1,6 @@
 """Hadamard response (HR): report a position where the value's row of a Hadamard matrix is probably +1."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -8,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.estimate import Option
+from fldp.data.estimate import Evidence, Option
 from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
+from fldp.numerics.count_laws import CountLaw, Observed, ScoreLaw, support_law
 from fldp.numerics.kernels import ONE, U64, Kernel
 from fldp.numerics.types import Counts, Floats
 from fldp.numerics.walsh_hadamard import walsh_hadamard, xor_pairs
@@ -73,11 +75,37 @@ class RowSigns(Estimator):
 
     def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
         """Return the variances of all estimates; they depend on how many users the block of a value has."""
-        del options
         blocks = np.arange(self.size) & (self.blocks - 1)
+        own = np.clip(counts, 0, totals[0])
+        if "reports" in options:  # each is 1 or -1 for every value of its block: the sum of squares is known
+            reports = np.asarray(options["reports"], np.float64)[blocks]
+            return np.asarray(np.maximum(reports / float(self.p - self.q) ** 2 - own, own * self._least))
         inside = np.bincount(blocks, counts) if self.blocks > 1 else np.array([totals[0]], np.float64)
-        own, near = np.clip(counts, 0, totals[0]), np.clip(inside, 0, totals[0])[blocks]
-        return np.asarray(self._variance(totals[0], own, near))
+        return np.asarray(self._variance(totals[0], own, np.clip(inside, 0, totals[0])[blocks]))
+
+    @property
+    def _least(self) -> float:
+        """The least variance that a report adds to the estimate of its own value."""
+        return float((self.p + self.q) / (self.p - self.q) ** 2 - 1)
+
+    def context(self, tally: Tally) -> Mapping[str, Option]:
+        """How many reports are in each block, which the tally knows exactly."""
+        return {"reports": self._reports(tally)} if self.blocks > 1 else {}
+
+    def _reports(self, tally: Tally) -> NDArray[np.int64]:
+        return np.asarray(tally.state.reshape(self.blocks, -1).sum(axis=1))
+
+    def evidence(self, tally: Tally, counts: Floats, **options: Option) -> tuple[Evidence, ...]:
+        """Given the reports of a block, those of values that are not held are +1 or -1 alike."""
+        del options
+        p, q, gap = float(self.p), float(self.q), float(self.p - self.q)
+        if self.blocks == 1:
+            plus = np.rint((counts * gap + tally.n) / 2)
+            return (Observed.of(support_law(p, 0.5), plus, tally.n, tally.n),)
+        reports = self._reports(tally).astype(np.float64)[np.arange(self.size) & (self.blocks - 1)]
+        own = ScoreLaw.of((1.0, p), (-1.0, q), (0.0, 1 - p - q))
+        law = CountLaw(own, ScoreLaw.of((1.0, 0.5), (-1.0, 0.5)), step=2.0, absorbed=p + q)
+        return (Observed.of(law, np.rint(counts * gap), reports, tally.n),)
 
     def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
         counts = np.asarray(count, np.float64)

@@ -11,8 +11,9 @@ choice of a hash function, and the hash functions, taken as ideal and drawn with
 (``hash_seed``). ``docs/strings.md`` derives both.
 """
 
+import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +26,7 @@ from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
+from fldp.numerics.count_laws import Bounded
 from fldp.numerics.kernels import U64, Kernel
 from fldp.numerics.types import Counts, Floats
 from fldp.numerics.word_kernels import keyed_hash, multiply_high
@@ -261,6 +263,13 @@ class SketchEstimator(StringEstimator):
     def _noise(self) -> tuple[float, float]:
         """The variances that one report adds to the estimates of its own bucket and of another one."""
         return float(self.sketch.response.variance(1, 1.0)), float(self.sketch.response.variance(1, 0.0))
+
+    def evidence(self, n: int, counts: Floats, **context: Option) -> Bounded:
+        """A collision with a frequent string moves an estimate by all its users under one hash function."""
+        known = super().evidence(n, counts, **context)
+        (own, _), (k, m) = self._noise, self._sizes
+        collision = math.sqrt(float(context.get("squares", n**2))) / k
+        return replace(known, jump=m / (m - 1) * max(collision, math.sqrt(own + 1)))
 
     def variance(self, n: int, count: Counts, **context: Option) -> float | Floats:
         """Noise of own users, noise and collisions of others, and what the collisions share: ``docs/strings.md``."""

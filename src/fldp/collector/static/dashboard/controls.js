@@ -25,6 +25,7 @@ const POST = [
   ["clip", "clip (biased)"],
   ["norm-sub", "norm-sub (biased)"],
   ["simplex", "simplex (biased)"],
+  ["bayes", "empirical Bayes (biased)"],
 ];
 
 const LOOKS = [

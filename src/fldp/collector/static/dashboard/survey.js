@@ -339,6 +339,10 @@ const ALL_LOOKS = "These intervals hold for all values and whenever you look.";
 const ONE_LOOK = "True for this one look. Who looks every day is misled in more than a quarter of cases.";
 const CHOSEN_DAYS =
   "That is so for days that begin at the start of the survey or were fixed beforehand, not for days that were chosen after looking.";
+const UNBIASED = "The intervals are those of the unbiased estimate.";
+const SHRUNK =
+  "Rare values are drawn to each other, and a value that is not clearly seen is shrunk: for one value, the top or a sum take the unbiased estimate. " +
+  "The intervals are credible ones, for all values on average.";
 
 /**
  * Say what has to be said below estimates, so that they are not read as more certain than they are.
@@ -347,7 +351,7 @@ const CHOSEN_DAYS =
  * @param {number} size
  * @param {URLSearchParams} query
  */
-function noteLines({ n, level, rows, biased, method, rest, anytime }, size, query) {
+function noteLines({ n, level, rows, biased, method, remark, rest, anytime }, size, query) {
   const grey = rows.filter((row) => !isSure(row)).length;
   const window = query.has("from") || query.has("to") ? "in these days" : "in all";
   return present([
@@ -359,7 +363,8 @@ function noteLines({ n, level, rows, biased, method, rest, anytime }, size, quer
       : null,
     rest ? restText(rest, rows[0], n) : null,
     ...(query.get("method") === "select" ? [selectedText(rows.length, size)] : largestTexts(rows.length, size)),
-    biased ? `Post-processed by ${method}, which is biased. The intervals are those of the unbiased estimate.` : null,
+    biased ? `Post-processed by ${method}, which is biased. ${method === "bayes" ? SHRUNK : UNBIASED}` : null,
+    remark ?? null,
   ]);
 }
 

@@ -27,6 +27,7 @@ export interface Estimates {
   readonly level: number;
   readonly method: string;
   readonly biased: boolean;
+  readonly remark?: string;
   readonly options: { readonly decoder?: string };
   readonly rest?: Pick<EstimateRow, "count" | "stderr">;
   /** Intervals hold for all values and at every look; narrowest at so many reports. */

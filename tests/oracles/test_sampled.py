@@ -1,7 +1,7 @@
 """Sampled: chance chooses a view of a record. Words, laws, wire, tallies, tables, each beside a slow other way."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -90,10 +90,10 @@ def test_law_by_enumerating_words():
     borders = [0, *(-(-(end << 64) // total) for end in np.cumsum(oracle.drawn).tolist())]
     for value in range(6):
         law = {}
-        for view, (start, stop) in enumerate(zip(borders, borders[1:], strict=False)):
+        for view, (start, stop) in enumerate(pairwise(borders)):
             keep, other = naive.symbol_coin(1.0, oracle.members[view].domain_size)
             edges = [0, *(keep + k * other for k in range(oracle.members[view].domain_size - 1)), 1 << 64]
-            for low, high in zip(edges, edges[1:], strict=False):
+            for low, high in pairwise(edges):
                 rows = np.array([(a, b) for a in (start, stop - 1) for b in (low, high - 1)], np.uint64)
                 out = oracle.report_format.empty(4)
                 oracle.perturb(np.full(4, value), rows, out)

@@ -13,6 +13,7 @@ from fldp.data.reports import Array, Tally
 from fldp.errors import ParameterError
 from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.claims import CellClaim, Claim
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.revelations import ReportPart
 from fldp.oracles.sampled.among_records import AmongRecords
 from fldp.oracles.sampled.sampled import Sampled
@@ -34,6 +35,28 @@ class SampledAnalysis(Analysis[Sampled]):
     @property
     def answers(self) -> tuple[int, ...]:
         return self.oracle.answers
+
+    @property
+    def explained(self) -> FrequencyOracle:
+        """That of the view which tells most answers apart."""
+        return max(self.oracle.members, key=lambda member: member.domain_size)
+
+    @property
+    def in_short(self) -> tuple[str, ...]:
+        """One report for all questions; another answer is another view, and another epsilon."""
+        count, most = len(self.oracle.answers), max(len(view.questions) for view in self.oracle.seen)
+        about = "one" if most == 1 else f"at most {most}"
+        chances = [float(self.about(question)) for question in range(count)]
+        return (
+            f"One report for all {count} questions together, epsilon {self.oracle.epsilon:g}. It shows which it is "
+            f"about, {about} of them: chance chose these, not your answers. It says nothing about the others.",
+            f"It is about a given question with a probability of {min(chances):.0%} to {max(chances):.0%}; where it "
+            "is, it protects the answer by that same epsilon, not by a smaller one.",
+            "Another answer would be about other questions, and would cost another epsilon: k fresh answers are k "
+            "times epsilon together, and a few dozen ask about everything. So your device answers once.",
+            f"The rest of this card is about the {self.explained.domain_size:,} answers that one report tells apart at "
+            "most.",
+        )
 
     def among_held(self, counts: ArrayLike) -> tuple[AmongRecords, ArrayLike]:
         """Return the oracle among the records that anybody holds, given the counts of all records."""

@@ -49,8 +49,10 @@ INSIDE = {  # the order of the second level
         "flexible",
         "unequal",
         "strings",
+        "tagged",
         "grouped",
         "grouped_analysis",
+        "sampled",
         "registry",
     ],
     "privacy": [

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fldp.cli.options import expected
 from fldp.cli.oracle_options import build_oracle, flag_of
@@ -18,6 +18,9 @@ from fldp.survey.question import Question
 from fldp.survey.survey import Survey
 from fldp.wire import files
 from fldp.wire.cells import read_candidates
+
+if TYPE_CHECKING:
+    from fldp.oracles.sampled.tables import Tables
 
 
 @dataclass(frozen=True)
@@ -60,16 +63,30 @@ class Subject:
         asked = self.survey.asked if self.survey else Question(self.oracle)
         return asked.estimate(tally, **options, **({"candidates": self.candidates} if self.candidates else {}))
 
+    def tables(self, tally: Tally | Reports) -> "Tables | None":
+        """Estimate the tables of several questions; None where one is asked."""
+        from fldp.oracles.base.analysis import analysis
+
+        if analysis(self.oracle).answers is None:
+            return None
+        from fldp.oracles.sampled.tables import Tables
+
+        found: object = self.survey.estimate(tally) if self.survey else self.oracle.estimate(tally)
+        assert isinstance(found, Tables)
+        return found
+
     @property
     def version(self) -> str | None:
         """The version of the survey."""
         return self.survey.version if self.survey else None
 
     @property
-    def card(self) -> Survey | FrequencyOracle:
+    def card(self) -> Survey | Oracle:
         """What a privacy card is about: the survey, among the candidates if there are any, or the oracle."""
+        from fldp.oracles.base.analysis import analysis
+
         if self.survey is None:
-            return self.listed
+            return self.oracle if analysis(self.oracle).answers else self.listed
         if self.candidates is None:
             return self.survey
         return replace(self.survey, oracle=self.listed, labels=self.candidates)

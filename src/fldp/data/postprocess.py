@@ -4,6 +4,7 @@ Nothing here is done unless it is asked for, and the result keeps the unbiased e
 """
 
 from dataclasses import replace
+from typing import Protocol, Self, TypeVar, overload, runtime_checkable
 
 from fldp.data.empirical_bayes import MIN_VALUES
 from fldp.data.estimate import Estimate
@@ -14,11 +15,29 @@ BAYES = "bayes"
 NAMES = (*METHODS, BAYES)
 
 
-def postprocess(estimate: Estimate, method: str) -> Estimate:
+@runtime_checkable
+class Repairable(Protocol):
+    """What repairs itself by methods of its own, such as the tables of several questions."""
+
+    def postprocessed(self, method: str) -> Self:
+        """Return a biased version of itself, which keeps the unbiased one."""
+
+
+Repaired = TypeVar("Repaired", bound=Repairable)
+
+
+@overload
+def postprocess(estimate: Estimate, method: str) -> Estimate: ...
+@overload
+def postprocess(estimate: Repaired, method: str) -> Repaired: ...
+def postprocess(estimate: Estimate | Repairable, method: str) -> Estimate | Repairable:
     """Return a biased estimate made from an unbiased one: ``"clip"``, ``"norm-sub"``, ``"simplex"`` or ``"bayes"``.
 
     The first three repair what is impossible. Empirical Bayes (``fldp.data.empirical_bayes``) has the least total error
     over many values, and intervals of its own; of fewer than 100 values norm-sub is better, and taken.
+
+    The tables of several questions have a method of their own, ``"consistent"``: no cell is negative, and the margins
+    of all tables agree.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
@@ -31,6 +50,8 @@ def postprocess(estimate: Estimate, method: str) -> Estimate:
     >>> postprocess(est, "bayes").method
     'norm-sub'
     """
+    if isinstance(estimate, Repairable):
+        return estimate.postprocessed(method)
     one_of(*NAMES)("postprocess", "method", method)
     source = estimate.original or estimate
     if method == BAYES:

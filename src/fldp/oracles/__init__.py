@@ -10,6 +10,7 @@ from fldp.oracles.plain.pgr import PGR
 from fldp.oracles.plain.subset_selection import SS
 from fldp.oracles.plain.unary import OUE, SUE
 from fldp.oracles.registry import get, get_listed, listed_names, names, register
+from fldp.oracles.sampled.sampled import Sampled
 from fldp.oracles.strings.count_mean_sketch import CMS, HCMS
 from fldp.oracles.strings.rappor import RAPPOR
 from fldp.oracles.unequal.exponential import Exponential
@@ -37,6 +38,7 @@ __all__ = [
     "URR",
     "Exponential",
     "Grouped",
+    "Sampled",
     "get",
     "get_listed",
     "listed_names",

@@ -15,8 +15,13 @@ from fldp.data.comparison import Comparison
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Tally
 from fldp.estimation.planner import Plan
+from fldp.estimation.question_planner import QuestionPlan
 from fldp.oracles.base.oracle import Oracle
-from fldp.presentation import attack, audit, card, comparison, integrity, plan, search, tables
+from fldp.oracles.sampled.associations import Associations
+from fldp.oracles.sampled.cross import Cross
+from fldp.oracles.sampled.ratios import Ratios
+from fldp.oracles.sampled.tables import Tables
+from fldp.presentation import attack, audit, card, comparison, integrity, plan, questions, search, tables
 from fldp.presentation.attack import AttackResults
 from fldp.presentation.plot import bars as bars
 from fldp.privacy.auditor import Audit
@@ -64,19 +69,24 @@ def _attack(results: AttackResults) -> Parts:
 
 
 _PARTS: dict[type, Callable[[Any], Parts]] = {
+    Associations: lambda found: [questions.associations_table(found)],
     Audit: lambda verdict: [audit.audit_table(verdict), *audit.notes(verdict)],
     AttackResults: _attack,
     Averaging: attack.averaging_parts,
     Comparison: _comparison,
+    Cross: lambda cross: questions.cross_parts(cross, LEVEL),
     Estimate: _estimate,
     Findings: lambda findings: [integrity.findings_table(findings), *integrity.notes(findings)],
     Guess: lambda guess: [attack.guess_facts(guess)],
     HeavyHitters: lambda hitters: [search.table(hitters, LEVEL), *search.notes(hitters, LEVEL)],
     Oracle: lambda oracle: [tables.oracle_facts(oracle)],
     Plan: _plan,
+    QuestionPlan: questions.plan_parts,
+    Ratios: lambda found: [questions.ratios_table(found)],
     Recovered: lambda estimate: [*_estimate(estimate), *integrity.recovery_notes(estimate)],
     Repeats: lambda repeats: [attack.repeats_facts(repeats)],
     Survey: lambda survey: [tables.survey_facts(survey)],
+    Tables: lambda found: questions.parts(found, LEVEL, TOP),
     Tally: lambda tally: [tables.tally_facts(tally)],
     Verification: lambda verified: [tables.verification_facts(verified, verified.oracle, exactly=False)],
 }

@@ -62,7 +62,7 @@ def estimate_table(estimate: Estimate, level: float, k: int) -> Table:
     """Return the ``k`` largest estimates as a table."""
     size = len(estimate.counts)
     title = f"The {min(k, size):,} largest of {size:,} estimates"
-    return estimate_rows_table(title, _rows(estimate, level, k), level)
+    return estimate_rows_table(title, estimate_rows(estimate, level, k), level)
 
 
 def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Json]], level: float) -> Table:
@@ -114,7 +114,8 @@ def _source(estimate: Estimate) -> str:
     return f"{reports} of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")
 
 
-def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Json]]:
+def estimate_rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Json]]:
+    """Return estimates as rows of JSON values, with their labels."""
     rows = estimate.table(level) if top is None else estimate.top(top, level)
     named = []
     for row in rows:
@@ -148,7 +149,7 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
             **({} if estimate.basis.remark is None else {"remark": estimate.basis.remark}),
             **_rest(estimate),
             **watched_facts(estimate),
-            "rows": _rows(estimate, level, top),
+            "rows": estimate_rows(estimate, level, top),
         },
         ensure_ascii=False,
         indent=1,
@@ -157,7 +158,7 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
 
 def as_csv(estimate: Estimate, level: float, top: int | None) -> str:
     """Return an estimate as CSV."""
-    rows = _rows(estimate, level, top)
+    rows = estimate_rows(estimate, level, top)
     return csv_text(rows[0], rows)
 
 
@@ -231,10 +232,15 @@ def oracle_facts(oracle: Oracle) -> dict[str, Json]:
     return {
         "oracle": describe(oracle),
         "eta": str(oracle.eta),
-        "anonymity": "all strings" if analysis(oracle).domain_size is None else oracle.anonymity,
+        "anonymity": "all strings" if _is_of_strings(oracle) else oracle.anonymity,
         "bits a report": oracle.report_format.bits,
         "gives away": exposure(oracle),
     }
+
+
+def _is_of_strings(oracle: Oracle) -> bool:
+    about = analysis(oracle)
+    return about.domain_size is None and about.answers is None
 
 
 def tally_facts(tally: Tally) -> dict[str, Json]:
@@ -257,6 +263,8 @@ def verification_facts(
     size, whole = verification.domain_size, analysis(oracle).domain_size if oracle else None
     if verification.oracle and analysis(verification.oracle).candidates is not None:
         facts["among"] = f"{size:,} strings"
+    elif verification.oracle and oracle and (compared := analysis(verification.oracle).compared(oracle)):
+        facts |= compared
     elif whole not in (None, size):
         same = getattr(verification.oracle, "coin", None) == getattr(oracle, "coin", None)
         coins = "with the same coin" if same else "with a coin of their own"
@@ -334,7 +342,7 @@ def survey_facts(survey: Survey) -> dict[str, Json]:
         "name": survey.name,
         "version": survey.version,
         "question": survey.question,
-        "values": _how_many(survey) + (f": {shown}" if labels else ""),
+        **_values(survey, f": {shown}" if labels else ""),
         **({} if survey.search is None else {"search": _stage(survey.search)}),
         **oracle_facts(survey.oracle),
         "collect": {name: value for name, value in survey.collect.items() if value not in (None, [])},
@@ -344,6 +352,14 @@ def survey_facts(survey: Survey) -> dict[str, Json]:
 def _stage(question: Round) -> str:
     of = f"round {question.number} of at most {question.search.rounds + 1}"
     return of if question.is_last else f"{of}, goes on after {question.search.quota:,} reports"
+
+
+def _values(survey: Survey, shown: str) -> dict[str, Json]:
+    """Return what may be answered; of several questions each, and how they are asked."""
+    if not survey.questions:
+        return {"values": _how_many(survey) + shown}
+    asked = {each.name: f"{each.size:,} answers{', one of them none' * each.optional}" for each in survey.questions}
+    return {"questions": asked, "asks": "all questions" if survey.ask == "all" else "the questions that chance draws"}
 
 
 def _how_many(survey: Survey) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Reports, Tally
+from fldp.errors import DomainError
 from fldp.oracles.base import ticket_words
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
@@ -27,6 +28,8 @@ from fldp.support.validation import MistakeList
 from fldp.survey.mistakes import SurveyError, refuse
 from fldp.survey.parsing import check_fields, parse_fields, read_text
 from fldp.survey.question import Question
+from fldp.survey.questions import RecordQuestion, SurveyQuestion
+from fldp.survey.questions_table import described as pinned
 from fldp.survey.rules import COLLECT_DEFAULTS, FORMAT, STRINGS
 from fldp.survey.search_table import described
 from fldp.survey.visible_text import check_labels_visible, check_texts
@@ -64,6 +67,8 @@ class Survey(Displayed):
     search: Round | None = None
     treatment: Treatment = field(default_factory=Treatment, compare=False)  # for plans: the oracle has its part
     language: str | None = None  # that of its texts, and of the page on which it is answered
+    questions: tuple[SurveyQuestion, ...] = ()  # where there are several
+    ask: str = "all"  # of several questions: all, or those of the view that chance has drawn
 
     @classmethod
     def load(cls, path: str | Path, *, draft: bool = False) -> "Survey":
@@ -98,25 +103,32 @@ class Survey(Displayed):
         texts = {key: getattr(self, key) for key in ("question", "title", "description")}
         check_texts({key: value for key, value in texts.items() if value is not None}, mistakes)
         check_labels_visible("labels", self.labels or (), mistakes)
+        for place, asked in enumerate(self.questions):
+            check_texts({f"questions[{place}].question": asked.text}, mistakes)
+            check_labels_visible(f"questions[{place}].labels", asked.labels or (), mistakes)
         refuse(mistakes, source, text)
 
     @cached_property
     def canonical(self) -> dict[str, Json]:
         """Everything that a participant answers to, as a JSON object."""
         texts = {name: getattr(self, name) for name in ("title", "description", "topic", "language")}
+        oracle = {name: value for name, value in describe(self.oracle).items() if name != "domain_size"}
         return {
             "format": FORMAT,
             "name": self.name,
-            "question": self.question,
+            **({} if self.questions else {"question": self.question}),
             **{name: text for name, text in texts.items() if text is not None},
             **self.domain,
-            "oracle": {name: value for name, value in describe(self.oracle).items() if name != "domain_size"},
+            "oracle": pinned(self.oracle) if self.questions else oracle,
             "collect": dict(self.collect),
         }
 
     @property
     def domain(self) -> dict[str, Json]:
         """What may be answered: the labels, the number of values, or any string; and to which round of a search."""
+        if self.questions:
+            asked: list[Json] = [question.canonical for question in self.questions]
+            return {"questions": asked, **({} if self.ask == "all" else {"tables": {"ask": self.ask}})}
         if self.labels is not None:
             return {"labels": list(self.labels)}
         if self.search is not None:
@@ -141,7 +153,7 @@ class Survey(Displayed):
     @property
     def needs_candidates(self) -> bool:
         """Whether answers are any string, so that estimates are of candidates."""
-        return self.domain_size is None
+        return self.domain_size is None and not self.questions
 
     @property
     def differing(self) -> dict[str, Json]:
@@ -150,7 +162,9 @@ class Survey(Displayed):
 
     @cached_property
     def asked(self) -> Question:
-        """The oracle with the labels, or the round of a search, that give its values their meaning."""
+        """The oracle with the labels, the round of a search, or the questions that give its values their meaning."""
+        if self.questions:
+            return RecordQuestion(self.oracle, questions=self.questions)
         return Question(self.oracle, self.labels, self.search)
 
     def value(self, label: str) -> int | str | None:
@@ -163,12 +177,21 @@ class Survey(Displayed):
         return self.asked.value_type
 
     def encode(self, labels: Iterable[str]) -> NDArray[np.int64 | np.object_]:
-        """Turn labels into values; an unknown one is an error."""
+        """Turn labels into values; an unknown one is an error. Several questions take mappings from their names."""
         return self.asked.encode(labels, f"survey {self.name}")
 
     def label(self, value: int | str) -> str:
         """Return the label of a value."""
         return self.asked.label(value)
+
+    def record(self, answers: Mapping[str, object] | None) -> int:
+        """Return the record of a person's answers to several questions; an answer that it lacks is one at random."""
+        asked = self.asked
+        if not isinstance(asked, RecordQuestion):
+            raise DomainError(f"survey {self.name}: it asks one question, so the answer must be a text (not shown)")
+        if answers is None:
+            raise DomainError(f"survey {self.name}: it asks several questions, so name an answer to each (not shown)")
+        return asked.drawn_value(answers)
 
     @property
     def derives(self) -> bool:
@@ -189,7 +212,10 @@ class Survey(Displayed):
         return ticket_words.privatize(self.oracle, self.encode([label])[0], ticket, self.version)
 
     def estimate(self, tally: Tally | Reports, **options: object) -> Estimate:
-        """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""
+        """Estimate how many participants hold each label; where answers are strings, each of ``candidates``.
+
+        Several questions give ``Tables``: ``estimate["os"]`` is the estimate of one of them.
+        """
         return self.asked.estimate(tally, **options)
 
     def at(self, search: Round) -> "Survey":

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         URR,
         Exponential,
         Grouped,
+        Wave,
     )
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.base.oracle import Oracle
@@ -149,6 +150,7 @@ __all__ = [
     "Tally",
     "Total",
     "Verification",
+    "Wave",
     "WireError",
     "Witness",
     "audit",
@@ -178,7 +180,9 @@ _HOMES = {
     "fldp.estimation.combine": "Combined combine",
     "fldp.estimation.planner": "Plan plan",
     "fldp.estimation.simulate": "simulate",
-    "fldp.oracles": "CMS FHR FWR GRR HCMS HR HRR IDUE OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped",
+    "fldp.oracles": (
+        "CMS FHR FWR GRR HCMS HR HRR IDUE OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped Wave"
+    ),
     "fldp.oracles.base.frequency_oracle": "FrequencyOracle",
     "fldp.oracles.base.oracle": "Oracle",
     "fldp.oracles.base.string_oracle": "StringOracle",

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from fldp.cli import app
+from fldp.cli.number import Cdf, Mean, Quantile, Share, refuse_figures, show_number
 from fldp.cli.options import (
     AsCsv,
     AsJson,
@@ -27,6 +28,8 @@ from fldp.cli.options import (
     takes_oracle,
 )
 from fldp.cli.oracle_options import OracleCommand
+from fldp.data.estimate import Estimate
+from fldp.data.number import Number
 from fldp.data.reports import Reports, Tally
 from fldp.distributed.engines.registry import choices
 from fldp.errors import FldpError, ParameterError
@@ -132,7 +135,9 @@ def estimate(
         typer.Option(help="fhr, fwr: linear, or biased adaptive or em; em needs the reports; rappor: select."),
     ] = "linear",
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
-    post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub or simplex.")] = None,
+    post: Annotated[
+        str | None, typer.Option(help="Post-processing, biased: clip, norm-sub, simplex; a number: monotone.")
+    ] = None,
     top: Annotated[
         int | None, typer.Option(min=1, help="How many of the largest; a table shows 20 by default.")
     ] = None,
@@ -140,6 +145,10 @@ def estimate(
     as_csv: AsCsv = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
     candidates: Candidates = None,
+    mean: Mean = False,
+    quantile: Quantile = None,
+    cdf: Cdf = None,
+    share: Share = None,
     subject: Subject | None = None,
 ) -> None:
     """Estimate how many people hold each value, with error bars."""
@@ -156,12 +165,22 @@ def estimate(
         from fldp.data.postprocess import postprocess
 
         result = postprocess(result, post)
+    asked = (mean, quantile or (), cdf or (), share)
+    if isinstance(result, Number):
+        show_number(result, asked, level, as_json=as_json, as_csv=as_csv)
+        _save_plot(result, plot, level, top)
+        return
+    refuse_figures(asked)
     if as_json:
         typer.echo(tables.as_json(result, level, top))
     elif as_csv:
         typer.echo(tables.as_csv(result, level, top), nl=False)
     else:
         tables.show(tables.estimate_table(result, level, top or 20), *tables.estimate_notes(result))
+    _save_plot(result, plot, level, top)
+
+
+def _save_plot(result: Estimate, plot: Path | None, level: float, top: int | None) -> None:
     if plot is not None:
         from fldp.presentation.plot import save_bars
 

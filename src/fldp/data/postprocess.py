@@ -6,12 +6,15 @@ Nothing here is done unless it is asked for, and the result keeps the unbiased e
 from dataclasses import replace
 
 from fldp.data.estimate import Estimate
+from fldp.data.number import MONOTONE, Number, monotone
 from fldp.data.projections import METHODS, repaired
 from fldp.support.validation import one_of
 
 
 def postprocess(estimate: Estimate, method: str) -> Estimate:
     """Return a biased estimate made from an unbiased one: ``"clip"``, ``"norm-sub"`` or ``"simplex"``.
+
+    A number also has ``"monotone"``: the nearest CDF that never falls.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)
@@ -22,6 +25,9 @@ def postprocess(estimate: Estimate, method: str) -> Estimate:
     >>> processed.counts.round(1), processed.biased, processed.original is est
     (array([100.,   0.,   0.]), True, True)
     """
-    one_of(*METHODS)("postprocess", "method", method)
+    more = (MONOTONE,) if isinstance(estimate, Number) else ()
+    one_of(*METHODS, *more)("postprocess", "method", method)
     source = estimate.original or estimate
+    if method == MONOTONE and isinstance(source, Number):
+        return replace(estimate, counts=monotone(source), method=method, original=source)
     return replace(estimate, counts=repaired(source, method), method=method, original=source)

@@ -103,7 +103,7 @@ class Participant:
     def answer(
         self,
         survey: Survey | Mapping[str, object],
-        label: str,
+        label: str | float,
         *,
         origin: str,
         version: str | None = None,

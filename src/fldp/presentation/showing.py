@@ -13,10 +13,12 @@ from rich.table import Table
 
 from fldp.data.comparison import Comparison
 from fldp.data.estimate import Estimate
+from fldp.data.number import Histogram, Number, Value
 from fldp.data.reports import Tally
+from fldp.estimation.number_planner import NumberPlan
 from fldp.estimation.planner import Plan
 from fldp.oracles.base.oracle import Oracle
-from fldp.presentation import attack, audit, card, comparison, integrity, plan, search, tables
+from fldp.presentation import attack, audit, card, comparison, integrity, number, plan, search, tables
 from fldp.presentation.attack import AttackResults
 from fldp.presentation.plot import bars as bars
 from fldp.privacy.auditor import Audit
@@ -70,14 +72,18 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
     Comparison: _comparison,
     Estimate: _estimate,
     Findings: lambda findings: [integrity.findings_table(findings), *integrity.notes(findings)],
+    Histogram: lambda histogram: [number.histogram_table(histogram, LEVEL)],
     Guess: lambda guess: [attack.guess_facts(guess)],
     HeavyHitters: lambda hitters: [search.table(hitters, LEVEL), *search.notes(hitters, LEVEL)],
+    Number: lambda shown: number.number_parts(shown, LEVEL),
+    NumberPlan: lambda advice: [number.plan_table(advice), *number.PLAN_NOTES, number.plan_sentence(advice)],
     Oracle: lambda oracle: [tables.oracle_facts(oracle)],
     Plan: _plan,
     Recovered: lambda estimate: [*_estimate(estimate), *integrity.recovery_notes(estimate)],
     Repeats: lambda repeats: [attack.repeats_facts(repeats)],
     Survey: lambda survey: [tables.survey_facts(survey)],
     Tally: lambda tally: [tables.tally_facts(tally)],
+    Value: lambda value: [number.value_text(value)],
     Verification: lambda verified: [tables.verification_facts(verified, verified.oracle, exactly=False)],
 }
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Reports, Tally
+from fldp.data.scale import Scale
 from fldp.oracles.base import ticket_words
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
@@ -64,6 +65,7 @@ class Survey(Displayed):
     search: Round | None = None
     treatment: Treatment = field(default_factory=Treatment, compare=False)  # for plans: the oracle has its part
     language: str | None = None  # that of its texts, and of the page on which it is answered
+    number: Scale | None = None  # where a number is asked for: its range and its cells
 
     @classmethod
     def load(cls, path: str | Path, *, draft: bool = False) -> "Survey":
@@ -97,6 +99,8 @@ class Survey(Displayed):
         mistakes = MistakeList()
         texts = {key: getattr(self, key) for key in ("question", "title", "description")}
         check_texts({key: value for key, value in texts.items() if value is not None}, mistakes)
+        if self.number is not None and self.number.unit is not None:
+            check_texts({"unit": self.number.unit}, mistakes)
         check_labels_visible("labels", self.labels or (), mistakes)
         refuse(mistakes, source, text)
 
@@ -119,6 +123,8 @@ class Survey(Displayed):
         """What may be answered: the labels, the number of values, or any string; and to which round of a search."""
         if self.labels is not None:
             return {"labels": list(self.labels)}
+        if self.number is not None:
+            return {"number": self.number.described}
         if self.search is not None:
             return {"domain": STRINGS, "search": described(self.search)}
         return {"domain": STRINGS} if self.domain_size is None else {"domain_size": self.domain_size}
@@ -151,20 +157,28 @@ class Survey(Displayed):
     @cached_property
     def asked(self) -> Question:
         """The oracle with the labels, or the round of a search, that give its values their meaning."""
-        return Question(self.oracle, self.labels, self.search)
+        return Question(self.oracle, self.labels, self.search, self.number)
 
-    def value(self, label: str) -> int | str | None:
-        """Return the value of a label, or None if there is no such label; a string is its own value."""
-        return self.asked.value(label)
+    def value(self, label: str, *, clamp: bool = False) -> int | str | None:
+        """Return the value of a label, or None if there is no such label; a string is its own value.
+
+        A number outside of its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
+        """
+        return self.asked.value(label, clamp=clamp)
 
     @property
     def value_type(self) -> type[object]:
         """The type of an array of values."""
         return self.asked.value_type
 
-    def encode(self, labels: Iterable[str]) -> NDArray[np.int64 | np.object_]:
-        """Turn labels into values; an unknown one is an error."""
-        return self.asked.encode(labels, f"survey {self.name}")
+    def encode(
+        self, labels: Iterable[str | float], *, rng: int | Stream | None = None
+    ) -> NDArray[np.int64 | np.object_]:
+        """Turn labels, or numbers where one is asked for, into values; an unknown one is an error.
+
+        ``rng`` decides how numbers are rounded where their mean is asked for: of no use but in experiments.
+        """
+        return self.asked.encode(labels, f"survey {self.name}", rng)
 
     def label(self, value: int | str) -> str:
         """Return the label of a value."""
@@ -175,9 +189,10 @@ class Survey(Displayed):
         """Whether the public randomness of a report derives from its ticket."""
         return bool(self.collect.get("derive"))
 
-    def privatize(self, labels: Iterable[str], *, rng: int | Stream | None = None) -> Reports:
-        """Turn labels into reports."""
-        return self.oracle.privatize(self.encode(labels), rng=rng)
+    def privatize(self, labels: Iterable[str | float], *, rng: int | Stream | None = None) -> Reports:
+        """Turn labels, or numbers where one is asked for, into reports."""
+        stream = Stream.of(rng)
+        return self.oracle.privatize(self.encode(labels, rng=stream.child("rounding")), rng=stream)
 
     def privatize_with(self, ticket: str, label: str) -> Reports:
         """Turn one label into a report whose public randomness derives from a ticket."""

@@ -1,6 +1,6 @@
 // One survey: its estimates with their intervals, live, and everything that is known about it.
 import { privacyCard } from "../answer/learned.js";
-import { load, search } from "../fldp.js";
+import { load, number, search } from "../fldp.js";
 import { analystWords } from "../shared/analyst_words.js";
 import { card } from "../shared/card.js";
 import { element, folded, notice, panel, present } from "../shared/dom.js";
@@ -60,7 +60,7 @@ const isOfTexts = ({ domain, specification }) => domain !== null && !specificati
  */
 export async function surveyView(name, version, again) {
   const first = await rowOf(version);
-  const survey = await load(collector, name, oraclesOf, { version, search });
+  const survey = await load(collector, name, oraclesOf, { version, search, number });
   const status = statusLine();
   const asked = controls(first, again);
   const named = isOfTexts(survey) ? candidates(survey, again) : null;

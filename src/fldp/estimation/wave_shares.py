@@ -1,0 +1,50 @@
+"""The shares of a number that a single wave asks for: what its mean is estimated from."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fldp.data.comparison import POPULATION
+from fldp.data.estimate import Estimate
+from fldp.data.number import Number
+from fldp.data.projections import METHODS
+from fldp.data.scale import Scale
+from fldp.numerics.types import Floats
+from fldp.oracles.plain.wave import WaveScores
+
+
+@dataclass(frozen=True, eq=False)
+class WaveShares:
+    """The exact variances of sums of the shares of a ``Wave``, at the repaired shares."""
+
+    estimator: WaveScores
+    counts: Floats
+
+    @cached_property
+    def _plausible(self) -> Floats:
+        total = float(self.counts.sum())
+        return METHODS["norm-sub"](self.counts, total) / total
+
+    def variances(self, weights: Floats, people: str) -> Floats:
+        """Return the variance of the sum of the shares with each row of weights."""
+        plugged = self._plausible
+        noise = self.estimator.linear_variances(weights, plugged)
+        if people == POPULATION:
+            noise = noise + weights**2 @ plugged - (weights @ plugged) ** 2
+        return np.maximum(noise, 0.0) / float(self.counts.sum())
+
+
+def wave_number(estimate: Estimate, scale: Scale) -> Number:
+    """Return the number whose cells, or points, one wave has asked for.
+
+    >>> import fldp
+    >>> scale = Scale(0, 10, goal="mean", unit="s")
+    >>> oracle = fldp.Wave(epsilon=2.0, domain_size=scale.size, width=63)
+    >>> reports = oracle.privatize(scale.encode([2.5] * 10_000, rng=1), rng=2)
+    >>> wave_number(oracle.estimate(reports), scale).mean()
+    Value(value=2.5..., stderr=0.04..., low=2.4..., high=2.6..., note=None, unit='s', what='mean', level=0.95)
+    """
+    estimator = estimate.oracle.estimator
+    assert isinstance(estimator, WaveScores), "a number of one view is asked for by a wave"
+    return Number.of(estimate, scale, WaveShares(estimator, estimate.counts))

@@ -21,7 +21,7 @@ from typing import Any
 
 from fldp.data.fingerprints import MAX_BYTES, utf8
 from fldp.errors import DomainError
-from fldp.support.validation import fail, is_number
+from fldp.support.validation import fail
 from fldp.survey.survey import Survey
 
 
@@ -47,7 +47,7 @@ class Choice:
         own = None if labels is None else _own_labels(labels)
         if otherwise is not None and (utf8(otherwise) is None or (own is not None and otherwise not in own)):
             raise fail("participant", "otherwise", "a label, and one of labels where those are given", otherwise)
-        text: Any = repr(float(label)) if is_number(label) else label
+        text = repr(label) if isinstance(label, float) else label
         texts = (text,) if otherwise is None else (text, otherwise)
         allowed = tuple(text for text in texts if _is_text(text) and (own is None or text in own))
         if not allowed:

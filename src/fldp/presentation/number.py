@@ -96,19 +96,21 @@ def facts(number: Number, level: float = 0.95, values: Sequence[Value] = ()) -> 
         "level": level,
         "method": number.method,
         "scale": number.scale.described,
-        **number_facts(number, level),
+        **figures(number, level),
     }
     return found | ({"values": [value_facts(value) for value in values]} if values else {})
 
 
-def number_facts(number: Number, level: float = 0.95) -> dict[str, Json]:
-    """Return the figures alone: mean, and of a distribution quantiles, cells and CDF."""
+def figures(number: Number, level: float = 0.95) -> dict[str, Json]:
+    """Return the figures of a number: its mean, and of a distribution its quantiles, cells and CDF."""
     mean, *quantiles = summary(number, level)
-    if number.scale.goal == MEAN:
-        return {"mean": value_facts(mean)}
+    scale = number.scale
+    known: dict[str, Json] = {"goal": scale.goal, "unit": scale.unit, "low": scale.low, "high": scale.high}
+    known |= {"mean": value_facts(mean)}
+    if scale.goal == MEAN:
+        return known
     cells = number.histogram().table(level)
-    return {
-        "mean": value_facts(mean),
+    return known | {
         "quantiles": [{"q": q, **value_facts(value)} for q, value in zip(QUARTILES, quantiles, strict=True)],
         "cells": [_plain(row) for row in cells],
         "cdf": [_plain(row) for row in number.band(level)],

@@ -4,16 +4,19 @@ Everything that is asked is a sum of shares with weights, so it is unbiased and 
 where numbers lie inside of a cell has an interval that covers all that is possible there.
 """
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from fldp.data.comparison import POPULATION, RESPONDENTS, z_score
-from fldp.data.estimate import Estimate
+from fldp.data.estimate import Estimate, Total
 from fldp.data.frames import Columns, FramedAtLevel
+from fldp.data.projections import METHODS
 from fldp.data.scale import MEAN, Scale
+from fldp.data.values import as_values
 from fldp.errors import DomainError
 from fldp.numerics.types import Floats
 from fldp.support.display import Displayed
@@ -223,7 +226,30 @@ class Number(Estimate):
         ends = np.array([self.scale.cells[group[-1]].end for group in groups])
         return Histogram(self.scale, starts, ends, marks @ self.frequencies, stderr, self.n)
 
+    def sum(self, values: Iterable[int]) -> Total:
+        """Estimate how many users are in any of these cells."""
+        chosen = list(values)
+        members = np.zeros(self.scale.size)
+        members[as_values("Estimate", chosen, self.scale.size)] = 1.0
+        if self.biased:
+            plain = self._plain.sum(chosen)
+            return Total(float(self.counts @ members), plain.stderr, plain, self.n)
+        if members.all():
+            return Total(float(self.n), 0.0)
+        share, stderr = self._linear(members, RESPONDENTS)
+        return Total(self.n * share, self.n * stderr)
+
+    def postprocessed(self, method: str) -> "Number":
+        """Return a biased number whose counts are possible: what ``fldp.postprocess`` returns."""
+        one_of(*METHODS, MONOTONE)("postprocess", "method", method)
+        plain = self._plain
+        counts = monotone(plain) if method == MONOTONE else METHODS[method](plain.counts, float(self.n))
+        return replace(self, counts=counts, method=method, original=plain)
+
     # ------------------------------------------------------------------------------------------------------ details
+
+    def _share_variances(self, people: str) -> Floats:
+        return self.source.variances(np.eye(self.scale.size), people)
 
     def _groups(self, bins: int | None) -> list[list[int]]:
         """Return the cells of every row of a histogram."""

@@ -6,7 +6,7 @@ Nothing here is done unless it is asked for, and the result keeps the unbiased e
 from dataclasses import replace
 
 from fldp.data.estimate import Estimate
-from fldp.data.number import MONOTONE, Number, monotone
+from fldp.data.number import Number
 from fldp.data.projections import METHODS, repaired
 from fldp.support.validation import one_of
 
@@ -25,9 +25,8 @@ def postprocess(estimate: Estimate, method: str) -> Estimate:
     >>> processed.counts.round(1), processed.biased, processed.original is est
     (array([100.,   0.,   0.]), True, True)
     """
-    more = (MONOTONE,) if isinstance(estimate, Number) else ()
-    one_of(*METHODS, *more)("postprocess", "method", method)
+    if isinstance(estimate, Number):
+        return estimate.postprocessed(method)
+    one_of(*METHODS)("postprocess", "method", method)
     source = estimate.original or estimate
-    if method == MONOTONE and isinstance(source, Number):
-        return replace(estimate, counts=monotone(source), method=method, original=source)
     return replace(estimate, counts=repaired(source, method), method=method, original=source)

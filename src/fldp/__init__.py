@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from fldp.estimation.combine import Combined, combine
     from fldp.estimation.planner import Plan, plan
+    from fldp.estimation.question_planner import questions
     from fldp.estimation.simulate import simulate
     from fldp.oracles import (
         CMS,
@@ -44,11 +45,13 @@ if TYPE_CHECKING:
         URR,
         Exponential,
         Grouped,
+        Sampled,
         Wave,
     )
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.base.oracle import Oracle
     from fldp.oracles.base.string_oracle import StringOracle
+    from fldp.oracles.sampled.tables import Tables
     from fldp.participant.participant import Answer, Participant
     from fldp.privacy import (
         CLDP,
@@ -142,11 +145,13 @@ __all__ = [
     "Recovered",
     "Reports",
     "Round",
+    "Sampled",
     "Search",
     "Spent",
     "Stream",
     "StringOracle",
     "Survey",
+    "Tables",
     "Tally",
     "Total",
     "Verification",
@@ -162,6 +167,7 @@ __all__ = [
     "plan",
     "poison",
     "postprocess",
+    "questions",
     "recover",
     "simulate",
     "verify",
@@ -179,13 +185,15 @@ _HOMES = {
     "fldp.errors": "BudgetError CollectorError DomainError FldpError MergeError ParameterError WireError",
     "fldp.estimation.combine": "Combined combine",
     "fldp.estimation.planner": "Plan plan",
+    "fldp.estimation.question_planner": "questions",
     "fldp.estimation.simulate": "simulate",
     "fldp.oracles": (
-        "CMS FHR FWR GRR HCMS HR HRR IDUE OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped Wave"
+        "CMS FHR FWR GRR HCMS HR HRR IDUE OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped Sampled Wave"
     ),
     "fldp.oracles.base.frequency_oracle": "FrequencyOracle",
     "fldp.oracles.base.oracle": "Oracle",
     "fldp.oracles.base.string_oracle": "StringOracle",
+    "fldp.oracles.sampled.tables": "Tables",
     "fldp.participant.participant": "Answer Participant",
     "fldp.privacy": (
         "CLDP FLDP IDLDP LDP PLDP ULDP ApproximateLDP Audit Card Findings GroupedLDP Judgement Limit Limits Notion "

@@ -45,8 +45,10 @@ INSIDE = {  # the order of the second level
         "flexible",
         "unequal",
         "strings",
+        "tagged",
         "grouped",
         "grouped_analysis",
+        "sampled",
         "registry",
     ],
     "privacy": [

@@ -124,7 +124,7 @@ def symbols_of(epsilon):
 
 
 @cache
-def subset_coin(epsilon, domain_size):
+def subset_coin(epsilon, domain_size, size=None):
     """The size of the sets, and how many words of 2^64 make a set name the true value.
 
     The draws may favour a set by a share of at most size * (domain_size - 1) words, in its favour and against it.
@@ -140,7 +140,7 @@ def subset_coin(epsilon, domain_size):
         return q * (1 - q) / (p - q) ** 2
 
     near = int(domain_size / (e + 1))
-    w = min(range(max(1, near - 2), min(domain_size, near + 4)), key=variance)
+    w = size or min(range(max(1, near - 2), min(domain_size, near + 4)), key=variance)
     fair = odds(w) * (1 - Fraction(w * (domain_size - 1), WORD)) ** 2
     return w, floor(WORD * fair / (1 + fair))
 
@@ -183,7 +183,7 @@ def olh(oracle, value, words):
 
 def ss(oracle, value, words):
     """The true value or not, then Floyd's sample of the others: he who is drawn again makes place for the last."""
-    w, keep = subset_coin(oracle.epsilon, oracle.domain_size)
+    w, keep = subset_coin(oracle.epsilon, oracle.domain_size, getattr(oracle, "set_size", None))
     others = [v for v in range(oracle.domain_size) if v != value]
     chosen = [value] if words[0] < keep else []
     wanted = w - len(chosen)

@@ -306,13 +306,12 @@ def check_moments(oracle: FrequencyOracle, seed: int) -> None:
 
 def _all_reports(oracle: FrequencyOracle) -> tuple[Floats, Array]:
     """Return the probability of every report (column) under every value (row), and the data of the reports."""
-    publics = list(analysis(oracle).publics())
-    rows: dict[Any, Floats] = {}
-    for value in range(oracle.domain_size):
-        for public in publics:
-            for outcome, share in analysis(oracle).law(value, public).items():
+    about, rows = analysis(oracle), dict[Any, Floats]()
+    for public, drawn in zip(about.publics(), about.public_shares(), strict=True):
+        for value in range(oracle.domain_size):
+            for outcome, share in about.law(value, public).items():
                 row = rows.setdefault((public, outcome), np.zeros(oracle.domain_size))
-                row[value] = float(share) / len(publics)
+                row[value] = float(share * drawn)
     data = np.array([oracle.report_format.report(outcome, public) for public, outcome in rows])
     return np.array(list(rows.values())).T, data
 

@@ -48,7 +48,7 @@ _MAX_WORD = 2**64 - 1
 
 def some_values(oracle: Oracle, count: int) -> NDArray[np.int64] | list[str]:
     """Return ``count`` values of an oracle: its first ones in a cycle, or texts of every kind."""
-    size = analysis(oracle).domain_size
+    size = _size(oracle)
     return np.arange(count) % size if size else [TEXTS[k % len(TEXTS)] for k in range(count)]
 
 
@@ -95,9 +95,15 @@ def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:
 
 
 def _spread(oracle: Oracle) -> list[Any]:
-    """Return values spread over the domain."""
-    size = analysis(oracle).domain_size
-    return [(size - 1) * k // 6 for k in range(7)] if size else list(TEXTS)
+    """Return values spread over the domain; of records more, since each is of several answers."""
+    size, steps = _size(oracle), 15 if analysis(oracle).answers else 6
+    return [(size - 1) * k // steps for k in range(steps + 1)] if size else list(TEXTS)
+
+
+def _size(oracle: Oracle) -> int | None:
+    """Return the number of values, or of records; None where values are strings."""
+    about = analysis(oracle)
+    return about.domain_size if about.answers is None else about.values_end
 
 
 def craft(fields: Json, chunks: list[tuple[int, bytes]], total: int, *, header: bytes | None = None) -> bytes:
@@ -120,7 +126,7 @@ def _check(data: bytes) -> bytes:
 
 def bad(oracle: Oracle) -> list[dict[str, str]]:
     """Return invalid batches, each with the reason why it must be refused."""
-    rejected = [*_damaged(oracle), *_dishonest(oracle), *_misnamed(oracle)]
+    rejected = [*_damaged(oracle), *_dishonest(oracle), *_misnamed(oracle), *_of_views(oracle)]
     return [{"why": why, "batch": data.hex()} for why, data in rejected]
 
 
@@ -156,6 +162,31 @@ def _dishonest(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
     layout = oracle.report_format
     if not layout.check(unpack(layout, worst, 1)[0]).all():
         yield "a report that no value gives", craft(fields, [(1, worst.tobytes())], 1)
+
+
+def _of_views(oracle: Oracle) -> Iterator[tuple[str, bytes]]:
+    """Yield what is wrong with views of records, where an oracle has any."""
+    if analysis(oracle).answers is None:
+        return
+    named, views = wire.describe(oracle), len(getattr(oracle, "members", ()))
+    for why, more in (
+        ("a weight of 0", {"weights": [0, *[1] * (views - 1)]}),
+        ("too few weights", {"weights": [1] * (views - 1)}),
+        ("a view of no question", {"views": [[]]}),
+        ("a view twice", {"views": [[0], [0]]}),
+        ("a view of a question that is not there", {"views": [[0, 99]]}),
+        ("more combinations than there are records", {"answers": [8] * 21}),
+    ):
+        yield f"a header with {why}", craft({"oracle": {**named, **more}}, [], 0)
+    nine = _nine(oracle)
+    reports = (pack(oracle.report_format, nine.data[k : k + 1]).tobytes() for k in range(len(nine)))
+    layout = oracle.report_format
+    for report in reports:
+        filled = np.frombuffer(report, np.uint8).copy()
+        filled[-1] |= 1 << (layout.bits - 1) % 8
+        if not layout.check(unpack(layout, filled, 1)[0]).all() and filled.tobytes() != report:
+            yield "zeros after a report that are not zero", craft({"oracle": named}, [(1, filled.tobytes())], 1)
+            return
 
 
 def _misnamed(oracle: Oracle) -> Iterator[tuple[str, bytes]]:

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fldp.data.reports import Tally
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import listed
 from fldp.randomness.stream import Stream
 from fldp.support.progress import Progress
 from fldp.support.validation import fail
@@ -27,21 +27,22 @@ def simulate(
 
     RR, GRR, SUE, OUE and OLH have a joint law in closed form (OLH under ideal hashing), and a tally of a
     billion users is drawn from it at once. Any other oracle privatizes every user, a chunk at a time; ``progress`` is
-    told how many are done. For experiments: the values are all in one place, so nobody is protected.
+    told how many are done. For an oracle over records, ``counts`` are of all records, in the shape of its ``answers``,
+    or of those of ``oracle.among(records)``. For experiments: the values are all in one place, so nobody is protected.
 
     >>> import fldp
     >>> oracle = fldp.OUE(epsilon=1.0, domain_size=4)
     >>> simulate(oracle, [900_000_000, 99_000_000, 1_000_000, 0], rng=7).n
     1000000000
     """
-    oracle = listed("simulate", oracle)
+    oracle, counts = analysis(oracle).among_held(counts)
     histogram = _checked(oracle, counts)
     stream = Stream.of(rng)
     n = int(histogram.sum())
     generator = np.random.Generator(np.random.PCG64(stream.words(4).tolist()))
     state = oracle.estimator.draw_state(histogram, generator)
     if state is not None:
-        return Tally(oracle, state, n)
+        return Tally(analysis(oracle).tallied, state, n)
     total = Tally.empty(oracle)
     for values in users(histogram):
         total += oracle.tally(oracle.privatize(values, rng=stream))

@@ -11,6 +11,7 @@ from fldp.oracles.plain.subset_selection import SS
 from fldp.oracles.plain.unary import OUE, SUE
 from fldp.oracles.plain.wave import Wave
 from fldp.oracles.registry import get, get_listed, listed_names, names, register
+from fldp.oracles.sampled.sampled import Sampled
 from fldp.oracles.strings.count_mean_sketch import CMS, HCMS
 from fldp.oracles.strings.rappor import RAPPOR
 from fldp.oracles.unequal.exponential import Exponential
@@ -38,6 +39,7 @@ __all__ = [
     "URR",
     "Exponential",
     "Grouped",
+    "Sampled",
     "Wave",
     "get",
     "get_listed",

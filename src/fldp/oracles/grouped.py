@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,10 @@ from numpy.typing import NDArray
 
 from fldp.data.estimate import Option
 from fldp.data.formats import ReportFormat, TallyFormat
-from fldp.data.packing import as_columns, from_columns, pack_columns, unpack_columns
 from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.errors import ParameterError
 from fldp.numerics.types import Counts, Floats
-from fldp.oracles.base.bit_reports import bit_rows, byte_fields
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle
 from fldp.oracles.flexible.fwr import HRR
@@ -28,13 +25,12 @@ from fldp.oracles.plain.pgr import PGR
 from fldp.oracles.plain.single_value import Single
 from fldp.oracles.plain.subset_selection import SS
 from fldp.oracles.plain.unary import OUE, SUE
+from fldp.oracles.tagged import Tagged, runs_of, split_tags
 from fldp.randomness.stream import Words
 from fldp.support.validation import Described, fail, integer, positive, whole_numbers
 
 BASES: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (GRR, HR, HRR, OUE, PGR, RR, SS, SUE)}
 MAX_GROUPS = 256  # so that a group is one byte, and the list of them fits into the header of a batch
-
-Numbers = NDArray[np.integer[Any]]
 
 
 def _base(owner: str, name: str, value: object) -> str:
@@ -66,7 +62,7 @@ class GroupTallies(Estimator):
 
     @cached_property
     def runs(self) -> tuple[slice, ...]:
-        return _runs(member.domain_size for member in self.members)
+        return runs_of(member.domain_size for member in self.members)
 
     def totals(self, tally: Tally) -> tuple[int, ...]:
         return tuple(map(int, tally.state[: len(self.members)]))
@@ -185,9 +181,8 @@ class Grouped(FrequencyOracle):
         return (Single if size == 1 else BASES[self.base])(epsilon=self.epsilon, domain_size=size)
 
     @cached_property
-    def _states(self) -> tuple[slice, ...]:
-        """The slice of each group in a tally's state: after the totals, one after the other."""
-        return _runs((member.tally_format.cells for member in self.members), len(self.groups))
+    def _tagged(self) -> Tagged:
+        return Tagged(self.members)
 
     @cached_property
     def estimator(self) -> GroupTallies:
@@ -201,33 +196,22 @@ class Grouped(FrequencyOracle):
     def anonymity(self) -> int:
         return min(self.groups)
 
-    @property
-    def _group_bits(self) -> int:
-        return (len(self.groups) - 1).bit_length()
-
     @cached_property
     def report_format(self) -> ReportFormat:
         """The group, then the longest of the members' reports, as packed bits."""
-        bits = self._group_bits + max(member.report_format.bits for member in self.members)
-        return replace(bit_rows(bits), check=self._check, outcome=self._outcome, report=self._report)
+        return replace(self._tagged.report_format, outcome=self._outcome, report=self._report)
 
-    @cached_property
+    @property
     def tally_format(self) -> TallyFormat:
-        return TallyFormat((self._states[-1].stop,), self._adds_up)
+        return self._tagged.tally_format
 
     @property
     def words(self) -> int:
         return max(member.words for member in self.members)
 
-    def _widths(self, group: int) -> NDArray[np.uint8]:
-        """The field widths of a group's report, padded with zeros to the common number of whole bytes."""
-        member, size = self.members[group].report_format, self.report_format.nbytes
-        ends = byte_fields(8 * size - self._group_bits - member.bits)
-        return replace(member, fields=((self._group_bits, 1), *member.fields, *ends)).widths
-
     def perturb(self, values: Values, words: Words, out: Array) -> None:
         ends = [run.stop for run in self.estimator.runs]
-        for group, rows in split_groups(np.searchsorted(ends, values, side="right")):
+        for group, rows in split_tags(np.searchsorted(ends, values, side="right")):
             member = self.members[group]
             data = member.report_format.empty(len(rows))
             own = np.ascontiguousarray(words[rows, : member.words])
@@ -236,82 +220,26 @@ class Grouped(FrequencyOracle):
 
     def reports_from(self, group: int, data: Array) -> Array:
         """Pack reports of a group: the number of the group, the fields of its report, then zeros."""
-        fields, numbers = self._widths(group), as_columns(data)
-        columns = np.zeros((len(data), len(fields)), np.uint64)
-        columns[:, 0] = group
-        columns[:, 1 : 1 + numbers.shape[1]] = numbers
-        return pack_columns(columns, fields).reshape(len(data), -1)
-
-    def _unpack(self, group: int, data: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the reports of a group's oracle, and whether their padding is zero."""
-        columns, _ = unpack_columns(np.ascontiguousarray(data).reshape(-1), self._widths(group), len(data))
-        member = self.members[group].report_format
-        end = 1 + len(member.widths)
-        return from_columns(member, columns[:, 1:end]), np.asarray((columns[:, end:] == 0).all(axis=1))
-
-    def _group_of(self, data: Array) -> Numbers:
-        return np.asarray(data[:, 0] & ((1 << self._group_bits) - 1))
+        return self._tagged.join(group, data)
 
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
-        for group, rows in split_groups(self._group_of(data)):
-            member = self.members[group]
-            state[group] += len(rows)
-            inside = state[self._states[group]].reshape(member.tally_format.shape)
-            member.count(self._unpack(group, data[rows])[0], inside)
-
-    def _check(self, data: Array) -> NDArray[np.bool_]:
-        groups = self._group_of(data)
-        known = np.flatnonzero(groups < len(self.groups))
-        good = np.zeros(len(data), np.bool_)
-        for group, rows in split_groups(groups[known]):
-            reports, filled = self._unpack(group, data[known[rows]])
-            good[known[rows]] = filled & self.members[group].report_format.check(reports)
-        return good
-
-    def _adds_up(self, state: NDArray[np.int64], n: int) -> bool:
-        totals = state[: len(self.groups)].tolist()
-        return min(totals) >= 0 and sum(totals) == n and all(map(_fits, self.members, self._split_state(state), totals))
-
-    def _split_state(self, state: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        for member, place in zip(self.members, self._states, strict=True):
-            yield state[place].reshape(member.tally_format.shape)
+        self._tagged.count(data, state)
 
     def split(self, tally: Tally) -> Iterator[Tally]:
         """Yield the tally of every group."""
-        groups = zip(self.members, self._split_state(tally.state), self.estimator.totals(tally), strict=True)
-        return (Tally(member, state, total) for member, state, total in groups)
+        return self._tagged.split(tally)
 
     def reports_in(self, group: int, data: Array) -> Array:
         """Return the reports of a group in the format of its own oracle."""
-        return self._unpack(group, data[self._group_of(data) == group])[0]
+        return self._tagged.reports_in(group, data)
 
     def group_of(self, value: int) -> int:
         """Return the group of a value."""
         return next(k for k, run in enumerate(self.estimator.runs) if value < run.stop)
 
     def _outcome(self, report: Any) -> tuple[Any, Any]:
-        data = report.reshape(1, -1)
-        group = int(self._group_of(data)[0])
-        return None, (group, *self.members[group].report_format.outcome(self._unpack(group, data)[0][0]))
+        return None, self._tagged.outcome(report)
 
     def _report(self, outcome: Any, public: Any = None) -> Array:
-        group, public, inside = outcome
-        return np.asarray(self.reports_from(group, self.members[group].report_format.report(inside, public)[None])[0])
-
-
-def _runs(sizes: Any, start: int = 0) -> tuple[slice, ...]:
-    """Return consecutive slices of these sizes."""
-    edges = list(accumulate(sizes, initial=start))
-    return tuple(map(slice, edges[:-1], edges[1:]))
-
-
-def split_groups(groups: Numbers) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield every group that occurs, with its rows."""
-    order = np.argsort(groups, kind="stable")
-    present, starts = np.unique(groups[order], return_index=True)
-    for group, (start, end) in zip(present.tolist(), pairwise([*starts, len(order)]), strict=True):
-        yield group, order[start:end]
-
-
-def _fits(oracle: FrequencyOracle, state: NDArray[np.int64], n: int) -> bool:
-    return oracle.tally_format.check(state, n)
+        del public
+        return self._tagged.report(*outcome)

@@ -15,7 +15,8 @@ from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.revelations import ReportPart
 from fldp.oracles.base.strategy import Targets
-from fldp.oracles.grouped import Grouped, split_groups
+from fldp.oracles.grouped import Grouped
+from fldp.oracles.tagged import split_tags
 
 
 @analyses(Grouped)
@@ -70,9 +71,9 @@ class GroupedAnalysis(Analysis[Grouped]):
 
     def likelihoods(self, data: Array) -> Floats:
         likelihoods = np.zeros((len(data), self.oracle.domain_size))
-        for group, rows in split_groups(self.oracle._group_of(data)):
+        for group, rows in split_tags(self.oracle._tagged.tags(data)):
             likelihoods[rows, self.oracle.estimator.runs[group]] = analysis(self.oracle.members[group]).likelihoods(
-                self.oracle._unpack(group, data[rows])[0]
+                self.oracle._tagged.unpack(group, data[rows])[0]
             )
         return likelihoods
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 from fldp.errors import ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.record_oracle import RecordOracle
 from fldp.oracles.base.string_oracle import StringOracle
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ def register(cls: OracleClass) -> OracleClass:
     >>> register(GRR) is GRR
     True
     """
-    if not (isinstance(cls, type) and issubclass(cls, FrequencyOracle | StringOracle)):
-        raise ParameterError(f"register: the oracle must be a subclass of FrequencyOracle or StringOracle, got {cls!r}")
+    if not (isinstance(cls, type) and issubclass(cls, FrequencyOracle | StringOracle | RecordOracle)):
+        raise ParameterError(
+            f"register: the oracle must be a subclass of FrequencyOracle, StringOracle or RecordOracle, got {cls!r}"
+        )
     if _classes.setdefault(cls.name, cls) is not cls:
         raise ParameterError(f"register: the name must be free, got {cls.name!r} of {_classes[cls.name].__name__}")
     return cls
@@ -49,7 +52,7 @@ def listed_names() -> list[str]:
     """Return the names of the oracles over values that can be listed.
 
     >>> sorted({*names()} - {*listed_names()})
-    ['cms', 'hcms', 'rappor']
+    ['cms', 'hcms', 'rappor', 'sampled']
     """
     return [name for name in names() if issubclass(get(name), FrequencyOracle)]
 
@@ -85,5 +88,6 @@ def get_listed(name: str) -> type[FrequencyOracle]:
     """
     cls = get(name)
     if not issubclass(cls, FrequencyOracle):
-        raise ParameterError(f"{cls.__name__}: is for strings, not for values that are listed")
+        what = "strings" if issubclass(cls, StringOracle) else "records of several answers"
+        raise ParameterError(f"{cls.__name__}: is for {what}, not for values that are listed")
     return cls

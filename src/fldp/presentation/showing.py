@@ -17,8 +17,13 @@ from fldp.data.number import Histogram, Number, Value
 from fldp.data.reports import Tally
 from fldp.estimation.number_planner import NumberPlan
 from fldp.estimation.planner import Plan
+from fldp.estimation.question_planner import QuestionPlan
 from fldp.oracles.base.oracle import Oracle
-from fldp.presentation import attack, audit, card, comparison, integrity, number, plan, search, tables
+from fldp.oracles.sampled.associations import Associations
+from fldp.oracles.sampled.cross import Cross
+from fldp.oracles.sampled.ratios import Ratios
+from fldp.oracles.sampled.tables import Tables
+from fldp.presentation import attack, audit, card, comparison, integrity, number, plan, questions, search, tables
 from fldp.presentation.attack import AttackResults
 from fldp.presentation.plot import bars as bars
 from fldp.privacy.auditor import Audit
@@ -66,10 +71,12 @@ def _attack(results: AttackResults) -> Parts:
 
 
 _PARTS: dict[type, Callable[[Any], Parts]] = {
+    Associations: lambda found: [questions.associations_table(found)],
     Audit: lambda verdict: [audit.audit_table(verdict), *audit.notes(verdict)],
     AttackResults: _attack,
     Averaging: attack.averaging_parts,
     Comparison: _comparison,
+    Cross: lambda cross: questions.cross_parts(cross, LEVEL),
     Estimate: _estimate,
     Findings: lambda findings: [integrity.findings_table(findings), *integrity.notes(findings)],
     Histogram: lambda histogram: [number.histogram_table(histogram, LEVEL)],
@@ -79,9 +86,12 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
     NumberPlan: lambda advice: [number.plan_table(advice), *number.PLAN_NOTES, number.plan_sentence(advice)],
     Oracle: lambda oracle: [tables.oracle_facts(oracle)],
     Plan: _plan,
+    QuestionPlan: questions.plan_parts,
+    Ratios: lambda found: [questions.ratios_table(found)],
     Recovered: lambda estimate: [*_estimate(estimate), *integrity.recovery_notes(estimate)],
     Repeats: lambda repeats: [attack.repeats_facts(repeats)],
     Survey: lambda survey: [tables.survey_facts(survey)],
+    Tables: lambda found: questions.parts(found, LEVEL, TOP),
     Tally: lambda tally: [tables.tally_facts(tally)],
     Value: lambda value: [number.value_text(value)],
     Verification: lambda verified: [tables.verification_facts(verified, verified.oracle, exactly=False)],

@@ -58,7 +58,7 @@ def estimate_table(estimate: Estimate, level: float, k: int) -> Table:
     """Return the ``k`` largest estimates as a table."""
     size = len(estimate.counts)
     title = f"The {min(k, size):,} largest of {size:,} estimates"
-    return estimate_rows_table(title, _rows(estimate, level, k), level)
+    return estimate_rows_table(title, estimate_rows(estimate, level, k), level)
 
 
 def estimate_rows_table(title: str, rows: Iterable[Mapping[str, Json]], level: float) -> Table:
@@ -101,7 +101,8 @@ def _source(estimate: Estimate) -> str:
     return f"{reports} of {oracle!r}, eta {oracle.eta}" + (f", decoder {decoder}" if decoder else "")
 
 
-def _rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Json]]:
+def estimate_rows(estimate: Estimate, level: float, top: int | None) -> list[dict[str, Json]]:
+    """Return estimates as rows of JSON values, with their labels."""
     rows = estimate.table(level) if top is None else estimate.top(top, level)
     named = []
     for row in rows:
@@ -133,7 +134,7 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
             "level": level,
             **({} if estimate.note is None else {"note": estimate.note}),
             **_rest(estimate),
-            "rows": _rows(estimate, level, top),
+            "rows": estimate_rows(estimate, level, top),
         },
         ensure_ascii=False,
         indent=1,
@@ -142,7 +143,7 @@ def as_json(estimate: Estimate, level: float, top: int | None) -> str:
 
 def as_csv(estimate: Estimate, level: float, top: int | None) -> str:
     """Return an estimate as CSV."""
-    rows = _rows(estimate, level, top)
+    rows = estimate_rows(estimate, level, top)
     return csv_text(rows[0], rows)
 
 
@@ -216,10 +217,15 @@ def oracle_facts(oracle: Oracle) -> dict[str, Json]:
     return {
         "oracle": describe(oracle),
         "eta": str(oracle.eta),
-        "anonymity": "all strings" if analysis(oracle).domain_size is None else oracle.anonymity,
+        "anonymity": "all strings" if _is_of_strings(oracle) else oracle.anonymity,
         "bits a report": oracle.report_format.bits,
         "gives away": exposure(oracle),
     }
+
+
+def _is_of_strings(oracle: Oracle) -> bool:
+    about = analysis(oracle)
+    return about.domain_size is None and about.answers is None
 
 
 def tally_facts(tally: Tally) -> dict[str, Json]:
@@ -242,6 +248,8 @@ def verification_facts(
     size, whole = verification.domain_size, analysis(oracle).domain_size if oracle else None
     if verification.oracle and analysis(verification.oracle).candidates is not None:
         facts["among"] = f"{size:,} strings"
+    elif verification.oracle and oracle and (compared := analysis(verification.oracle).compared(oracle)):
+        facts |= compared
     elif whole not in (None, size):
         same = getattr(verification.oracle, "coin", None) == getattr(oracle, "coin", None)
         coins = "with the same coin" if same else "with a coin of their own"

@@ -108,16 +108,15 @@ def bayes(
 def _enumerated(oracle: FrequencyOracle, shares: Floats) -> tuple[float, float]:
     """Return the probability that the likeliest value is right, and the mean number of possible values."""
     about, right, left = analysis(oracle), list[float](), list[float]()
-    publics = list(about.publics())
-    for public in publics:
+    for public, share in zip(about.publics(), map(float, about.public_shares()), strict=True):
         laws = [about.law(value, public) for value in range(oracle.domain_size)]
         every = dict.fromkeys(outcome for law in laws for outcome in law)
         joint = np.array([[float(law.get(outcome, 0)) for law in laws] for outcome in every])
         possible = (joint > 0).sum(axis=1)
         joint *= shares
-        right.extend(joint.max(axis=1))
-        left.extend(joint.sum(axis=1) * possible)
-    return fsum(right) / len(publics), fsum(left) / len(publics)
+        right.extend(joint.max(axis=1) * share)
+        left.extend(joint.sum(axis=1) * possible * share)
+    return fsum(right), fsum(left)
 
 
 def averaging(

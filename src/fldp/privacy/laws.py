@@ -26,6 +26,7 @@ class Laws:
 
     publics: list[Any]
     rows: list[list[Law]]
+    shares: list[Fraction]  # how likely each of the publics is
 
 
 def laws_of(subject: object, domain_size: int | None) -> Laws:
@@ -52,14 +53,15 @@ def laws_of(subject: object, domain_size: int | None) -> Laws:
         raise ParameterError(
             f"verify: this law of {len(laws):,} values is too large: values times probabilities exceed {_MAX_WORK:,}"
         )
-    return Laws([None], laws)
+    return Laws([None], laws, [Fraction(1)])
 
 
 def _of_oracle(oracle: Oracle) -> Laws:
     about, values = analysis(oracle), range(listed("verify", oracle).domain_size)
     about.check_enumerable()
     publics = list(about.publics())
-    return Laws(publics, [[_support(about.law(value, public)) for public in publics] for value in values])
+    rows = [[_support(about.law(value, public)) for public in publics] for value in values]
+    return Laws(publics, rows, about.public_shares())
 
 
 def _of_family(oracles: Sequence[Oracle]) -> Laws:
@@ -67,11 +69,10 @@ def _of_family(oracles: Sequence[Oracle]) -> Laws:
     rows: list[list[Law]] = []
     for k, oracle in enumerate(oracles):
         laws = _of_oracle(oracle)
-        shares = Fraction(1, len(laws.publics))
         for parts in laws.rows:
-            joined = zip(laws.publics, parts, strict=True)
-            rows.append([{(k, seen, report): p * shares for seen, part in joined for report, p in part.items()}])
-    return Laws([None], rows)
+            joined = zip(laws.publics, laws.shares, parts, strict=True)
+            rows.append([{(k, seen, report): p * share for seen, share, part in joined for report, p in part.items()}])
+    return Laws([None], rows, [Fraction(1)])
 
 
 def _of_function(law: Callable[[int], Any], domain_size: int | None) -> list[Any]:

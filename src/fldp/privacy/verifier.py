@@ -28,9 +28,10 @@ def verify(subject: object, *, notion: Notion | None = None, domain_size: int | 
     """Return what the law of an oracle, a table or a function guarantees, with a witness.
 
     An oracle's law is the implemented one, by the integer thresholds of the code. Public randomness is part of the
-    report and uniform over the ``publics`` of its analysis. A table has a row of probabilities for each value; a
-    function ``law(value) -> {report: probability}`` needs ``domain_size``. If a law is too large to enumerate and the
-    oracle has closed forms, a pair of values of every kind is checked. One over strings is verified among a few.
+    report, and as likely as the ``public_shares`` of its analysis say. A table has a row of probabilities for each
+    value; a function ``law(value) -> {report: probability}`` needs ``domain_size``. If a law is too large to enumerate
+    and the oracle has closed forms, a pair of values of every kind is checked. One over strings is verified among a
+    few, one over records among a few that differ in all answers, in all but one, and in one.
 
     >>> import fldp
     >>> verified = verify(fldp.FHR(epsilon=1.0, domain_size=7))
@@ -72,8 +73,7 @@ def _closed_form(oracle: FrequencyOracle, start: int, stop: int) -> dict[Pair, P
 
 
 def _of_laws(oracle: FrequencyOracle | None, notion: Notion | None, laws: Laws) -> Verification:
-    counts, scale = _integers(laws)
-    total = scale * len(laws.publics)
+    counts, total = _integers(laws)
     left = _left(laws.publics, counts)
     pairs = permutations(range(len(counts)), 2)
     cache: dict[Any, Profile] = {}
@@ -100,12 +100,29 @@ def _left(publics: list[Any], counts: list[list[dict[Any, int]]]) -> Left:
 
 
 def _integers(laws: Laws) -> tuple[list[list[dict[Any, int]]], int]:
-    """Return the probabilities over a common denominator, and that: integers are much faster than fractions."""
+    """Return the probabilities over a common denominator, and that: integers are much faster than fractions.
+
+    Those of a report with public randomness are of both together.
+    """
     # By identity: millions of entries share a few fraction objects, so each is converted once.
     shares = {id(share): share for row in laws.rows for part in row for share in part.values()}
-    scale = lcm(*(share.denominator for share in shares.values()))
+    scale, parts = lcm(*(share.denominator for share in shares.values())), _whole_shares(laws)
     whole = {key: int(share * scale) for key, share in shares.items()}
-    return [[{report: whole[id(share)] for report, share in part.items()} for part in row] for row in laws.rows], scale
+    counts = [
+        [
+            {report: whole[id(share)] * weight for report, share in part.items()}
+            for weight, part in zip(parts, row, strict=True)
+        ]
+        for row in laws.rows
+    ]
+    return counts, scale * sum(parts)
+
+
+def _whole_shares(laws: Laws) -> list[int]:
+    """Return how likely each draw of the public randomness is, as whole numbers."""
+    scale = lcm(*(share.denominator for share in laws.shares))
+    whole = [int(share * scale) for share in laws.shares]
+    return [1] * len(whole) if len(set(whole)) == 1 else whole
 
 
 def _profile(

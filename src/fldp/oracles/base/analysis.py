@@ -18,7 +18,7 @@ from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fldp.data.fingerprints import FINGERPRINTS, Fingerprints, fingerprints
 from fldp.data.reports import Array, Tally
@@ -29,6 +29,7 @@ from fldp.oracles.base.claims import Claim, Scores
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.moved_members import with_own_answers
 from fldp.oracles.base.oracle import Law, Oracle, Public
+from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Profile
 from fldp.oracles.base.revelations import ParityLeak, ReportPart
 from fldp.oracles.base.strategy import Strategy, Targets
@@ -75,6 +76,20 @@ class Analysis(Generic[O_co]):
     def as_values(self, values: object) -> Values:
         """Coerce values to the integers that ``perturb`` takes: numbers of values, or fingerprints."""
         return self.oracle._as_values(values)
+
+    @property
+    def answers(self) -> tuple[int, ...] | None:
+        """How many answers each question has, where values are records; None where they are not."""
+        return None
+
+    def among_held(self, counts: ArrayLike) -> tuple[FrequencyOracle, ArrayLike]:
+        """Return the oracle over the values that a simulation is about, and how many people hold each of these."""
+        return listed("simulate", self.oracle), counts
+
+    @property
+    def tallied(self) -> Oracle:
+        """The oracle of a simulated tally."""
+        return self.oracle
 
     def thresholds(self) -> Iterator[tuple[int, int]]:
         """Yield values whose words are compared with thresholds of their own, each with one."""
@@ -140,8 +155,13 @@ class Analysis(Generic[O_co]):
 
     @property
     def publics_are_all(self) -> bool:
-        """Whether ``publics`` enumerates all public randomness, each draw equally likely."""
+        """Whether ``publics`` enumerates all public randomness, each draw as likely as ``public_shares`` says."""
         return list(self.publics()) == [None]
+
+    def public_shares(self) -> list[Fraction]:
+        """Return how likely each of ``publics`` is: all alike, unless a companion knows better."""
+        count = len(list(self.publics()))
+        return [Fraction(1, count)] * count
 
     def check_enumerable(self, value: int = 0) -> None:
         """Raise if the value is outside of the domain, or the law too large to enumerate."""
@@ -192,6 +212,11 @@ class Analysis(Generic[O_co]):
         """Return the shared probability mass of two values, and the share of pairs that have it; None if unknown."""
         profile = self.profile()
         return {profile.shared_mass: Fraction(1)} if profile else None
+
+    def compared(self, whole: Oracle) -> dict[str, str]:
+        """Return facts for a verification of another oracle among these values, in plain language."""
+        del whole
+        return {}
 
     def leaves(self) -> Iterable[Collection[int]] | None:
         """Return the sets of values that a report can leave possible; None if there is no closed form."""
@@ -256,6 +281,41 @@ class Analysis(Generic[O_co]):
     def chances(self) -> tuple[Fraction, Fraction] | None:
         """Return how likely a report supports its own value, and another, if that is alike for all; else None."""
         return None
+
+    def spread(self) -> float:
+        """Return the variance of one share of one report at uniform shares, off the direction of their sum.
+
+        From the integers of the coins, in plain arithmetic of one order: plans rest on it, and are alike everywhere.
+        """
+        noise = self.pair_noise()
+        if noise is None:
+            raise self._unknown("pair_noise or spread")
+        return noise.spread(self._listed.domain_size)
+
+    def pair_noise(self) -> PairNoise | None:
+        """Return the noise of one report, where it treats all other values alike; else None."""
+        return None
+
+    def linear_covariance(self, weights: Floats, counts: Floats) -> Floats:
+        """Return the covariance of ``weights @ estimates``, a row of weights each, where ``counts`` hold each value.
+
+        It is over the chance of the reports alone, and exact.
+        """
+        noise = self.pair_noise()
+        if noise is None:
+            raise self._unknown("pair_noise or linear_covariance")
+        return noise.covariance(weights, counts)
+
+    def linear_variances(self, weights: Floats, counts: Floats) -> Floats:
+        """Return the diagonal of ``linear_covariance``."""
+        noise = self.pair_noise()
+        if noise is not None:
+            return noise.variances(weights, counts)
+        return np.array([self.linear_variance(row, counts) for row in weights])
+
+    def linear_variance(self, weights: Floats, counts: Floats) -> float:
+        """Return the variance of ``weights @ estimates``."""
+        return float(self.linear_covariance(weights[None], counts)[0, 0])
 
     @property
     def server_work(self) -> str:

@@ -26,6 +26,7 @@ from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.estimator import Estimator
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle, check_options
+from fldp.oracles.base.record_oracle import RecordOracle
 from fldp.randomness.stream import Words
 from fldp.support.canonical_json import Json
 from fldp.support.validation import Constraint, fail, integer, one_of, positive
@@ -137,7 +138,9 @@ class StringOracle(Oracle):
 
 
 def listed(who: str, oracle: Oracle, candidates: Sequence[str] | None = None) -> FrequencyOracle:
-    """Return an oracle over listed values, one over strings among candidates; without any, raise ``ParameterError``.
+    """Return an oracle over listed values; one over strings among candidates, one over records among a few of them.
+
+    Without candidates, raise ``ParameterError``.
 
     >>> import fldp
     >>> listed("card", fldp.CMS(epsilon=1.0))
@@ -146,6 +149,8 @@ def listed(who: str, oracle: Oracle, candidates: Sequence[str] | None = None) ->
     """
     if isinstance(oracle, FrequencyOracle):
         return oracle
+    if isinstance(oracle, RecordOracle):
+        return oracle.among(oracle.sample_records())
     if isinstance(oracle, StringOracle) and candidates:
         return oracle.among(candidates)
     rule = "name candidates: oracle.among([...]), or --candidates FILE"

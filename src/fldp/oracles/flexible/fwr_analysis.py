@@ -16,6 +16,7 @@ from fldp.numerics.walsh_hadamard import walsh_hadamard
 from fldp.oracles.base.analysis import analyses, analysis
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
 from fldp.oracles.base.oracle import Law, Public
+from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
 from fldp.oracles.flexible.fwr import FWR, HRR
@@ -184,6 +185,11 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR]):
         parities, coin = self.oracle.parities, self.oracle.coin
         own = agreeing(*parities.parities(data, parities.leaks, parities.masks), items)
         return np.where(own, 1.0, float(coin.q / coin.p))
+
+    def pair_noise(self) -> PairNoise:
+        """Estimates of different values are uncorrelated, whoever sends the report."""
+        own, other = self.oracle.estimator.variance(1, 1), self.oracle.estimator.variance(1, 0)
+        return PairNoise(float(own), float(other), 0.0, 0.0)
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         """Count the reports that every item, used or not, agrees with: in the leak, and also in the symbol."""

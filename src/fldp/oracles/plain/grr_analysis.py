@@ -7,6 +7,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import NAMED
 from fldp.oracles.base.oracle import Law, Public
+from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, supports_worth
 from fldp.oracles.base.support_counts_analysis import PureAnalysis
@@ -43,6 +44,12 @@ class GRRAnalysis(PureAnalysis[GRR | RR]):
             symbol: self.oracle.estimator.p if symbol == value else self.oracle.estimator.q
             for symbol in range(self.oracle.domain_size)
         }
+
+    def pair_noise(self) -> PairNoise:
+        """A report names one value, never two."""
+        p, q = self.chances()
+        parts = p * (1 - p), q * (1 - q), -p * q, -q * q
+        return PairNoise(*(float(part / (p - q) ** 2) for part in parts))
 
     def blind(self) -> tuple[str, ...]:
         return (NAMED,)

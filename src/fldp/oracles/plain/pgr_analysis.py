@@ -48,6 +48,22 @@ class PGRAnalysis(PureAnalysis[PGR]):
         opposite = hyperplane_sums(marks, self.oracle.space).tolist()
         return {point: self.oracle.coin.p if inside else self.oracle.coin.q for point, inside in enumerate(opposite)}
 
+    def spread(self) -> float:
+        """Nearly alike in all directions; taken as if all points were values, whose supports have a known sum."""
+        same, points = float(self.oracle.estimator.mean_variance(1)), self.oracle.space.size
+        return same * points / (points - 1) + 1 / self.oracle.domain_size
+
+    def linear_covariance(self, weights: Floats, counts: Floats) -> Floats:
+        """What a report adds depends on its point alone; its mean is the weight of the value itself."""
+        oracle, p, q = self.oracle, self.oracle.coin.p, self.oracle.coin.q
+        padded, held = np.zeros((len(weights), oracle.space.size)), np.zeros(oracle.space.size)
+        padded[:, : oracle.domain_size], held[: oracle.domain_size] = weights, counts
+        supported = np.array([hyperplane_sums(row, oracle.space) for row in padded])
+        gap = float(oracle.estimator.p - oracle.estimator.q)
+        worth = (supported - weights.sum(axis=1, keepdims=True) * float(oracle.estimator.q)) / gap
+        chances = float(q) * counts.sum() + float(p - q) * hyperplane_sums(held, oracle.space)
+        return np.asarray((worth * chances) @ worth.T - (weights * counts) @ weights.T)
+
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         oracle, n = self.oracle, tally.n
         claim = "every point is as frequent as for some value"

@@ -15,11 +15,12 @@ from fldp.data.values import Values
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 from fldp.numerics.types import Floats
 from fldp.numerics.word_kernels import multiply_high
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.frequency_oracle import MAX_VALUES, FrequencyOracle
 from fldp.oracles.base.support_counts import Supports
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbol_sets
 from fldp.randomness.coins import SubsetCoin, exp_lower
 from fldp.randomness.stream import Words
+from fldp.support.validation import Described, fail, integer, optional
 
 _SIX, _SIXTY_THREE, _SIXTY_FOUR = U64(6), U64(63), U64(64)
 
@@ -88,6 +89,23 @@ def best_size(epsilon: float, domain_size: int) -> int:
     return min((low, low + 1)[: domain_size - low], key=lambda size: _rare_variance(power, size, domain_size))
 
 
+def even_size(epsilon: float, domain_size: int) -> int:
+    """Return the size of sets with the least error in the mean over all contrasts of values, ties to the smaller.
+
+    That is what counts where the total is known anyway: ``Z^2/(w (d - w))`` with ``Z = d + (e^eps - 1) w``.
+
+    >>> even_size(1.0, 6), best_size(1.0, 6), even_size(1.0, 16)
+    (2, 1, 4)
+    """
+    power = exp_lower(epsilon)
+    low = max(1, int(domain_size / (power + 1)))
+
+    def error(size: int) -> Fraction:
+        return (domain_size + (power - 1) * size) ** 2 / (size * (domain_size - size))
+
+    return min((low, low + 1)[: domain_size - low], key=error)
+
+
 def _rare_variance(power: Fraction, size: int, domain_size: int) -> Fraction:
     """Return ``(e^eps-1)^2 q (1-q)/(p-q)^2``, which is finite for every epsilon."""
     rest = domain_size - size
@@ -126,7 +144,7 @@ class SS(FrequencyOracle):
 
     The members are drawn by multiply-high, so sets are alike only up to ``w d/2^64``. The coin makes up for it:
     see ``fldp.randomness.coins.SubsetCoin``. Where that would cost too much, which takes a domain of many millions or a
-    minute epsilon, the constructor refuses.
+    minute epsilon, the constructor refuses. ``set_size`` is ``w``, the best for rare values unless given.
 
     Ye, Barg: Optimal schemes for discrete distribution estimation under locally differential privacy, IEEE
     Transactions on Information Theory 2018. Wang et al.: Mutual information optimally local private discrete
@@ -145,13 +163,25 @@ class SS(FrequencyOracle):
     <3 reports of SS(epsilon=1.0, domain_size=12)>
     """
 
+    set_size: int | None = field(default=None, kw_only=True)
+
     examples = ((1.0, 10), (0.1, 2), (4.0, 7), (0.5, 65), (3.0, 1000))
     name = "ss"
+    params = {  # noqa: RUF012
+        **FrequencyOracle.params,
+        "set_size": Described(optional(integer(1, MAX_VALUES)), "values in a set; the best for rare ones unless given"),
+    }
+
+    def _settle_parameters(self) -> None:
+        if self.set_size is not None and self.set_size >= self.domain_size:
+            raise fail(self.title, "set_size", f"below the number of values, {self.domain_size}", self.set_size)
+        if self.set_size == best_size(min(self.epsilon, 64.0), self.domain_size):
+            object.__setattr__(self, "set_size", None)  # the default: the same oracle, whether stated or not
 
     @cached_property
     def size(self) -> int:
         """The number ``w`` of values in a set."""
-        return best_size(min(self.epsilon, 64.0), self.domain_size)
+        return self.set_size or best_size(min(self.epsilon, 64.0), self.domain_size)
 
     @cached_property
     def coin(self) -> SubsetCoin:

@@ -14,6 +14,7 @@ from fldp.numerics.types import Floats
 from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.claims import Scores
 from fldp.oracles.base.oracle import Law, Public
+from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.strategy import Generator, Strategy, Targets, supports_worth
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, supported_together
 from fldp.oracles.plain.subset_selection import SS
@@ -73,6 +74,12 @@ class SSAnalysis(PureAnalysis[SS]):
                 below = chosen & ((1 << value) - 1)
                 named[_members(below | (chosen ^ below) << 1 | own << value)] = share * probability
         return named
+
+    def pair_noise(self) -> PairNoise:
+        estimator = self.oracle.estimator
+        p, q, gap = estimator.p, estimator.q, (estimator.p - estimator.q) ** 2
+        parts = p * (1 - p), q * (1 - q), estimator.both_own - p * q, estimator.both_others - q * q
+        return PairNoise(*(float(part / gap) for part in parts))
 
     def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
         oracle = self.oracle

@@ -13,6 +13,7 @@ from fldp.oracles.base.analysis import analyses
 from fldp.oracles.base.bit_strategy import BitStrategy, set_bits
 from fldp.oracles.base.claims import CellClaim, Claim, Scores
 from fldp.oracles.base.oracle import Law, Public
+from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, supports_worth
 from fldp.oracles.base.support_counts_analysis import PureAnalysis, independent_pairs, total_of
@@ -57,6 +58,11 @@ class UnaryAnalysis(PureAnalysis[SUE | OUE]):
                 * (1 - self.oracle.estimator.q) ** (self.oracle.domain_size - 1 - others)
             )
         return law
+
+    def pair_noise(self) -> PairNoise:
+        """The bits of a report are independent."""
+        own, other = self.oracle.estimator.variance(1, 1), self.oracle.estimator.variance(1, 0)
+        return PairNoise(float(own), float(other), 0.0, 0.0)
 
     def honest_tally(self, tally: Tally) -> Iterator[Claim]:
         yield from super().honest_tally(tally)

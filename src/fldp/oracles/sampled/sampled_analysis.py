@@ -1,0 +1,111 @@
+"""The analysis of Sampled: that of its views, which chance chooses."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from math import lcm
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fldp.data.reports import Array, Tally
+from fldp.errors import ParameterError
+from fldp.oracles.base.analysis import Analysis, analyses, analysis
+from fldp.oracles.base.claims import CellClaim, Claim
+from fldp.oracles.base.revelations import ReportPart
+from fldp.oracles.sampled.among_records import AmongRecords
+from fldp.oracles.sampled.sampled import Sampled
+from fldp.oracles.sampled.views import Block
+from fldp.support.validation import fail
+
+_QUICK = 1 << 17  # outcomes of all records and views that are quick to enumerate
+
+
+@analyses(Sampled)
+class SampledAnalysis(Analysis[Sampled]):
+    """A view, and a report of its oracle."""
+
+    @property
+    def server_work(self) -> str:
+        largest = max(self.oracle.members, key=lambda member: member.domain_size)
+        return f"{analysis(largest).server_work} in each view"
+
+    @property
+    def answers(self) -> tuple[int, ...]:
+        return self.oracle.answers
+
+    def among_held(self, counts: ArrayLike) -> tuple[AmongRecords, ArrayLike]:
+        """Return the oracle among the records that anybody holds, given the counts of all records."""
+        array = np.asarray(counts)
+        if array.shape not in ((self.oracle.combinations,), self.oracle.answers) or array.dtype.kind not in "iu":
+            rule = (
+                f"integers of shape {self.oracle.answers}, one for each record; or pass oracle.among(records) for few"
+            )
+            raise fail("simulate", "counts", rule, f"{array.dtype} of shape {array.shape}")
+        flat = array.reshape(-1)
+        held = np.flatnonzero(flat) if flat.any() else np.zeros(1, np.int64)
+        return self.oracle.among(held), flat[held]
+
+    def thresholds(self) -> Iterator[tuple[int, int]]:
+        for member in self.oracle.members[:1]:
+            coin = getattr(member, "coin", None)
+            yield self.oracle.combinations // 2, coin.keep if coin else 1 << 63
+
+    def resized(self, domain_size: int) -> AmongRecords:
+        """Return a few records of every kind; of the same views of fewer answers where the law is too large."""
+        for oracle in (self.oracle, *self._smaller()):
+            few = oracle.among(oracle.sample_records(domain_size))
+            about = analysis(few)
+            if about.outcomes * len(list(about.publics())) * few.domain_size <= _QUICK:
+                return few
+        return few
+
+    def _smaller(self) -> Iterator[Sampled]:
+        for size in (4, 3, 2):
+            answers = tuple(self._fewer(question, size) for question in range(len(self.oracle.answers)))
+            try:
+                yield replace(self.oracle, answers=answers)
+            except ParameterError:  # too few answers for the base
+                continue
+
+    def _fewer(self, question: int, size: int) -> int:
+        """Return a smaller number of answers to a question with which its views can be."""
+        kinds = [view for view in self.oracle.seen if question in view.questions and not isinstance(view, Block)]
+        joined = [getattr(view, "joined", 0) for view in kinds]
+        least = self.oracle.answers[question] if 0 in joined else 2 * lcm(1, *joined)
+        return min(self.oracle.answers[question], max(size, least) if kinds else size)
+
+    def public_view_shares(self) -> list[Fraction]:
+        """Return how likely each view is, exactly: multiply-high is not quite even."""
+        total, ends = sum(self.oracle.drawn), np.cumsum([0, *self.oracle.drawn]).tolist()
+        words = [-(-(end << 64) // total) for end in ends]
+        return [Fraction(stop - start, 1 << 64) for start, stop in pairwise(words)]
+
+    def about(self, question: int) -> Fraction:
+        """Return how likely a report is about a question at all."""
+        shares = zip(self.oracle.seen, self.public_view_shares(), strict=True)
+        return sum((share for view, share in shares if question in view.questions), Fraction(0))
+
+    def blind(self) -> tuple[str, ...]:
+        largest = max(self.oracle.members, key=lambda member: member.domain_size)
+        chosen = "fakes that spread over the views as chance would: each chooses what its report is about"
+        return (chosen, *analysis(largest).blind())
+
+    def honest_tally(self, tally: Tally) -> Iterator[Claim]:
+        """Chance alone decides how many reports are about each view."""
+        shares = np.array([float(share) for share in self.public_view_shares()])
+        name = lambda view: f"view {_named(self.oracle.entries[view])}"  # noqa: E731
+        claim = "chance alone decides how many reports are about each view"
+        yield CellClaim("views", claim, np.array(self.oracle.people(tally)), tally.n, shares, shares, name)
+
+    def parts(self, tally: Tally, data: Array | None) -> Iterator[ReportPart]:
+        """Yield the views that reports are about."""
+        for view, inside in enumerate(self.oracle.split(tally)):
+            if inside.n:
+                reports = None if data is None else self.oracle.tagged.reports_in(view, data)
+                yield ReportPart(f"view {_named(self.oracle.entries[view])}", inside, reports)
+
+
+def _named(entry: list[str | int]) -> str:
+    return " ".join(map(str, entry)) if isinstance(entry[0], str) else " x ".join(map(str, entry))

@@ -1,0 +1,341 @@
+"""Tables: what reports of ``Sampled`` tell about every question, and about questions together.
+
+Every number is a linear combination of the decoded shares of the views, so its variance is known exactly: see
+``Tables.covariance``. Tables are unbiased, negative cells stay negative; ``fldp.postprocess(tables, "consistent")``
+repairs them on request.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from math import prod, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.comparison import POPULATION, RESPONDENTS
+from fldp.data.estimate import Basis, Estimate, Total
+from fldp.data.projections import METHODS
+from fldp.data.reports import Tally
+from fldp.data.values import as_values
+from fldp.errors import DomainError, ParameterError
+from fldp.numerics.types import Floats
+from fldp.oracles.base.analysis import analysis
+from fldp.oracles.sampled.cross import Cross
+from fldp.oracles.sampled.effects import Effects, Questions
+from fldp.oracles.sampled.raking import CONSISTENT, raked
+from fldp.oracles.sampled.ratios import Ratios, ratios
+from fldp.oracles.sampled.views import Block, Entry
+from fldp.support.display import Displayed
+from fldp.support.validation import is_integer, one_of
+
+if TYPE_CHECKING:
+    from fldp.oracles.sampled.associations import Associations
+    from fldp.oracles.sampled.sampled import Sampled
+
+_CELLS = 1 << 22  # of weights at a time
+_norm_sub = METHODS["norm-sub"]
+
+Shown = Callable[["Tables", int], object]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of tables: its name, the labels of its answers, and what it is shown as where that is no estimate.
+
+    The last answer of an ``optional`` question is "no answer".
+    """
+
+    name: str
+    labels: tuple[str, ...] | None = None
+    optional: bool = False
+    shown: Shown | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TableEstimate(Estimate):
+    """The estimated counts of the answers to one question, from all views that are about it."""
+
+    tables: "Tables" = field(kw_only=True, repr=False)
+    question: int = field(kw_only=True)
+
+    def sum(self, values: Iterable[int]) -> Total:
+        chosen = list(values)
+        if self.original is not None:
+            return super().sum(chosen)
+        members = np.zeros(len(self.counts))
+        members[as_values("Estimate", chosen, len(self.counts))] = 1.0
+        if members.all():
+            return Total(float(self.n), 0.0)
+        share, variance = self.tables.linear((self.question,), members)
+        return Total(self.n * share, self.n * sqrt(variance))
+
+    def _share_variances(self, people: str) -> Floats:
+        return self.tables.variances((self.question,), people=people)
+
+    def answered(self, level: float = 0.95) -> Ratios:
+        """Return the shares among those who answered an optional question, with intervals by Fieller's method."""
+        if not self.tables.questions[self.question].optional:
+            raise ParameterError(f"answered: {self.tables.questions[self.question].name!r} is not optional")
+        size = len(self.counts)
+        rest = np.array([1.0] * (size - 1) + [0.0])
+        pairs = np.stack([np.stack([np.eye(size)[value], rest]) for value in range(size - 1)])
+        labels = None if self.labels is None else tuple(self.labels[:-1])
+        return ratios(self.tables, (self.question,), pairs, level, (size - 1,), (labels,))
+
+
+@dataclass(frozen=True, eq=False)
+class Tables(Displayed):
+    """The estimates of all questions, ``tables["os"]``, and of questions together, ``tables.cross("os", "load")``.
+
+    ``n`` people reported. ``people`` are those whom chance put into each view. Margins of all tables agree.
+
+    >>> import fldp
+    >>> oracle = fldp.Sampled(epsilon=2.0, answers=[2, 3, 2], views=2)
+    >>> tables = oracle.estimate(oracle.privatize([[0, 2, 1]] * 3000 + [[1, 0, 0]] * 1000, rng=7))
+    >>> tables.crosses, tables.n
+    ([(0, 1), (0, 2), (1, 2)], 4000)
+    >>> bool(np.allclose(tables.cross(0, 1).counts.sum(axis=1), tables[0].counts))
+    True
+    """
+
+    oracle: "Sampled"
+    n: int
+    people: tuple[int, ...]
+    decoded: tuple[Floats | None, ...] = field(repr=False)
+    questions: tuple[Asked, ...] = ()
+    method: str = "unbiased"
+    original: "Tables | None" = field(default=None, repr=False)
+    repaired: Mapping[Questions, Floats] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, oracle: "Sampled", tally: Tally) -> "Tables":
+        """Return the tables of a tally."""
+        parts = zip(oracle.members, oracle.split(tally), strict=True)
+        decoded = tuple(member.estimator.decode(part) / part.n if part.n else None for member, part in parts)
+        asked = tuple(Asked(str(a)) for a in range(len(oracle.answers)))
+        return cls(oracle, tally.n, oracle.people(tally), decoded, asked)
+
+    def named(self, questions: Sequence[Asked]) -> "Tables":
+        """Return the same tables with the names of a survey's questions."""
+        return replace(self, questions=tuple(questions))
+
+    # -------------------------------------------------------------------------------------------- what there is
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all questions."""
+        return tuple(asked.name for asked in self.questions)
+
+    @property
+    def views(self) -> list[tuple[Entry, int]]:
+        """Every view, and how many people it has."""
+        return [(view.entry, count) for view, count in zip(self.oracle.seen, self.people, strict=True)]
+
+    @cached_property
+    def _together(self) -> list[set[int]]:
+        return [set(view.questions) for view in self.oracle.seen if isinstance(view, Block)]
+
+    @cached_property
+    def crosses(self) -> list[Questions]:
+        """All pairs of questions that some view has together."""
+        pairs = combinations(range(len(self.oracle.answers)), 2)
+        return [pair for pair in pairs if any(set(pair) <= block for block in self._together)]
+
+    def index(self, question: int | str) -> int:
+        """Return the number of a question, given that or its name."""
+        if is_integer(question) and 0 <= question < len(self.questions):
+            return int(question)
+        if question in self.names:
+            return self.names.index(str(question))
+        raise ParameterError(f"tables: the question must be one of {', '.join(self.names)}, got {question!r}")
+
+    def _indices(self, questions: Iterable[int | str]) -> Questions:
+        found = tuple(map(self.index, questions))
+        if list(found) != sorted(set(found)):
+            raise ParameterError(f"tables: questions must be different, and in their order, got {found}")
+        if len(found) > 1 and not any(set(found) <= block for block in self._together):
+            raise self._apart(found)
+        return found
+
+    def _apart(self, questions: Questions) -> ParameterError:
+        asked = " and ".join(repr(self.names[a]) for a in questions)
+        crossed = ", ".join(" x ".join(self.names[a] for a in pair) for pair in self.crosses[:8])
+        more = f", and {len(self.crosses) - 8} more" if len(self.crosses) > 8 else ""
+        told = f"this survey crosses {crossed}{more}" if crossed else "this survey crosses none"
+        return ParameterError(f"cross: {asked} are not asked together in any view; {told}")
+
+    # ------------------------------------------------------------------------------------------ shares, variances
+
+    @cached_property
+    def _effects(self) -> Effects:
+        return Effects(self.oracle.answers, self.oracle.seen, self.oracle.members, self.people)
+
+    def shares(self, questions: Iterable[int | str]) -> Floats:
+        """Return the estimated shares of all cells of a table, an axis for each question."""
+        chosen = self._indices(questions)
+        known = self.repaired.get(chosen)
+        return known if known is not None else self._effects.table(chosen, self.decoded)
+
+    def plausible(self, questions: Questions) -> Floats:
+        """Return shares to put into formulas of variances: not negative, and adding up to 1."""
+        table = self._effects.table(questions, self.decoded)
+        return _norm_sub(table.reshape(-1), 1.0).reshape(table.shape)
+
+    def linear(
+        self, questions: Iterable[int | str], weights: Floats, *, people: str = RESPONDENTS
+    ) -> tuple[float, float]:
+        """Return a linear combination of the cells of a table, and its variance; weights in the shape of the table."""
+        chosen = self._indices(questions)
+        variance = self.variances(chosen, np.asarray(weights, np.float64)[None], people=people)[0]
+        return float((self.shares(chosen) * weights).sum()), float(variance)
+
+    def variances(
+        self, questions: Iterable[int | str], weights: Floats | None = None, *, people: str = RESPONDENTS
+    ) -> Floats:
+        """Return the variances of linear combinations of the cells of a table; by default, of all cells in order."""
+        chosen = self._indices(questions)
+        shape = tuple(self.oracle.answers[a] for a in chosen)
+        rows = np.eye(prod(shape)).reshape(-1, *shape) if weights is None else weights
+        step = max(1, _CELLS // max(view.size for view in self.oracle.seen))
+        parts = [self._some_variances(chosen, rows[k : k + step], people) for k in range(0, len(rows), step)]
+        return np.concatenate(parts)
+
+    def _some_variances(self, questions: Questions, weights: Floats, people: str) -> Floats:
+        _, maps = self._effects.maps(questions, weights)
+        between, own = self._factors(people)
+        noise, sampled = np.zeros(len(weights)), np.zeros(len(weights))
+        for k, rows in maps.items():
+            shares, count = self._view_shares(k), self.people[k]
+            noise += analysis(self.oracle.members[k]).linear_variances(rows, shares) / count
+            sampled += between * _variances_of(rows, shares) / count
+        flat = weights.reshape(len(weights), -1)
+        return noise + np.maximum(sampled - own * _variances_of(flat, self.plausible(questions).reshape(-1)), 0.0)
+
+    def covariance(
+        self,
+        questions: Iterable[int | str],
+        weights: Floats | None = None,
+        *,
+        people: str = RESPONDENTS,
+        held: Mapping[Questions, Floats] | None = None,
+    ) -> Floats:
+        """Return the covariance of linear combinations of the cells of a table; by default, of all cells in order.
+
+        Exact, given how many people each view has, but for the estimated shares in the place of the true ones: the
+        noise of the reports, and who was put into which view. For a population beyond those who reported, the chance of
+        who reported comes on top. ``held`` are shares of tables to take in the place of the estimated ones.
+        """
+        one_of(RESPONDENTS, POPULATION)("tables", "people", people)
+        chosen = self._indices(questions)
+        shape = tuple(self.oracle.answers[a] for a in chosen)
+        rows = np.eye(prod(shape)).reshape(-1, *shape) if weights is None else weights
+        _, maps = self._effects.maps(chosen, rows)
+        between, own = self._factors(people)
+        total = np.zeros((len(rows), len(rows)))
+        for k, part in maps.items():
+            shares = self._view_shares(k, held)
+            noise = analysis(self.oracle.members[k]).linear_covariance(part, shares)
+            total += (noise + between * _covariance_of(part, shares)) / self.people[k]
+        if own:
+            total -= own * _covariance_of(rows.reshape(len(rows), -1), self.plausible(chosen).reshape(-1))
+        return total
+
+    def _factors(self, people: str) -> tuple[float, float]:
+        """Return the factor of the variance between people in a view, and that of those who reported, taken off."""
+        one_of(RESPONDENTS, POPULATION)("tables", "people", people)
+        if people == POPULATION or self.n < 2:
+            return 1.0, 0.0
+        return self.n / (self.n - 1), 1 / (self.n - 1)
+
+    def _view_shares(self, number: int, held: Mapping[Questions, Floats] | None = None) -> Floats:
+        """Return plausible shares of a view's values."""
+        view = self.oracle.seen[number]
+        if held and view.questions in held and isinstance(view, Block):
+            return held[view.questions].reshape(-1)
+        if number not in self._plausible_views:
+            table = self.plausible(view.questions)
+            if not isinstance(view, Block):
+                table = view.project(view.questions[0], self.oracle.answers) @ table
+            self._plausible_views[number] = table.reshape(-1)
+        return self._plausible_views[number]
+
+    @cached_property
+    def _plausible_views(self) -> dict[int, Floats]:
+        return {}
+
+    # ----------------------------------------------------------------------------------------------------- results
+
+    def __getitem__(self, question: int | str) -> "TableEstimate":
+        """Return the estimate of one question; of a number, what its kind of question shows."""
+        number = self.index(question)
+        shown = self.questions[number].shown
+        return self.estimate(number) if shown is None else shown(self, number)  # type: ignore[return-value]
+
+    def estimate(self, question: int | str) -> TableEstimate:
+        """Return the estimated counts of the answers to one question."""
+        number = self.index(question)
+        plain = self if self.original is None else self.original
+        found = TableEstimate(
+            self.oracle,  # type: ignore[arg-type]
+            plain.shares((number,)) * self.n,
+            np.sqrt(plain.variances((number,))) * self.n,
+            self.n,
+            labels=self.questions[number].labels,
+            basis=Basis(totals=(self.n,)),
+            tables=plain,
+            question=number,
+        )
+        if self.original is None:
+            return found
+        return replace(found, counts=self.shares((number,)) * self.n, method=self.method, original=found)
+
+    def cross(self, question: int | str, other: int | str) -> Cross:
+        """Return the table of two questions together, the first one's answers as rows."""
+        rows, columns = self.index(question), self.index(other)
+        if rows == columns:
+            raise ParameterError(f"cross: name two different questions, got {self.names[rows]!r} twice")
+        self._indices(sorted((rows, columns)))
+        return Cross(self, rows, columns)
+
+    def associations(self, level: float = 0.95) -> "Associations":
+        """Return the association of every pair of questions that some view has, adjusted for their number (Holm)."""
+        from fldp.oracles.sampled.associations import all_associations
+
+        return all_associations(self.original or self, level)
+
+    def postprocessed(self, method: str) -> "Tables":
+        """Return biased tables without negative cells whose margins still agree: what ``postprocess`` returns."""
+        one_of(CONSISTENT)("postprocess", "method", method)
+        source = self.original or self
+        singles = [(a,) for a in range(len(self.oracle.answers))]
+        fixed: dict[Questions, Floats] = {
+            single: _norm_sub(source.shares(single), 1.0) for single in singles if source.has(single)
+        }
+        for a, b in source.crosses:
+            if source.has((a, b)):
+                fixed[a, b] = raked(source.shares((a, b)), fixed[(a,)], fixed[(b,)])
+        return replace(source, method=method, original=source, repaired=fixed)
+
+    def has(self, questions: Questions) -> bool:
+        """Whether there are reports about these questions together."""
+        try:
+            self._effects.maps(questions, np.ones((1, *(self.oracle.answers[a] for a in questions))))
+        except DomainError:
+            return False
+        return True
+
+    def __repr__(self) -> str:
+        return f"<tables of {len(self.questions)} questions from {self.n} reports of {self.oracle!r}>"
+
+
+def _variances_of(rows: Floats, shares: Floats) -> Floats:
+    """Return the variance of every row of numbers over people with these shares."""
+    return np.asarray(rows**2 @ shares - (rows @ shares) ** 2)
+
+
+def _covariance_of(rows: Floats, shares: Floats) -> NDArray[np.float64]:
+    mean = rows @ shares
+    return np.asarray((rows * shares) @ rows.T - np.outer(mean, mean))

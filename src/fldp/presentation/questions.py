@@ -1,0 +1,258 @@
+"""Tables of several questions for people, and as rows for programs."""
+
+import json
+from collections.abc import Iterable
+
+import numpy as np
+from rich.table import Table
+
+from fldp.estimation.question_planner import QuestionPlan
+from fldp.oracles.exposure import exposure
+from fldp.oracles.sampled.associations import Associations
+from fldp.oracles.sampled.cross import Cross
+from fldp.oracles.sampled.ratios import Ratios
+from fldp.oracles.sampled.tables import TableEstimate, Tables
+from fldp.presentation import tables as single
+from fldp.support.canonical_json import Json
+from fldp.wire.description import describe
+
+Rows = list[dict[str, Json]]
+_MAX_VIEWS, _MAX_TABLES = 12, 16
+SEVERAL = "One report is for all questions together: its epsilon is that of all answers."
+
+
+def estimate_of(tables: Tables, question: int | str) -> TableEstimate:
+    """Return the estimated counts of the answers to a question, also where it is a number."""
+    return tables.estimate(question)
+
+
+def parts(tables: Tables, level: float, top: int) -> list[object]:
+    """Return what to show of all questions: a table each, then the views, and what a report gives away."""
+    shown: list[object] = []
+    for question, name in enumerate(tables.names):
+        if not tables.has((question,)):
+            shown.append(f"{single.visible(name)}: no report is about it yet.")
+            continue
+        found = estimate_of(tables, question)
+        title = (
+            f"{single.visible(name)}: the {min(top, len(found.counts)):,} largest of {len(found.counts):,} estimates"
+        )
+        shown.append(single.estimate_rows_table(title, single.estimate_rows(found, level, top), level))
+    return [*shown, *notes(tables)]
+
+
+def notes(tables: Tables) -> list[str]:
+    """Return the sentences below tables: how many people each view has, and what a report gives away."""
+    views = [f"{view_name(tables, entry)} {count:,}" for entry, count in tables.views]
+    more = f", and {len(views) - _MAX_VIEWS:,} more views" if len(views) > _MAX_VIEWS else ""
+    oracle = tables.oracle
+    said = [f"{tables.n:,} reports of {oracle.title}, epsilon {oracle.epsilon:g}, base {oracle.base}, eta {oracle.eta}"]
+    said.append(f"People by what their report is about: {', '.join(views[:_MAX_VIEWS])}{more}.")
+    if tables.original is not None:
+        said.append(f"By {tables.method}: biased. The intervals are those of the unbiased tables.")
+    return [*said, SEVERAL, exposure(oracle)]
+
+
+def view_name(tables: Tables, entry: Iterable[str | int]) -> str:
+    """Return a view with the names of its questions."""
+    kind, *numbers = entry
+    if isinstance(kind, str):
+        return f"{single.visible(tables.names[int(numbers[0])])} ({kind} {numbers[1]})"
+    return " x ".join(single.visible(tables.names[int(a)]) for a in (kind, *numbers))
+
+
+def cross_parts(cross: Cross, level: float) -> list[object]:
+    """Return a cross-table as shares within rows, its test in words, and the notes."""
+    first, second = map(single.visible, cross.names)
+    marks, within = cross.excess(level), cross.rows(level)
+    table = Table(title=f"{first} (rows) x {second}: shares within each row", title_justify="left")
+    table.add_column(first)
+    for column in range(cross.counts.shape[1]):
+        table.add_column(_label(cross, 1, column), justify="right")
+    table.add_column("people", justify="right")
+    for row in range(cross.counts.shape[0]):
+        cells = [_cell(within, row, column, int(marks[row, column])) for column in range(cross.counts.shape[1])]
+        table.add_row(_label(cross, 0, row), *cells, f"{cross.counts[row].sum():,.0f}")
+    return [table, *cross_notes(cross, level), *notes(cross.tables)[-2:]]
+
+
+def _cell(within: Ratios, row: int, column: int, mark: int) -> str:
+    ends = f"{within.low[row, column]:.0%} .. {within.high[row, column]:.0%}"
+    return f"{' +-'[mark]}{within.shares[row, column]:.1%} ({ends})"
+
+
+def cross_notes(cross: Cross, level: float) -> list[str]:
+    """Return the test of independence and the association, in words."""
+    test, found = cross.independence(), cross.association(level)
+    first, second = map(single.visible, cross.names)
+    likely = "go together" if test.p_value <= 1 - level else "may be independent of each other"
+    about = "" if test.df == 1 else "about "
+    return [
+        f"{first} and {second} {likely}: chi-square {test.statistic:.1f} with {test.df} degrees of freedom, "
+        f"p = {test.p_value:.3g}; corrected for the noise of the reports.",
+        f"Association: Cramer's V {found.v:.2f}, {about}{found.low:.2f} to {found.high:.2f} (level {level:.4g}); "
+        "0 is none, 1 is all.",
+        "+ and - mark cells with more and fewer people than independence would give them, sure for all cells at once.",
+        *(["By consistent: biased. The intervals are those of the unbiased tables."] if cross.biased else []),
+    ]
+
+
+def _label(cross: Cross, axis: int, place: int) -> str:
+    labels = cross.labels[axis]
+    return str(place) if labels is None else single.visible(labels[place])
+
+
+def associations_table(found: Associations) -> Table:
+    """Return the associations of all pairs as a table, the surest first."""
+    table = Table(title="Which questions go together", title_justify="left")
+    for heading in ("first", "second"):
+        table.add_column(heading)
+    for heading in ("Cramer's V", f"{100 * found.level:.4g} % interval", "p", "p, adjusted (Holm)"):
+        table.add_column(heading, justify="right")
+    for names, test, one, adjusted in sorted(found, key=lambda row: row[3]):
+        sure = "bold" if adjusted <= 1 - found.level else None
+        interval = f"{one.low:.2f} .. {one.high:.2f}"
+        cells = (*map(single.visible, names), f"{one.v:.2f}", interval, f"{test.p_value:.3g}", f"{adjusted:.3g}")
+        table.add_row(*cells, style=sure)
+    return table
+
+
+def ratios_table(found: Ratios) -> Table:
+    """Return ratios as a table."""
+    columns = found._columns()
+    table = Table(title=f"Shares with {found.level:.0%} intervals", title_justify="left")
+    for name in columns:
+        table.add_column(name, justify="right" if name in ("share", "low", "high") else "left")
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*map(_ratio_cell, row))
+    return table
+
+
+def _ratio_cell(cell: object) -> str:
+    return f"{cell:.1%}" if isinstance(cell, float | np.floating) else single.visible(str(cell))
+
+
+def plan_parts(plan: QuestionPlan) -> list[object]:
+    """Return a plan for several questions: the errors of tables, the views, and what a report gives away."""
+    table = Table(title=f"{plan.users:,} people, epsilon {plan.oracle.epsilon:g} for all answers", title_justify="left")
+    table.add_column("questions")
+    table.add_column("std. error of a share", justify="right")
+    table.add_column("smallest association found (V)", justify="right")
+    for questions in plan.tables[:_MAX_TABLES]:
+        smallest = f"{plan.smallest(questions):.2f}" if len(questions) > 1 else ""
+        table.add_row(" x ".join(map(str, questions)), f"{plan.stderr(questions):.2%}", smallest)
+    rest = len(plan.tables) - _MAX_TABLES
+    views = ", ".join(f"{' x '.join(map(str, entry))} {people:,.0f}" for entry, people in plan.people[:_MAX_VIEWS])
+    more = f", and {len(plan.people) - _MAX_VIEWS:,} more" if len(plan.people) > _MAX_VIEWS else ""
+    said = [
+        *([f"{rest:,} more tables: see --json."] if rest > 0 else []),
+        f"{len(plan.people):,} views, base {plan.oracle.base}, {plan.oracle.report_format.bits:,} bits a report, "
+        f"eta {plan.oracle.eta}. People in each view: {views}{more}.",
+        "The smallest association is found by a test at 5 % in four surveys of five.",
+        SEVERAL,
+        exposure(plan.oracle),
+    ]
+    return [table, *said]
+
+
+def plan_json(plan: QuestionPlan) -> str:
+    """Return a plan as JSON."""
+    rows = [
+        {
+            "questions": list(questions),
+            "stderr": plan.stderr(questions),
+            **({"smallest_association": plan.smallest(questions)} if len(questions) > 1 else {}),
+        }
+        for questions in plan.tables
+    ]
+    facts = {
+        "oracle": describe(plan.oracle),
+        "eta": float(plan.oracle.eta),
+        "bits": plan.oracle.report_format.bits,
+        "gives_away": exposure(plan.oracle),
+        "users": plan.users,
+        "views": [{"view": entry, "people": people} for entry, people in plan.people],
+        "tables": rows,
+    }
+    return json.dumps(facts, indent=1)
+
+
+# ------------------------------------------------------------------------------------------------- for programs
+
+
+def facts(tables: Tables) -> dict[str, Json]:
+    """Return what all answers about tables have in common."""
+    oracle = tables.oracle
+    return {
+        "oracle": describe(oracle),
+        "eta": float(oracle.eta),
+        "anonymity": oracle.anonymity,
+        "gives_away": exposure(oracle),
+        "n": tables.n,
+        "method": tables.method,
+        "biased": tables.original is not None,
+        "views": [{"questions": view_name(tables, entry), "people": count} for entry, count in tables.views],
+    }
+
+
+def question_facts(tables: Tables, question: int | str, level: float, top: int | None) -> dict[str, Json]:
+    """Return the estimates of one question."""
+    found = estimate_of(tables, question)
+    asked = tables.questions[tables.index(question)]
+    answered = {} if not asked.optional else {"answered": _ratio_rows(found.answered(level))}
+    return {"question": asked.name, "level": level, "rows": single.estimate_rows(found, level, top), **answered}
+
+
+def cross_facts(cross: Cross, level: float) -> dict[str, Json]:
+    """Return a cross-table: its cells, shares within rows, the test and the association."""
+    test, found, marks = cross.independence(), cross.association(level), cross.excess(level)
+    return {
+        "cross": list(cross.names),
+        "level": level,
+        "rows": cross_rows(cross, level),
+        "row_shares": _ratio_rows(cross.rows(level)),
+        "marks": marks.tolist(),
+        "independence": {"statistic": test.statistic, "df": test.df, "p_value": test.p_value},
+        "association": {"v": found.v, "low": found.low, "high": found.high, "approximate": test.df > 1},
+    }
+
+
+def cross_rows(cross: Cross, level: float) -> Rows:
+    """Return the cells of a cross-table, one in each row."""
+    return _rows(cross._columns(level))
+
+
+def association_facts(found: Associations) -> dict[str, Json]:
+    """Return the associations of all pairs."""
+    return {"level": found.level, "associations": _rows(found._columns())}
+
+
+def all_rows(tables: Tables, level: float) -> Rows:
+    """Return every table as rows: one for each table and cell, for CSV and Parquet."""
+    rows: Rows = []
+    for question, name in enumerate(tables.names):
+        if tables.has((question,)):
+            for row in single.estimate_rows(estimate_of(tables, question), level, None):
+                rows.append({"table": name, "cell": row["label"], **_figures(row)})
+    for a, b in tables.crosses:
+        if tables.has((a, b)):
+            cross = tables.cross(a, b)
+            for row in cross_rows(cross, level):
+                cell = f"{row[cross.names[0]]} x {row[cross.names[1]]}"
+                figures = _figures({**row, "frequency": row["share"]})
+                rows.append({"table": " x ".join(cross.names), "cell": cell, **figures})
+    return rows
+
+
+def _figures(row: dict[str, Json]) -> dict[str, Json]:
+    return {name: row[name] for name in ("count", "stderr", "low", "high", "frequency")}
+
+
+def _ratio_rows(found: Ratios) -> Rows:
+    return _rows(found._columns())
+
+
+def _rows(columns: object) -> Rows:
+    assert isinstance(columns, dict)
+    lists = [part.tolist() if isinstance(part, np.ndarray) else list(part) for part in columns.values()]
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*lists, strict=True)]

@@ -9,7 +9,7 @@ import fldp
 from fldp import DomainError, ParameterError
 from fldp.data.number import Number, isotonic
 from fldp.data.scale import Scale
-from fldp.estimation.wave_shares import wave_number
+from fldp.estimation.number_shares import wave_number
 
 
 def number_of(counts, scale=None, epsilon=2.0, seed=1):

@@ -113,7 +113,7 @@ class Number(Estimate):
     have, where who reported is chance, too.
 
     >>> import fldp
-    >>> from fldp.estimation.wave_shares import wave_number
+    >>> from fldp.estimation.number_shares import wave_number
     >>> oracle = fldp.Wave(epsilon=4.0, domain_size=4, width=2)
     >>> tally = oracle.tally(oracle.privatize([0, 1, 1, 3] * 5000, rng=1))
     >>> number = wave_number(oracle.estimate(tally), Scale(0, 40, bins=4, unit="s"))

@@ -13,7 +13,7 @@ from fldp.data.reports import Reports, Tally
 from fldp.data.scale import REFUSE, Scale, number_of
 from fldp.data.values import numbered
 from fldp.errors import DomainError
-from fldp.estimation.wave_shares import wave_number
+from fldp.estimation.number_shares import as_number
 from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
@@ -117,7 +117,7 @@ class Question:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""
         estimate = self.oracle.estimate(tally, **options)
         if self.number is not None:
-            return wave_number(estimate, self.number)
+            return as_number(estimate, self.number)
         labels: Sequence[str] | None = self.labels if self.search is None else self.search.labels
         return estimate if labels is None else replace(estimate, labels=labels)
 

@@ -19,7 +19,7 @@ from fldp.oracles.base.treatment import Treatment
 from fldp.support.identifiers import LANGUAGE, SURVEY_NAME
 from fldp.support.validation import Constraint, MistakeList, fail, integer, is_integer, one_of
 from fldp.support.web_origin import origin_of
-from fldp.survey.number import NUMBER, check_number, planned, suits
+from fldp.survey.number import NUMBER, SAMPLED, check_number, planned, suits
 from fldp.survey.search_table import check_search
 
 STRINGS = "strings"
@@ -233,7 +233,8 @@ def _number_oracle(fields: Any, number: Scale | None, mistakes: MistakeList) -> 
         return None if number is None else _oracle(fields, None, mistakes)
     if "name" not in fields:
         return planned(fields, number, mistakes)
-    oracle = _oracle(fields, {"domain_size": number.size}, mistakes)
+    domain = {} if fields["name"] == SAMPLED else {"domain_size": number.size}
+    oracle = _oracle(fields, domain, mistakes)
     if oracle is not None and not suits(oracle, number):
         mistakes.note(("oracle", "name"), f"oracle.name must be one for numbers, or left out, got {fields['name']!r}")
         return None

@@ -14,7 +14,7 @@ from fldp.estimation.number_planner import NumberPlan
 from fldp.estimation.number_shares import as_number
 from fldp.oracles.kit import analysis
 from fldp.survey.number import number_oracle
-from support.number_populations import POPULATIONS, numbers, wasserstein
+from support.number_populations import POPULATIONS, distances, numbers
 
 SMALL = fldp.Sampled(epsilon=1.0, answers=[8], views=[[0], ["cells", 0, 2], ["wave", 0, 1]], weights=[3, 1, 4])
 
@@ -106,7 +106,7 @@ def test_values_apart_keep_spikes_apart():
         scale = Scale(0, 1, bins=32, apart=apart)
         oracle = number_oracle(scale, 1.0)
         number = as_number(oracle.estimate(oracle.privatize(scale.encode(people), rng=1)), scale)
-        assert low <= wasserstein(number, people)[1] <= high
+        assert low <= distances(number, people)[1] <= high
         assert number.n == 40_000
 
 

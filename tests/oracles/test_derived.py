@@ -100,7 +100,7 @@ def test_a_rule_that_is_off_changes_no_version():
         (OLH, {"submit": "ticket", "derive": 1}, "derive must be true or false, got 1"),
         ({"name": "fwr", "epsilon": 1.0, "eta": 0.5, "allow_exposure": True}, {}, "one of plain LDP whose reports"),
         ({"name": "fhr", "epsilon": 1.0}, {}, "one of plain LDP whose reports have a public part"),
-        ({"name": "oue", "epsilon": 1.0}, {}, "olh, hrr, hcms, or fwr with eta 1, got OUE"),
+        ({"name": "oue", "epsilon": 1.0}, {}, "olh, hrr, hcms, sampled, or fwr with eta 1, got OUE"),
     ],
 )
 def test_surveys_that_cannot_derive_are_refused_in_both_languages(oracle, collect, mistake):

@@ -18,6 +18,7 @@ from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.string_oracle import listed
+from fldp.oracles.sampled.tables import Tables
 from fldp.support.progress import progress as progress
 from fldp.support.validation import one_of
 from fldp.survey.question import Question
@@ -91,16 +92,24 @@ class Subject:
         asked = self.survey.asked if self.survey else Question(self.oracle)
         return asked.estimate(tally, **options, **({"candidates": self.candidates} if self.candidates else {}))
 
+    def tables(self, tally: Tally | Reports) -> Tables | None:
+        """Estimate the tables of several questions; None where one is asked."""
+        if analysis(self.oracle).answers is None or (self.survey and self.survey.number):
+            return None
+        found: object = self.survey.estimate(tally) if self.survey else self.oracle.estimate(tally)
+        assert isinstance(found, Tables)
+        return found
+
     @property
     def version(self) -> str | None:
         """The version of the survey."""
         return self.survey.version if self.survey else None
 
     @property
-    def card(self) -> Survey | FrequencyOracle:
+    def card(self) -> Survey | Oracle:
         """What a privacy card is about: the survey, among the candidates if there are any, or the oracle."""
         if self.survey is None:
-            return self.listed
+            return self.oracle if analysis(self.oracle).answers else self.listed
         if self.candidates is None:
             return self.survey
         return replace(self.survey, oracle=self.listed, labels=self.candidates)

@@ -28,6 +28,7 @@ from fldp.cli.options import (
     takes_oracle,
 )
 from fldp.cli.oracle_options import OracleCommand
+from fldp.cli.questions import AllPairs, Crossed, OneQuestion, Repaired, record_encoder, refuse_alone, show_tables
 from fldp.data.estimate import Estimate
 from fldp.data.number import Number
 from fldp.data.reports import Reports, Tally
@@ -36,6 +37,7 @@ from fldp.errors import FldpError, ParameterError
 from fldp.randomness.stream import Stream
 from fldp.wire import files as report_files
 from fldp.wire.cells import Encoder
+from fldp.wire.record_cells import RecordEncoder, privatize_rows
 
 
 @app.command(cls=OracleCommand)
@@ -54,13 +56,30 @@ def privatize(
 ) -> None:
     """Turn values into reports, a file of .fldp, or of Parquet where the output's name says so."""
     about = needed(subject)
-    encoder = Encoder(about.question.value, unknown, about.question.value_type, about.question.choices)
     if seed is not None:
         note("fldp: the noise comes from a seed, so these reports protect nobody: experiments only")
+    records = record_encoder(about, unknown)
+    if records is not None:
+        _privatize_records(values, about, records, column, output, seed)
+        return
+    encoder = Encoder(about.question.value, unknown, about.question.value_type, about.question.choices)
     with progress("privatizing", None) as advance:
         reports = report_files.privatize(
             values, about.oracle, encoder, column=column, rng=Stream.of(seed), progress=advance
         )
+        count = report_files.write_reports(output, about.oracle, reports, about.version)
+    note(encoder.summary())
+    note(f"{counted(count, 'report')} of {about.oracle!r}, eta {about.oracle.eta}")
+
+
+def _privatize_records(
+    values: str, about: Subject, encoder: RecordEncoder, column: str | None, output: str, seed: int | None
+) -> None:
+    """Turn rows of answers to several questions into reports, a column for each question."""
+    if column is not None:
+        raise ParameterError("fldp: --column is for one question; several have a column each, by their names")
+    with progress("privatizing", None) as advance:
+        reports = privatize_rows(values, about.oracle, encoder, rng=Stream.of(seed), progress=advance)
         count = report_files.write_reports(output, about.oracle, reports, about.version)
     note(encoder.summary())
     note(f"{counted(count, 'report')} of {about.oracle!r}, eta {about.oracle.eta}")
@@ -149,15 +168,26 @@ def estimate(
     quantile: Quantile = None,
     cdf: Cdf = None,
     share: Share = None,
+    question: OneQuestion = None,
+    cross: Crossed = None,
+    associations: AllPairs = False,
+    consistent: Repaired = False,
     subject: Subject | None = None,
 ) -> None:
-    """Estimate how many people hold each value, with error bars."""
+    """Estimate how many people hold each value, with error bars; of several questions, every table."""
     from fldp.presentation import tables
 
     one_format(as_json, as_csv)
     check_plot(plot)
     source = _source(file, subject, method)
     about = (subject or Subject(source.oracle)).among(candidates)
+    several = about.tables(source)
+    if several is not None:
+        form = "json" if as_json else "csv" if as_csv else "text"
+        chosen = {"question": question, "cross": cross, "associations": associations, "consistent": consistent}
+        show_tables(several, **chosen, level=level, top=top, form=form, plot=plot)  # type: ignore[arg-type]
+        return
+    refuse_alone(question, cross, associations, consistent)
     options: dict[str, Any] = {"decoder": decoder} if decoder else {}
     with progress("estimating", None):
         result = about.estimate(source, method=method, **options)

@@ -10,9 +10,10 @@ from fldp.cli import app
 from fldp.cli.number import show_plan
 from fldp.cli.options import AsJson, check_plot, note
 from fldp.errors import ParameterError
-from fldp.support.validation import positive
+from fldp.support.validation import positive, whole_numbers
 
 if TYPE_CHECKING:
+    from fldp.estimation.question_planner import QuestionPlan
     from fldp.survey.survey import Survey
 
 
@@ -22,6 +23,10 @@ def plan(
     domain: Annotated[int | None, typer.Option(help="The number of values.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="The epsilon of a report.")] = None,
     survey: Annotated[Path | None, typer.Option(help="A survey, for its values and epsilon instead.")] = None,
+    questions: Annotated[
+        str | None, typer.Option(help="Several questions: how many answers each has, such as 4,4,2.")
+    ] = None,
+    cross: Annotated[str, typer.Option(help="Several questions: which are crossed: all, none, or 0-1,0-2.")] = "none",
     eta: Annotated[float | None, typer.Option(help="The least acceptable eta; plain LDP by default.")] = None,
     target_error: Annotated[
         float | None, typer.Option(help="A standard error, as a share of the users: what would it take?")
@@ -47,6 +52,17 @@ def plan(
             raise ParameterError("fldp: plan --number takes --users, --epsilon, --bins, --goal and --json alone")
         show_plan(users, epsilon, bins, goal, as_json)
         return
+    several = _several_questions(survey, questions, cross, epsilon, users)
+    if several is not None:
+        if domain is not None or target_error is not None or plot is not None:
+            raise ParameterError("fldp: a plan of several questions takes no --domain, --target-error or --plot")
+        from fldp.presentation import questions as questions_view
+
+        if as_json:
+            typer.echo(questions_view.plan_json(several))
+        else:
+            tables.show(*questions_view.plan_parts(several))
+        return
     strings = _string_survey(survey)
     if strings is not None:
         if {domain, epsilon, eta, target_error, plot} != {None}:
@@ -63,6 +79,34 @@ def plan(
     if plot is not None:
         plan_view.save_curves(result, plot)
         note(f"saved {plot}")
+
+
+def _several_questions(
+    path: Path | None, questions: str | None, cross: str, epsilon: float | None, users: int
+) -> "QuestionPlan | None":
+    """Return the plan of several questions, from their sizes or from a survey; None where there is one."""
+    from fldp.estimation.question_planner import plan_questions, planned
+
+    if questions is not None:
+        if path is not None or epsilon is None:
+            raise ParameterError("fldp: --questions needs --epsilon, and no --survey")
+        return plan_questions(whole_numbers(questions), epsilon, users, _crosses(cross))
+    if path is None:
+        return None
+    from fldp.survey.survey import Survey
+
+    loaded = Survey.load(path)
+    return planned(loaded.oracle, users) if loaded.questions else None
+
+
+def _crosses(text: str) -> str | list[list[int]]:
+    """Read which questions are crossed."""
+    if text in ("all", "none"):
+        return text
+    try:
+        return [[int(part) for part in pair.split("-")] for pair in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"fldp: --cross must be all, none, or pairs such as 0-1,0-2, got {text!r:.80}") from None
 
 
 def _string_survey(path: Path | None) -> "Survey | None":

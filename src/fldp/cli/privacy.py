@@ -93,7 +93,8 @@ _STRINGS = tuple(f"text {number}" for number in range(1, 9))
 
 def _explained(about: Subject) -> Subject:
     """Return the subject of a card; without candidates, a few texts stand in for all that people may write."""
-    if about.candidates or analysis(about.oracle).domain_size is not None:
+    whole = analysis(about.oracle)
+    if about.candidates or whole.domain_size is not None or whole.answers is not None:
         return about
     note(f"no --candidates: {len(_STRINGS)} made-up texts stand in for them; among more, a guess is right less often")
     return replace(about, candidates=_STRINGS)

@@ -21,9 +21,10 @@ from fldp.errors import ParameterError
 from fldp.numerics.chi_square import chi_square_quantile, noncentrality_with
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.record_oracle import as_answers
 from fldp.oracles.flexible.fwr import FWR
-from fldp.oracles.sampled.sampled import Sampled
+from fldp.oracles.sampled.sampled import Sampled, of_questions
 from fldp.oracles.sampled.views import BASES, MAX_VIEWS, Block, base_oracle
 from fldp.support.display import Displayed
 from fldp.support.exact_numbers import exact
@@ -283,19 +284,19 @@ def plan_questions(
     return QuestionPlan(oracle, design, count)
 
 
-def planned(oracle: Sampled, users: int) -> QuestionPlan:
-    """Return the errors to expect of an oracle that exists already."""
-    count = integer(1, 2**62)("plan", "users", users)
+def planned(oracle: Oracle, users: int) -> QuestionPlan:
+    """Return the errors to expect of an oracle of several questions that exists already."""
+    asked, count = of_questions("plan", oracle), integer(1, 2**62)("plan", "users", users)
     views = [
         (view.questions, sigma_squared(member), float(weight))
-        for view, member, weight in zip(oracle.seen, oracle.members, oracle.drawn, strict=True)
+        for view, member, weight in zip(asked.seen, asked.members, asked.drawn, strict=True)
         if isinstance(view, Block)
     ]
-    total = float(sum(oracle.drawn))
+    total = float(sum(asked.drawn))
     blocks, sigmas, weights = zip(*views, strict=True)
-    every = tuple(((a,), 1.0) for a in range(len(oracle.answers)))
+    every = tuple(((a,), 1.0) for a in range(len(asked.answers)))
     shares = tuple(weight / total for weight in weights)
-    return QuestionPlan(oracle, ViewDesign(Wanted(oracle.answers, every), blocks, sigmas, shares), count)
+    return QuestionPlan(asked, ViewDesign(Wanted(asked.answers, every), blocks, sigmas, shares), count)
 
 
 def _chosen(

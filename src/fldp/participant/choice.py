@@ -15,7 +15,7 @@ each label.
 """
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,10 +40,21 @@ class Choice:
 
     texts: tuple[str, ...] = field(repr=False)
     labels: frozenset[str] | None = None
+    answers: Mapping[str, object] | None = field(default=None, repr=False)  # to several questions, by their names
 
     @classmethod
-    def of(cls, label: str | float, *, labels: Iterable[str] | None = None, otherwise: str | None = None) -> "Choice":
+    def of(
+        cls,
+        label: str | float | Mapping[str, object],
+        *,
+        labels: Iterable[str] | None = None,
+        otherwise: str | None = None,
+    ) -> "Choice":
         """Check what the program states, before any survey."""
+        if isinstance(label, Mapping):
+            if labels is not None or otherwise is not None:
+                raise fail("participant", "labels and otherwise", "left out with answers to several questions", labels)
+            return cls((), None, dict(label))
         own = None if labels is None else _own_labels(labels)
         if otherwise is not None and (utf8(otherwise) is None or (own is not None and otherwise not in own)):
             raise fail("participant", "otherwise", "a label, and one of labels where those are given", otherwise)
@@ -63,6 +74,8 @@ class Choice:
 
     def value(self, survey: Survey) -> int | str:
         """Return the value that is perturbed: the same steps for every answer, so that all take the same time."""
+        if survey.questions or self.answers is not None:
+            return survey.record(self.answers)
         size = survey.domain_size
         value: int | str = secrets.randbelow(size) if size is not None else self.texts[0]
         for text in reversed(self.texts):  # the answer itself comes last, and has the last word

@@ -103,7 +103,7 @@ class Participant:
     def answer(
         self,
         survey: Survey | Mapping[str, object],
-        label: str | float,
+        label: str | float | Mapping[str, object],
         *,
         origin: str,
         version: str | None = None,
@@ -113,6 +113,8 @@ class Participant:
         ticket: str | None = None,
     ) -> Answer:
         """Answer a survey with a label, or repeat what was answered before, whatever the label is now.
+
+        To several questions, ``label`` maps their names to answers: one draw, and one epsilon, for all of them.
 
         A survey that may be answered daily gets a new report each day, by UTC, made of what was kept at first.
 

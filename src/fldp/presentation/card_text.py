@@ -32,12 +32,15 @@ def title(card: Card) -> str:
 def sections(card: Card) -> list[Section]:
     """Return the sections of the card, in plain words."""
     always = [
+        *([Section("Several questions, one report", card.first)] if card.first else []),
         Section("What your report says for certain", _certain(card)),
         Section("What somebody can guess from it", _guessed(card)),
         Section("If you answered again and again", _repeated(card)),
         Section("The two numbers", _numbers(card)),
         Section("What the answers of all are good for", _accuracy(card)),
     ]
+    if card.first:
+        return always
     if card.oracle.eta < 1:
         return [*always, Section("Plain local privacy that is as exact", _plain(card))]
     return always if card.oracle.name == "oue" else [*always, Section("Another way to be as exact", _other(card))]
@@ -114,6 +117,8 @@ def _times(gain: float, than: str = "") -> str:
 
 
 def _repeated(card: Card) -> tuple[str, ...]:
+    if card.first:
+        return ("Your device answers once and repeats that same answer, which tells nothing new.",)
     lasting = lasting_epsilon(analysis(card.oracle).sent)
     if lasting == card.oracle.epsilon:
         return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
@@ -190,6 +195,11 @@ def _eta(card: Card) -> str:
 
 
 def _accuracy(card: Card) -> tuple[str, ...]:
+    if card.reaches:
+        whats = ("an answer to one question", "a pair of answers to two questions")
+        parts = zip(whats, card.reaches, strict=False)
+        known = "; ".join(f"the share of {what} to within {percent(min(1.0, reach))}" for what, reach in parts)
+        return (f"Of {_answers(card.users)}, they tell {known} or better ({100 * LEVEL:.0f} % interval).",)
     return tuple(_said(deal, _known(card, deal)) for deal in card.deals)
 
 

@@ -224,7 +224,12 @@ def cross_rows(cross: Cross, level: float) -> Rows:
 
 def association_facts(found: Associations) -> dict[str, Json]:
     """Return the associations of all pairs."""
-    return {"level": found.level, "associations": _rows(found._columns())}
+    return {"level": found.level, "associations": [*association_rows(found)]}
+
+
+def association_rows(found: Associations) -> Rows:
+    """Return the associations of all pairs, one in each row."""
+    return _rows(found._columns())
 
 
 def all_rows(tables: Tables, level: float) -> Rows:

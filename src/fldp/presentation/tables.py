@@ -323,7 +323,7 @@ def survey_facts(survey: Survey) -> dict[str, Json]:
         "name": survey.name,
         "version": survey.version,
         "question": survey.question,
-        "values": _how_many(survey) + (f": {shown}" if labels else ""),
+        **_values(survey, f": {shown}" if labels else ""),
         **({} if survey.search is None else {"search": _stage(survey.search)}),
         **oracle_facts(survey.oracle),
         "collect": {name: value for name, value in survey.collect.items() if value not in (None, [])},
@@ -333,6 +333,14 @@ def survey_facts(survey: Survey) -> dict[str, Json]:
 def _stage(question: Round) -> str:
     of = f"round {question.number} of at most {question.search.rounds + 1}"
     return of if question.is_last else f"{of}, goes on after {question.search.quota:,} reports"
+
+
+def _values(survey: Survey, shown: str) -> dict[str, Json]:
+    """Return what may be answered; of several questions each, and how they are asked."""
+    if not survey.questions:
+        return {"values": _how_many(survey) + shown}
+    asked = {each.name: f"{each.size:,} answers{', one of them none' * each.optional}" for each in survey.questions}
+    return {"questions": asked, "asks": "all questions" if survey.ask == "all" else "the questions that chance draws"}
 
 
 def _how_many(survey: Survey) -> str:

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from fldp.data.comparison import z_score
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import even_error, plain_epsilon_of, users_constraint
+from fldp.estimation.question_planner import planned
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.string_oracle import listed
 from fldp.oracles.plain.unary import OUE
 from fldp.privacy.bayes_attack import Averaging, Guess, averaging, bayes
 from fldp.privacy.elimination_attack import Repeats, repeats
@@ -67,6 +67,8 @@ class Card(Displayed):
     repeats: Repeats
     averaging: Averaging
     deals: tuple[Deal, ...]
+    first: tuple[str, ...] = ()  # what to know before the rest, where several questions are asked
+    reaches: tuple[float, ...] = ()  # of several questions: of a share of one, and of two together
 
     @property
     def certain(self) -> bool:
@@ -127,7 +129,7 @@ def card(
     asked = subject.oracle if isinstance(subject, Survey) else subject
     if not isinstance(asked, Oracle):
         raise fail("card", "subject", "an oracle or a survey", subject)
-    oracle = listed("card", asked)
+    oracle = analysis(asked).explained
     users_constraint("card", "users", users)
     advance, stream = progress or ignore, Stream.of(rng)
     guess = _guess(oracle, prior, stream)
@@ -136,10 +138,24 @@ def card(
     advance(0.3)
     averaged = averaging(oracle, prior, most=MAX_REPEATS, trials=_trials(oracle, MAX_REPEATS), rng=stream)
     advance(0.4)
-    deals = tuple(_deal(oracle, decoder, users, prior, stream) for decoder in oracle.decoders or (None,))
+    several = analysis(asked).answers is not None
+    decoders = () if several else oracle.decoders or (None,)
+    deals = tuple(_deal(oracle, decoder, users, prior, stream) for decoder in decoders)
     advance(0.2)
     left = values_left(oracle, MAX_REPEATS)
-    return Card(oracle, survey, users, guess, oracle.anonymity, left, known, averaged, deals)
+    first = analysis(asked).in_short
+    reaches = _reaches(asked, users) if several else ()
+    return Card(oracle, survey, users, guess, oracle.anonymity, left, known, averaged, deals, first, reaches)
+
+
+def _reaches(oracle: Oracle, users: int) -> tuple[float, ...]:
+    """Return half the 95 % interval of a share of one question, and of two together where any are: the largest."""
+    expected = planned(oracle, users)
+    sizes = sorted({len(table) for table in expected.tables})
+    return tuple(
+        z_score(LEVEL) * max(expected.stderr(table) for table in expected.tables if len(table) == size)
+        for size in sizes
+    )
 
 
 def _trials(oracle: FrequencyOracle, reports: int) -> int:

@@ -68,7 +68,11 @@ def _toml_lines(text: str) -> dict[Path, int]:
     lines: dict[Path, int] = {}
     table: Path = ()
     for number, line in enumerate(text.split("\n"), 1):
-        if heading := re.match(r"\s*\[\s*([A-Za-z0-9_-]+)\s*\]", line):
+        if repeated := re.match(r"\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]", line):
+            place = sum(1 for known in lines if len(known) == 1 and known[0].startswith(f"{repeated[1]}["))
+            table = (f"{repeated[1]}[{place}]",)
+            lines.setdefault(table, number)
+        elif heading := re.match(r"\s*\[\s*([A-Za-z0-9_-]+)\s*\]", line):
             table = (heading[1],)
             lines.setdefault(table, number)
         elif key := re.match(r"""\s*["']?([A-Za-z0-9_-]+)["']?\s*=""", line):

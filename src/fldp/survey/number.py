@@ -4,10 +4,12 @@ A person writes the range, and an epsilon. The rest is planned once, when the su
 canonical form names the cells, the views and their weights, so the version pins them and no client plans.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
 
 from fldp.data.scale import MEAN, Scale, scale_of
-from fldp.estimation.number_planner import mean_width, number_views, weights_of
+from fldp.estimation.number_planner import WEIGHTS, mean_width, number_views, weights_of
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.plain.wave import Wave
 from fldp.oracles.sampled.sampled import Sampled
@@ -30,6 +32,40 @@ def planned(table: Mapping[str, object], scale: Scale, mistakes: MistakeList) ->
     return mistakes.attempt(lambda: number_oracle(scale, epsilon), ("oracle",))
 
 
+def pinned(table: Mapping[str, Any], scale: Scale, mistakes: MistakeList) -> Oracle | None:
+    """Return the oracle of a distribution as a version names it: its base, views and weights."""
+    mistakes.unknown(("oracle",), table, {"name", "epsilon", "base", "views", "weights", "eta"}, "given for a number")
+    for name in ("epsilon", "views"):
+        if name not in table:
+            mistakes.note(("oracle", name), f"oracle.{name} is missing")
+    if scale.goal == MEAN:
+        mistakes.add(("oracle", "name"), f"{Wave.name!r}, or left out, where the goal is the mean", table["name"])
+    if mistakes:
+        return None
+    given = {name: value for name, value in table.items() if name != "name"}
+    return mistakes.attempt(lambda: Sampled(answers=(scale.size,), **given), ("oracle",))
+
+
+def with_waves(oracle: Sampled, numbers: Collection[int]) -> Sampled:
+    """Return an oracle whose views of single numbers are partly waves.
+
+    >>> oracle = Sampled(epsilon=1.0, answers=(32, 4), views=((0,), (1,), (0, 1)), weights=(1000, 1000, 2096))
+    >>> with_waves(oracle, [0]).entries, with_waves(oracle, [0]).drawn
+    ([[0], ['wave', 0, 5], [1], [0, 1]], (450, 550, 1000, 2096))
+    """
+    views: list[tuple[str | int, ...]] = []
+    weights: list[int] = []
+    times = 1 if oracle.weights else WEIGHTS  # equal weights are 1 each, which cannot be split
+    for entry, weight in zip(oracle.entries, oracle.drawn, strict=True):
+        parts: list[tuple[list[int | str], float]] = [(list(entry), 1.0)]
+        if len(entry) == 1 and entry[0] in numbers:
+            question = int(entry[0])
+            parts = number_views(question, oracle.answers[question], oracle.epsilon)
+        views += [tuple(part) for part, _ in parts]
+        weights += [max(1, round(times * weight * share)) for _, share in parts]
+    return replace(oracle, views=tuple(views), weights=tuple(weights))
+
+
 def number_oracle(scale: Scale, epsilon: float) -> Oracle:
     """Return the oracle that asks for a number: one wide wave for a mean, views of the cells for a distribution.
 
@@ -47,6 +83,4 @@ def number_oracle(scale: Scale, epsilon: float) -> Oracle:
 
 def suits(oracle: Oracle, scale: Scale) -> bool:
     """Whether an oracle that a survey names asks for the cells of its number, or for its points."""
-    if isinstance(oracle, Sampled):
-        return oracle.answers == (scale.size,) and scale.goal != MEAN
     return isinstance(oracle, Wave) and oracle.domain_size == scale.size

@@ -19,7 +19,8 @@ from fldp.oracles.base.treatment import Treatment
 from fldp.support.identifiers import LANGUAGE, SURVEY_NAME
 from fldp.support.validation import Constraint, MistakeList, fail, integer, is_integer, one_of
 from fldp.support.web_origin import origin_of
-from fldp.survey.number import NUMBER, SAMPLED, check_number, planned, suits
+from fldp.survey.number import NUMBER, SAMPLED, check_number, pinned, planned, suits
+from fldp.survey.questions_table import check_questions
 from fldp.survey.search_table import check_search
 
 STRINGS = "strings"
@@ -50,6 +51,8 @@ def check_survey(fields: object, folder: Path | None) -> tuple[dict[str, Any], M
         mistakes.note((), f"a survey must be a table of keys, got {type(fields).__name__}")
         return {}, mistakes
     fields = {key: value for key, value in fields.items() if (key, value) != ("format", FORMAT)}
+    if "questions" in fields:
+        return _several(fields, folder, mistakes), mistakes
     mistakes.unknown((), fields, {*_TEXTS, *_DOMAINS, *DIFFERING, "search", "oracle", "collect"}, "a key of a survey")
     arguments = _texts(fields, mistakes)
     labels, domain = _domain(fields, folder, mistakes)
@@ -73,8 +76,22 @@ def check_survey(fields: object, folder: Path | None) -> tuple[dict[str, Any], M
     return arguments, mistakes
 
 
-def _texts(fields: dict[str, Any], mistakes: MistakeList) -> dict[str, Any]:
-    for key in ("name", "question"):
+def _several(fields: dict[str, Any], folder: Path | None, mistakes: MistakeList) -> dict[str, Any]:
+    """Return the arguments of a survey of several questions."""
+    keys = {*_TEXTS, "questions", "tables", "oracle", "collect"} - {"question"}
+    mistakes.unknown((), fields, keys, "a key of a survey of several questions")
+    arguments = _texts({key: value for key, value in fields.items() if key != "question"}, mistakes, ("name",))
+    arguments |= check_questions(fields, folder, mistakes, _domain, _text)
+    oracle = arguments.get("oracle")
+    collect = _collect(fields.get("collect", {}), oracle, mistakes)
+    _check_derive(collect, oracle, mistakes)
+    return arguments | {"collect": collect}
+
+
+def _texts(
+    fields: dict[str, Any], mistakes: MistakeList, needed: tuple[str, ...] = ("name", "question")
+) -> dict[str, Any]:
+    for key in needed:
         if key not in fields:
             mistakes.note((key,), f"{key} is missing")
     texts = {key: fields[key] for key in _TEXTS if key in fields}
@@ -233,8 +250,9 @@ def _number_oracle(fields: Any, number: Scale | None, mistakes: MistakeList) -> 
         return None if number is None else _oracle(fields, None, mistakes)
     if "name" not in fields:
         return planned(fields, number, mistakes)
-    domain = {} if fields["name"] == SAMPLED else {"domain_size": number.size}
-    oracle = _oracle(fields, domain, mistakes)
+    if fields["name"] == SAMPLED:
+        return pinned(fields, number, mistakes)
+    oracle = _oracle(fields, {"domain_size": number.size}, mistakes)
     if oracle is not None and not suits(oracle, number):
         mistakes.note(("oracle", "name"), f"oracle.name must be one for numbers, or left out, got {fields['name']!r}")
         return None

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Reports, Tally
 from fldp.data.scale import Scale
+from fldp.errors import DomainError
 from fldp.oracles.base import ticket_words
 from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.record_oracle import RecordOracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
@@ -28,6 +30,8 @@ from fldp.support.validation import MistakeList
 from fldp.survey.mistakes import SurveyError, refuse
 from fldp.survey.parsing import check_fields, parse_fields, read_text
 from fldp.survey.question import Question
+from fldp.survey.questions import RecordQuestion, SurveyQuestion
+from fldp.survey.questions_table import described as pinned
 from fldp.survey.rules import COLLECT_DEFAULTS, FORMAT, STRINGS
 from fldp.survey.search_table import described
 from fldp.survey.visible_text import check_labels_visible, check_texts
@@ -66,6 +70,8 @@ class Survey(Displayed):
     treatment: Treatment = field(default_factory=Treatment, compare=False)  # for plans: the oracle has its part
     language: str | None = None  # that of its texts, and of the page on which it is answered
     number: Scale | None = None  # where a number is asked for: its range and its cells
+    questions: tuple[SurveyQuestion, ...] = ()  # where there are several
+    ask: str = "all"  # of several questions: all, or those of the view that chance has drawn
 
     @classmethod
     def load(cls, path: str | Path, *, draft: bool = False) -> "Survey":
@@ -102,25 +108,32 @@ class Survey(Displayed):
         if self.number is not None and self.number.unit is not None:
             check_texts({"unit": self.number.unit}, mistakes)
         check_labels_visible("labels", self.labels or (), mistakes)
+        for place, asked in enumerate(self.questions):
+            check_texts({f"questions[{place}].question": asked.text}, mistakes)
+            check_labels_visible(f"questions[{place}].labels", asked.labels or (), mistakes)
         refuse(mistakes, source, text)
 
     @cached_property
     def canonical(self) -> dict[str, Json]:
         """Everything that a participant answers to, as a JSON object."""
         texts = {name: getattr(self, name) for name in ("title", "description", "topic", "language")}
+        oracle = {name: value for name, value in describe(self.oracle).items() if name != "domain_size"}
         return {
             "format": FORMAT,
             "name": self.name,
-            "question": self.question,
+            **({} if self.questions else {"question": self.question}),
             **{name: text for name, text in texts.items() if text is not None},
             **self.domain,
-            "oracle": {name: value for name, value in describe(self.oracle).items() if name != "domain_size"},
+            "oracle": pinned(self.oracle) if isinstance(self.oracle, RecordOracle) else oracle,
             "collect": dict(self.collect),
         }
 
     @property
     def domain(self) -> dict[str, Json]:
         """What may be answered: the labels, the number of values, or any string; and to which round of a search."""
+        if self.questions:
+            asked: list[Json] = [question.canonical for question in self.questions]
+            return {"questions": asked, **({} if self.ask == "all" else {"tables": {"ask": self.ask}})}
         if self.labels is not None:
             return {"labels": list(self.labels)}
         if self.number is not None:
@@ -147,7 +160,7 @@ class Survey(Displayed):
     @property
     def needs_candidates(self) -> bool:
         """Whether answers are any string, so that estimates are of candidates."""
-        return self.domain_size is None
+        return self.domain_size is None and not self.questions
 
     @property
     def differing(self) -> dict[str, Json]:
@@ -156,7 +169,9 @@ class Survey(Displayed):
 
     @cached_property
     def asked(self) -> Question:
-        """The oracle with the labels, or the round of a search, that give its values their meaning."""
+        """The oracle with the labels, the round of a search, or the questions that give its values their meaning."""
+        if self.questions:
+            return RecordQuestion(self.oracle, questions=self.questions)
         return Question(self.oracle, self.labels, self.search, self.number)
 
     def value(self, label: str, *, clamp: bool = False) -> int | str | None:
@@ -176,6 +191,7 @@ class Survey(Displayed):
     ) -> NDArray[np.int64 | np.object_]:
         """Turn labels, or numbers where one is asked for, into values; an unknown one is an error.
 
+        Several questions take mappings from their names.
         ``rng`` decides how numbers are rounded where their mean is asked for: of no use but in experiments.
         """
         return self.asked.encode(labels, f"survey {self.name}", rng)
@@ -183,6 +199,15 @@ class Survey(Displayed):
     def label(self, value: int | str) -> str:
         """Return the label of a value."""
         return self.asked.label(value)
+
+    def record(self, answers: Mapping[str, object] | None) -> int:
+        """Return the record of a person's answers to several questions; an answer that it lacks is one at random."""
+        asked = self.asked
+        if not isinstance(asked, RecordQuestion):
+            raise DomainError(f"survey {self.name}: it asks one question, so the answer must be a text (not shown)")
+        if answers is None:
+            raise DomainError(f"survey {self.name}: it asks several questions, so name an answer to each (not shown)")
+        return asked.drawn_value(answers)
 
     @property
     def derives(self) -> bool:
@@ -199,7 +224,10 @@ class Survey(Displayed):
         return ticket_words.privatize(self.oracle, self.encode([label])[0], ticket, self.version)
 
     def estimate(self, tally: Tally | Reports, **options: object) -> Estimate:
-        """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""
+        """Estimate how many participants hold each label; where answers are strings, each of ``candidates``.
+
+        Several questions give ``Tables``: ``estimate["os"]`` is the estimate of one of them.
+        """
         return self.asked.estimate(tally, **options)
 
     def at(self, search: Round) -> "Survey":

@@ -62,16 +62,16 @@ def read_cells(path: str, column: str | None = None) -> Iterator[Cells]:
 
 
 def _csv(path: str, text: TextIO, column: str | None) -> Iterator[Cells]:
-    before, separator, heading = _guard(path, lambda: _heading(text, column))
-    rows = csv.reader(chain([heading] if heading else [], text), delimiter=separator, strict=True)
-    names = _guard(path, lambda: next(rows, None))
+    before, separator, first = guard(path, lambda: heading(text, column))
+    rows = csv.reader(chain([first] if first else [], text), delimiter=separator, strict=True)
+    names = guard(path, lambda: next(rows, None))
     if names is None:
         raise FldpError(f"{path}: is empty, a row of column names is needed")
     place = _place(path, [name.strip() for name in names], column)
     yield from _column(path, rows, place, is_only=len(names) == 1, before=before)
 
 
-def _heading(text: TextIO, column: str | None) -> tuple[int, str, str]:
+def heading(text: TextIO, column: str | None) -> tuple[int, str, str]:
     """Return how many lines come before the names of the columns, what separates columns, and the line of the names."""
     for before, line in enumerate(text):
         if declared := re.fullmatch(r"sep=(\W)\s*", line, re.IGNORECASE):  # spreadsheets write this line and hide it
@@ -105,7 +105,7 @@ def _column(path: str, rows: Any, place: int, *, is_only: bool, before: int) -> 
     cells: Cells = []
     lines: list[int] = []
     start = before + rows.line_num
-    while block := _guard(path, lambda: list(islice(rows, _BLOCK))):
+    while block := guard(path, lambda: list(islice(rows, _BLOCK))):
         end = before + rows.line_num
         numbers = _numbers(block, start, end)
         if held or not all(block):
@@ -151,12 +151,13 @@ def _place(path: str, names: list[str], column: str | None) -> int:
 
 def _lines(path: str, text: TextIO) -> Iterator[Cells]:
     before = 0
-    while chunk := _guard(path, lambda: [line.rstrip("\r\n") or None for line in islice(text, CHUNK)]):
+    while chunk := guard(path, lambda: [line.rstrip("\r\n") or None for line in islice(text, CHUNK)]):
         yield PlacedCells(chunk, path, range(before + 1, before + 1 + len(chunk)))
         before += len(chunk)
 
 
-def _guard(path: str, action: Callable[[], Any]) -> Any:
+def guard(path: str, action: Callable[[], Any]) -> Any:
+    """Read, with an error that names the file where it is not what it should be."""
     try:
         return action()
     except UnicodeDecodeError:

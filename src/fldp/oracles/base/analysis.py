@@ -82,6 +82,16 @@ class Analysis(Generic[O_co]):
         """How many answers each question has, where values are records; None where they are not."""
         return None
 
+    @property
+    def explained(self) -> FrequencyOracle:
+        """The oracle over listed values whose reports a privacy card explains."""
+        return listed("card", self.oracle)
+
+    @property
+    def in_short(self) -> tuple[str, ...]:
+        """What people should know of a report first, in sentences; where they need no more than the rest, nothing."""
+        return ()
+
     def among_held(self, counts: ArrayLike) -> tuple[FrequencyOracle, ArrayLike]:
         """Return the oracle over the values that a simulation is about, and how many people hold each of these."""
         return listed("simulate", self.oracle), counts

@@ -23,7 +23,7 @@ from fldp.oracles.base.oracle import Oracle
 from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import fail
 
-DERIVABLE = "one of plain LDP whose reports have a public part: olh, hrr, hcms, or fwr with eta 1"
+DERIVABLE = "one of plain LDP whose reports have a public part: olh, hrr, hcms, sampled, or fwr with eta 1"
 _LABEL = "fldp public words 1"
 
 

@@ -101,9 +101,11 @@ def residual(tables: "Tables", pair: Pair) -> Residual:
     contrasts = np.asarray(np.kron(_contrasts(len(g)), _contrasts(len(h))), np.float64)
     maps = contrasts @ _deviation(g, h)
     first = tables.covariance(pair, maps.reshape(-1, *shares.shape), people=POPULATION, held={pair: np.outer(g, h)})
-    margins = (tables.covariance((question,), people=POPULATION) for question in pair)
+    margins = [tables.covariance((question,), people=POPULATION) for question in pair]
     second = contrasts @ np.kron(*margins) @ contrasts.T
-    form = contrasts @ np.diag(1 / np.outer(g, h).reshape(-1)) @ contrasts.T / (min(shares.shape) - 1)
+    # An answer that hardly anybody gave would decide the association, and by its noise alone.
+    usual = [np.maximum(margin, np.sqrt(np.diag(noise))) for margin, noise in zip((g, h), margins, strict=True)]
+    form = contrasts @ np.diag(1 / np.outer(*usual).reshape(-1)) @ contrasts.T / (min(shares.shape) - 1)
     r = contrasts @ (shares - np.outer(rows, columns)).reshape(-1)
     return Residual((len(g), len(h)), contrasts, r, first + second, form)
 

@@ -14,7 +14,7 @@ from fldp.data.formats import ReportFormat, TallyFormat
 from fldp.data.reports import Array, Reports, Tally
 from fldp.data.values import Values
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
-from fldp.oracles.base.oracle import check_options
+from fldp.oracles.base.oracle import Oracle, check_options
 from fldp.oracles.base.record_oracle import RecordOracle, as_answers
 from fldp.oracles.flexible.fwr import FWR, halving
 from fldp.oracles.sampled.among_records import AmongRecords
@@ -276,3 +276,10 @@ def _drawn(member: FrequencyOracle, counts: NDArray[np.int64], generator: np.ran
     for start in range(0, len(people), _CHUNK):
         member.count(member.privatize(people[start : start + _CHUNK], rng=stream).data, state)
     return state
+
+
+def of_questions(who: str, oracle: Oracle) -> Sampled:
+    """Return an oracle of several questions; raise ``ParameterError`` if it is another one."""
+    if not isinstance(oracle, Sampled):
+        raise fail(who, "the oracle", f"{Sampled.name!r}, which asks several questions", oracle)
+    return oracle

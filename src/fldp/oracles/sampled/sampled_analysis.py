@@ -13,7 +13,9 @@ from fldp.data.reports import Array, Tally
 from fldp.errors import ParameterError
 from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.claims import CellClaim, Claim
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.revelations import ReportPart
+from fldp.oracles.plain.wave import MIN_CELLS
 from fldp.oracles.sampled.among_records import AmongRecords
 from fldp.oracles.sampled.sampled import Sampled
 from fldp.oracles.sampled.views import Block
@@ -34,6 +36,28 @@ class SampledAnalysis(Analysis[Sampled]):
     @property
     def answers(self) -> tuple[int, ...]:
         return self.oracle.answers
+
+    @property
+    def explained(self) -> FrequencyOracle:
+        """That of the view which tells most answers apart."""
+        return max(self.oracle.members, key=lambda member: member.domain_size)
+
+    @property
+    def in_short(self) -> tuple[str, ...]:
+        """One report for all questions; another answer is another view, and another epsilon."""
+        count, most = len(self.oracle.answers), max(len(view.questions) for view in self.oracle.seen)
+        about = "one" if most == 1 else f"at most {most}"
+        chances = [float(self.about(question)) for question in range(count)]
+        return (
+            f"One report for all {count} questions together, epsilon {self.oracle.epsilon:g}. It shows which it is "
+            f"about, {about} of them: chance chose these, not your answers. It says nothing about the others.",
+            f"It is about a given question with a probability of {min(chances):.0%} to {max(chances):.0%}; where it "
+            "is, it protects the answer by that same epsilon, not by a smaller one.",
+            "Another answer would be about other questions, and would cost another epsilon: k fresh answers are k "
+            "times epsilon together, and a few dozen ask about everything. So your device answers once.",
+            f"The rest of this card is about the {self.explained.domain_size:,} answers that one report tells apart at "
+            "most.",
+        )
 
     def among_held(self, counts: ArrayLike) -> tuple[AmongRecords, ArrayLike]:
         """Return the oracle among the records that anybody holds, given the counts of all records."""
@@ -65,15 +89,16 @@ class SampledAnalysis(Analysis[Sampled]):
         for size in (4, 3, 2):
             answers = tuple(self._fewer(question, size) for question in range(len(self.oracle.answers)))
             try:
-                yield replace(self.oracle, answers=answers)
+                views = tuple(view.among(answers) for view in self.oracle.seen)
+                yield replace(self.oracle, answers=answers, views=views)
             except ParameterError:  # too few answers for the base
                 continue
 
     def _fewer(self, question: int, size: int) -> int:
         """Return a smaller number of answers to a question with which its views can be."""
         kinds = [view for view in self.oracle.seen if question in view.questions and not isinstance(view, Block)]
-        joined = [getattr(view, "joined", 0) for view in kinds]
-        least = self.oracle.answers[question] if 0 in joined else 2 * lcm(1, *joined)
+        joined = [getattr(view, "joined", 1) for view in kinds]
+        least = max(2 * lcm(1, *joined), MIN_CELLS)
         return min(self.oracle.answers[question], max(size, least) if kinds else size)
 
     def public_view_shares(self) -> list[Fraction]:

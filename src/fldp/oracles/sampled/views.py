@@ -23,7 +23,7 @@ from fldp.oracles.plain.grr import GRR
 from fldp.oracles.plain.pgr import PGR
 from fldp.oracles.plain.subset_selection import SS, even_size
 from fldp.oracles.plain.unary import OUE
-from fldp.oracles.plain.wave import Wave
+from fldp.oracles.plain.wave import Wave, nearest_widths
 from fldp.support.validation import fail, integer, is_integer
 
 BASES: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (SS, GRR, OUE, PGR, HRR, FWR)}
@@ -73,6 +73,11 @@ class RecordView(ABC):
     def oracle(self, epsilon: float, base: str, eta: Fraction) -> FrequencyOracle:
         """Return the oracle over the view's values, with the whole epsilon."""
         return base_oracle(base, epsilon, self.size, eta)
+
+    def among(self, answers: Answers) -> Entry:
+        """Return the entry of the same view where questions have fewer answers."""
+        del answers
+        return self.entry
 
     @abstractmethod
     def project(self, question: int, answers: Answers) -> Floats:
@@ -190,6 +195,10 @@ class WaveView(RecordView):
 
     def values(self, digits: Digits) -> Digits:
         return digits[:, self.questions[0]]
+
+    def among(self, answers: Answers) -> Entry:
+        size = answers[self.questions[0]]
+        return self.kind, *self.questions, nearest_widths(min(self.width, size), size)[0]
 
     def oracle(self, epsilon: float, base: str, eta: Fraction) -> FrequencyOracle:
         del base

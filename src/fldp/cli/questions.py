@@ -1,0 +1,124 @@
+"""What commands do for surveys of several questions: their options, and what they print."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fldp.cli.options import Subject, note
+from fldp.data.postprocess import postprocess
+from fldp.errors import ParameterError
+from fldp.oracles.sampled.tables import Tables
+from fldp.support.canonical_json import Json
+from fldp.survey.questions import RecordQuestion
+from fldp.wire.record_cells import Answers, RecordEncoder
+
+OneQuestion = Annotated[str | None, typer.Option("--question", help="Several questions: this one alone.")]
+Crossed = Annotated[
+    tuple[str, str] | None, typer.Option("--cross", help="Several questions: the table of two of them together.")
+]
+AllPairs = Annotated[bool, typer.Option("--associations", help="Several questions: which pairs of them go together.")]
+Repaired = Annotated[
+    bool, typer.Option("--consistent", help="Several questions: no negative cell, margins that agree; biased.")
+]
+
+
+def record_encoder(subject: Subject, unknown: str) -> RecordEncoder | None:
+    """Return the encoder of rows of answers; None where one question is asked."""
+    asked = subject.question
+    if not isinstance(asked, RecordQuestion):
+        return None
+
+    def bad(answers: Answers) -> str:
+        return next(each.name for each in asked.questions if each.value(answers.get(each.name)) is None)
+
+    return RecordEncoder(asked.value, bad, tuple(each.name for each in asked.questions), unknown)
+
+
+def refuse_alone(question: str | None, cross: tuple[str, str] | None, associations: bool, consistent: bool) -> None:
+    """Refuse options of several questions where there is one."""
+    given = {"--question": question, "--cross": cross, "--associations": associations, "--consistent": consistent}
+    for name, value in given.items():
+        if value:
+            raise ParameterError(f"fldp: {name} is for surveys of several questions; give one as --survey")
+
+
+def show_tables(
+    tables: Tables,
+    *,
+    question: str | None,
+    cross: tuple[str, str] | None,
+    associations: bool,
+    consistent: bool,
+    level: float,
+    top: int | None,
+    form: str,
+    plot: Path | None,
+) -> None:
+    """Print tables: all questions, one, two together, or which go together; for people, as JSON or as CSV."""
+    from fldp.presentation import questions as view
+    from fldp.presentation import tables as single
+
+    if sum(map(bool, (question, cross, associations))) > 1:
+        raise ParameterError("fldp: give one of --question, --cross and --associations")
+    found = postprocess(tables, "consistent") if consistent else tables
+    if plot is not None:
+        _save_plot(found, question, level, top, plot)
+    if form == "json":
+        typer.echo(json.dumps(_facts(found, question, cross, associations, level, top), ensure_ascii=False, indent=1))
+    elif form == "csv":
+        rows = _rows(found, question, cross, associations, level)
+        typer.echo(single.csv_text(rows[0], rows), nl=False)
+    elif associations:
+        single.show(view.associations_table(found.associations(level)), *view.notes(found))
+    elif cross:
+        single.show(*view.cross_parts(found.cross(*cross), level))
+    elif question:
+        one = view.estimate_of(found, question)
+        single.show(single.estimate_table(one, level, top or 20), *single.estimate_notes(one))
+    else:
+        single.show(*view.parts(found, level, top or 20))
+
+
+def _facts(
+    tables: Tables,
+    question: str | None,
+    cross: tuple[str, str] | None,
+    associations: bool,
+    level: float,
+    top: int | None,
+) -> object:
+    from fldp.presentation import questions as view
+
+    common = view.facts(tables)
+    if associations:
+        return {**common, **view.association_facts(tables.associations(level))}
+    if cross:
+        return {**common, **view.cross_facts(tables.cross(*cross), level)}
+    if question:
+        return {**common, **view.question_facts(tables, question, level, top)}
+    every = [view.question_facts(tables, name, level, top) for k, name in enumerate(tables.names) if tables.has((k,))]
+    return {**common, "questions": every}
+
+
+def _rows(
+    tables: Tables, question: str | None, cross: tuple[str, str] | None, associations: bool, level: float
+) -> list[dict[str, Json]]:
+    from fldp.presentation import questions as view
+
+    if associations:
+        return view.association_rows(tables.associations(level))
+    if cross:
+        return view.cross_rows(tables.cross(*cross), level)
+    return [row for row in view.all_rows(tables, level) if question in (None, row["table"])]
+
+
+def _save_plot(tables: Tables, question: str | None, level: float, top: int | None, plot: Path) -> None:
+    from fldp.presentation import questions as view
+    from fldp.presentation.plot import save_bars
+
+    if question is None:
+        raise ParameterError("fldp: --plot draws one question; name it with --question")
+    save_bars(view.estimate_of(tables, question), plot, level=level, k=top or 20)
+    note(f"saved {plot}")

@@ -10,7 +10,7 @@ from fldp.numerics import projective_space
 from fldp.oracles import grouped
 from fldp.oracles.base import frequency_oracle, treatment
 from fldp.oracles.flexible import fwr, fwr_items
-from fldp.oracles.plain import hadamard_response
+from fldp.oracles.plain import hadamard_response, wave
 from fldp.oracles.strings import count_mean_sketch
 from fldp.oracles.unequal import exponential
 from fldp.participant import limits, participant
@@ -65,6 +65,7 @@ def constants() -> dict[str, tuple[str, Any]]:
             "The largest condition of the channel; beyond it, rounding would show in the estimates.",
             int(exponential._MAX_CONDITION),
         ),
+        "MAX_WAVE": ("The most values of a wave, and cells of a number.", wave.MAX_CELLS),
         "MAX_CELLS": ("The most buckets of a sketch, over all hash functions.", count_mean_sketch.MAX_CELLS),
         "MAX_STEP": ("The most bits that a round of a search adds.", rounds.MAX_STEP),
         "MAX_STRING_BYTES": ("The most bytes of a string that may be an answer.", fingerprints.MAX_BYTES),

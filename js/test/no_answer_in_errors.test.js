@@ -43,6 +43,7 @@ const parametersOf = {
   urappor: { sensitive: [0], domain_size: 4 },
   exponential: { distance: "line", domain_size: 4 },
   rr: { domain_size: 2 },
+  wave: { width: 2, domain_size: 4 },
 };
 
 /** Return a survey of every oracle that can be built from few words. */
@@ -55,6 +56,9 @@ async function surveys() {
     const fields = { name: "pets", question: "Which?", ...values, oracle: { name: id, epsilon: 1, ...more } };
     found.push(await fldp.Survey.of(fields, "https://collector.example", ALL).catch(() => null));
   }
+  const scale = { number: { low: 0, high: 30 }, oracle: { name: "wave", epsilon: 1, width: 5 } };
+  const asked = { name: "load", question: "How long?", ...scale };
+  found.push(await fldp.Survey.of(asked, "https://collector.example", ALL, { number: fldp.number }));
   return found.filter(Boolean);
 }
 
@@ -115,7 +119,7 @@ const CALLS = {
 /** What is given a specification, reports, bytes, settings or an address, never an answer. */
 const OTHERS =
   `CollectorError BudgetError DomainError FldpError ParameterError WireError addressOf build databaseStore decode dumps
-  encode every expLower flush flushWhenOnline load localStore memoryStore search`.split(/\s+/);
+  encode every expLower flush flushWhenOnline load localStore memoryStore number search`.split(/\s+/);
 
 test("every public name is tried here, or takes no answer", () => {
   const tried = new Set([...Object.keys(CALLS).map((name) => name.split(/[.,]/)[0]), ...OTHERS, "participant"]);

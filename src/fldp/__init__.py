@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Exponential,
         Grouped,
         Sampled,
+        Wave,
     )
     from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.oracles.base.oracle import Oracle
@@ -159,6 +160,7 @@ __all__ = [
     "Tally",
     "Total",
     "Verification",
+    "Wave",
     "WireError",
     "Witness",
     "audit",
@@ -191,8 +193,9 @@ _HOMES = {
     "fldp.estimation.planner": "Plan plan",
     "fldp.estimation.question_planner": "questions",
     "fldp.estimation.simulate": "simulate",
-    "fldp.oracles": "CMS FHR FWR GRR HCMS HR HRR IDUE OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped "
-    "Sampled",
+    "fldp.oracles": (
+        "CMS FHR FWR GRR HCMS HR HRR IDUE OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped Sampled Wave"
+    ),
     "fldp.oracles.base.frequency_oracle": "FrequencyOracle",
     "fldp.oracles.base.oracle": "Oracle",
     "fldp.oracles.base.string_oracle": "StringOracle",

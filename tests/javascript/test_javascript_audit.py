@@ -36,6 +36,7 @@ ORACLES = {
     "sue": {},
     "urappor": {"sensitive": [0, 1, 5]},
     "urr": {"sensitive": [0, 1, 5]},
+    "wave": {"width": 2},
 }
 LABELS = list("abcdefgh")
 STRINGS = ("cms", "hcms", "rappor")

@@ -66,6 +66,7 @@ def test_an_oracle_that_needs_more_is_left_out_with_the_reason():
         "idue": "IDUE: needs budgets",
         "urappor": "URAPPOR: needs sensitive",
         "urr": "URR: needs sensitive",
+        "wave": "Wave: needs width",
     }
     assert left_out == {name: f"{need}, which a plan does not have" for name, need in needs.items()}
 

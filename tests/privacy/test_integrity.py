@@ -35,6 +35,7 @@ WIDE = [
     fldp.HR(1.0, 20),
     fldp.HR(2.0, 21, 4),
     fldp.PGR(1.0, 20),
+    fldp.Wave(1.0, 20, width=3),
     fldp.HRR(1.0, 20),
     fldp.FWR(1.0, 20),
     fldp.FWR(1.0, 40, 0.25),
@@ -165,7 +166,7 @@ def test_the_tail_of_a_sum_is_bounded_by_how_far_a_term_can_lie_on_that_side():
         assert tail < found < 1e-3
 
 
-PAIRED = [oracle for oracle in SMALL if not isinstance(oracle, fldp.GRR | fldp.RR | fldp.HR | fldp.PGR)]
+PAIRED = [oracle for oracle in SMALL if not isinstance(oracle, fldp.GRR | fldp.RR | fldp.HR | fldp.PGR | fldp.Wave)]
 
 
 @pytest.mark.parametrize("oracle", [*PAIRED, *UNEVEN[1:]], ids=repr)
@@ -258,6 +259,7 @@ SEEN = {
     "SS": ("pairs",),
     "HR": ("symbols",),
     "PGR": ("supports",),
+    "Wave": ("outputs",),
     "HRR": ("masks", "parities", "pairs"),
     "FWR": ("masks", "parities", "pairs"),
     "FHR": ("masks", "positions", "unused parities", "pairs"),
@@ -265,7 +267,12 @@ SEEN = {
 POWER = [
     cls(1.0, 40) for cls in (fldp.GRR, fldp.SUE, fldp.OUE, fldp.OLH, fldp.SS, fldp.HR, fldp.PGR, fldp.HRR, fldp.FHR)
 ]
-POWER += [fldp.FWR(1.0, 40), fldp.FWR(1.0, 40, 0.5), fldp.IDUE(3.0, 40, budgets={11: 1.0, 22: 2.0})]
+POWER += [
+    fldp.Wave(1.0, 40, width=5),
+    fldp.FWR(1.0, 40),
+    fldp.FWR(1.0, 40, 0.5),
+    fldp.IDUE(3.0, 40, budgets={11: 1.0, 22: 2.0}),
+]
 POWER += [fldp.URAPPOR(1.0, 40, sensitive=[11, 22, 33, 38])]
 
 

@@ -31,6 +31,8 @@ OTHERS = {  # rows of the one table, the size, and epsilon
     "idue": (8, 2.0),
     "exponential-line": (9, 4.0),
     "exponential-ring": (4, 0.5),
+    "wave": (9, 4.0),
+    "wave-wide": (8, 0.5),
     "rappor-4-1-4": (4, 1.0),
     "rappor-8-2-4": (5, 2.0),
     "cms-1-2": (9, 1.0),

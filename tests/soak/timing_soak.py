@@ -49,6 +49,7 @@ def listed():
     plain["FWR eta 1/2"] = (fldp.FWR(1.0, SIZE, 0.5, allow_exposure=True), (0, 1, SIZE - 1))
     plain["Grouped"] = (fldp.Grouped(1.0, base="grr", groups=(50, 30, 20)), (0, 49))  # of one group: others are told
     plain["Exponential"] = (fldp.Exponential(4.0, SIZE, distance="line"), (0, 50, 99))
+    plain["Wave"] = (fldp.Wave(1.0, SIZE, width=14), (0, 50, 99))
     plain["URR"] = (fldp.URR(1.0, SIZE, sensitive=some(SIZE)), (0, 1, 4, 97, 99))
     plain["URAPPOR"] = (fldp.URAPPOR(1.0, SIZE, sensitive=some(SIZE)), (0, 1, 4, 97, 99))
     plain["IDUE"] = (fldp.IDUE(2.0, SIZE, budgets={3: 1.0, 70: 0.5}), (0, 3, 70, 99))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise, product
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 import fldp
@@ -161,6 +161,16 @@ def idue_atoms(oracle, value):
     yield from bit_atoms(oracle, other, value, true[value], planes, -(-oracle.domain_size // 64))
 
 
+def wave_atoms(oracle, value):
+    own, other = naive.wave_words(oracle)
+    inside = 2 * oracle.width + 1
+    edges = [k * own for k in range(1, inside + 1)] + [
+        inside * own + k * other for k in range(1, oracle.domain_size - 1)
+    ]
+    for ends, share in regions(edges, naive.WORD):
+        yield [(end,) for end in ends], share
+
+
 def exponential_atoms(oracle, value):
     row = naive_unequal.exponential_row(oracle, value)
     for ends, share in regions([*accumulate(row)][:-1], naive.WORD):
@@ -206,6 +216,16 @@ def exponential(distance):
     return lambda epsilon, size: fldp.Exponential(epsilon, size, distance=distance)
 
 
+def wave(part):
+    """As wide as this part of the values, or the nearest that words come out even for."""
+
+    def make(epsilon, size):
+        near = range(round(part * size) or 1, size + 1)
+        return fldp.Wave(epsilon, size, width=next(w for w in near if gcd(2 * w + 1, size - 1) == 1))
+
+    return make
+
+
 def fwr(eta, hash_bits=None):
     return lambda epsilon, size: fldp.FWR(epsilon, size, eta, hash_bits, allow_exposure=True)
 
@@ -242,6 +262,8 @@ FAMILIES = {
     "idue": Family(idue, idue_atoms, 5, (2, 3, 8, 64, 65, 200), FEW),
     "exponential-line": Family(exponential("line"), exponential_atoms, 65, (2, 3, 9, 17, 64), FEW),
     "exponential-ring": Family(exponential("ring"), exponential_atoms, 65, (3, 4, 33), FEW),
+    "wave": Family(wave(0.1), wave_atoms, 65, (3, 4, 5, 9, 16, 33, 64, 65, 129)),
+    "wave-wide": Family(wave(0.5), wave_atoms, 65, (3, 8, 17, 65, 128), FEW),
     "fhr-paper": Family(fhr_paper, fhr_atoms, 9, (2, 3, 4, 8, 9, 1024)),
 }
 

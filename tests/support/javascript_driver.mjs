@@ -4,6 +4,7 @@ import * as fldp from "../../src/fldp/collector/static/fldp.js";
 import { unequal } from "../../src/fldp/collector/static/fldp_unequal.js";
 import { card } from "../../src/fldp/collector/static/shared/card.js";
 
+const kinds = { search: fldp.search, number: fldp.number };
 const every = [...fldp.every, ...unequal];
 
 const wordsOf = (row) => {
@@ -29,10 +30,14 @@ const actions = {
     return { batch: hex(await fldp.encode(oracle, reports)), likelihoods };
   },
   version: async ({ survey, url = "https://collector.example" }) =>
-    (await fldp.Survey.of(survey, url, every, { search: fldp.search })).version,
+    (await fldp.Survey.of(survey, url, every, kinds)).version,
   decode: async ({ batch }) => (await fldp.decode(new Uint8Array(Buffer.from(batch, "hex")), every)).reports.length,
   strings: ({ oracle, texts }) =>
     Promise.all(texts.map(async (text) => String(await fldp.build(oracle, every).read(text)))),
+  cells: async ({ survey, texts }) => {
+    const { scale } = await fldp.Survey.of(survey, "https://collector.example", every, kinds);
+    return texts.map((text) => scale.read(text));
+  },
   address: ({ url }) => fldp.addressOf(url),
   card: ({ fields }) => card(fldp.build(fields, every)),
   canonical: ({ thing }) => fldp.dumps(thing),
@@ -44,7 +49,7 @@ actions.sequence = async ({ asked, limits, agrees, counted }) => {
   const outcomes = [];
   for (const { survey, label, url, program } of asked) {
     try {
-      const checked = await fldp.Survey.of(survey, url, every, { search: fldp.search });
+      const checked = await fldp.Survey.of(survey, url, every, kinds);
       const person = fldp.participant(checked, { store, limits, ...program });
       const { notices, spent, repeated } = await person.prepare(label, { confirm: () => agrees });
       outcomes.push({ notices, spent, repeated });

@@ -10,6 +10,8 @@ from itertools import product
 from math import floor
 from types import SimpleNamespace
 
+import numpy as np
+
 from fldp.oracles.flexible import fwr_items
 
 WORD = 2**64
@@ -281,6 +283,59 @@ def pgr(oracle, value, words):
     return None, outside[(words[0] - own * len(inside)) // other]
 
 
+@cache
+def wave_words(oracle):
+    """The words of an output inside of a window, and of one outside: the least of the second that comes out even."""
+    inside, outside = 2 * oracle.width + 1, oracle.domain_size - 1
+    other = ceiling(WORD / (exp_floor(oracle.epsilon) * inside + outside))
+    while (WORD - outside * other) % inside:
+        other += 1
+    return (WORD - outside * other) // inside, other
+
+
+def window(oracle, value):
+    return range(value, value + 2 * oracle.width + 1)
+
+
+def wave(oracle, value, words):
+    """The outputs of the window first, in their order, then all others in theirs."""
+    own, other = wave_words(oracle)
+    near = window(oracle, value)
+    far = [output for output in range(oracle.domain_size + 2 * oracle.width) if output not in near]
+    word = words[0]
+    for output, share in [*((output, own) for output in near), *((output, other) for output in far)]:
+        if word < share:
+            return None, output
+        word -= share
+    raise AssertionError("words are left over")
+
+
+def wave_estimate(oracle, outcomes):
+    """Least squares by the normal equations: outputs weighted by how likely they are if all values are alike."""
+    size, n = oracle.domain_size, len(outcomes)
+    own, other = wave_words(oracle)
+    outputs = range(size + 2 * oracle.width)
+    channel = [[Fraction(own if y in window(oracle, x) else other, WORD) for x in range(size)] for y in outputs]
+    seen = [sum(outcome == y for _, outcome in outcomes) for y in outputs]
+    if size > 20:  # too slow in rational numbers
+        return least_squares_in_floats(channel, seen, n)
+    weights = [size / sum(row) for row in channel]
+    normal = [
+        [sum(w * row[x] * row[z] for w, row in zip(weights, channel, strict=True)) for z in range(size)]
+        for x in range(size)
+    ]
+    right = [sum(w * row[x] * c for w, row, c in zip(weights, channel, seen, strict=True)) for x in range(size)]
+    return [float(count) for count in solved([[*row, side] for row, side in zip(normal, right, strict=True)])]
+
+
+def least_squares_in_floats(channel, seen, n):
+    """Weighted by roots, about the counts that are expected where all values are alike."""
+    rows = np.array(channel, float)
+    mean = rows.mean(axis=1)
+    found, *_ = np.linalg.lstsq(rows / np.sqrt(mean)[:, None], (np.array(seen) - n * mean) / np.sqrt(mean), rcond=None)
+    return (found + n / len(rows[0])).tolist()
+
+
 def fhr(oracle, value, words):
     first, rows = first_row(oracle)
     item = value + first
@@ -501,8 +556,9 @@ PRIVATIZE = {
     "ss": ss,
     "hr": hr,
     "pgr": pgr,
+    "wave": wave,
 }
-ESTIMATE = {"grouped": grouped_estimate}  # those of naive_unequal are added there
+ESTIMATE = {"grouped": grouped_estimate, "wave": wave_estimate}  # those of naive_unequal are added there
 
 
 def privatize(oracle, values, words):

@@ -11,6 +11,7 @@ SMALL = [
     fldp.HR(1.0, 6),
     fldp.HR(2.0, 7, 2),
     fldp.PGR(1.0, 6),
+    fldp.Wave(1.0, 6, width=1),
     fldp.HRR(1.0, 6),
     fldp.FWR(1.0, 5),
     fldp.FWR(2.0, 7, 0.5, 1),

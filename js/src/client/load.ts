@@ -4,7 +4,7 @@ import type { Fields, OracleClass } from "../oracles/base/oracle.js";
 import { SURVEY_NAME } from "../support/constants.js";
 import { CollectorError } from "../support/errors.js";
 import { addressOf } from "../support/web_origin.js";
-import { requireForm, type Searching, Survey } from "../survey/survey.js";
+import { type Kinds, requireForm, Survey } from "../survey/survey.js";
 import { exchange } from "./retry.js";
 
 /** Oracles that a survey may use, or what finds them for a specification, of which nothing was checked yet. */
@@ -20,7 +20,7 @@ export async function load(
   url: string,
   name: string,
   oracles: Offered,
-  { version, search }: { version?: string; search?: Searching } = {},
+  { version, ...kinds }: { version?: string } & Kinds = {},
 ): Promise<Survey> {
   const address = addressOf(url);
   requireForm(SURVEY_NAME, "name", name);
@@ -30,5 +30,5 @@ export async function load(
     throw new CollectorError(`${address.origin}: the answer is not about survey ${name}`);
   }
   const offered = typeof oracles === "function" ? await oracles(survey) : oracles;
-  return Survey.of(survey, url, offered, { version: String(claimed), state, search });
+  return Survey.of(survey, url, offered, { version: String(claimed), state, ...kinds });
 }

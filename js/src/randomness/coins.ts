@@ -95,11 +95,19 @@ export interface SetCoin {
   readonly keep: bigint;
 }
 
-/** Choose the coin of a set. Pre-condition: `outside` is one more than a multiple of `inside`, as in PGR. */
+/** Return the number that times `a` is one more than a multiple of `modulus`; they have no common factor. */
+function inverse(a: bigint, modulus: bigint): bigint {
+  let [left, right, one, two] = [modulus, a % modulus, 0n, 1n];
+  while (right > 1n) [left, right, one, two] = [right, left % right, two, one - (left / right) * two];
+  return modulus === 1n ? 0n : ((two % modulus) + modulus) % modulus;
+}
+
+/** Choose the coin of a set. Pre-condition: `inside` and `outside` have no common factor. */
 export function setCoin(owner: string, epsilon: number, inside: bigint, outside: bigint): SetCoin {
   const power = powerOf(owner, epsilon);
   let other = upwards(SCALE * ONE, power * inside + outside * ONE);
-  other += (SCALE - other) % inside;
+  const even = SCALE * inverse(outside, inside) - other;
+  other += ((even % inside) + inside) % inside;
   const own = (SCALE - outside * other) / inside;
   if (own <= other || !closeTo(power, own, other)) throw degenerate(owner, epsilon);
   return { own, other, keep: inside * own };

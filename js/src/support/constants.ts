@@ -55,6 +55,9 @@ export const MAX_NEAR = 512;
 /** The largest condition of the channel; beyond it, rounding would show in the estimates. */
 export const MAX_CONDITION = 1000000000;
 
+/** The most values of a wave, and cells of a number. */
+export const MAX_WAVE = 4096;
+
 /** The most buckets of a sketch, over all hash functions. */
 export const MAX_CELLS = 1 << 24;
 

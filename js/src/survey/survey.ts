@@ -7,6 +7,7 @@ import { MAX_VALUES, SURVEY_FORMAT, SURVEY_NAME } from "../support/constants.js"
 import { DomainError, fail, shown, WireError } from "../support/errors.js";
 import { type Address, addressOf } from "../support/web_origin.js";
 import { build } from "../wire/encode.js";
+import type { Scale } from "./number_scale.js";
 import type { Round } from "./search_round.js";
 
 const SUBMIT = /^(open|token|ticket)$/;
@@ -18,6 +19,15 @@ const KEYS = "name topic question title description language labels domain_size 
 
 /** Makes rounds of searches: `search`, where they are to be answered. */
 export type Searching = (specification: Fields) => Round;
+
+/** Makes scales of numbers: `number`, where they are to be answered. */
+export type Numbering = (specification: Fields) => Scale;
+
+/** What a survey may ask for beside labels, numbers of values and strings. */
+export interface Kinds {
+  readonly search?: Searching;
+  readonly number?: Numbering;
+}
 
 /** Who may answer when, and what the collector keeps. */
 export interface Collect {
@@ -70,7 +80,7 @@ function checkTexts(fields: Fields): void {
 
 /** Check labels, the number of values, or that they are strings, and return that number, if there is one. */
 function sizeOf(fields: Fields): unknown {
-  const given = KEYS.slice(6, 9).filter((key) => key in fields);
+  const given = [...KEYS.slice(6, 9), "number"].filter((key) => key in fields);
   const { labels, domain_size, domain = "strings" } = fields;
   require(given.length === 1 && domain === "strings", "domain", "labels, domain_size or strings", given);
   if (labels === undefined) return domain_size;
@@ -101,6 +111,7 @@ interface Checked {
   readonly specification: Fields;
   readonly oracle: Oracle;
   readonly round?: Round;
+  readonly scale?: Scale;
 }
 
 /**
@@ -108,18 +119,21 @@ interface Checked {
  *
  * Rules that only the collector keeps, such as the origins of pages, are part of the version unchecked.
  */
-function checked(thing: unknown, oracles: readonly OracleClass[], search?: Searching): Checked {
-  const fields = table(thing, "survey", search ? [...KEYS, "search"] : KEYS);
+function checked(thing: unknown, oracles: readonly OracleClass[], { search, number }: Kinds): Checked {
+  const more = [search && "search", number && "number"].filter((key) => key !== undefined);
+  const fields = table(thing, "survey", [...KEYS, ...more]);
   const { format = SURVEY_FORMAT, collect = {} } = fields;
   require(format === SURVEY_FORMAT, "format", SURVEY_FORMAT, format);
   checkTexts(fields);
   const size = sizeOf(fields);
-  const round = fields.search === undefined ? undefined : search?.(fields);
+  const scale = fields.number === undefined ? undefined : number?.(fields);
+  const round = scale ?? (fields.search === undefined ? undefined : search?.(fields));
   const oracle = build({ ...(fields.oracle as Fields), domain_size: round?.size ?? size }, oracles);
   require(oracle.reportBits <= MAX_VALUES, "a report", `at most ${MAX_VALUES} bits`, oracle.reportBits);
   const { domain_size: _, ...description } = oracle.description;
   const rules = checkCollect(collect as Fields, oracle);
-  return { specification: { ...fields, format, oracle: description, collect: rules }, oracle, round };
+  const pinned = scale && { number: scale.table };
+  return { specification: { ...fields, ...pinned, format, oracle: description, collect: rules }, oracle, round, scale };
 }
 
 /** A survey, as the person's device sees it; `Survey.of` and `load` make them. */
@@ -139,6 +153,8 @@ export class Survey implements Address {
   declare readonly oracle: Oracle;
   /** The round of a search that it asks, where it does. */
   declare readonly round?: Round;
+  /** Where a number is asked for: its range, its unit and its cells. */
+  declare readonly scale?: Scale;
   /** The identifier of exactly this survey, computed here. */
   declare readonly version: string;
   /** The canonical form of all that the version is computed from. */
@@ -162,9 +178,9 @@ export class Survey implements Address {
     specification: unknown,
     url: string,
     oracles: readonly OracleClass[],
-    { version, state = "open", search }: { version?: string; state?: string; search?: Searching } = {},
+    { version, state = "open", ...kinds }: { version?: string; state?: string } & Kinds = {},
   ): Promise<Survey> {
-    const parts = checked(JSON.parse(JSON.stringify(specification ?? null)), oracles, search);
+    const parts = checked(JSON.parse(JSON.stringify(specification ?? null)), oracles, kinds);
     const computed = await identifier(parts.specification);
     const survey = new Survey(parts, { version: computed, state, ...addressOf(url) });
     if ((version ?? computed) === computed) return survey;
@@ -187,6 +203,6 @@ export class Survey implements Address {
 
   /** Return the label of a value. */
   label(value: number): string {
-    return this.labels ? this.labels[value] : String(value);
+    return this.labels ? this.labels[value] : (this.scale?.label(value) ?? String(value));
   }
 }

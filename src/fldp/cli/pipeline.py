@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fldp.cli.number import Cdf, Mean, Quantile, Share, refuse_figures, show_number
 from fldp.cli.options import (
     Anytime,
     AsCsv,
@@ -30,6 +31,7 @@ from fldp.support.validation import counted
 
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
+    from fldp.data.estimate import Estimate
     from fldp.data.reports import Reports, Tally
     from fldp.wire.record_cells import RecordEncoder
 
@@ -164,7 +166,9 @@ def estimate(
         typer.Option(help="linear, or biased bayes; fhr, fwr: adaptive, or em, which needs reports; rappor: select."),
     ] = "linear",
     level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
-    post: Annotated[str | None, typer.Option(help="Post-processing, biased: clip, norm-sub, simplex or bayes.")] = None,
+    post: Annotated[
+        str | None, typer.Option(help="Post-processing, biased: clip, norm-sub, simplex, bayes; a number: monotone.")
+    ] = None,
     anytime: Anytime = None,
     top: Annotated[
         int | None, typer.Option(min=1, help="How many of the largest; a table shows 20 by default.")
@@ -173,6 +177,10 @@ def estimate(
     as_csv: AsCsv = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture, as PNG or SVG by its name.")] = None,
     candidates: Candidates = None,
+    mean: Mean = False,
+    quantile: Quantile = None,
+    cdf: Cdf = None,
+    share: Share = None,
     question: OneQuestion = None,
     cross: Crossed = None,
     associations: AllPairs = False,
@@ -181,6 +189,7 @@ def estimate(
 ) -> None:
     """Estimate how many people hold each value, with error bars; of several questions, every table."""
     from fldp.cli.subject import Subject
+    from fldp.data.number import Number
     from fldp.presentation import tables
 
     one_format(as_json, as_csv)
@@ -201,6 +210,12 @@ def estimate(
         from fldp.data.postprocess import postprocess
 
         result = postprocess(result, post)
+    asked = (mean, quantile or (), cdf or (), share)
+    if isinstance(result, Number):
+        show_number(result, asked, level, as_json=as_json, as_csv=as_csv)
+        _save_plot(result, plot, level, top)
+        return
+    refuse_figures(asked)
     if anytime is not None:
         from fldp.data.anytime_estimate import watch
 
@@ -211,6 +226,10 @@ def estimate(
         typer.echo(tables.as_csv(result, level, top), nl=False)
     else:
         tables.show(tables.estimate_table(result, level, top or 20), *tables.estimate_notes(result))
+    _save_plot(result, plot, level, top)
+
+
+def _save_plot(result: "Estimate", plot: Path | None, level: float, top: int | None) -> None:
     if plot is not None:
         from fldp.presentation.plot import save_bars
 

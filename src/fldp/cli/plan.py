@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fldp.cli.number import show_plan
 from fldp.cli.options import AsJson, check_plot, note
 from fldp.cli.shell import app
 from fldp.errors import ParameterError
@@ -30,6 +31,11 @@ def plan(
     target_error: Annotated[
         float | None, typer.Option(help="A standard error, as a share of the users: what would it take?")
     ] = None,
+    number: Annotated[bool, typer.Option("--number", help="Plan a number in place of labels.")] = False,
+    bins: Annotated[
+        int | None, typer.Option(help="--number: how many cells; by the number of people by default.")
+    ] = None,
+    goal: Annotated[str, typer.Option(help="--number: distribution, or mean.")] = "distribution",
     as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Save error against epsilon, as PNG or SVG by its name.")] = None,
 ) -> None:
@@ -41,6 +47,11 @@ def plan(
     check_plot(plot)
     if target_error is not None:
         positive("fldp", "--target-error", target_error)
+    if number:
+        if {domain, survey, eta, target_error, plot} != {None}:
+            raise ParameterError("fldp: plan --number takes --users, --epsilon, --bins, --goal and --json alone")
+        show_plan(users, epsilon, bins, goal, as_json)
+        return
     several = _several_questions(survey, questions, cross, epsilon, users)
     if several is not None:
         if domain is not None or target_error is not None or plot is not None:

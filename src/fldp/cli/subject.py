@@ -67,7 +67,7 @@ class Subject:
         """Estimate the tables of several questions; None where one is asked."""
         from fldp.oracles.base.analysis import analysis
 
-        if analysis(self.oracle).answers is None:
+        if analysis(self.oracle).answers is None or (self.survey and self.survey.number):
             return None
         from fldp.oracles.sampled.tables import Tables
 

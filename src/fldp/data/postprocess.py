@@ -37,7 +37,7 @@ def postprocess(estimate: Estimate | Repairable, method: str) -> Estimate | Repa
     over many values, and intervals of its own; of fewer than 100 values norm-sub is better, and taken.
 
     The tables of several questions have a method of their own, ``"consistent"``: no cell is negative, and the margins
-    of all tables agree.
+    of all tables agree. A number has ``"monotone"``, too: the nearest CDF that never falls.
 
     >>> import fldp
     >>> oracle = fldp.GRR(epsilon=1.0, domain_size=3)

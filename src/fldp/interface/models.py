@@ -285,6 +285,53 @@ class Planned(ReplyModel, frozen=True):
 Note = Annotated[str, Meta(description="where reports are too few, a sentence with the number that would do")]
 
 
+class NumberValue(ReplyModel, frozen=True):
+    """A figure of a number with its interval; no standard error where it is not known."""
+
+    what: str
+    value: float
+    stderr: float | None
+    low: float
+    high: float
+    unit: str | None
+    note: str | None
+    q: float | UnsetType = UNSET
+
+
+class NumberCellRow(ReplyModel, frozen=True):
+    """The share of people in a cell of a number."""
+
+    start: float
+    end: float
+    share: float
+    stderr: float
+    low: float
+    high: float
+
+
+class NumberEdge(ReplyModel, frozen=True):
+    """The share of people below an edge, in a band that holds for all edges at once."""
+
+    edge: float
+    cdf: float
+    stderr: float
+    low: float
+    high: float
+
+
+class NumberFigures(ReplyModel, frozen=True):
+    """What is estimated of a number: its mean; of a distribution also quantiles, cells and CDF."""
+
+    goal: Literal["distribution", "mean"]
+    unit: str | None
+    low: float
+    high: float
+    mean: NumberValue
+    quantiles: list[NumberValue] | UnsetType = UNSET
+    cells: list[NumberCellRow] | UnsetType = UNSET
+    cdf: list[NumberEdge] | UnsetType = UNSET
+
+
 class Estimates(ReplyModel, frozen=True):
     """Estimates with standard errors and intervals."""
 
@@ -302,6 +349,7 @@ class Estimates(ReplyModel, frozen=True):
     anytime: Planned | UnsetType = UNSET
     simultaneous: bool | UnsetType = UNSET
     remark: str | UnsetType = UNSET
+    number: NumberFigures | UnsetType = UNSET
 
 
 class DayCount(ReplyModel, frozen=True):

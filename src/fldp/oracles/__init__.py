@@ -9,6 +9,7 @@ from fldp.oracles.plain.olh import OLH
 from fldp.oracles.plain.pgr import PGR
 from fldp.oracles.plain.subset_selection import SS
 from fldp.oracles.plain.unary import OUE, SUE
+from fldp.oracles.plain.wave import Wave
 from fldp.oracles.registry import get, get_listed, listed_names, names, register
 from fldp.oracles.sampled.sampled import Sampled
 from fldp.oracles.strings.count_mean_sketch import CMS, HCMS
@@ -39,6 +40,7 @@ __all__ = [
     "Exponential",
     "Grouped",
     "Sampled",
+    "Wave",
     "get",
     "get_listed",
     "listed_names",

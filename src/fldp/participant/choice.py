@@ -44,7 +44,11 @@ class Choice:
 
     @classmethod
     def of(
-        cls, label: str | Mapping[str, object], *, labels: Iterable[str] | None = None, otherwise: str | None = None
+        cls,
+        label: str | float | Mapping[str, object],
+        *,
+        labels: Iterable[str] | None = None,
+        otherwise: str | None = None,
     ) -> "Choice":
         """Check what the program states, before any survey."""
         if isinstance(label, Mapping):
@@ -54,7 +58,8 @@ class Choice:
         own = None if labels is None else _own_labels(labels)
         if otherwise is not None and (utf8(otherwise) is None or (own is not None and otherwise not in own)):
             raise fail("participant", "otherwise", "a label, and one of labels where those are given", otherwise)
-        texts = (label,) if otherwise is None else (label, otherwise)
+        text = repr(label) if isinstance(label, float) else label
+        texts = (text,) if otherwise is None else (text, otherwise)
         allowed = tuple(text for text in texts if _is_text(text) and (own is None or text in own))
         if not allowed:
             rule = f"a text of 1 to {MAX_BYTES} bytes" if own is None else "one of the program's own labels"
@@ -74,7 +79,7 @@ class Choice:
         size = survey.domain_size
         value: int | str = secrets.randbelow(size) if size is not None else self.texts[0]
         for text in reversed(self.texts):  # the answer itself comes last, and has the last word
-            known = survey.value(text)
+            known = survey.value(text, clamp=True)  # never refused by a range, which the collector chooses
             value = value if known is None else known
         return value
 

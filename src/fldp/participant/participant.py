@@ -103,7 +103,7 @@ class Participant:
     def answer(
         self,
         survey: Survey | Mapping[str, object],
-        label: str | Mapping[str, object],
+        label: str | float | Mapping[str, object],
         *,
         origin: str,
         version: str | None = None,

@@ -47,6 +47,7 @@ COLOURS = {
     "sue": "#8d6cab",
     "urappor": "#c9628e",
     "urr": "#a3371f",
+    "wave": "#2f7fb8",
 }
 INK, FAINT = "#222222", "#b8b8b8"
 

@@ -13,7 +13,9 @@ from rich.table import Table
 
 from fldp.data.comparison import Comparison
 from fldp.data.estimate import Estimate
+from fldp.data.number import Histogram, Number, Value
 from fldp.data.reports import Tally
+from fldp.estimation.number_planner import NumberPlan
 from fldp.estimation.planner import Plan
 from fldp.estimation.question_planner import QuestionPlan
 from fldp.oracles.base.oracle import Oracle
@@ -21,7 +23,7 @@ from fldp.oracles.sampled.associations import Associations
 from fldp.oracles.sampled.cross import Cross
 from fldp.oracles.sampled.ratios import Ratios
 from fldp.oracles.sampled.tables import Tables
-from fldp.presentation import attack, audit, card, comparison, integrity, plan, questions, search, tables
+from fldp.presentation import attack, audit, card, comparison, integrity, number, plan, questions, search, tables
 from fldp.presentation.attack import AttackResults
 from fldp.presentation.plot import bars as bars
 from fldp.privacy.auditor import Audit
@@ -77,8 +79,11 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
     Cross: lambda cross: questions.cross_parts(cross, LEVEL),
     Estimate: _estimate,
     Findings: lambda findings: [integrity.findings_table(findings), *integrity.notes(findings)],
+    Histogram: lambda histogram: [number.histogram_table(histogram, LEVEL)],
     Guess: lambda guess: [attack.guess_facts(guess)],
     HeavyHitters: lambda hitters: [search.table(hitters, LEVEL), *search.notes(hitters, LEVEL)],
+    Number: lambda shown: number.number_parts(shown, LEVEL),
+    NumberPlan: lambda advice: [number.plan_table(advice), *number.PLAN_NOTES, number.plan_sentence(advice)],
     Oracle: lambda oracle: [tables.oracle_facts(oracle)],
     Plan: _plan,
     QuestionPlan: questions.plan_parts,
@@ -88,6 +93,7 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
     Survey: lambda survey: [tables.survey_facts(survey)],
     Tables: lambda found: questions.parts(found, LEVEL, TOP),
     Tally: lambda tally: [tables.tally_facts(tally)],
+    Value: lambda value: [number.value_text(value)],
     Verification: lambda verified: [tables.verification_facts(verified, verified.oracle, exactly=False)],
 }
 

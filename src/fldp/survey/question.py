@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import utf8
 from fldp.data.reports import Reports, Tally
+from fldp.data.scale import REFUSE, Scale, number_of
 from fldp.data.values import numbered
 from fldp.errors import DomainError
+from fldp.estimation.number_shares import as_number
 from fldp.oracles.base.oracle import Oracle
+from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
+from fldp.support.validation import is_number
 
 _SHOWN = 8
 
@@ -31,10 +35,13 @@ class Question:
     oracle: Oracle
     labels: tuple[str, ...] | None = None
     search: Round | None = None
+    number: Scale | None = None
 
     @property
     def domain_size(self) -> int | None:
         """The number of values; None where they are strings."""
+        if self.number is not None:
+            return self.number.size
         return getattr(self.oracle, "domain_size", None)  # not by the analysis, which a device need not load
 
     @property
@@ -46,10 +53,15 @@ class Question:
     def _values(self) -> dict[str, int]:
         return {label: value for value, label in enumerate(self.labels or ())}
 
-    def value(self, label: str) -> int | str | None:
-        """Return the value of a label, or None if there is no such label; a string is its own value."""
+    def value(self, label: str, *, clamp: bool = False) -> int | str | None:
+        """Return the value of a label, or None if there is no such label; a string is its own value.
+
+        A number outside of its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
+        """
         if self.labels is not None:
             return self._values.get(label)
+        if self.number is not None:
+            return _cell(self.number, number_of(label), clamp)
         if self.domain_size is None or self.search is not None:
             return self._string(label)
         return numbered(label, self.domain_size)
@@ -70,12 +82,18 @@ class Question:
             rest = len(self.labels) - _SHOWN
             shown = ", ".join(self.labels[:_SHOWN])
             return f"one of the labels {shown}" + (f", and {rest:,} more" if rest > 0 else "")
+        if self.number is not None:
+            return f"a number from {self.number.low:g} to {self.number.written(self.number.high)}"
         if self.domain_size is None or self.search is not None:
             return "a string of 1 to 1,024 bytes"
         return f"a whole number from 0 to {self.domain_size - 1:,}"
 
-    def encode(self, labels: Iterable[str], who: str | None = None) -> NDArray[np.int64 | np.object_]:
-        """Turn labels into values; an unknown one is an error."""
+    def encode(
+        self, labels: Iterable[str | float], who: str | None = None, rng: int | Stream | None = None
+    ) -> NDArray[np.int64 | np.object_]:
+        """Turn labels, or numbers where one is asked for, into values; an unknown one is an error."""
+        if self.number is not None:
+            return self.number.encode(_as_numbers(labels, who or self.oracle.title), rng)
         if isinstance(labels, str):
             labels = [labels]
         values = []
@@ -91,10 +109,40 @@ class Question:
         """Return the label of a value."""
         if self.search is not None:
             return self.search.label(int(value))
+        if self.number is not None:
+            return self.number.label(int(value))
         return str(value) if self.labels is None else self.labels[int(value)]
 
     def estimate(self, tally: Tally | Reports, **options: object) -> Estimate:
         """Estimate how many participants hold each label; where answers are strings, each of ``candidates``."""
+        if self.number is not None:
+            asked = {name: value for name, value in options.items() if (name, value) != ("method", "linear")}
+            return as_number(self.oracle.estimate(tally, **asked), self.number)
         estimate = self.oracle.estimate(tally, **options)
         labels: Sequence[str] | None = self.labels if self.search is None else self.search.labels
         return estimate if labels is None else replace(estimate, labels=labels)
+
+
+def _cell(scale: Scale, number: float | None, clamp: bool) -> int | None:
+    """Return the cell of a number, if it is one that may be answered."""
+    if number is None or (scale.outside == REFUSE and not clamp and not scale.low <= number <= scale.high):
+        return None
+    return scale.cell(number)
+
+
+def _as_numbers(labels: object, who: str) -> Sequence[float] | NDArray[np.float64]:
+    """Return numbers, or texts that write numbers, as numbers."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iuf":
+        return labels
+    listed = [labels] if isinstance(labels, str | float | int) else list(labels)  # type: ignore[call-overload]
+    numbers = [_as_number(label) for label in listed]
+    if None in numbers:
+        where = f"no number at position {numbers.index(None)}"
+        raise DomainError(f"{who}: {where} (not shown, to protect the answer)")
+    return [number for number in numbers if number is not None]
+
+
+def _as_number(label: object) -> float | None:
+    if isinstance(label, str):
+        return number_of(label)
+    return float(label) if is_number(label) else None

@@ -1,45 +1,34 @@
 """Several questions of one survey: each with its answers, and all of them together as one record."""
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.data.number import Number
 from fldp.data.reports import Reports, Tally
+from fldp.data.scale import Scale, number_of
 from fldp.data.values import numbered
 from fldp.errors import DomainError
+from fldp.estimation.number_shares import table_number
 from fldp.oracles.sampled.sampled import Sampled, of_questions
 from fldp.oracles.sampled.tables import Asked, Tables
+from fldp.randomness.stream import Stream
 from fldp.support.canonical_json import Json
+from fldp.support.validation import is_integer, is_number
 from fldp.survey.question import Question
 
 NO_ANSWER = "no answer"
-
-
-class OrderedCells(Protocol):
-    """The cells of a number: which cell a text is in, and what a cell is called."""
-
-    @property
-    def size(self) -> int:
-        """The number of cells."""
-
-    @property
-    def described(self) -> dict[str, Json]:
-        """The number as a survey describes it."""
-
-    def label(self, cell: int) -> str:
-        """Return the name of a cell."""
 
 
 @dataclass(frozen=True)
 class SurveyQuestion:
     """One question of several: its name, its text, and what may be answered.
 
-    Answers are ``labels``, numbers below ``size``, or the cells of a ``number``, which ``cell_of`` finds for a text.
+    Answers are ``labels``, numbers below ``size``, or the cells of a ``number``.
     The last answer of an ``optional`` question is "no answer". ``importance`` weighs its error in plans.
 
     >>> asked = SurveyQuestion("os", "Which system do you use?", 3, labels=("linux", "mac"), optional=True)
@@ -53,8 +42,7 @@ class SurveyQuestion:
     labels: tuple[str, ...] | None = None
     optional: bool = False
     importance: float = 1.0
-    number: OrderedCells | None = None
-    cell_of: Callable[[str], int | None] | None = field(default=None, compare=False)
+    number: Scale | None = None
 
     @cached_property
     def _values(self) -> dict[str, int]:
@@ -68,11 +56,12 @@ class SurveyQuestion:
         """Return the value of an answer, or None if there is no such answer; nothing answered may be an answer."""
         if answer is None or answer == "":
             return self.size - 1 if self.optional else None
-        text = repr(answer) if isinstance(answer, int | float) and not isinstance(answer, bool) else answer
+        text = str(int(answer)) if is_integer(answer) else repr(float(answer)) if is_number(answer) else answer
         if not isinstance(text, str):
             return None
-        if self.cell_of is not None:
-            return self.cell_of(text)
+        if self.number is not None:
+            number = number_of(text)
+            return None if number is None else self.number.cell(number)
         return self._values.get(text) if self.labels is not None else numbered(text, self._answers)
 
     @cached_property
@@ -98,7 +87,13 @@ class SurveyQuestion:
     @property
     def asked(self) -> Asked:
         """The question as tables name it."""
-        return Asked(self.name, self.all_labels, self.optional)
+        shown = None if self.number is None else partial(_shown, scale=self.number)
+        return Asked(self.name, self.all_labels, self.optional, shown)
+
+
+def _shown(tables: Tables, question: int, *, scale: Scale) -> Number:
+    """Return what tables show of a number."""
+    return table_number(tables, question, scale)
 
 
 @dataclass(frozen=True)
@@ -121,8 +116,9 @@ class RecordQuestion(Question):
     def _records(self) -> Sampled:
         return of_questions("survey", self.oracle)
 
-    def value(self, label: object) -> int | None:
+    def value(self, label: object, *, clamp: bool = False) -> int | None:
         """Return the record of a person's answers; None if an answer is unknown, or one is missing."""
+        del clamp  # numbers among several questions always count as the nearest end
         if not isinstance(label, Mapping):
             return None
         digits = [question.value(label.get(question.name)) for question in self.questions]
@@ -155,8 +151,11 @@ class RecordQuestion(Question):
         """What may be answered, in words."""
         return f"an answer to each of {', '.join(question.name for question in self.questions)}"
 
-    def encode(self, labels: Iterable[object], who: str | None = None) -> NDArray[np.int64]:
+    def encode(
+        self, labels: Iterable[object], who: str | None = None, rng: int | Stream | None = None
+    ) -> NDArray[np.int64]:
         """Turn mappings of answers into records; a missing or an unknown answer is an error."""
+        del rng  # nothing is rounded by chance
         rows = [labels] if isinstance(labels, Mapping) else list(labels)
         values = []
         for position, answers in enumerate(rows):

@@ -9,17 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fldp.data.scale import MEAN, Scale
 from fldp.estimation.question_planner import ALL, NONE, questions
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.base.record_oracle import MAX_QUESTIONS
 from fldp.oracles.sampled.sampled import Sampled, of_questions
 from fldp.support.identifiers import SURVEY_NAME
 from fldp.support.validation import MistakeList, flag, integer, one_of, positive
+from fldp.survey.number import NUMBER, check_number, with_waves
 from fldp.survey.questions import NO_ANSWER, SurveyQuestion
 
 MAX_ANSWERS = 1 << 16
 ASK = ("all", "drawn")
-_KEYS = ("name", "question", "labels", "domain_size", "labels_file", "optional", "importance")
+_KEYS = ("name", "question", "labels", "domain_size", "labels_file", "optional", "importance", NUMBER)
 _ORACLE = ("name", "epsilon", "base", "views", "weights", "eta")
 
 LabelsOf = Callable[[dict[str, Any], Path | None, MistakeList], tuple[tuple[str, ...] | None, dict[str, Any] | None]]
@@ -62,7 +64,9 @@ def _question(
         if key not in table:
             mistakes.note((here, key), f"{here}.{key} is missing")
     inside = MistakeList()
-    labels, domain = labels_of({key: table[key] for key in table if key in _KEYS[2:5]}, folder, inside)
+    labels, domain = labels_of({key: table[key] for key in table if key in (*_KEYS[2:5], NUMBER)}, folder, inside)
+    scale = _scale(here, table, mistakes) if NUMBER in table else None
+    domain = {"domain_size": scale.size} if scale else domain
     for mistake in inside.listed:
         mistakes.note((here, *mistake.path), f"{here}.{mistake.message}")
     name = mistakes.check((here, "name"), SURVEY_NAME, table["name"]) if "name" in table else None
@@ -74,7 +78,21 @@ def _question(
     if mistakes.count > before or not domain:
         return None
     size = mistakes.check((here, "labels"), integer(2, MAX_ANSWERS), domain["domain_size"] + bool(optional))
-    return None if size is None else SurveyQuestion(str(name), str(asked), size, labels, bool(optional), importance)
+    if size is None:
+        return None
+    return SurveyQuestion(str(name), str(asked), size, labels, bool(optional), importance, scale)
+
+
+def _scale(here: str, table: dict[str, Any], mistakes: MistakeList) -> Scale | None:
+    """Return the scale of a number among several questions, which is always a distribution."""
+    scale = check_number((here, NUMBER), table[NUMBER], mistakes)
+    if scale is not None and scale.goal == MEAN:
+        mistakes.add((here, NUMBER), "a distribution: a mean is asked for in a survey of its own", scale.goal)
+    if scale is not None and table.get("optional"):
+        mistakes.note(
+            (here, "optional"), f"{here}.optional: a number must be answered; ask before whether there is one"
+        )
+    return scale
 
 
 def _check_names(asked: tuple[SurveyQuestion, ...], mistakes: MistakeList) -> None:
@@ -153,7 +171,9 @@ def _planned(
     positive("oracle", "epsilon", given["epsilon"])
     importance = [question.importance for question in asked]
     more = {"cross_importance": tables["cross_importance"]} if "cross_importance" in tables else {}
-    return questions(sizes, cross=tables["cross"], importance=importance, **more, **given)
+    oracle = questions(sizes, cross=tables["cross"], importance=importance, **more, **given)
+    numbers = [place for place, question in enumerate(asked) if question.number is not None]
+    return with_waves(oracle, numbers) if numbers and oracle.eta == 1 else oracle
 
 
 def _check_crosses(oracle: Sampled, asked: tuple[SurveyQuestion, ...], cross: Any, mistakes: MistakeList) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from fldp.data.scale import Scale
 from fldp.data.values import numbered
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import required
@@ -18,6 +19,7 @@ from fldp.oracles.base.treatment import Treatment
 from fldp.support.identifiers import LANGUAGE, SURVEY_NAME
 from fldp.support.validation import Constraint, MistakeList, fail, integer, is_integer, one_of
 from fldp.support.web_origin import origin_of
+from fldp.survey.number import NUMBER, SAMPLED, check_number, pinned, planned, suits
 from fldp.survey.questions_table import check_questions
 from fldp.survey.search_table import check_search
 
@@ -36,7 +38,7 @@ FORMAT = "fldp-survey-1"
 MAX_LABEL, MAX_TEXT, MAX_LABELS = 200, 2000, 1_000_000
 _TEXTS = ("name", "question", "title", "description", "topic", "language")
 _FORMS = {"name": SURVEY_NAME, "topic": SURVEY_NAME, "language": LANGUAGE}
-_DOMAINS = ("labels", "domain_size", "labels_file", "domain")
+_DOMAINS = ("labels", "domain_size", "labels_file", "domain", NUMBER)
 
 Domain = tuple[tuple[str, ...] | None, dict[str, Any] | None]
 ValueOf = Callable[[str], int | None]
@@ -54,16 +56,23 @@ def check_survey(fields: object, folder: Path | None) -> tuple[dict[str, Any], M
     mistakes.unknown((), fields, {*_TEXTS, *_DOMAINS, *DIFFERING, "search", "oracle", "collect"}, "a key of a survey")
     arguments = _texts(fields, mistakes)
     labels, domain = _domain(fields, folder, mistakes)
+    number = check_number((NUMBER,), fields[NUMBER], mistakes) if NUMBER in fields else None
+    domain = domain if number is None else {"domain_size": number.size}
     treatment = check_treatment(fields, labels, (domain or {}).get("domain_size"), mistakes)
+    if NUMBER in fields:
+        mistakes.unknown((), (key for key in DIFFERING if key in fields), (), "for a number, whose cells are alike")
     if domain == {}:
         mistakes.unknown((), (key for key in DIFFERING if key in fields), (), "for strings, which nobody can list")
     search = check_search(fields, _oracle, mistakes) if "search" in fields else None
     oracle: Oracle | None = search.oracle if search else None
-    if "search" not in fields:
+    if NUMBER in fields:
+        oracle = _number_oracle(fields.get("oracle"), number, mistakes)
+    elif "search" not in fields:
         oracle = _oracle(fields.get("oracle"), domain, mistakes, treatment)
     collect = _collect(fields.get("collect", {}), oracle, mistakes)
     _check_derive(collect, oracle, mistakes)
     arguments |= {"labels": labels, "oracle": oracle, "search": search, "collect": collect, "treatment": treatment}
+    arguments |= {} if number is None else {"number": number}
     return arguments, mistakes
 
 
@@ -116,7 +125,7 @@ def _domain(fields: dict[str, Any], folder: Path | None, mistakes: MistakeList) 
         problem = (
             f"is given twice: {', '.join(keys)}"
             if keys
-            else "is missing: give labels, labels_file, domain_size or domain = 'strings'"
+            else "is missing: give labels, labels_file, domain_size, number or domain = 'strings'"
         )
         mistakes.note((keys[-1] if keys else "labels",), f"the domain {problem}")
         return None, None
@@ -128,6 +137,8 @@ def _domain(fields: dict[str, Any], folder: Path | None, mistakes: MistakeList) 
             if fields["domain"] == STRINGS:
                 return None, {}
             mistakes.add(("domain",), f"{STRINGS!r}", fields["domain"])
+            return None, None
+        case "number":
             return None, None
         case "labels_file":
             labels = _labels_from_file(fields["labels_file"], folder, mistakes)
@@ -231,6 +242,21 @@ def _oracle(
     if domain is None or mistakes.count > before:
         return None
     return mistakes.attempt(partial(cls, **domain, **parameters), ("oracle",))
+
+
+def _number_oracle(fields: Any, number: Scale | None, mistakes: MistakeList) -> Oracle | None:
+    """Return the oracle of a number: planned if the survey names an epsilon alone, as a version names it otherwise."""
+    if number is None or not isinstance(fields, dict):
+        return None if number is None else _oracle(fields, None, mistakes)
+    if "name" not in fields:
+        return planned(fields, number, mistakes)
+    if fields["name"] == SAMPLED:
+        return pinned(fields, number, mistakes)
+    oracle = _oracle(fields, {"domain_size": number.size}, mistakes)
+    if oracle is not None and not suits(oracle, number):
+        mistakes.note(("oracle", "name"), f"oracle.name must be one for numbers, or left out, got {fields['name']!r}")
+        return None
+    return oracle
 
 
 def _check_parameters(cls: type[Oracle], parameters: dict[str, Any], mistakes: MistakeList) -> None:

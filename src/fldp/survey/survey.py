@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Reports, Tally
+from fldp.data.scale import Scale
 from fldp.errors import DomainError
 from fldp.oracles.base import ticket_words
 from fldp.oracles.base.oracle import Oracle
+from fldp.oracles.base.record_oracle import RecordOracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
@@ -67,6 +69,7 @@ class Survey(Displayed):
     search: Round | None = None
     treatment: Treatment = field(default_factory=Treatment, compare=False)  # for plans: the oracle has its part
     language: str | None = None  # that of its texts, and of the page on which it is answered
+    number: Scale | None = None  # where a number is asked for: its range and its cells
     questions: tuple[SurveyQuestion, ...] = ()  # where there are several
     ask: str = "all"  # of several questions: all, or those of the view that chance has drawn
 
@@ -102,6 +105,8 @@ class Survey(Displayed):
         mistakes = MistakeList()
         texts = {key: getattr(self, key) for key in ("question", "title", "description")}
         check_texts({key: value for key, value in texts.items() if value is not None}, mistakes)
+        if self.number is not None and self.number.unit is not None:
+            check_texts({"unit": self.number.unit}, mistakes)
         check_labels_visible("labels", self.labels or (), mistakes)
         for place, asked in enumerate(self.questions):
             check_texts({f"questions[{place}].question": asked.text}, mistakes)
@@ -119,7 +124,7 @@ class Survey(Displayed):
             **({} if self.questions else {"question": self.question}),
             **{name: text for name, text in texts.items() if text is not None},
             **self.domain,
-            "oracle": pinned(self.oracle) if self.questions else oracle,
+            "oracle": pinned(self.oracle) if isinstance(self.oracle, RecordOracle) else oracle,
             "collect": dict(self.collect),
         }
 
@@ -131,6 +136,8 @@ class Survey(Displayed):
             return {"questions": asked, **({} if self.ask == "all" else {"tables": {"ask": self.ask}})}
         if self.labels is not None:
             return {"labels": list(self.labels)}
+        if self.number is not None:
+            return {"number": self.number.described}
         if self.search is not None:
             return {"domain": STRINGS, "search": described(self.search)}
         return {"domain": STRINGS} if self.domain_size is None else {"domain_size": self.domain_size}
@@ -165,20 +172,29 @@ class Survey(Displayed):
         """The oracle with the labels, the round of a search, or the questions that give its values their meaning."""
         if self.questions:
             return RecordQuestion(self.oracle, questions=self.questions)
-        return Question(self.oracle, self.labels, self.search)
+        return Question(self.oracle, self.labels, self.search, self.number)
 
-    def value(self, label: str) -> int | str | None:
-        """Return the value of a label, or None if there is no such label; a string is its own value."""
-        return self.asked.value(label)
+    def value(self, label: str, *, clamp: bool = False) -> int | str | None:
+        """Return the value of a label, or None if there is no such label; a string is its own value.
+
+        A number outside of its range counts as the nearest end, with ``clamp`` also where the survey refuses it.
+        """
+        return self.asked.value(label, clamp=clamp)
 
     @property
     def value_type(self) -> type[object]:
         """The type of an array of values."""
         return self.asked.value_type
 
-    def encode(self, labels: Iterable[str]) -> NDArray[np.int64 | np.object_]:
-        """Turn labels into values; an unknown one is an error. Several questions take mappings from their names."""
-        return self.asked.encode(labels, f"survey {self.name}")
+    def encode(
+        self, labels: Iterable[str | float], *, rng: int | Stream | None = None
+    ) -> NDArray[np.int64 | np.object_]:
+        """Turn labels, or numbers where one is asked for, into values; an unknown one is an error.
+
+        Several questions take mappings from their names.
+        ``rng`` decides how numbers are rounded where their mean is asked for: of no use but in experiments.
+        """
+        return self.asked.encode(labels, f"survey {self.name}", rng)
 
     def label(self, value: int | str) -> str:
         """Return the label of a value."""
@@ -203,9 +219,12 @@ class Survey(Displayed):
         """Whether reports are taken through a relay only, so that the collector never sees who sends them."""
         return bool(self.collect.get("oblivious"))
 
-    def privatize(self, labels: Iterable[str], *, rng: int | Stream | None = None) -> Reports:
-        """Turn labels into reports."""
-        return self.oracle.privatize(self.encode(labels), rng=rng)
+    def privatize(self, labels: Iterable[str | float], *, rng: int | Stream | None = None) -> Reports:
+        """Turn labels, or numbers where one is asked for, into reports."""
+        if self.number is None:
+            return self.oracle.privatize(self.encode(labels), rng=rng)
+        stream = Stream.of(rng)
+        return self.oracle.privatize(self.encode(labels, rng=stream.child("rounding")), rng=stream)
 
     def privatize_with(self, ticket: str, label: str) -> Reports:
         """Turn one label into a report whose public randomness derives from a ticket."""

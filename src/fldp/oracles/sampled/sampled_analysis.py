@@ -15,6 +15,7 @@ from fldp.oracles.base.analysis import Analysis, analyses, analysis
 from fldp.oracles.base.claims import CellClaim, Claim
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.revelations import ReportPart
+from fldp.oracles.plain.wave import MIN_CELLS
 from fldp.oracles.sampled.among_records import AmongRecords
 from fldp.oracles.sampled.sampled import Sampled
 from fldp.oracles.sampled.views import Block
@@ -88,15 +89,16 @@ class SampledAnalysis(Analysis[Sampled]):
         for size in (4, 3, 2):
             answers = tuple(self._fewer(question, size) for question in range(len(self.oracle.answers)))
             try:
-                yield replace(self.oracle, answers=answers)
+                views = tuple(view.among(answers) for view in self.oracle.seen)
+                yield replace(self.oracle, answers=answers, views=views)
             except ParameterError:  # too few answers for the base
                 continue
 
     def _fewer(self, question: int, size: int) -> int:
         """Return a smaller number of answers to a question with which its views can be."""
         kinds = [view for view in self.oracle.seen if question in view.questions and not isinstance(view, Block)]
-        joined = [getattr(view, "joined", 0) for view in kinds]
-        least = self.oracle.answers[question] if 0 in joined else 2 * lcm(1, *joined)
+        joined = [getattr(view, "joined", 1) for view in kinds]
+        least = max(2 * lcm(1, *joined), MIN_CELLS)
         return min(self.oracle.answers[question], max(size, least) if kinds else size)
 
     def public_view_shares(self) -> list[Fraction]:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fldp.errors import ParameterError
 from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.flexible.fwr import FWR, HRR
@@ -22,6 +23,7 @@ from fldp.oracles.plain.grr import GRR
 from fldp.oracles.plain.pgr import PGR
 from fldp.oracles.plain.subset_selection import SS, even_size
 from fldp.oracles.plain.unary import OUE
+from fldp.oracles.plain.wave import Wave, nearest_widths
 from fldp.support.validation import fail, integer, is_integer
 
 BASES: dict[str, type[FrequencyOracle]] = {cls.name: cls for cls in (SS, GRR, OUE, PGR, HRR, FWR)}
@@ -71,6 +73,11 @@ class RecordView(ABC):
     def oracle(self, epsilon: float, base: str, eta: Fraction) -> FrequencyOracle:
         """Return the oracle over the view's values, with the whole epsilon."""
         return base_oracle(base, epsilon, self.size, eta)
+
+    def among(self, answers: Answers) -> Entry:
+        """Return the entry of the same view where questions have fewer answers."""
+        del answers
+        return self.entry
 
     @abstractmethod
     def project(self, question: int, answers: Answers) -> Floats:
@@ -169,7 +176,48 @@ class Cells(RecordView):
         return (self.project(question, answers).T - 1 / self.size) / spread
 
 
-VIEW_KINDS: dict[str, type[RecordView]] = {Cells.kind: Cells}
+@dataclass(frozen=True)
+class WaveView(RecordView):
+    """The answer to one question whose answers are in order, by a wave of its own width in the place of the base."""
+
+    width: int
+
+    kind = "wave"
+
+    @classmethod
+    def read(cls, owner: str, entry: Entry, answers: Answers) -> "WaveView":
+        question, width = question_and_number(owner, cls.kind, entry, answers)
+        return cls((question,), answers[question], width)
+
+    @property
+    def entry(self) -> Entry:
+        return self.kind, *self.questions, self.width
+
+    def values(self, digits: Digits) -> Digits:
+        return digits[:, self.questions[0]]
+
+    def among(self, answers: Answers) -> Entry:
+        size = answers[self.questions[0]]
+        return self.kind, *self.questions, nearest_widths(min(self.width, size), size)[0]
+
+    def oracle(self, epsilon: float, base: str, eta: Fraction) -> FrequencyOracle:
+        del base
+        if eta != 1:
+            raise ParameterError(f"a view {self.kind!r} has eta 1: leave it out, or eta")
+        return Wave(epsilon=epsilon, domain_size=self.size, width=self.width)
+
+    def project(self, question: int, answers: Answers) -> Floats:
+        del question, answers
+        return np.eye(self.size)
+
+    def score(self, member: FrequencyOracle, spread: float, question: int, answers: Answers) -> Floats:
+        """Outputs are decoded into shares, and these are scored as the outputs themselves would be."""
+        del spread, question, answers
+        assert isinstance(member, Wave)
+        return member.estimator.information
+
+
+VIEW_KINDS: dict[str, type[RecordView]] = {kind.kind: kind for kind in (Cells, WaveView)}
 
 
 def question_and_number(owner: str, kind: str, entry: Entry, answers: Answers) -> tuple[int, int]:

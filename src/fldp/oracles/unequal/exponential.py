@@ -14,9 +14,9 @@ from fldp.data.reports import Array, Tally
 from fldp.data.values import Values
 from fldp.numerics.count_laws import Bounded
 from fldp.numerics.kernels import Kernel
-from fldp.numerics.types import Counts, Floats
-from fldp.oracles.base.estimator import Estimator
+from fldp.numerics.types import Floats
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.linear_decoding import LinearDecoding
 from fldp.oracles.base.symbol_reports import add_symbols, symbol_counts, symbols
 from fldp.oracles.base.treatment import DISTANCES, distance_name
 from fldp.randomness.coins import BITS, LOSS, degenerate, exp_lower
@@ -46,7 +46,7 @@ def choose(values: Any, coins: Any, ends: Any, out: Any) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Channel(Estimator):
+class Channel(LinearDecoding):
     """Estimates by the inverse of a channel, which has the probability of every symbol, a row for each value."""
 
     channel: Floats
@@ -88,31 +88,14 @@ class Channel(Estimator):
         del options
         return np.asarray(tally.state @ self.inverse)
 
-    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
-        del options
-        counts = np.asarray(count, np.float64)
-        if counts.shape == (self.size,):
-            return counts @ self.spreads
-        own = np.diag(self.spreads)
-        other = np.where(np.eye(self.size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
-        largest: Floats = np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
-        return largest
+    def worths(self, weights: Floats) -> Floats:
+        return np.asarray(self.inverse @ weights)
 
-    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
-        """Linear in the counts: unbiased counts give unbiased variances, clipped ones would sum to far more than n."""
-        del totals, options
-        return np.maximum(counts @ self.spreads, 0.0)
+    def expected(self, scores: Floats) -> Floats:
+        return np.asarray(self.channel @ scores)
 
-    def mean_variance(self, n: int, **options: Option) -> float:
-        del options
-        return float(n * self.spreads.mean())
-
-    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
-        """Variance of the sum minus the variances of its terms."""
-        del n, options
-        added = self.inverse[:, members].sum(axis=1)
-        whole = counts @ (self.channel @ added**2 - members)
-        return float(whole - (counts @ self.spreads)[members].sum())
+    def expected_state(self, counts: Floats) -> Floats:
+        return np.asarray(counts @ self.channel)
 
     def draw_state(self, counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64] | None:
         return np.asarray(generator.multinomial(counts, self.channel).sum(axis=0))

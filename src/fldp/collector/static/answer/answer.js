@@ -1,6 +1,6 @@
 // The page on which a person answers a survey. It shows what leaves the device before it leaves.
 
-import { BudgetError, CollectorError, flush, load, participant, search } from "../fldp.js";
+import { BudgetError, CollectorError, flush, load, number, participant, search } from "../fldp.js";
 import { card } from "../shared/card.js";
 import { ask, element, list, mainOf, notice, panel, present } from "../shared/dom.js";
 import { refusal as limitOf } from "../shared/limits.js";
@@ -67,7 +67,7 @@ function failure(error) {
 const attempt = (work) => () => work().catch(failed);
 
 async function start() {
-  const survey = await load(collector, name, oraclesOf, { search });
+  const survey = await load(collector, name, oraclesOf, { search, number });
   speak(survey);
   const person = participant(survey);
   const before = await person.recall();

@@ -2,7 +2,7 @@
 import { element } from "../shared/dom.js";
 import { bringIntoView, guard } from "./frame.js";
 
-/** @import { Survey } from "../fldp.js" */
+/** @import { Scale, Survey } from "../fldp.js" */
 /** @import { Texts } from "./texts/en.js" */
 
 /**
@@ -24,6 +24,7 @@ const MAX_BYTES = 1024;
  */
 export function choices(survey, words) {
   if (survey.domain) return textField(words);
+  if (survey.scale) return scaleField(survey.scale, words);
   return survey.labels ? labelField(survey.labels, words) : numberField(survey.oracle.domainSize, words);
 }
 
@@ -73,6 +74,59 @@ function mistakeOf(text, words) {
   if (!text) return words.textMissing;
   const size = new TextEncoder().encode(text).length;
   return size > MAX_BYTES ? words.textLong(size, MAX_BYTES) : "";
+}
+
+/**
+ * A number of a scale, with its unit. One outside of the range counts as its nearest end and is not refused: the range
+ * is the collector's, who would learn from who stays silent.
+ *
+ * @param {Scale} scale
+ * @param {Texts} words
+ * @returns {Choice}
+ */
+function scaleField(scale, words) {
+  const { low, high, unit = "" } = scale;
+  const input = element("input", {
+    type: "number",
+    id: "number",
+    step: "any",
+    required: true,
+    inputmode: low < 0 ? null : "decimal", // a keyboard of digits may have no minus
+    "aria-describedby": "counts-as",
+  });
+  const status = element("p", { class: "small muted", id: "counts-as", role: "status" }, words.outside);
+  input.addEventListener("input", () => {
+    status.textContent = countsAs(scale, input, words);
+  });
+  const label = element("label", { for: "number" }, words.range(low, high, unit));
+  const line = element("div", { class: "measure" }, input, unit ? element("span", {}, unit) : null);
+  const field = element(
+    "fieldset",
+    {},
+    element("legend", {}, words.answer),
+    label,
+    line,
+    guarded(input, words),
+    status,
+  );
+  return { field, value: () => (input.value !== "" && input.validity.valid ? String(input.valueAsNumber) : null) };
+}
+
+/**
+ * Say what a number counts as.
+ *
+ * @param {Scale} scale
+ * @param {HTMLInputElement} input
+ * @param {Texts} words
+ */
+function countsAs({ low, high, goal, cells, read, label, unit }, input, words) {
+  if (input.value === "" || !input.validity.valid) return words.outside;
+  const given = input.valueAsNumber;
+  const written = (/** @type {number} */ end) => (unit ? `${end} ${unit}` : String(end));
+  if (given < low || given > high) return words.countsAs(written(given < low ? low : high));
+  if (goal === "mean") return words.outside;
+  const cell = Number(read(String(given)));
+  return cells[cell] ? words.countsAs(label(cell)) : words.outside;
 }
 
 /**

@@ -7,7 +7,7 @@ import { axisBottom, axisLeft, format, line, scaleBand, scaleLinear, scaleLog, s
 /** @import { Axis, AxisDomain } from "d3-axis" */
 /** @import { ScaleContinuousNumeric } from "d3-scale" */
 /** @import { Selection } from "d3-selection" */
-/** @import { DayRow, EstimateRow } from "../shared/replies.d.ts" */
+/** @import { DayRow, EstimateRow, NumberCellRow, NumberEdge } from "../shared/replies.d.ts" */
 
 /** @typedef {Selection<SVGSVGElement, unknown, null, undefined>} Svg */
 
@@ -285,6 +285,118 @@ export function errors(points, { width, now, label }) {
     .attr("cy", ({ error }) => y(error))
     .attr("r", 4.5);
   caption(svg, width, height, "reports");
+  return drawing(svg);
+}
+
+const TALL = 240; // the height of a chart of a number
+const SPIKE = 5; // the width of the bar of a single value
+
+/**
+ * Return the scale of a number over the width of a chart.
+ *
+ * @param {number} low
+ * @param {number} high
+ * @param {number} width
+ */
+const numberScale = (low, high, width) => scaleLinear([low, high], [56, width - EDGE.right]);
+
+/**
+ * Draw the axes of a chart of a number: shares to the left, the number below.
+ *
+ * @param {Svg} svg
+ * @param {ScaleContinuousNumeric<number, number>} x
+ * @param {ScaleContinuousNumeric<number, number>} y
+ * @param {{ width: number, text: string }} options
+ */
+function numberAxes(svg, x, y, { width, text }) {
+  const [left, bottom] = [56, TALL - EDGE.bottom];
+  const shares = axisLeft(y)
+    .ticks(5)
+    .tickFormat((share) => tickText(Number(share)))
+    .tickSize(left - width + EDGE.right);
+  grid(svg, shares, left, 0);
+  const numbered = axisBottom(x)
+    .ticks(Math.max(2, Math.floor(width / 110)))
+    .tickSize(0)
+    .tickPadding(8);
+  grid(svg, numbered, 0, bottom);
+  caption(svg, width, TALL, text);
+}
+
+/**
+ * Draw the shares of the cells of a number as bars with whiskers. Cells of unequal widths are as tall as their share
+ * for each unit, so that areas are shares; single values are narrow bars as tall as their share.
+ *
+ * @param {readonly NumberCellRow[]} cells
+ * @param {{ width: number, unit: string | null, level: string }} options
+ */
+export function histogram(cells, { width, unit, level }) {
+  const wide = cells.filter(({ start, end }) => start < end);
+  const usual = Math.min(...wide.map(({ start, end }) => end - start));
+  const rows = cells.map(({ start, end, share, low, high }) => {
+    const times = start < end ? usual / (end - start) : 1;
+    return { start, end, share: share * times, low: low * times, high: high * times };
+  });
+  const bottom = TALL - EDGE.bottom;
+  const x = numberScale(cells[0].start, cells[cells.length - 1].end, width);
+  const y = shareScale(
+    rows.map((row) => ({ ...row, label: "" })),
+    [bottom, EDGE.top],
+  );
+  const top = [...cells].sort((a, b) => b.share - a.share).slice(0, 3);
+  const told = top.map(({ start, end, share }) => `${start} to ${end}: ${percentFixed(share)}`).join("; ");
+  const svg = canvas(width, TALL, `Histogram of ${cells.length} cells with ${level} intervals. The largest: ${told}.`);
+  numberAxes(svg, x, y, { width, text: unit ?? "" });
+  const thick = (/** @type {{ start: number, end: number }} */ { start, end }) =>
+    Math.max(SPIKE, x(end) - x(start) - 1);
+  const left = (/** @type {{ start: number, end: number }} */ row) =>
+    row.start < row.end ? x(row.start) : x(row.start) - SPIKE / 2;
+  const middle = (/** @type {{ start: number, end: number }} */ row) => left(row) + thick(row) / 2;
+  svg
+    .selectAll(".bar")
+    .data(rows)
+    .join("rect")
+    .attr("class", (row) => (isSure(row) ? "bar" : "bar unsure"))
+    .attr("x", left)
+    .attr("width", thick)
+    .attr("y", ({ share }) => Math.min(y(0), y(share)))
+    .attr("height", ({ share }) => Math.abs(y(share) - y(0)));
+  svg
+    .selectAll(".whisker")
+    .data(rows)
+    .join("path")
+    .attr("class", "whisker")
+    .attr("d", (row) => `M${middle(row)} ${y(row.low)}V${y(row.high)}`);
+  return drawing(svg);
+}
+
+/**
+ * Draw the share of people up to every edge, in a band.
+ *
+ * @param {readonly NumberEdge[]} edges
+ * @param {{ width: number, unit: string | null, level: string }} options
+ */
+export function cdf(edges, { width, unit, level }) {
+  const bottom = TALL - EDGE.bottom;
+  const x = numberScale(edges[0].edge, edges[edges.length - 1].edge, width);
+  const y = scaleLinear([0, 1], [bottom, EDGE.top]);
+  const half = edges.find((row) => row.cdf >= 0.5) ?? edges[0];
+  const svg = canvas(
+    width,
+    TALL,
+    `A rising line: the share of people up to a number, in a band of ${level} for all edges. ${percentFixed(half.cdf)} are up to ${half.edge}${unit ? ` ${unit}` : ""}.`,
+  );
+  numberAxes(svg, x, y, { width, text: unit ?? "" });
+  const place = (/** @type {number} */ share) => y(Math.min(1, Math.max(0, share)));
+  const along = (/** @type {"low" | "high"} */ end) => edges.map((row) => `${x(row.edge)} ${place(row[end])}`);
+  svg
+    .append("path")
+    .attr("class", "band")
+    .attr("d", `M${along("low").join("L")}L${along("high").reverse().join("L")}Z`);
+  svg
+    .append("path")
+    .attr("class", "curve")
+    .attr("d", line()(edges.map((row) => [x(row.edge), place(row.cdf)])));
   return drawing(svg);
 }
 

@@ -1,9 +1,9 @@
 // The result in one sentence, no more certain than it is.
 import { element } from "../shared/dom.js";
-import { count, points, visible } from "../shared/format.js";
+import { count, points, threeDigits, visible } from "../shared/format.js";
 import { levelText } from "./controls.js";
 
-/** @import { EstimateRow, Estimates } from "../shared/replies.d.ts" */
+/** @import { EstimateRow, Estimates, NumberFigures } from "../shared/replies.d.ts" */
 
 const MAX_NAMED = 60; // characters of an answer
 
@@ -25,7 +25,8 @@ const known = ({ frequency, low, high }, n) => points(frequency, (high - low) / 
  * @param {Estimates} estimates
  * @returns {[headline: string, more: string]}
  */
-export function headlineText({ rows, n, level }) {
+export function headlineText({ rows, n, level, number }) {
+  if (number) return numberText(number, n, level);
   const [first, second] = [...rows].sort((a, b) => b.count - a.count);
   const from = `From ${count(n)} reports; ± is half of a ${levelText(level)} interval.`;
   if (!first || first.low <= 0) return ["No answer can be told from zero yet", from];
@@ -36,6 +37,20 @@ export function headlineText({ rows, n, level }) {
     ? `It is the most frequent of ${count(rows.length)} answers, before ${quoted(second.label)} (${known(second, n)}).`
     : `${quoted(second.label)} (${known(second, n)}) is too close to tell which of them is more frequent.`;
   return [headline, `${place} ${from}`];
+}
+
+/**
+ * Say what the mean of a number is.
+ *
+ * @param {NumberFigures} number
+ * @param {number} n
+ * @param {number} level
+ * @returns {[headline: string, more: string]}
+ */
+function numberText({ mean, unit }, n, level) {
+  const reach = Number(((mean.high - mean.low) / 2).toPrecision(2));
+  const from = `From ${count(n)} reports; ± is half of a ${levelText(level)} interval.`;
+  return [`The mean is ${threeDigits(mean.value)} ± ${reach}${unit ? ` ${unit}` : ""}`, from];
 }
 
 /** Make the sentence. `put` gives it estimates, or takes it away. */

@@ -1,6 +1,6 @@
 // One survey: its estimates with their intervals, live, and everything that is known about it.
 import { privacyCard } from "../answer/learned.js";
-import { load, search } from "../fldp.js";
+import { load, number, search } from "../fldp.js";
 import { analystWords } from "../shared/analyst_words.js";
 import { card } from "../shared/card.js";
 import { element, folded, notice, panel, present } from "../shared/dom.js";
@@ -16,6 +16,7 @@ import { headline } from "./headline.js";
 import { integrity } from "./integrity.js";
 import { manage } from "./manage.js";
 import { moreReports } from "./more_reports.js";
+import { numberPart } from "./number.js";
 import { overTime } from "./over_time.js";
 import { share } from "./share.js";
 import { valuesTable } from "./values_table.js";
@@ -60,10 +61,11 @@ const isOfTexts = ({ domain, specification }) => domain !== null && !specificati
  */
 export async function surveyView(name, version, again) {
   const first = await rowOf(version);
-  const survey = await load(collector, name, oraclesOf, { version, search });
+  const survey = await load(collector, name, oraclesOf, { version, search, number });
   const status = statusLine();
   const asked = controls(first, again);
   const named = isOfTexts(survey) ? candidates(survey, again) : null;
+  const isMean = survey.scale?.goal === "mean"; // which has nothing but that: no values to list or to compare
   const results = estimates(survey, asked, named, again);
   const daily = overTime(survey);
   const honesty = integrity(survey);
@@ -92,15 +94,15 @@ export async function surveyView(name, version, again) {
     named?.node,
     panel("Estimates", element("div", { class: "tools" }, results.ordering, ...asked.period), ...results.content),
     share(survey),
-    results.table,
+    isMean ? null : results.table,
     daily.node,
-    comparison(survey, asked, askerOf(named)),
+    isMean ? null : comparison(survey, asked, askerOf(named)),
     folded(
       "How this was computed",
       asked.methods,
       element("p", {}, methodText(survey)),
       results.methods,
-      named ? null : results.more, // of a sketch, a part of the error does not fall
+      named || survey.scale ? null : results.more, // of a sketch, a part of the error does not fall
       honesty.node,
       privacyCard(card(survey.oracle, analystWords), concerned(survey, analystWords)),
     ),
@@ -133,6 +135,7 @@ function domainText({ domain, specification, oracle }) {
   if (specification.search) {
     return `round ${Object(specification.search).round} of a search, ${count(oracle.domainSize)} beginnings`;
   }
+  if (specification.number) return `a number in ${count(oracle.domainSize)} cells`;
   return domain ? "texts" : `${count(oracle.domainSize)} values`;
 }
 
@@ -176,6 +179,7 @@ function estimates(survey, asked, named, again) {
   const told = element("p");
   const warning = notice("warn", told); // what the collector says of these estimates
   const chart = framed();
+  const figures = survey.scale ? numberPart() : null;
   const notes = element("div", { class: "small" });
   const methods = element("div");
   const table = valuesTable();
@@ -200,6 +204,7 @@ function estimates(survey, asked, named, again) {
     reason.textContent = text ?? "";
     few.hidden = text === null;
     for (const part of [chart.box, notes, methods, values]) part.hidden = text !== null;
+    if (figures) [chart.box.hidden, figures.node.hidden] = [true, text !== null];
     ordering.hidden = text !== null || !isOrdered;
     if (text === null) return;
     warning.hidden = true;
@@ -222,14 +227,16 @@ function estimates(survey, asked, named, again) {
     const { rows, n, note } = reply;
     const size = named?.list().length ?? survey.oracle.domainSize;
     show(null);
-    draw(reply);
+    if (figures && reply.number) figures.put(reply.number, reply.level);
+    else draw(reply);
     order.onchange = () => draw(reply);
     told.textContent = note ?? "";
     warning.hidden = !note;
     top.put(reply);
-    notes.replaceChildren(...noteLines(reply, size, query).map((line) => element("p", {}, line)));
+    const lines = reply.number ? [fromText(reply, query)] : noteLines(reply, size, query);
+    notes.replaceChildren(...lines.map((line) => element("p", {}, line)));
     methods.replaceChildren(element("p", {}, methodNote(reply)));
-    more.put(reply);
+    more.put(reply.number ? null : reply);
     table.put(rows, n);
   }
 
@@ -263,7 +270,7 @@ function estimates(survey, asked, named, again) {
     return true;
   }
   show(tooFew(0, minimum));
-  const content = [few, warning, chart.box, notes];
+  const content = present([few, warning, chart.box, figures?.node, notes]);
   return { content, ordering, headline: top.node, table: values, methods, more: more.node, refresh };
 }
 
@@ -345,19 +352,32 @@ const SHRUNK =
   "The intervals are credible ones, for all values on average.";
 
 /**
+ * Say from how many reports of which days estimates are, and what their intervals are.
+ *
+ * @param {Estimates} reply
+ * @param {URLSearchParams} query
+ */
+function fromText({ n, level, anytime }, query) {
+  const looks = anytime ? ALL_LOOKS : `About 1 in ${count(1 / (1 - level))} misses the true value. ${ONE_LOOK}`;
+  return `From ${count(n)} reports ${hasDays(query) ? "in these days" : "in all"}. Error bars are ${levelText(level)} intervals. ${looks}`;
+}
+
+/** @param {URLSearchParams} query */
+const hasDays = (query) => query.has("from") || query.has("to");
+
+/**
  * Say what has to be said below estimates, so that they are not read as more certain than they are.
  *
  * @param {Estimates} reply
  * @param {number} size
  * @param {URLSearchParams} query
  */
-function noteLines({ n, level, rows, biased, method, remark, rest, anytime }, size, query) {
+function noteLines(reply, size, query) {
+  const { n, rows, biased, method, remark, rest } = reply;
   const grey = rows.filter((row) => !isSure(row)).length;
-  const window = query.has("from") || query.has("to") ? "in these days" : "in all";
   return present([
-    `From ${count(n)} reports ${window}. Error bars are ${levelText(level)} intervals. ` +
-      (anytime ? ALL_LOOKS : `About 1 in ${count(1 / (1 - level))} misses the true value. ${ONE_LOOK}`),
-    anytime && window === "in these days" ? CHOSEN_DAYS : null,
+    fromText(reply, query),
+    reply.anytime && hasDays(query) ? CHOSEN_DAYS : null,
     grey
       ? `Grey values are not distinguishable from zero: their interval reaches down to it. That is so for ${count(grey)} of ${count(rows.length)} values.`
       : null,

@@ -21,6 +21,46 @@ export interface EstimateRow {
   readonly frequency: number;
 }
 
+/** A figure of a number; its standard error is null where it is not known. */
+export interface NumberValue {
+  readonly what: string;
+  readonly value: number;
+  readonly stderr: number | null;
+  readonly low: number;
+  readonly high: number;
+  readonly unit: string | null;
+  readonly note: string | null;
+  readonly q?: number;
+}
+
+export interface NumberCellRow {
+  readonly start: number;
+  readonly end: number;
+  readonly share: number;
+  readonly stderr: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface NumberEdge {
+  readonly edge: number;
+  readonly cdf: number;
+  readonly stderr: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface NumberFigures {
+  readonly goal: "distribution" | "mean";
+  readonly unit: string | null;
+  readonly low: number;
+  readonly high: number;
+  readonly mean: NumberValue;
+  readonly quantiles?: readonly NumberValue[];
+  readonly cells?: readonly NumberCellRow[];
+  readonly cdf?: readonly NumberEdge[];
+}
+
 export interface Estimates {
   readonly oracle: { readonly name: string };
   readonly n: number;
@@ -35,6 +75,8 @@ export interface Estimates {
   readonly rows: readonly EstimateRow[];
   /** What somebody must know who reads them, such as that the reports are too few. */
   readonly note?: string;
+  /** What is estimated of a number, where one is asked for. */
+  readonly number?: NumberFigures;
 }
 
 export interface TokenRow {

@@ -28,6 +28,9 @@ export const de = {
   found: (matches, all) => `${count(matches)} von ${count(all)} Antworten.`,
   firstShown: (most) => ` Die ersten ${most} sind zu sehen; suchen Sie nach anderen.`,
   number: (last) => `Eine ganze Zahl von 0 bis ${count(last)}`,
+  range: (low, high, unit) => `Eine Zahl von ${low} bis ${high}${unit ? ` ${unit}` : ""}`,
+  outside: "Eine Zahl außerhalb dieses Bereichs zählt als sein nächstes Ende.",
+  countsAs: (cell) => `Zählt als ${cell.replace(" to ", " bis ")}.`,
   textRule:
     "Ein beliebiger Text. Er zählt, wie Sie ihn schreiben: andere Großbuchstaben oder Akzente ergeben eine andere Antwort. Leerzeichen am Anfang und am Ende werden weggelassen.",
   textMissing: "Schreiben Sie einen Text.",

@@ -19,6 +19,11 @@ export const en = {
   firstShown: (most) => ` The first ${most} are shown; search for others.`,
   /** @type {(last: number) => string} */
   number: (last) => `A whole number from 0 to ${count(last)}`,
+  /** @type {(low: number, high: number, unit: string) => string} */
+  range: (low, high, unit) => `A number from ${low} to ${high}${unit ? ` ${unit}` : ""}`,
+  outside: "A number outside of this range counts as its nearest end.",
+  /** @type {(cell: string) => string} */
+  countsAs: (cell) => `Counts as ${cell}.`,
   textRule:
     "Any text. It counts as you write it, so other capitals or accents make it another answer. Blanks around it are left out.",
   textMissing: "Write a text.",

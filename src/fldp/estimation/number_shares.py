@@ -1,0 +1,81 @@
+"""Numbers from estimates: the variances of sums of shares, of one wave or of several views."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fldp.data.comparison import POPULATION
+from fldp.data.estimate import Estimate
+from fldp.data.number import Number
+from fldp.data.projections import METHODS
+from fldp.data.scale import Scale
+from fldp.numerics.types import Floats
+from fldp.oracles.plain.wave import WaveScores
+from fldp.oracles.sampled.tables import Tables
+
+
+@dataclass(frozen=True, eq=False)
+class WaveShares:
+    """The exact variances of sums of the shares of a ``Wave``, at the repaired shares."""
+
+    estimator: WaveScores
+    counts: Floats
+
+    @cached_property
+    def _plausible(self) -> Floats:
+        total = float(self.counts.sum())
+        return METHODS["norm-sub"](self.counts, total) / total
+
+    def variances(self, weights: Floats, people: str) -> Floats:
+        """Return the variance of the sum of the shares with each row of weights."""
+        plugged = self._plausible
+        noise = self.estimator.linear_variances(weights, plugged)
+        if people == POPULATION:
+            noise = noise + weights**2 @ plugged - (weights @ plugged) ** 2
+        return np.maximum(noise, 0.0) / float(self.counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class TableShares:
+    """The variances of sums of the shares of one question of tables."""
+
+    tables: Tables
+    question: int
+
+    def variances(self, weights: Floats, people: str) -> Floats:
+        """Return the variance of the sum of the shares with each row of weights."""
+        return np.maximum(self.tables.variances((self.question,), weights, people=people), 0.0)
+
+
+def table_number(tables: Tables, question: int, scale: Scale) -> Number:
+    """Return the number that one question of tables asks for.
+
+    >>> import fldp
+    >>> scale = Scale(0, 8, bins=8)
+    >>> oracle = fldp.Sampled(epsilon=2.0, answers=[8], views=[[0], ["wave", 0, 1]])
+    >>> reports = oracle.privatize(scale.encode([2.5] * 10_000), rng=1)
+    >>> table_number(oracle.estimate(reports), 0, scale).quantile(0.5)
+    Value(value=2.5..., stderr=..., low=2.0, high=3.0, ...)
+    """
+    return Number.of(tables.estimate(question), scale, TableShares(tables, question))
+
+
+def as_number(found: Estimate | Tables, scale: Scale) -> Number:
+    """Return the number that a survey of one number estimates."""
+    return table_number(found, 0, scale) if isinstance(found, Tables) else wave_number(found, scale)
+
+
+def wave_number(estimate: Estimate, scale: Scale) -> Number:
+    """Return the number whose cells, or points, one wave has asked for.
+
+    >>> import fldp
+    >>> scale = Scale(0, 10, goal="mean", unit="s")
+    >>> oracle = fldp.Wave(epsilon=2.0, domain_size=scale.size, width=63)
+    >>> reports = oracle.privatize(scale.encode([2.5] * 10_000, rng=1), rng=2)
+    >>> wave_number(oracle.estimate(reports), scale).mean()
+    Value(value=2.5..., stderr=0.04..., low=2.4..., high=2.6..., note=None, unit='s', what='mean', level=0.95)
+    """
+    estimator = estimate.oracle.estimator
+    assert isinstance(estimator, WaveScores), "a number of one view is asked for by a wave"
+    return Number.of(estimate, scale, WaveShares(estimator, estimate.counts))

@@ -1,0 +1,68 @@
+"""Linear decoding: estimates to which each report adds its worth, and whose variances follow from the channel."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.estimate import Option
+from fldp.numerics.types import Counts, Floats
+from fldp.oracles.base.estimator import Estimator
+
+
+@dataclass(frozen=True, eq=False)
+class LinearDecoding(Estimator):
+    """Estimates that are sums over reports, with variances that are sums over the users, by the value of each."""
+
+    @property
+    @abstractmethod
+    def spreads(self) -> Floats:
+        """The variance that a report of each value (row) adds to the estimate of each value (column)."""
+
+    @abstractmethod
+    def worths(self, weights: Floats) -> Floats:
+        """Return what a report of each symbol adds to the sum of the estimates of all values with these weights."""
+
+    @abstractmethod
+    def expected(self, scores: Floats) -> Floats:
+        """Return the mean score of a report of each value, given the score of each symbol."""
+
+    @abstractmethod
+    def expected_state(self, counts: Floats) -> Floats:
+        """Return how often each symbol is expected, given how many users hold each value."""
+
+    def linear_covariance(self, weights: Floats, counts: Floats) -> Floats:
+        """Return the exact covariance of ``weights @ estimates``, a row of weights for each, given all counts."""
+        worths = self.worths(weights.T)
+        return np.asarray((worths.T * self.expected_state(counts)) @ worths - (weights * counts) @ weights.T)
+
+    def linear_variances(self, weights: Floats, counts: Floats) -> Floats:
+        """Return the diagonal of ``linear_covariance``."""
+        return np.asarray(self.expected_state(counts) @ self.worths(weights.T) ** 2 - weights**2 @ counts)
+
+    def variance(self, n: int, count: Counts, **options: Option) -> float | Floats:
+        """Of a single count, who holds the other values is unknown: return the largest variance that it can have."""
+        del options
+        counts = np.asarray(count, np.float64)
+        if counts.shape == (self.size,):
+            return counts @ self.spreads
+        own = np.diag(self.spreads)
+        other = np.where(np.eye(self.size, dtype=np.bool_), -np.inf, self.spreads).max(axis=0)
+        largest: Floats = np.max(counts[..., None] * own + (n - counts[..., None]) * other, axis=-1)
+        return largest
+
+    def variances(self, counts: Floats, totals: tuple[int, ...], **options: Option) -> Floats:
+        """Linear in the counts: unbiased counts give unbiased variances, clipped ones would sum to far more than n."""
+        del totals, options
+        return np.maximum(counts @ self.spreads, 0.0)
+
+    def mean_variance(self, n: int, **options: Option) -> float:
+        del options
+        return float(n * self.spreads.mean())
+
+    def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **options: Option) -> float:
+        """Variance of the sum minus the variances of its terms."""
+        del n, options
+        whole = self.linear_variances(members[None].astype(np.float64), counts)[0]
+        return float(whole - (counts @ self.spreads)[members].sum())

@@ -1,0 +1,77 @@
+"""Numbers in a real browser: the field with its unit, what a number counts as, and the figures on the dashboard."""
+
+import numpy as np
+import pytest
+
+from fldp import wire
+from support.browser import DESK, PHONE, Visitor, accessible, chromium
+from support.collector_server import Server
+
+ASKED = {"question": "How many seconds did the last page take?", "collect": {"minimum": 10}}
+MEAN = {
+    **ASKED,
+    "name": "mean",
+    "number": {"low": 0, "high": 30, "unit": "s", "goal": "mean"},
+    "oracle": {"epsilon": 1.0},
+}
+CELLS = {
+    **ASKED,
+    "name": "cells",
+    "number": {"low": 0, "high": 30, "bins": 16, "unit": "s", "apart": [0]},
+    "oracle": {"name": "wave", "epsilon": 2.0, "width": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    made = Server(tmp_path_factory.mktemp("collector"))
+    yield made
+    assert made.stop() == 0
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
+def test_a_number_is_answered_with_its_unit(browser, server, size, scheme):
+    server.publish(CELLS)
+    with Visitor(browser, server.url, viewport=size, color_scheme=scheme) as visitor:
+        page = visitor.open(f"{server.url}/s/cells")
+        field = page.get_by_label("A number from 0 to 30 s")
+        field.fill("3.2")
+        page.get_by_text("Counts as 1.875 to 3.75 s.").wait_for()
+        field.fill("0")
+        page.get_by_text("Counts as 0 s.").wait_for()
+        field.fill("99")
+        page.get_by_text("Counts as 30 s.").wait_for()
+        accessible(page)
+        page.get_by_role("button", name="See my report").click()
+        page.get_by_text("It rules out no answer: each of the 17 could have led to this report.").wait_for()
+        accessible(page)
+        page.get_by_role("button", name="Send this report").click()
+        page.get_by_role("heading", name="Thank you, this was sent").wait_for()
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
+def test_the_dashboard_shows_figures_histogram_and_cdf(browser, server, size, scheme):
+    draw = np.random.default_rng(1)
+    numbers = np.where(draw.random(4000) < 0.2, 0.0, draw.gamma(3, 3, 4000))
+    with Visitor(browser, server.url, viewport=size, color_scheme=scheme) as visitor:
+        for fields in (CELLS, MEAN):
+            survey = server.publish(fields)
+            assert server.send(survey, wire.encode(survey.privatize(numbers, rng=2), survey.version)).status_code == 200
+            page = visitor.open(f"{server.url}/#token={server.make_token('read')['token']}")
+            page.get_by_role("button", name="Sign out").wait_for()
+            page.goto(f"{server.url}/#/survey/{survey.name}/{survey.version}")
+            page.get_by_text("The mean is ", exact=False).first.wait_for()
+            rows = page.locator("tr", has=page.get_by_role("rowheader", name="Mean"))
+            assert " s" in rows.first.text_content()
+            assert page.get_by_role("heading", name="Histogram").is_visible() == (fields is CELLS)
+            if fields is CELLS:
+                page.get_by_role("rowheader", name="Median").wait_for()
+                assert page.locator("svg[aria-label^='Histogram of 17 cells'] .bar").count() == 17
+                assert page.locator("svg .band").count() == 1
+            accessible(page)

@@ -1,0 +1,165 @@
+"""Numbers: every figure is a sum of shares with the exact variance, and intervals cover what lies inside of cells."""
+
+import math
+
+import numpy as np
+import pytest
+
+import fldp
+from fldp import DomainError, ParameterError
+from fldp.data.number import Number, isotonic
+from fldp.data.scale import Scale
+from fldp.estimation.number_shares import wave_number
+
+
+def number_of(counts, scale=None, epsilon=2.0, seed=1):
+    """A number from a wave over the cells of a scale, of people who are counted there."""
+    scale = scale or Scale(0, len(counts), bins=len(counts), unit="s")
+    width = next(w for w in range(2, scale.size) if math.gcd(2 * w + 1, scale.size - 1) == 1)
+    oracle = fldp.Wave(epsilon, scale.size, width=width)
+    return wave_number(oracle.estimate(fldp.simulate(oracle, counts, rng=seed)), scale)
+
+
+COUNTS = [4000, 1000, 3000, 0, 2000, 6000, 0, 4000]
+
+
+def test_figures_are_sums_of_the_shares():
+    number = number_of(COUNTS)
+    shares = number.frequencies
+    assert number.cdf(3).value == pytest.approx(shares[:3].sum())
+    assert number.cdf(0).value == 0
+    assert number.cdf(8).value == pytest.approx(1)
+    assert number.share(2, 5).value == pytest.approx(shares[2:5].sum())
+    assert number.share(2.5, 5.25).value == pytest.approx(0.5 * shares[2] + shares[3:5].sum() + 0.25 * shares[5])
+    assert number.share(2.25, 2.75).value == pytest.approx(0.5 * shares[2])
+    assert number.cdf(2.25).value == pytest.approx(shares[:2].sum() + 0.25 * shares[2])
+    assert number.mean().value == pytest.approx(shares @ (np.arange(8) + 0.5))
+    assert number.histogram(4).shares == pytest.approx(shares.reshape(4, 2).sum(axis=1))
+
+
+def test_standard_errors_are_those_of_the_estimator():
+    number = number_of(COUNTS)
+    first = number.sum(range(3))
+    assert number.cdf(3).stderr == pytest.approx(first.stderr / number.n, rel=1e-6)
+    assert number.histogram().stderr == pytest.approx(
+        number.stderr / number.n, rel=0.02
+    )  # one plugs in repaired counts
+    population = number.cdf(3, people="population").stderr ** 2 - number.cdf(3).stderr ** 2
+    assert population == pytest.approx(0.4 * 0.6 / number.n, rel=0.1)
+    assert number.cdf_stderr()[[0, -1]].tolist() == [0, 0]
+
+
+def test_an_interval_inside_of_a_cell_covers_the_whole_cell():
+    number = number_of(COUNTS)
+    inside, before, after = number.cdf(4.5), number.cdf(4), number.cdf(5)
+    assert (inside.low, inside.high) == (before.low, after.high)
+    assert "inside of a cell" in inside.note
+    assert before.note is None
+    part = number.share(4.2, 4.8)
+    assert (part.low, part.high) == (0, number.share(4, 5).high)
+
+
+def test_the_ends_of_a_quantile_are_edges_that_the_cdf_allows():
+    number = number_of(COUNTS)
+    for q in (0.05, 0.2, 0.5, 0.73, 0.99):
+        value = number.quantile(q)
+        assert value.low <= value.value <= value.high
+        assert {value.low, value.high} <= set(number.scale.bounds.tolist())
+        band = [(edge, number.cdf(edge)) for edge in number.scale.bounds.tolist()]
+        assert all(cdf.value + (cdf.high - cdf.low) / 2 < q for edge, cdf in band if edge < value.low)
+        assert all(cdf.value - (cdf.high - cdf.low) / 2 >= q - 1e-12 for edge, cdf in band if edge > value.high)
+
+
+def test_values_apart_are_jumps_of_the_cdf():
+    scale = Scale(0, 8, bins=8, apart=(0,), unit="s")
+    number = number_of([5000, 1000, 3000, 0, 2000, 6000, 0, 4000, 0], scale)
+    assert number.cdf(0).value == pytest.approx(number.frequencies[0])
+    assert number.share(0, 8).value == pytest.approx(1)
+    assert number.quantile(0.1).value == 0
+    assert number.mean().value == pytest.approx(number.frequencies[1:] @ (np.arange(8) + 0.5))
+    assert number.histogram(2).labels() == ["0 s", "0 to 4 s", "4 to 8 s"]
+
+
+def test_a_band_holds_at_once_and_is_wider():
+    number = number_of(COUNTS)
+    band = number.band()
+    one = number.cdf(3)
+    assert band["edge"].tolist() == list(range(9))
+    assert band["low"][3] < one.low < one.value < one.high < band["high"][3]
+    z = (band["high"][3] - band["low"][3]) / 2 / one.stderr
+    assert z == pytest.approx(2.69, abs=0.01)  # 1 - 0.05/7 of a normal, two-sided
+    assert ((band["low"] >= 0) & (band["high"] <= 1)).all()
+
+
+def test_monotone_is_biased_and_keeps_the_intervals():
+    number = number_of(COUNTS, epsilon=0.5)
+    assert (np.diff(number.cdfs) < 0).any()
+    repaired = fldp.postprocess(number, "monotone")
+    assert isinstance(repaired, Number)
+    assert repaired.biased
+    assert repaired.original is number
+    assert (repaired.counts >= 0).all()
+    assert repaired.counts.sum() == pytest.approx(number.n)
+    assert (repaired.quantile(0.5), repaired.band()["low"].tolist()) == (
+        number.quantile(0.5),
+        number.band()["low"].tolist(),
+    )
+    assert repaired.cdf(3).low == number.cdf(3).low
+    with pytest.raises(
+        ParameterError, match="postprocess: method must be one of 'clip', 'norm-sub', 'simplex', got 'monotone'"
+    ):
+        fldp.postprocess(fldp.RR(1.0).estimate(fldp.RR(1.0).privatize([0, 1])), "monotone")
+
+
+def test_isotonic_is_the_nearest_that_never_falls():
+    draw = np.random.default_rng(2)
+    for _ in range(20):
+        heights = draw.normal(size=6)
+        found = isotonic(heights)
+        assert (np.diff(found) >= -1e-12).all()
+        others = np.sort(draw.normal(size=(2000, 6)), axis=1)
+        assert ((others - heights) ** 2).sum(axis=1).min() >= ((found - heights) ** 2).sum() - 1e-12
+
+
+def test_only_the_mean_where_only_that_was_asked():
+    scale = Scale(0, 10, bins=16, goal="mean", unit="s")
+    number = number_of([100] * 16, scale)
+    assert number.mean().note is None
+    for ask in (
+        lambda: number.cdf(3),
+        lambda: number.quantile(0.5),
+        lambda: number.share(1, 2),
+        number.band,
+        number.histogram,
+    ):
+        with pytest.raises(DomainError, match='needs a survey of the distribution; this one has goal = "mean"'):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda number: number.cdf(9), "at must be a number from 0 to 8, got 9"),
+        (lambda number: number.share(5, 4), "end must be at least start, 5, got 4"),
+        (lambda number: number.quantile(1), "q must be a number between 0 and 1, got 1"),
+        (lambda number: number.mean(people="all"), "people must be one of 'respondents', 'population', got 'all'"),
+        (lambda number: number.histogram(9), "bins must be an integer from 1 to 8, got 9"),
+    ],
+)
+def test_bad_questions_say_what_is_wrong(ask, told):
+    with pytest.raises(ParameterError, match=told):
+        ask(number_of(COUNTS))
+
+
+def test_numbers_show_themselves():
+    number = number_of(COUNTS)
+    text = str(number)
+    assert "mean" in text and "quantile 0.5" in text and "0 to 1 s" in text and "eta 1" in text  # noqa: PT018
+    assert "<table>" in number._repr_html_()
+    assert str(number.mean()).startswith("mean: ")
+    assert "within half a cell (0.5 s)" in str(number.mean())
+    assert "0 to 2 s" in str(number.histogram(4))
+    assert repr(number).startswith("<number in 8 cells from 20000 reports of Wave(")
+    few = number_of([3, 1, 0, 0, 1, 1, 0, 2], epsilon=0.5)
+    assert few.note.startswith("8 reports are too few: at epsilon 0.5, for shares of ranges,")
+    assert number.to_pandas()["label"][0] == "0 to 1 s"

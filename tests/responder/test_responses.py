@@ -161,7 +161,15 @@ def chi_square(counts, law, draws):
 @pytest.mark.parametrize(
     "oracle",
     [
-        *(fldp.RR(1.0), fldp.GRR(1.0, 5), fldp.OUE(1.0, 4), fldp.SUE(1.0, 4), fldp.SS(1.0, 7), fldp.HR(1.0, 6)),
+        *(
+            fldp.RR(1.0),
+            fldp.GRR(1.0, 5),
+            fldp.OUE(1.0, 4),
+            fldp.SUE(1.0, 4),
+            fldp.SS(1.0, 7),
+            fldp.SS(1.0, 7, set_size=4),
+            fldp.HR(1.0, 6),
+        ),
         *(fldp.PGR(1.0, 6), fldp.FHR(1.0, 5)),
     ],
     ids=lambda oracle: oracle.name,

@@ -29,6 +29,7 @@ _RESPONSES: dict[str, Callable[..., Response]] = {
 _OWN: dict[str, dict[str, Constraint]] = {
     "rr": {"domain_size": integer(2, 2)},
     "hr": {"blocks": power_of_two},
+    "ss": {"set_size": optional(integer(1, MAX_VALUES))},
     "fhr": {"items": one_of("spread", "paper"), "allow_exposure": flag},
     "fwr": {"eta": halving, "hash_bits": optional(integer(1, MAX_HASH_BITS)), "allow_exposure": flag},
     "hrr": {"eta": halving, "hash_bits": integer(1, 1), "allow_exposure": flag},

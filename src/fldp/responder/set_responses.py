@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import compress
 
+from fldp.errors import ParameterError
 from fldp.randomness.coins import SubsetCoin, exp_lower
 from fldp.randomness.word_pool import SECURE, WordSource
 from fldp.responder.response import Report, Response
@@ -42,7 +43,9 @@ def _rare_variance(power: Fraction, size: int, domain_size: int) -> Fraction:
     return (weight - power) * ((rest - 1) * weight + size * power) / (size * rest**2)
 
 
-def ss(title: str, epsilon: float, domain_size: int, *, source: WordSource = SECURE) -> Response:
+def ss(
+    title: str, epsilon: float, domain_size: int, *, set_size: int | None = None, source: WordSource = SECURE
+) -> Response:
     """Return the response of SS: a sorted set that names the value or not.
 
     >>> response = ss("SS", 1.0, 12)
@@ -50,7 +53,10 @@ def ss(title: str, epsilon: float, domain_size: int, *, source: WordSource = SEC
     >>> len(report), report == tuple(sorted(set(report))), len(response.pack(report))
     (3, True, 2)
     """
-    size, others, word = best_size(min(epsilon, 64.0), domain_size), domain_size - 1, source.word
+    size, others = set_size or best_size(min(epsilon, 64.0), domain_size), domain_size - 1
+    if size >= domain_size:
+        raise ParameterError(f"{title}: set_size must be below the number of values, {domain_size}, got {size}")
+    word = source.word
     keep, every = SubsetCoin.build(title, epsilon, size, domain_size).keep, range(domain_size)
     values = tuple(every) if domain_size <= _LISTED else every  # numbers that exist already are quicker to hand out
     joining = round(256 * size / others)

@@ -15,7 +15,6 @@ from fldp.support.validation import one_of
 
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
-    from fldp.oracles.base.oracle import Oracle
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
@@ -99,11 +98,6 @@ def _subject_of(chosen: dict[str, Any], shared: dict[str, Any]) -> "Subject | No
 
 takes_oracle = adds_options("subject", COMMON_OPTIONS, _subject_of)
 """Give an ``OracleCommand`` the options that name an oracle; it gets them as ``subject``, None if none was given."""
-
-
-def expected(subject: "Subject | None") -> "tuple[Oracle | None, str | None]":
-    """Return the oracle and the survey version that files must be of; None where any will do."""
-    return (subject.oracle, subject.version) if subject else (None, None)
 
 
 def needed(subject: "Subject | None") -> "Subject":

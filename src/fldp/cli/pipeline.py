@@ -16,7 +16,6 @@ from fldp.cli.options import (
     Since,
     Until,
     check_plot,
-    expected,
     needed,
     note,
     one_format,
@@ -116,7 +115,7 @@ def tally(
     """Add reports up. The same batch is never counted twice, nor the same file of a lake."""
     from fldp.distributed.tallying import tally_files
 
-    oracle, version = expected(subject)
+    oracle, version = (subject.oracle, subject.version) if subject else (None, None)
     if version is not None and survey_version not in (None, version):
         raise ParameterError(f"fldp: --survey is version {version}, not --survey-version {survey_version}")
     result = tally_files(
@@ -142,6 +141,7 @@ def merge(
     subject: "Subject | None" = None,
 ) -> None:
     """Add tallies up, exactly."""
+    from fldp.cli.subject import expected
     from fldp.wire import files as report_files
 
     with progress("merging", report_files.size_of(files)) as advance:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fldp.cli.options import expected
 from fldp.cli.oracle_options import build_oracle, flag_of
 from fldp.data.estimate import Estimate
 from fldp.data.fingerprints import as_candidates
@@ -90,6 +89,11 @@ class Subject:
         if self.candidates is None:
             return self.survey
         return replace(self.survey, oracle=self.listed, labels=self.candidates)
+
+
+def expected(subject: Subject | None) -> tuple[Oracle | None, str | None]:
+    """Return the oracle and the survey version that files must be of; None where any will do."""
+    return (subject.oracle, subject.version) if subject else (None, None)
 
 
 def read_tally(file: str, subject: Subject | None) -> files.Content:

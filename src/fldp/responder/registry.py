@@ -9,12 +9,12 @@ from fldp.responder.bit_responses import unary
 from fldp.responder.parity_responses import MAX_HASH_BITS, fhr, fhr_left, fwr, fwr_left, halving, hrr
 from fldp.responder.response import MAX_VALUES, Response
 from fldp.responder.set_responses import ss
-from fldp.responder.symbol_responses import grr, hr, olh, pgr, power_of_two
+from fldp.responder.symbol_responses import grr, hr, olh, pgr, power_of_two, rr
 from fldp.support.canonical_json import Json
 from fldp.support.validation import Constraint, flag, integer, one_of, optional, positive
 
 _RESPONSES: dict[str, Callable[..., Response]] = {
-    "rr": grr,
+    "rr": rr,
     "grr": grr,
     "hr": hr,
     "olh": olh,
@@ -58,8 +58,7 @@ def response(name: str, parameters: Mapping[str, Json], *, source: WordSource = 
     >>> response("rr", {"epsilon": 1.0}).draw(1) in (0, 1)
     True
     """
-    used = {"domain_size": 2, **parameters} if name == "rr" else parameters
-    chosen = {key: value for key, value in used.items() if key not in _UNUSED}
+    chosen = {key: value for key, value in parameters.items() if key not in _UNUSED}
     return _RESPONSES[name](title_of(name), **chosen, source=source)
 
 

@@ -117,10 +117,12 @@ def set_packer(domain_size: int, size: int) -> Callable[[Report], bytes]:
     """
     width = (domain_size - 1).bit_length()
     length, digits = -(-width * size // 8), f"0{width}b"
+    texts = [format(symbol, digits) for symbol in range(domain_size)] if domain_size <= _LISTED else None
+    text_of: Callable[[int], str] = texts.__getitem__ if texts else lambda symbol: format(symbol, digits)
 
     def pack(report: Report) -> bytes:
         # As text, since adding numbers one by one would take time that grows with the square of their number.
-        text = "".join([format(symbol, digits) for symbol in reversed(report)])  # type: ignore[arg-type]
+        text = "".join(map(text_of, reversed(report)))  # type: ignore[arg-type]
         return int(text, 2).to_bytes(length, "little")
 
     return pack

@@ -11,8 +11,18 @@ MAX_SYMBOLS = 2**32 - 1
 MAX_BLOCKS = 1 << 16
 
 
+def rr(title: str, epsilon: float, domain_size: int = 2, *, source: WordSource = SECURE) -> Response:
+    """Return the response of RR: the value, or the opposite one, as GRR on two values has it.
+
+    >>> rr("RR", 1.0).draw(1) in (0, 1)
+    True
+    """
+    keep, word = SymbolCoin.build(title, epsilon, 2).keep, source.word
+    return Response(domain_size, lambda value: value ^ (word() >= keep), symbol_packer(domain_size))
+
+
 def grr(title: str, epsilon: float, domain_size: int, *, source: WordSource = SECURE) -> Response:
-    """Return the response of GRR and RR: the value, or another one.
+    """Return the response of GRR: the value, or another one.
 
     >>> grr("GRR", 1.0, 5).draw(3) in range(5)
     True

@@ -36,7 +36,7 @@ class Collector:
         self._counting = Counting(store, clock, self.metrics, self.readiness.written, max_waiting=settings.max_waiting)
         searches = Searches(store, self.surveys.find, lambda: self.now)
         self._folder = Folder(store, self._survey, settings.fold_seconds, searches.go_on)
-        self._lake = LakeWriter(store, settings.lake, clock, parse=self.surveys.parsed) if settings.lake else None
+        self._lake = self._lake_writer() if settings.lake else None
         self._workers.submit(warming.start)
 
     def stop(self, seconds: float | None = None) -> list[str]:
@@ -51,6 +51,11 @@ class Collector:
         if not unfinished:
             self.store.close()
         return unfinished
+
+    def _lake_writer(self) -> LakeWriter:
+        settings = self.settings
+        assert settings.lake is not None
+        return LakeWriter(self.store, settings.lake, self.clock, parse=self.surveys.parsed, scratch=settings.scratch)
 
     def _survey(self, number: int) -> Survey | None:
         published = self.surveys.find(number)

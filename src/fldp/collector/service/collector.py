@@ -8,7 +8,7 @@ from fldp.collector.config.clock import Clock, day, system, text
 from fldp.collector.config.settings import Settings
 from fldp.collector.service import process, warming
 from fldp.collector.service.answers import Answers
-from fldp.collector.service.counting import Counting
+from fldp.collector.service.counting import Counting, SingleReport
 from fldp.collector.service.folding import Folder
 from fldp.collector.service.lake_writer import LakeWriter
 from fldp.collector.service.load import Load
@@ -17,7 +17,7 @@ from fldp.collector.service.readiness import Readiness
 from fldp.collector.service.search_rounds import Searches
 from fldp.collector.service.survey_cache import SurveyCache
 from fldp.collector.service.workers import Workers, stop_all
-from fldp.collector.storage.protocol import CollectorStore, Submission
+from fldp.collector.storage.protocol import CollectorStore, Submission, SubmissionResult
 from fldp.survey.survey import Survey
 
 
@@ -88,6 +88,10 @@ class Collector:
     async def count(self, submission: Submission, version: str) -> int:
         """Have a submission committed; return how many reports were accepted."""
         return await self._counting.count(submission, version, self.surveys, self.load.buffered)
+
+    def put_single(self, report: SingleReport) -> "asyncio.Future[SubmissionResult]":
+        """Begin to commit a single report; where it is not counted, ``count`` says why."""
+        return self._counting.put_single(report)
 
     @property
     def alive(self) -> bool:

@@ -54,6 +54,7 @@ tests: $(READY)
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(2 + os.cpu_count())")
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
+	@tools/need.sh postgresql wrk
 	@status=0; for part in core oracles heavy_hitters collector scale; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status
 
 figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures, a few minutes

@@ -1,20 +1,24 @@
-"""The collector under load: what durable costs beside not storing, on loopback, on this machine's cores.
+"""The collector under load, beside its limits, on loopback, on this machine's cores.
 
-    python bench/collector.py [--json FILE] [--minutes M]
+    python bench/collector.py [--json FILE] [--minutes M] [--only PART]
 
-Every ratio is of two servers that take turns in the same run; the load shares the cores with them. It exits with 1 if a
+Every ratio is of servers that take turns in the same run. The load is wrk, which shares the cores with them; so do
+other programs, perhaps, and therefore the processor's time of a request is shown beside the rates. It exits with 1 if a
 target is missed. A PostgreSQL server is started for the run, on the disk, with durable commits.
 """
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryFile
 from typing import Any
 
 from rich.console import Console
@@ -22,7 +26,7 @@ from rich.table import Table
 
 from command import machine, say
 from load import Load
-from served import EPSILON, VALUES, Served, collector, one_insert
+from served import EPSILON, VALUES, Served, bare, collector, one_insert
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -30,44 +34,92 @@ from support.postgres_server import PostgresServer
 
 CONNECTIONS, BATCH, BATCH_CONNECTIONS = 64, 100_000, 8
 SMALL_BATCH = 1_000  # a hundred thousand INSERTs would take minutes
-TURNS, SECONDS = 5, 4.0
-SINGLE_RATIO, BATCH_RATE, GROWTH = 0.5, 3e6, 1.1
+TURNS, SECONDS = 5, 4
+SQLITE_RATIO, POSTGRES_RATIO, BATCH_RATIO, BATCH_RATE, GROWTH = 0.4, 0.3, 0.5, 3e6, 1.1
+BUSY, TAIL = 0.8, 4.0  # a share of the capacity, and what p99 may be there of p50
+OVERLOAD, KEPT, MANY = 2.0, 0.9, 1000  # of the capacity; what is left of it then; connections
 
 Open = Callable[[], AbstractContextManager[Served]]
+Facts = dict[str, tuple[float, str, float]]
+CONSTANT, SQLITE, POSTGRES = "constant answer", "SQLite", "PostgreSQL"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a server: what came of its load, and the processor's time that went into it."""
+
+    load: Load
+    used: tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one server did with one kind of request: medians over the turns."""
+    """What one server did with one kind of request: medians over the turns; times of the processor are of a request."""
 
     server: str
     reports: int
     rate: float
     p50: float
     p99: float
+    processor: float
+    database: float
 
     @classmethod
-    def of(cls, server: str, reports: int, loads: Sequence[Load]) -> "Row":
+    def of(cls, server: str, reports: int, turns: Sequence[Turn]) -> "Row":
         """Sum up the turns."""
-        rate, p50, p99 = (
-            median(values)
-            for values in zip(*((load.rate, load.percentile(50), load.percentile(99)) for load in loads), strict=True)
-        )
-        return cls(server, reports, rate, p50, p99)
+        columns = [
+            (turn.load.rate, turn.load.p50, turn.load.p99, *(used / turn.load.requests for used in turn.used))
+            for turn in turns
+        ]
+        return cls(server, reports, *map(median, zip(*columns, strict=True)))
+
+
+def turn_of(served: Served, reports: int, connections: int, seconds: int = SECONDS, **options: Any) -> Turn:
+    """Load a server once."""
+    before = served.used
+    load = served.send(reports, connections, seconds, **options)
+    return Turn(load, tuple(after - start for after, start in zip(served.used, before, strict=True)))
 
 
 def by_turns(servers: dict[str, Open], reports: int, connections: int) -> list[Row]:
     """Load all servers, one after the other, again and again, so that a slow minute of the machine hits all."""
-    loads: dict[str, list[Load]] = {name: [] for name in servers}
+    turns: dict[str, list[Turn]] = {name: [] for name in servers}
     with ExitStack() as stack:
         running = {name: stack.enter_context(start()) for name, start in servers.items()}
         for served in running.values():
-            served.send(reports, connections, 1.0)  # loads what is compiled, and fills the pools
-        for turn in range(1, TURNS + 1):
-            say(f"{reports:,} a request, turn {turn} of {TURNS}")
+            served.send(reports, connections, 1)  # loads what is compiled, and fills the pools
+        for number in range(1, TURNS + 1):
+            say(f"{reports:,} a request, turn {number} of {TURNS}")
             for name, served in running.items():
-                loads[name].append(served.send(reports, connections, SECONDS))
-    return [Row.of(name, reports, found) for name, found in loads.items()]
+                turns[name].append(turn_of(served, reports, connections))
+    return [Row.of(name, reports, found) for name, found in turns.items()]
+
+
+def under_pressure(start: Open) -> tuple[list[Row], Facts]:
+    """Load a server with what it can take, with a part of that, and with more; by turns, each by the best just before.
+
+    A connection pauses between two requests, so that all together send at the wanted rate if answers take no time.
+    """
+    found: dict[str, list[Turn]] = {"all it can take": [], f"{BUSY:.0%} of it": [], f"{OVERLOAD:g} times it": []}
+    best, busy, over = found.values()
+    with start() as served:
+        served.send(1, CONNECTIONS, 1)
+        for number in range(1, TURNS + 1):
+            say(f"under pressure, turn {number} of {TURNS}")
+            best.append(turn_of(served, 1, CONNECTIONS))
+            rate = best[-1].load.rate
+            pause = max(0.0, CONNECTIONS / (BUSY * rate) - best[-1].load.p50 / 2)
+            busy.append(turn_of(served, 1, CONNECTIONS, pause=pause))
+            over.append(turn_of(served, 1, MANY, pause=MANY / (OVERLOAD * rate), refused=True))
+    rows = [Row.of(f"{SQLITE}, {name}", 1, turns) for name, turns in found.items()]
+    kept = median(after.load.rate / before.load.rate for after, before in zip(over, best, strict=True))
+    share = median(after.load.rate / before.load.rate for after, before in zip(busy, best, strict=True))
+    sent = median(after.load.answers / before.load.rate for after, before in zip(over, best, strict=True))
+    facts = {
+        f"p99 / p50 at {share:.0%} of the best rate": (median(t.load.p99 / t.load.p50 for t in busy), "at most", TAIL),
+        f"counted where {sent:.1f} times the best rate was answered / the best rate": (kept, "at least", KEPT),
+    }
+    return rows, facts
 
 
 def memory(minutes: float) -> tuple[int, int]:
@@ -85,48 +137,110 @@ def memory(minutes: float) -> tuple[int, int]:
 
 
 def _both(served: Served) -> None:
-    served.send(1, CONNECTIONS, 10.0)
-    served.send(BATCH, BATCH_CONNECTIONS, 5.0)
+    served.send(1, CONNECTIONS, 10)
+    served.send(BATCH, BATCH_CONNECTIONS, 5)
 
 
 def shown(title: str, rows: Sequence[Row]) -> Table:
     """Return rows as a table."""
-    made = Table("server", "reports a request", "requests/s", "reports/s", "p50", "p99", title=title)
+    columns = ("server", "reports a request", "requests/s", "reports/s", "p50", "p99", "its processor", "database's")
+    made = Table(*columns, title=title)
     for row in rows:
         reports = f"{row.rate * row.reports:,.0f}"
         latencies = f"{1000 * row.p50:.1f} ms", f"{1000 * row.p99:.1f} ms"
-        made.add_row(row.server, f"{row.reports:,}", f"{row.rate:,.1f}", reports, *latencies)
+        used = f"{1e6 * row.processor:,.0f} us", f"{1e6 * row.database:,.0f} us" if row.database else ""
+        made.add_row(row.server, f"{row.reports:,}", f"{row.rate:,.1f}", reports, *latencies, *used)
     return made
 
 
+@dataclass
+class Databases:
+    """A PostgreSQL server on the disk, with commits that last."""
+
+    server: PostgresServer
+
+    @contextmanager
+    def collector(self) -> Iterator[Served]:
+        """Run a collector on an empty database."""
+        with collector("--database", self.server.database()) as served:
+            served.others = self.server.processes
+            yield served
+
+    @contextmanager
+    def one_insert(self) -> Iterator[Served]:
+        """Run what somebody would write instead, on an empty database."""
+        with one_insert(self.server.database()) as served:
+            served.others = self.server.processes
+            yield served
+
+
 @contextmanager
-def databases() -> Iterator[Callable[[], str]]:
-    """Start a PostgreSQL server on the disk, with commits that last; return what makes an empty database in it."""
+def databases() -> Iterator[Databases]:
+    """Start a PostgreSQL server."""
     server = PostgresServer(on_disk=True, synchronous_commit="on", shared_buffers="256MB", max_wal_size="2GB")
     try:
-        yield server.database
+        yield Databases(server)
     finally:
         server.remove()
 
 
-def measure(database: Callable[[], str], minutes: float) -> tuple[list[Row], dict[str, Any]]:
-    """Return all rows, and what has a target."""
-    ours: dict[str, Open] = {
-        "SQLite": collector,
-        "without storing": lambda: collector(storing=False),
-        "PostgreSQL": lambda: collector("--database", database()),
-    }
-    instead: dict[str, Open] = {"PostgreSQL, one INSERT a report": lambda: one_insert(database())}
-    single = by_turns(ours | instead, 1, CONNECTIONS)
-    batches = by_turns(ours, BATCH, BATCH_CONNECTIONS)
-    batches += by_turns(instead, SMALL_BATCH, BATCH_CONNECTIONS)
-    early, late = memory(minutes)
+def single(database: Databases) -> tuple[list[Row], Facts]:
+    """Measure single reports beside the constant answer."""
+    rows = by_turns(
+        {
+            CONSTANT: partial(bare, "constant"),
+            SQLITE: collector,
+            POSTGRES: database.collector,
+            "without storing": partial(collector, storing=False),
+            f"{CONSTANT} by ASGI": partial(bare, "asgi"),
+            "PostgreSQL, one INSERT a report": database.one_insert,
+        },
+        1,
+        CONNECTIONS,
+    )
+    limit, sqlite, postgres = rows[:3]
     facts = {
-        "single durable / without storing": (single[0].rate / single[1].rate, "at least", SINGLE_RATIO),
-        "durable reports a second in batches": (batches[0].rate * BATCH, "at least", BATCH_RATE),
-        f"memory after {minutes:g} minutes / after {minutes / 5:g}": (late / early, "at most", GROWTH),
+        "single reports, SQLite / constant answer": (sqlite.rate / limit.rate, "at least", SQLITE_RATIO),
+        "single reports, PostgreSQL / constant answer": (postgres.rate / limit.rate, "at least", POSTGRES_RATIO),
     }
-    return [*single, *batches], facts
+    return rows, facts
+
+
+def batches(database: Databases) -> tuple[list[Row], Facts]:
+    """Measure batches beside reading the body and tallying it."""
+    rows = by_turns(
+        {
+            "body read and tallied": partial(bare, "tally"),
+            SQLITE: collector,
+            "without storing": partial(collector, storing=False),
+            POSTGRES: database.collector,
+        },
+        BATCH,
+        BATCH_CONNECTIONS,
+    )
+    rows += by_turns({"PostgreSQL, one INSERT a report": database.one_insert}, SMALL_BATCH, BATCH_CONNECTIONS)
+    facts = {
+        "batches, SQLite / body read and tallied": (rows[1].rate / rows[0].rate, "at least", BATCH_RATIO),
+        "durable reports a second in batches, SQLite": (rows[1].rate * BATCH, "at least", BATCH_RATE),
+    }
+    return rows, facts
+
+
+def synced() -> Iterator[float]:
+    """Yield the seconds that the disk takes for 4 KiB: what every commit waits for."""
+    with TemporaryFile() as file:
+        for _ in range(50):
+            file.write(bytes(4096))
+            file.flush()
+            start = time.perf_counter()
+            os.fdatasync(file.fileno())
+            yield time.perf_counter() - start
+
+
+def watched(minutes: float) -> tuple[list[Row], Facts]:
+    """Measure the memory."""
+    early, late = memory(minutes)
+    return [], {f"memory after {minutes:g} minutes / after {minutes / 5:g}": (late / early, "at most", GROWTH)}
 
 
 def main() -> int:
@@ -134,22 +248,41 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure the collector under load.")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the answers to this file")
     parser.add_argument("--minutes", type=float, default=10.0, help="of load while memory is watched")
+    parser.add_argument("--only", choices=("single", "pressure", "batches", "memory"), help="measure only this")
     given = parser.parse_args()
+    rows: list[Row] = []
+    facts: Facts = {}
     with databases() as database:
-        rows, facts = measure(database, given.minutes)
-    screen = Console(width=None if sys.stdout.isatty() else 130)
+        parts: dict[str, Callable[[], tuple[list[Row], Facts]]] = {
+            "single": partial(single, database),
+            "pressure": partial(under_pressure, collector),
+            "batches": partial(batches, database),
+            "memory": partial(watched, given.minutes),
+        }
+        for name, part in parts.items():
+            if given.only in (None, name):
+                more, found = part()
+                rows += more
+                facts |= found
+    return report(rows, facts, given.json)
+
+
+def report(rows: Sequence[Row], facts: Facts, file: Path | None) -> int:
+    """Show what was found; return 1 if a target is missed."""
+    screen = Console(width=None if sys.stdout.isatty() else 150)
     screen.print(shown(f"FHR, {VALUES:,} values, eps = {EPSILON:g}", rows))
     screen.print(
-        f"{CONNECTIONS} connections for single reports, {BATCH_CONNECTIONS} for batches; medians of {TURNS} turns"
+        f"{CONNECTIONS} connections for single reports, {BATCH_CONNECTIONS} for batches; medians of {TURNS} turns of"
+        f" {SECONDS} s; a file is on the disk {1000 * median(synced()):.2f} ms after a page was written to it"
     )
     missed = False
     for name, (found, word, limit) in facts.items():
         met = found >= limit if word == "at least" else found <= limit
         missed |= not met
         screen.print(f"{name}: {found:,.3g}, {word} {limit:,g}: {'pass' if met else 'MISS'}")
-    if given.json:
+    if file:
         record = {"machine": machine(), "rows": [vars(row) for row in rows], "facts": facts}
-        given.json.write_text(json.dumps(record, indent=2) + "\n")
+        file.write_text(json.dumps(record, indent=2) + "\n")
     return int(missed)
 
 

@@ -1,21 +1,22 @@
 """Servers to be measured: each is a process of its own with a folder of its own, and ends with its block."""
 
 import json
+import os
 import resource
-import secrets
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import httpx
 
 from fldp import Survey, wire
-from load import Load, requests, send
+from load import Load, send
 
 VALUES, EPSILON = 1023, 1.0
 SURVEY = {
@@ -26,26 +27,44 @@ SURVEY = {
     "collect": {"minimum": 1},
 }
 HERE = Path(__file__).parent
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+@cache
+def body_of(reports: int) -> tuple[Survey, bytes]:
+    """Return the survey, and a batch of so many reports."""
+    survey = Survey.from_dict(SURVEY)
+    values = [number % VALUES for number in range(reports)]
+    return survey, wire.encode(survey.oracle.privatize(values), survey.version)
+
+
+def processor(process: int) -> float:
+    """Return the seconds of the processor that a process has used, all of its threads together."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICK
 
 
 @dataclass
 class Served:
-    """A server that runs."""
+    """A server that runs. ``others`` are the processes that work for it, such as those of its database."""
 
     process: "subprocess.Popen[str]"
     port: int
-    survey: Survey
+    others: Callable[[], Sequence[int]] = field(default=tuple)
 
-    def send(self, reports: int, connections: int, seconds: float) -> Load:
+    def send(self, reports: int, connections: int, seconds: int, pause: float = 0.0, *, refused: bool = False) -> Load:
         """Send batches of so many reports, one after the other on each connection."""
-        values = [number % VALUES for number in range(reports)]
-        body = wire.encode(self.survey.oracle.privatize(values), self.survey.version)
-        path = f"/v1/versions/{self.survey.version}/reports"
-        source = requests(path, body, secrets.token_hex(8))
-        found = send(self.port, source, connections=connections, seconds=seconds)
-        if found.refused:
-            raise RuntimeError(f"{found.refused} of {len(found.times)} requests were refused")
+        survey, body = body_of(reports)
+        url = f"http://127.0.0.1:{self.port}/v1/versions/{survey.version}/reports"
+        found = send(url, body, connections=connections, seconds=seconds, pause=pause)
+        if found.broken or (found.refused and not refused):
+            raise RuntimeError(f"{found.refused} of {found.requests} requests were refused, {found.broken} broken off")
         return found
+
+    @property
+    def used(self) -> tuple[float, float]:
+        """The seconds of the processor that it has used so far, and those that work for it."""
+        return processor(self.process.pid), sum(map(processor, self.others()))
 
     @property
     def resident(self) -> int:
@@ -70,10 +89,20 @@ def collector(*flags: str, storing: bool = True) -> Iterator[Served]:
         token = Path(folder) / "admin.token"
         where = ["--data", folder, "--port", str(port), "--admin-token-file", str(token)]
         with _process([*start, "serve", *where, "--log", "false", *flags]) as process:
-            survey = Survey.from_dict(SURVEY)
             headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
             httpx.post(f"http://127.0.0.1:{port}/v1/surveys", json=SURVEY, headers=headers).raise_for_status()
-            yield Served(process, port, survey)
+            yield Served(process, port)
+
+
+@contextmanager
+def bare(kind: str) -> Iterator[Served]:
+    """Run the same HTTP server around a function: ``constant`` answers, ``tally`` decodes and adds up before."""
+    port = free_port()
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "survey.json"
+        file.write_text(json.dumps(SURVEY))
+        with _process([str(HERE / "bare.py"), kind, str(port), str(file)]) as process:
+            yield Served(process, port)
 
 
 @contextmanager
@@ -84,7 +113,7 @@ def one_insert(database: str) -> Iterator[Served]:
         file = Path(folder) / "survey.json"
         file.write_text(json.dumps(SURVEY))
         with _process([str(HERE / "one_insert.py"), database, str(port), str(file)]) as process:
-            yield Served(process, port, Survey.from_dict(SURVEY))
+            yield Served(process, port)
 
 
 @contextmanager

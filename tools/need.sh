@@ -68,6 +68,12 @@ need_java() {
     have_java || give_up "Java 17"
 }
 
+need_wrk() {
+    command -v wrk >/dev/null 2>&1 && return
+    begin wrk
+    install wrk || give_up wrk
+}
+
 for name in "$@"; do
     case $name in
         chromium) need_chromium ;;
@@ -75,6 +81,7 @@ for name in "$@"; do
         nginx) need_nginx ;;
         node) need_node ;;
         postgresql) need_postgresql ;;
+        wrk) need_wrk ;;
         *) say "unknown: $name" >&2; exit 2 ;;
     esac
 done

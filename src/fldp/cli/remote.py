@@ -178,7 +178,11 @@ def export(
     until: Until = None,
     output: Annotated[str | None, typer.Option("-o", "--output", help="A file; by default standard output.")] = None,
     lake: Annotated[
-        Path | None, typer.Option("--lake", help="A folder: a file for every day that is over, by survey version.")
+        str | None,
+        typer.Option(
+            "--lake",
+            help="A folder, or an address such as s3://bucket/lake: a file for every day that is over, by version.",
+        ),
     ] = None,
     data: Data = None,
     database: Url = None,
@@ -212,7 +216,7 @@ def export(
         note(f"{size:,} bytes of reports of survey version {published.version[:12]}")
 
 
-def _from_store(lake: Path, name: str | None, data: Path | None, database: str | None) -> None:
+def _from_store(lake: str, name: str | None, data: Path | None, database: str | None) -> None:
     from fldp.cli.serve import open_store
     from fldp.collector.config.clock import day, system
     from fldp.collector.service.lake_writer import GRACE, write_lake
@@ -229,7 +233,7 @@ def _from_store(lake: Path, name: str | None, data: Path | None, database: str |
     _summary(lake, done)
 
 
-def _summary(lake: Path, days: Iterable[str]) -> None:
+def _summary(lake: str, days: Iterable[str]) -> None:
     """Print the number of days by what became of them."""
     counts = Counter(days)
     note(f"{lake}: " + (", ".join(f"{n:,} days {state}" for state, n in counts.items()) or "no day is over yet"))

@@ -59,11 +59,13 @@ def serve(
             note(mistake)
         raise typer.Exit(1 if check else 2) from None
     folders = {"data": settings.data if settings.database is None else None, "lake": settings.lake}
-    needed = {name: folder for name, folder in folders.items() if folder is not None}
+    needed = {name: folder for name, folder in folders.items() if isinstance(folder, Path)}
     for name, folder in needed.items():
         if not writable(folder) and (folder.exists() or not writable(folder.parent)):
             note(f"serve: {name} must be a folder that can be written to, or made inside of one, got {str(folder)!r}")
             raise typer.Exit(1 if check else 2)
+    if isinstance(settings.lake, str):
+        _check_lake(settings.lake)
     if check:
         for name, value in asdict(settings).items():
             typer.echo(f"{name} = {value}")
@@ -77,6 +79,12 @@ def serve(
     else:
         server.run(settings, _print_line)
     server.exit_now()
+
+
+def _check_lake(address: str) -> None:
+    from fldp.distributed.lake.writing import check_lake
+
+    check_lake(address)
 
 
 def make_folder(folder: Path) -> None:

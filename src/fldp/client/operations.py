@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, BinaryIO, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from fldp import wire
 from fldp.client import replies, requests
@@ -25,7 +25,8 @@ from fldp.client.uploading import PIECE_BYTES, Run, Sent, Upload, UploadPart, ch
 from fldp.data.estimate import Estimate
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Reports, Tally
-from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window, day_file
+from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Window
+from fldp.distributed.lake.writing import day_name, reports_in, whole_output
 from fldp.errors import CollectorError
 from fldp.oracles.base.oracle import Oracle
 from fldp.participant.choice import Choice
@@ -37,7 +38,6 @@ from fldp.support.identifiers import SURVEY_NAME, VERSION
 from fldp.support.progress import Progress, ignore
 from fldp.support.validation import fail, integer
 from fldp.survey.survey import Survey, SurveyError
-from fldp.wire import parquet
 
 if TYPE_CHECKING:
     from fldp.client import AsyncClient, Client
@@ -357,34 +357,39 @@ class Operations:
         """Save the raw reports of every UTC day that is over in a file of its own, and return what became of each day.
 
         Days are ``"written"``, ``"there already"`` with all of their reports, or have ``"too few reports"``. What was
-        interrupted can be called again: files are whole or not there, and a day is never in two of them.
+        interrupted can be called again: files are whole or not there, and a day is never in two of them. The folder may
+        be an address that fsspec knows, such as ``s3://bucket/lake``.
         """
         window, today = Window.of(None, since, until), datetime.now(UTC).date().isoformat()
         asked = await self._resolved(survey)
         past = [(day, n) for day, n in await self._days(asked) if day < today and window.has(f"day={day}")]
-        return {day: await self._saved_day(asked, Path(folder), day, n, progress) for day, n in past}
+        return {day: await self._saved_day(asked, folder, day, n, progress) for day, n in past}
 
-    async def _saved_day(self, survey: Survey | str, folder: Path, day: str, n: int | None, progress: Progress) -> str:
-        path = day_file(folder, version_of(survey), day)
+    async def _saved_day(
+        self, survey: Survey | str, folder: str | Path, day: str, n: int | None, progress: Progress
+    ) -> str:
+        name = day_name(folder, version_of(survey), day)
         if n is None:
             return TOO_FEW
-        if parquet.count(path, version_of(survey)) == n:
+        if reports_in(name, version_of(survey)) == n:
             return THERE
         request = requests.asking("export", version_of(survey), since=day, until=day)
         try:
-            await self._saved(replace(request, most=MAX_EXPORT), path, "parquet", progress, folders=True)
+            with whole_output(name) as file:
+                await self._into(file, replace(request, most=MAX_EXPORT), "parquet", progress)
         except CollectorError as error:
             if error.kind is None or not error.kind.endswith("too-few"):  # with merged tallies there were enough
                 raise
             return TOO_FEW
         return WRITTEN
 
-    async def _saved(
-        self, request: Request, path: str | Path, form: str, progress: Progress, *, folders: bool = False
-    ) -> int:
-        with open_output(str(path), folders=folders) as file:
-            saved = Saved(file, form, progress)
-            await self._line.ask(replace(request, sink=saved), lambda _: saved.check())
+    async def _saved(self, request: Request, path: str | Path, form: str, progress: Progress) -> int:
+        with open_output(str(path)) as file:
+            return await self._into(file, request, form, progress)
+
+    async def _into(self, file: BinaryIO, request: Request, form: str, progress: Progress) -> int:
+        saved = Saved(file, form, progress)
+        await self._line.ask(replace(request, sink=saved), lambda _: saved.check())
         return saved.size
 
     @ClientOperation

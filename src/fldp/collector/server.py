@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import gc
 import logging
 import math
 import os
@@ -23,7 +24,7 @@ from granian.server.embed import Server
 from fldp.collector.app import create_app
 from fldp.collector.config.clock import Clock, system
 from fldp.collector.config.settings import Settings
-from fldp.collector.service import logs, tokens
+from fldp.collector.service import logs, tokens, warming
 from fldp.collector.service.collector import Collector
 from fldp.collector.storage.open_store import serve_store
 from fldp.collector.storage.protocol import CollectorStore, StoreError
@@ -35,6 +36,7 @@ _SHOWN = "admin token, shown this once: {}"
 _WRITTEN = "the admin token is in {}"
 _MISSING = "there is no admin token: 'fldp token create admin {}' makes one, also while the collector runs"
 
+_GARBAGE = 10_000, 20, 20  # new objects until the youngest are looked at, and how often until older ones are
 _MAX_RESERVE = 2.0  # seconds
 _OTHER_FILES = 256  # that a collector has open beside its connections
 
@@ -48,7 +50,7 @@ def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began | N
     Return within ``stop_seconds`` of the signal. Threads that have not ended by then are named in what it returns. A
     process that serves ends by ``exit_now``.
     """
-    logs.configure(settings.log, settings.audit)
+    logs.configure(settings.log, settings.audit, settings.log_every)
     allow_connections(settings.max_connections)
     settings = replace(settings, host=bindable(settings.host, settings.port))
     with _alone(settings.data) if settings.database is None else nullcontext():
@@ -58,12 +60,22 @@ def run(settings: Settings, say: Say, clock: Clock = system, *, began: Began | N
         collector = Collector(settings, store, clock)
         stopping = _Stopping(settings.stop_seconds)
         try:
-            asyncio.run(_serve(collector, stopping, lambda url: _announce(url, secret, line, say, began)))
+            with asyncio.Runner(loop_factory=loop_factory()) as runner:
+                runner.run(_serve(collector, stopping, lambda url: _announce(url, secret, line, say, began)))
         finally:
             unfinished = collector.stop(stopping.left)
         ignore_signals()
         logs.log.info("stopped", extra={"dropped": stopping.dropped, "unfinished": unfinished})
     return unfinished
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return what makes the event loop: uvloop's where it is installed, else Python's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def _first_token(
@@ -154,14 +166,26 @@ async def _serve(collector: Collector, stopping: _Stopping, announce: Say) -> No
     await listening(settings.host, settings.port, serving)
     protocol = "https" if settings.tls_certificate else "http"
     announce(f"{protocol}://{shown_host(settings.host)}:{settings.port}")
+    settling = loop.create_task(collector.heavy(_settle_memory))
     waiting = loop.create_task(stopped.wait())
     await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
+    settling.cancel()
     stopping.begin()
     collector.stopping = True
     logs.log.info("stopping", extra={"open": collector.open})
     server.stop()  # type: ignore[no-untyped-call]
     await _finish(collector, serving, stopping)
+
+
+def _settle_memory() -> None:
+    """Have the garbage collector pass over all that is loaded, and look at what is new less often.
+
+    By default it looks at all objects of compilers and libraries again and again, while all threads stand still.
+    """
+    warming.start()
+    gc.freeze()
+    gc.set_threshold(*_GARBAGE)
 
 
 def heed_signals(loop: asyncio.AbstractEventLoop, stopped: asyncio.Event) -> None:

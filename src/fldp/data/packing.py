@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fldp.data.formats import Array, ReportFormat
+from fldp.data.formats import Array, ReportFormat, read_only
 from fldp.numerics.kernels import ONE, U64, ZERO, Kernel
 
 _EIGHT, _BYTE = U64(8), U64(255)
@@ -125,6 +125,21 @@ def unpack(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array, bool
     data = layout.empty(count)
     rest = _for_work(_unpack, count, layout.widths)(packed, layout.widths, data.reshape(count, -1))
     return data, rest == 0
+
+
+def unpack_each(layout: ReportFormat, packed: Bytes, count: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the data of reports that were packed one by one, not yet checked, and whether the padding of each is zero.
+
+    >>> import fldp
+    >>> layout = fldp.GRR(epsilon=1.0, domain_size=16).report_format
+    >>> unpack_each(layout, np.array([1, 2, 31], np.uint8), 3)
+    (array([ 1,  2, 15], dtype=uint8), array([ True,  True, False]))
+    """
+    padding = -layout.bits % 8
+    if not padding:
+        return unpack(layout, packed, count)[0], np.ones(count, np.bool_)
+    columns, _ = unpack_columns(packed, read_only(np.append(layout.widths, np.uint8(padding))), count)
+    return from_columns(layout, columns[:, :-1]), columns[:, -1] == 0
 
 
 def as_columns(data: Array) -> Array:

@@ -217,6 +217,11 @@ def kind_of(start: bytes) -> int:
     return start[5] if len(start) >= 6 and start[:5] == MAGIC + bytes([FORMAT]) else 0
 
 
+def preamble(file: BinaryIO, kind: int, oracle: Oracle, survey: str | None) -> None:
+    """Write how a batch of reports or a tally begins."""
+    _Output(file).preamble(kind, oracle, survey)
+
+
 class _Output:
     """A file, and the hash of what was written to it."""
 

@@ -153,9 +153,17 @@ def count(path: Path, survey: str, number: int | None = None) -> int | None:
     """
     try:
         with path.open("rb") as file:
-            table = open_table(file)
-            named = about(table)
-    except (OSError, WireError):
+            return count_in(file, survey, number)
+    except OSError:
+        return None
+
+
+def count_in(file: "BinaryIO | RawIOBase | NativeFile", survey: str, number: int | None = None) -> int | None:
+    """Return the number of reports of a survey in an open file, as ``count`` does."""
+    try:
+        table = open_table(file)
+        named = about(table)
+    except WireError:
         return None
     if named is None or named[1] != survey:
         return None

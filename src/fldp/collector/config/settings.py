@@ -46,6 +46,14 @@ def _folder(owner: str, name: str, value: Any) -> Path:
     return Path(value)
 
 
+def _lake(owner: str, name: str, value: Any) -> Path | str:
+    if not isinstance(value, str) or "://" not in value:
+        return _folder(owner, name, value)
+    if "@" in value.partition("://")[2].partition("/")[0]:  # logs and errors name the address
+        raise fail(owner, name, "an address without a user and a password", value, secret=True)
+    return value
+
+
 def _database(owner: str, name: str, value: Any) -> Database:
     try:
         return Database(str(value))
@@ -95,7 +103,11 @@ class Settings:
     # FLDP_DATA is taken: it names the folder of the datasets, where no collector should put its database.
     data: Path = _setting(Path("."), _folder, "the folder of the database", "FLDP_SERVE_DATA")  # noqa: RUF009
     database: Database | None = _setting(None, _database, "a PostgreSQL database, instead")  # noqa: RUF009
-    lake: Path | None = _setting(None, _folder, "a folder for the reports of days that are over, as Parquet")  # noqa: RUF009
+    lake: Path | str | None = _setting(  # noqa: RUF009
+        None,
+        _lake,
+        "a folder, or an address such as s3://bucket/lake, for the reports of days that are over, as Parquet",
+    )
     host: str = _setting("127.0.0.1", line, "the address to listen on")
     port: int = _setting(8080, _whole(1, 65535), "the port to listen on")
     max_body: int = _setting(64 * MiB, _whole(1024, 1 << 30), "bytes of the body of one request")
@@ -125,6 +137,7 @@ class Settings:
         None, _new_file, "where a first admin token is written, for its owner alone; nothing is overwritten"
     )
     log: bool = _setting(True, _flag, "log requests, as JSON lines on standard error")
+    log_every: int = _setting(1, _whole(1, 10**9), "log one of so many requests that went well, and all others")
     audit: bool = _setting(True, _flag, "log who administers what, even if requests are not logged")
     log_senders: bool = _setting(False, _flag, "log addresses and user agents too: this identifies people")
 

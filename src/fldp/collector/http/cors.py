@@ -16,9 +16,13 @@ _MAX_AGE = "600"
 def allowed(scope: Scope) -> dict[str, str]:
     """Return the headers that let a page read this answer, if its survey names the page's origin."""
     origins = scope["state"]["origins"]
+    return readable(origins, Headers(scope=scope).get("origin", "")) if origins else {}
+
+
+def readable(origins: Sequence[str], origin: str) -> dict[str, str]:
+    """Return the headers that let a page of this origin read an answer, if a survey has these origins."""
     if not origins:
         return {}
-    origin = Headers(scope=scope).get("origin", "")
     varies = {"Vary": "Origin"}
     return varies | {"Access-Control-Allow-Origin": origin} if origin in origins else varies
 

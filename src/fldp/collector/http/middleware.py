@@ -5,7 +5,7 @@ import time
 from collections.abc import MutableMapping
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Router
@@ -13,8 +13,12 @@ from starlette.types import Receive, Scope, Send
 
 from fldp.collector.config.proxies import scheme, sender
 from fldp.collector.http import audit
-from fldp.collector.http.bodies import patience
 from fldp.collector.http.cors import allowed, preflight
+from fldp.collector.http.headers import HEADERS as HEADERS
+from fldp.collector.http.headers import completed
+from fldp.collector.http.patience import patience
+from fldp.collector.http.short_way import ROUTE, Again, ShortWay
+from fldp.collector.service import logs
 from fldp.collector.service.answers import AbandonedError
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.load import Slot
@@ -23,13 +27,6 @@ from fldp.collector.service.problems import Problem, busy, unavailable
 from fldp.collector.storage.protocol import StoreError
 from fldp.errors import FldpError
 
-HEADERS = {
-    "x-content-type-options": "nosniff",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    "referrer-policy": "no-referrer",
-    "server": "fldp",
-}
-_RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 HUNG_UP = 499  # what the log and the metrics say of a client that did not wait; nothing is sent
 _PIECE = 1 << 18
 _UNLIMITED = ("/healthz", "/readyz", "/metrics")
@@ -41,44 +38,58 @@ class Gate:
 
     def __init__(self, router: Router, collector: Collector) -> None:
         self.router, self.collector = router, collector
+        self._short_way = ShortWay(collector)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, whatever it is."""
         if scope["type"] != "http":
             return
-        scope["app"] = self  # the router then raises what is not found, and this answers it
+        sent = self._short_way.head(scope)
+        again = Again(receive) if sent is None else await self._short_way.count(sent, receive, send)
+        if again is not None:
+            scope["state"] = {"origins": sent.origins, "route": ROUTE} if sent else {"origins": (), "route": "other"}
+            await self._go(again, scope, send)
+
+    async def _go(self, again: Again, scope: Scope, send: Send) -> None:
+        """Answer a request the long way."""
         passage = _Passage(self.collector, scope, send)
-        scope["state"] = {"slot": passage.slot, "origins": (), "route": "other"}  # request.state of the routes
+        scope["state"].update(slot=passage.slot, waited=again.waited)  # request.state of the routes
         task = asyncio.current_task()
         assert task is not None
         self.collector.requests.add(task)
         try:
-            await self._pass(passage, scope, receive)
+            await self._pass(passage, scope, again)
         except asyncio.CancelledError:
             if passage.status or not self.collector.stopping:
                 raise
             # Whether a report was counted is not known here, so this must not look like a mistake: send it again.
-            await passage.refuse(busy("the collector is stopping, try again"), receive)
+            await passage.refuse(busy("the collector is stopping, try again"), again.receive)
         finally:
             self.collector.requests.discard(task)
             passage.slot.leave()
             passage.record()
 
-    async def _pass(self, passage: "_Passage", scope: Scope, receive: Receive) -> None:
+    async def _pass(self, passage: "_Passage", scope: Scope, again: Again) -> None:
         try:
-            if scope["path"] not in _UNLIMITED:
-                passage.slot.take()
-            if scope["method"] == "OPTIONS" and (answer := await preflight(self.collector, scope)):
-                await answer(scope, receive, passage.send)
-                return
-            await self.router(scope, receive, passage.send)
+            if again.failure is not None:
+                raise again.failure
+            await self._answer(passage, scope, again.receive)
         except AbandonedError:
             passage.status = passage.status or HUNG_UP
         except Exception as error:
             if not passage.status:
-                await passage.refuse(error, receive)
+                await passage.refuse(error, again.receive)
             elif not isinstance(error, ClientDisconnect | OSError):
                 log.error("an answer was cut short", exc_info=error)
+
+    async def _answer(self, passage: "_Passage", scope: Scope, receive: Receive) -> None:
+        scope["app"] = self  # the router then raises what is not found, and this answers it
+        if scope["path"] not in _UNLIMITED:
+            passage.slot.take()
+        if scope["method"] == "OPTIONS" and (answer := await preflight(self.collector, scope)):
+            await answer(scope, receive, passage.send)
+            return
+        await self.router(scope, receive, passage.send)
 
 
 class _Passage:
@@ -94,14 +105,8 @@ class _Passage:
         """Send a part of the answer, with the headers that all answers have."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            sent = message.get("headers", [])
-            own = {name for name, _ in sent}  # a page has a policy of its own
-            raw = message["headers"] = [*sent, *(pair for pair in _RAW_HEADERS if pair[0] not in own)]
-            headers = MutableHeaders(raw=raw)
-            headers.setdefault("Cache-Control", "no-store")
-            headers.update(allowed(self._scope))
-            if scheme(self._scope, self._collector.settings.trusted_proxies) == "https":
-                headers["Strict-Transport-Security"] = "max-age=31536000"
+            used = scheme(self._scope, self._collector.settings.trusted_proxies)
+            message["headers"] = completed(message.get("headers", []), allowed(self._scope), used)
             self.slot.leave()  # the work is done, and nobody else waits for this client
         if message.get("more_body") or len(message.get("body", b"")) > _PIECE:
             await self._send_slowly(message)
@@ -127,12 +132,16 @@ class _Passage:
         route = self._scope["state"]["route"]
         method = self._scope["method"] if self._scope["method"] in _METHODS else "other"
         self._collector.metrics.request(route, method, self.status, seconds)
-        fields = {"route": route, "method": method, "status": self.status, "milliseconds": round(1000 * seconds, 1)}
-        if self._collector.settings.log_senders:
-            fields["peer"] = str(sender(self._scope, self._collector.settings.trusted_proxies) or "unknown")
-            fields["agent"] = Headers(scope=self._scope).get("user-agent", "")[:200]
-        log.info("request", extra=fields)
+        logs.request(route, method, self.status, round(1000 * seconds, 1), **self._sender())
         audit.write(self._scope, self.status)
+
+    def _sender(self) -> dict[str, str]:
+        """What says who asks, if that is to be logged."""
+        settings = self._collector.settings
+        if not settings.log_senders:
+            return {}
+        agent = Headers(scope=self._scope).get("user-agent", "")[:200]
+        return {"peer": str(sender(self._scope, settings.trusted_proxies) or "unknown"), "agent": agent}
 
 
 def _problem(error: Exception) -> Problem:

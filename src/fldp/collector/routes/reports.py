@@ -1,6 +1,5 @@
 """POST .../reports and .../merge: reports, and tallies of other collectors, are counted once."""
 
-import hashlib
 import io
 from functools import partial
 from typing import Any
@@ -13,8 +12,8 @@ from fldp.collector.http.access import sender
 from fldp.collector.http.bodies import body_of, idempotency_key, media_type
 from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.service.problems import Problem, bad_parameter
-from fldp.collector.service.survey_cache import PublishedSurvey
-from fldp.collector.storage.protocol import Submission
+from fldp.collector.service.survey_cache import MAX_SINGLE, PublishedSurvey
+from fldp.collector.storage.protocol import Submission, request_hashes
 from fldp.collector.storage.segments import in_order
 from fldp.data.reports import Reports, Tally
 from fldp.errors import WireError
@@ -23,7 +22,6 @@ from fldp.interface.operations import BYTES
 from fldp.oracles.base.ticket_words import fits
 from fldp.survey.survey import Survey
 
-_SMALL = 1024  # bytes of a body that is read sooner than it could be handed to a thread
 _MAX_MERGED, _MAX_EACH = 10**12, 1 << 12  # reports of a merged tally; what one of them can add to a number of it
 
 
@@ -43,7 +41,7 @@ async def send_reports(call: Call[Query, None]) -> Response:
     async with body_of(collector, request, collector.settings.max_body) as body:
         most = 1 if ticket else collector.settings.max_reports
         work = partial(_read, published, key, body, most)
-        hashes, reports = work() if len(body) <= _SMALL else await collector.heavy(work)
+        hashes, reports = work() if len(body) <= MAX_SINGLE else await collector.heavy(work)
         if ticket and not len(reports):
             raise Problem(422, "malformed", "a ticket is for one report, and the batch has none; it is not spent")
         check_derived(published.survey, reports, request.headers.get("fldp-ticket", ""))
@@ -64,15 +62,8 @@ def check_derived(survey: Survey, reports: Reports, ticket: str) -> None:
         raise Problem(422, "not-derived", "the masks or the seed of the report must be those that its ticket decides")
 
 
-def _hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
-    """Return the stored hashes of a key and of a body; the latter reveals nothing without the key."""
-    mixed = hashlib.sha256(b"body\0" + kind + b"\0" + key + b"\0")
-    mixed.update(body)
-    return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
-
-
 def _read(published: PublishedSurvey, key: bytes, body: bytes, most: int) -> tuple[tuple[bytes, bytes], Reports]:
-    return _hashes(b"reports", key, body), _decoded(published, body, most)
+    return request_hashes(b"reports", key, body), _decoded(published, body, most)
 
 
 def _decoded(published: PublishedSurvey, body: bytes, most: int) -> Reports:
@@ -108,7 +99,7 @@ async def merge(call: Call[MergeQuery, None]) -> Response:
     media_type(request, BYTES)
     async with body_of(collector, request, collector.settings.max_body) as body:
         tally = await collector.heavy(_tally, published, body)
-        hashes = await collector.heavy(_hashes, b"merge " + asked.encode(), key, body)
+        hashes = await collector.heavy(request_hashes, b"merge " + asked.encode(), key, body)
         submission = Submission(published.entry.number, *hashes, tally, day=asked or collector.today)
         accepted = await collector.count(submission, published.entry.version)
         call.audit.count = accepted

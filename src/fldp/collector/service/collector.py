@@ -8,7 +8,7 @@ from fldp.collector.config.clock import Clock, day, system, text
 from fldp.collector.config.settings import Settings
 from fldp.collector.service import process, warming
 from fldp.collector.service.answers import Answers
-from fldp.collector.service.counting import Counting
+from fldp.collector.service.counting import Counting, SingleReport
 from fldp.collector.service.folding import Folder
 from fldp.collector.service.gateway_keys import GatewayKeys
 from fldp.collector.service.lake_writer import LakeWriter
@@ -18,7 +18,7 @@ from fldp.collector.service.readiness import Readiness
 from fldp.collector.service.search_rounds import Searches
 from fldp.collector.service.survey_cache import SurveyCache
 from fldp.collector.service.workers import Workers, stop_all
-from fldp.collector.storage.protocol import CollectorStore, Submission
+from fldp.collector.storage.protocol import CollectorStore, Submission, SubmissionResult
 from fldp.survey.survey import Survey
 
 
@@ -37,7 +37,7 @@ class Collector:
         self._counting = Counting(store, clock, self.metrics, self.readiness.written, max_waiting=settings.max_waiting)
         searches = Searches(store, self.surveys.find, lambda: self.now)
         self._folder = Folder(store, self._survey, settings.fold_seconds, searches.go_on)
-        self._lake = LakeWriter(store, settings.lake, clock, parse=self.surveys.parsed) if settings.lake else None
+        self._lake = self._lake_writer() if settings.lake else None
         self.gateway_keys = GatewayKeys(store, lambda: self.now) if settings.ohttp else None
         self._workers.submit(warming.start)
 
@@ -53,6 +53,11 @@ class Collector:
         if not unfinished:
             self.store.close()
         return unfinished
+
+    def _lake_writer(self) -> LakeWriter:
+        settings = self.settings
+        assert settings.lake is not None
+        return LakeWriter(self.store, settings.lake, self.clock, parse=self.surveys.parsed, scratch=settings.scratch)
 
     def _survey(self, number: int) -> Survey | None:
         published = self.surveys.find(number)
@@ -85,6 +90,10 @@ class Collector:
     async def count(self, submission: Submission, version: str) -> int:
         """Have a submission committed; return how many reports were accepted."""
         return await self._counting.count(submission, version, self.surveys, self.load.buffered)
+
+    def put_single(self, report: SingleReport) -> "asyncio.Future[SubmissionResult]":
+        """Begin to commit a single report; where it is not counted, ``count`` says why."""
+        return self._counting.put_single(report)
 
     @property
     def alive(self) -> bool:

@@ -1,7 +1,9 @@
 """Counting: a submission is committed once, with others that wait, and answered."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from fldp.collector.config.clock import Clock, day, text
 from fldp.collector.service.group_commit import BusyError, GroupCommitter
@@ -11,6 +13,7 @@ from fldp.collector.service.problems import Problem, busy
 from fldp.collector.service.survey_cache import SurveyCache
 from fldp.collector.storage.protocol import Admitted, CollectorStore, Submission, SubmissionResult
 from fldp.data.reports import Reports
+from fldp.wire.single import SingleReports
 
 _REFUSED: dict[Admitted, tuple[int, str | None, str]] = {
     Admitted.CONFLICT: (409, "conflict", "this Idempotency-Key was used with another body"),
@@ -18,6 +21,39 @@ _REFUSED: dict[Admitted, tuple[int, str | None, str]] = {
     Admitted.SPENT: (403, "ticket-spent", "this ticket was spent on another answer"),
     Admitted.GONE: (404, None, "there is no such version"),
 }
+
+_IMPOSSIBLE = SubmissionResult(Admitted.IMPOSSIBLE)
+
+
+class SingleReport(NamedTuple):
+    """One report as it came. Whether its oracle can produce it, is found out for all that are committed together."""
+
+    survey: int
+    key: bytes
+    body: bytes
+    packed: bytes
+    singles: SingleReports
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes in memory."""
+        return len(self.packed)
+
+
+def checked(waiting: Sequence[Submission | SingleReport]) -> list[Submission | None]:
+    """Return the same with single reports decoded, all of a survey in one go; None for one that no client can send."""
+    together: dict[SingleReports, list[tuple[int, SingleReport]]] = {}
+    made: list[Submission | None] = []
+    for place, each in enumerate(waiting):
+        if isinstance(each, SingleReport):
+            together.setdefault(each.singles, []).append((place, each))
+        made.append(None if isinstance(each, SingleReport) else each)
+    for singles, listed in together.items():
+        reports, good = singles.decode([single.packed for _, single in listed])
+        for row, ((place, single), is_good) in enumerate(zip(listed, good.tolist(), strict=True)):
+            if is_good:
+                made[place] = Submission(single.survey, single.key, single.body, reports[row : row + 1])
+    return made
 
 
 class Counting:
@@ -27,7 +63,7 @@ class Counting:
         self, store: CollectorStore, clock: Clock, metrics: Metrics, written: Callable[[], None], *, max_waiting: int
     ) -> None:
         self._store, self._clock, self._metrics, self._written = store, clock, metrics, written
-        self.writer = GroupCommitter(self._commit, most_waiting=max_waiting)
+        self.writer: GroupCommitter[Submission | SingleReport] = GroupCommitter(self._commit, most_waiting=max_waiting)
 
     async def count(self, submission: Submission, version: str, surveys: SurveyCache, buffered: Budget) -> int:
         """Have a submission committed; return how many reports were accepted, or refuse it."""
@@ -43,6 +79,13 @@ class Counting:
             raise Problem(*_REFUSED[outcome.verdict])
         return outcome.accepted
 
+    def put_single(self, report: SingleReport) -> "asyncio.Future[SubmissionResult]":
+        """Begin to commit a single report."""
+        try:
+            return self.writer.put(report)
+        except BusyError as error:
+            raise busy(str(error)) from None
+
     async def _write(self, submission: Submission, buffered: Budget) -> SubmissionResult:
         size = submission.size  # reports take more as arrays than they did as bytes
         buffered.take(size)
@@ -53,7 +96,16 @@ class Counting:
         finally:
             buffered.give(size)
 
-    def _commit(self, submissions: Sequence[Submission]) -> list[SubmissionResult]:
+    def _commit(self, waiting: Sequence[Submission | SingleReport]) -> list[SubmissionResult]:
+        submissions = checked(waiting)
+        possible = [submission for submission in submissions if submission is not None]
+        outcomes = self._write_all(possible) if possible else []
+        if len(possible) == len(submissions):
+            return outcomes
+        answers = iter(outcomes)
+        return [_IMPOSSIBLE if submission is None else next(answers) for submission in submissions]
+
+    def _write_all(self, submissions: Sequence[Submission]) -> list[SubmissionResult]:
         outcomes = self._store.commit(submissions, day(self._clock()))
         accepted = sum(outcome.accepted for outcome in outcomes if outcome.verdict is Admitted.ACCEPTED)
         if accepted:

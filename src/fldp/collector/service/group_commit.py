@@ -1,30 +1,45 @@
 """Group commit: requests that wait at the same time share one transaction."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, Protocol, TypeVar
 
-from fldp.collector.storage.protocol import StoreError, Submission, SubmissionResult
+from fldp.collector.storage.protocol import StoreError, SubmissionResult
 
-Commit = Callable[[Sequence[Submission]], list[SubmissionResult]]
-Waiting = tuple[Submission, "asyncio.Future[SubmissionResult]"]
+
+class Sizeable(Protocol):
+    """What takes some bytes in memory."""
+
+    @property
+    def size(self) -> int:
+        """How many."""
+
+
+S = TypeVar("S", bound=Sizeable)
+Commit = Callable[[Sequence[S]], list[SubmissionResult]]
+Waiting = tuple[S, "asyncio.Future[SubmissionResult]"]
 
 MAX_TOGETHER, MAX_BYTES = 1024, 1 << 26
+_MANY, _MOMENT, _MAX_MOMENT = 4, 0.5, 0.01  # who were answered; a part of what their commit took; seconds
 
 
 class BusyError(StoreError):
     """Too much waits to be written already."""
 
 
-class GroupCommitter:
+class GroupCommitter(Generic[S]):
     """Takes all submissions that wait, commits them in one transaction on a thread of its own, then answers them.
 
-    While one commit runs, the next one gathers. If a commit fails, all of its submissions fail and nothing of them is
+    While one commit runs, the next one gathers. After one, those who were answered may come again: they are waited for,
+    for a part of what it took, so that all share the next one. Otherwise two halves would take turns, each waiting for
+    the other's commit. If a commit fails, all of its submissions fail and nothing of them is
     counted. At most ``most_waiting`` wait. Only the event loop touches it.
 
     >>> import fldp
-    >>> from fldp.collector.storage.protocol import Admitted
+    >>> from fldp.collector.storage.protocol import Admitted, Submission
     >>> async def count() -> int:
     ...     admit = lambda batch: [SubmissionResult(Admitted.ACCEPTED, each.n) for each in batch]
     ...     writer = GroupCommitter(admit, most_waiting=10)
@@ -35,29 +50,37 @@ class GroupCommitter:
     2
     """
 
-    def __init__(self, commit: Commit, *, most_waiting: int) -> None:
+    def __init__(self, commit: Commit[S], *, most_waiting: int) -> None:
         self._commit, self._most = commit, most_waiting
-        self._queue: deque[Waiting] = deque()
+        self._queue: deque[Waiting[S]] = deque()
         self._thread = ThreadPoolExecutor(1, "fldp-writer")
         self._running: asyncio.Task[None] | None = None
+        self._gathered: asyncio.Future[None] | None = None  # that so many wait as are expected
+        self._expected = 0
         self.alive = True
 
     def __len__(self) -> int:
         return len(self._queue)
 
-    async def write(self, submission: Submission) -> SubmissionResult:
+    async def write(self, submission: S) -> SubmissionResult:
         """Have a submission committed; it is on the disk when this returns.
 
         Whoever stops waiting does not take it back: it may be counted all the same.
         """
+        return await self.put(submission)
+
+    def put(self, submission: S) -> "asyncio.Future[SubmissionResult]":
+        """Begin to write a submission; return what will have its result."""
         if not self.alive or len(self._queue) >= self._most:
             raise BusyError("collector: too much waits to be written, try again")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[SubmissionResult] = loop.create_future()
         self._queue.append((submission, future))
+        if self._gathered is not None and len(self._queue) >= self._expected and not self._gathered.done():
+            self._gathered.set_result(None)
         if self._running is None:
             self._running = loop.create_task(self._run())
-        return await future
+        return future
 
     def stop(self) -> None:
         """End after the commit that is being done."""
@@ -67,19 +90,30 @@ class GroupCommitter:
     async def _run(self) -> None:
         try:
             while self._queue:
-                await self._write(self._next())
+                batch, start = self._next(), time.monotonic()
+                await self._write(batch)
+                if len(batch) >= _MANY:
+                    await self._gather(len(batch), time.monotonic() - start)
         finally:
             self._running = None
 
-    def _next(self) -> list[Waiting]:
-        taken: list[Waiting] = []
+    async def _gather(self, answered: int, seconds: float) -> None:
+        """Wait a moment until those who were answered have come again, or others in their place."""
+        self._expected = min(answered + len(self._queue), MAX_TOGETHER, self._most)
+        if len(self._queue) < self._expected:
+            self._gathered = asyncio.get_running_loop().create_future()
+            await asyncio.wait((self._gathered,), timeout=min(_MOMENT * seconds, _MAX_MOMENT))
+            self._gathered = None
+
+    def _next(self) -> list[Waiting[S]]:
+        taken: list[Waiting[S]] = []
         size = 0
         while self._queue and len(taken) < MAX_TOGETHER and size < MAX_BYTES:
             taken.append(self._queue.popleft())
             size += taken[-1][0].size
         return taken
 
-    async def _write(self, batch: list[Waiting]) -> None:
+    async def _write(self, batch: list[Waiting[S]]) -> None:
         """Commit and answer. Whatever fails, every waiter gets a result or an error, and the next batch is served."""
         submissions = [submission for submission, _ in batch]
         try:
@@ -94,7 +128,7 @@ class GroupCommitter:
             _fail(batch, error if isinstance(error, Exception) else StoreError(f"collector: {type(error).__name__}"))
 
 
-def _fail(batch: list[Waiting], error: Exception) -> None:
+def _fail(batch: list[Waiting[S]], error: Exception) -> None:
     for _, future in batch:
         if not future.done():
             future.set_exception(error)

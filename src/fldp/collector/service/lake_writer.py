@@ -1,7 +1,8 @@
 """Lake writer: the reports of every past day, as Parquet by survey version and day.
 
-A day is a file, whole or not there at all, that is written once. A day of fewer reports than the survey's minimum is
-not written. Inside a file reports are sorted, so nothing shows which of them came together.
+A day is a file, whole or not there at all, that is written once, on the disk or on any storage that fsspec reaches. A
+day of fewer reports than the survey's minimum is not written. Inside a file reports are sorted, so nothing shows which
+of them came together.
 """
 
 import logging
@@ -15,9 +16,9 @@ from fldp.collector.config.clock import Clock, day
 from fldp.collector.storage.protocol import CollectorStore, Days, Snapshot, StoredSurvey
 from fldp.collector.storage.segments import mixed
 from fldp.data.reports import Reports
-from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, day_file
+from fldp.distributed.lake.layout import THERE, TOO_FEW, WRITTEN, Source
+from fldp.distributed.lake.writing import day_name, reports_in, whole_output
 from fldp.errors import FldpError
-from fldp.support.atomic_files import open_output
 from fldp.survey.survey import Survey
 from fldp.wire import parquet
 
@@ -50,7 +51,7 @@ def _watched(parts: Iterator[Reports], watch: Watch) -> Iterator[Reports]:
 
 
 def write_lake(
-    store: CollectorStore, root: Path, today: str, name: str | None = None, watch: Watch = _unwatched
+    store: CollectorStore, root: Source, today: str, name: str | None = None, watch: Watch = _unwatched
 ) -> Iterator[tuple[StoredSurvey, str, str]]:
     """Write all days before ``today`` of all surveys, or of one name; yield each, and what became of it."""
     for entry in _raw_entries(store, name, StoredSurvey.parse):
@@ -73,21 +74,22 @@ def _past(store: CollectorStore, entry: StoredSurvey, today: str) -> list[tuple[
 
 def write_day(
     store: CollectorStore,
-    root: Path,
+    root: Source,
     entry: StoredSurvey,
     past: str,
     watch: Watch = _unwatched,
     parse: Parse = StoredSurvey.parse,
+    scratch: Path | None = None,
 ) -> str:
     """Write one day unless it is there with all of its reports; what is there otherwise is replaced."""
-    survey, days, path = parse(entry), (past, past), day_file(root, entry.version, past)
+    survey, days, name = parse(entry), (past, past), day_name(root, entry.version, past)
     with store.snapshot() as snapshot:
         count = snapshot.count_reports(entry.number, days) if snapshot.has(entry.number) else 0
         if count < survey.collect["minimum"]:
             return TOO_FEW
-        if parquet.count(path, entry.version, entry.number) == count:
+        if reports_in(name, entry.version, entry.number) == count:
             return THERE
-        with open_output(str(path), folders=True) as file:
+        with whole_output(name, scratch) as file:
             write_reports(file, snapshot, entry, survey, days, watch)
     return WRITTEN
 
@@ -98,12 +100,14 @@ class LakeWriter:
     def __init__(
         self,
         store: CollectorStore,
-        root: Path,
+        root: Source,
         clock: Clock,
         pause: float = _PAUSE,
         parse: Parse = StoredSurvey.parse,
+        scratch: Path | None = None,
     ) -> None:
         self._store, self._root, self._clock, self._pause, self._parse = store, root, clock, pause, parse
+        self._scratch = scratch
         self._seen: dict[tuple[int, str], int] = {}  # days that need no second look, by how many reports they had
         self._stop = threading.Event()
         self.written = self.failures = 0
@@ -134,7 +138,7 @@ class LakeWriter:
         for entry in _raw_entries(self._store, None, self._parse):
             for past, n in _past(self._store, entry, today):
                 if self._seen.get((entry.number, past)) != n:
-                    done = write_day(self._store, self._root, entry, past, self._watch, self._parse)
+                    done = write_day(self._store, self._root, entry, past, self._watch, self._parse, self._scratch)
                     self.written += done == WRITTEN
                     self._seen[entry.number, past] = n
 

@@ -76,6 +76,11 @@ def unavailable(detail: str) -> Problem:
     return Problem(503, "unavailable", detail, {"Retry-After": "1"})
 
 
+def too_slow() -> Problem:
+    """Return the problem of a body that came too slowly."""
+    return Problem(408, "slow", "the body came too slowly", {"Connection": "close"})
+
+
 def bad_parameter(detail: str) -> Problem:
     """Return the problem of a parameter in the address."""
     return Problem(422, "parameter", detail)

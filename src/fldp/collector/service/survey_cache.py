@@ -17,11 +17,13 @@ from fldp.collector.service.problems import not_found
 from fldp.collector.storage.protocol import CollectorStore, Listing, StoredSurvey
 from fldp.interface.models import State
 from fldp.survey.survey import Survey
+from fldp.wire.single import SingleReports
 
 R = TypeVar("R")
 
 MAX_SURVEYS, MAX_TEXT = 64, 1 << 25  # parsed surveys in memory, and characters of their specifications in total
 MAX_SUMMARIES = 1024
+MAX_SINGLE = 1024  # bytes of a batch that is read sooner than it could be handed to a thread
 
 
 class RunOnThread(Protocol):
@@ -102,6 +104,14 @@ class PublishedSurvey:
         """Return whether reports are taken: ``open``, ``closed``, or ``scheduled`` to open."""
         return self.summary.state(now)
 
+    @cached_property
+    def singles(self) -> SingleReports | None:
+        """What reads single reports, where anybody may send them directly at any time and they are small; else None."""
+        singles = SingleReports(self.survey.oracle, self.entry.version)
+        is_open = self.survey.collect["submit"] == "open" and not self.survey.needs_relay and not self.entry.closed
+        is_always = is_open and not (self.summary.opens or self.summary.closes)
+        return singles if is_always and singles.size <= MAX_SINGLE else None
+
 
 def document(entry: StoredSurvey, state: str) -> bytes:
     """Return what everybody may see of a survey, as JSON."""
@@ -127,15 +137,21 @@ class SurveyCache:
         One that is not fresh may have been closed or deleted since. That is enough for what ends in a commit, which
         decides by what is stored.
         """
-        known = self._surveys.get(version)
+        known = self.known(version)
         if known is not None and not fresh:
-            self._surveys.move_to_end(version)
             return known
         listing = await self._quick(self._store.listing, version)
         if listing is None:
             self._surveys.pop(version, None)
             raise not_found("version")
         return await self._read(listing)
+
+    def known(self, version: str) -> PublishedSurvey | None:
+        """Return a survey that is in memory, as this collector knows it: what ``get`` would return at once."""
+        known = self._surveys.get(version)
+        if known is not None:
+            self._surveys.move_to_end(version)
+        return known
 
     def find(self, number: int) -> PublishedSurvey | None:
         """Return a survey by its number as it is stored now; for threads."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fldp.data.packing import pack, packed_size, unpack
+from fldp.data.packing import pack, packed_size, unpack, unpack_each
 from fldp.data.reports import Reports
 from fldp.numerics.kernels import always_compile
 from fldp.oracles import RR
@@ -39,6 +39,7 @@ def _run(oracle: Oracle, users: int) -> None:
     """Run reports of zeros through every kernel. They need not be possible reports, only within range."""
     layout = oracle.report_format
     data, _ = unpack(layout, np.frombuffer(bytes(packed_size(layout, users)), np.uint8), users)
+    unpack_each(layout, np.frombuffer(bytes(users * packed_size(layout, 1)), np.uint8), users)
     layout.check(data)
     pack(layout, data)
     state = oracle.tally_format.zeros()

@@ -3,6 +3,7 @@
 A store knows bytes and numbers. What they mean to an oracle is in ``segments``, ``windows`` and ``folding``.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -116,6 +117,13 @@ class Submission:
         return self.content.state.nbytes if isinstance(self.content, Tally) else self.content.nbytes
 
 
+def request_hashes(kind: bytes, key: bytes, body: bytes) -> tuple[bytes, bytes]:
+    """Return the stored hashes of a key and of a body; the latter reveals nothing without the key."""
+    mixed = hashlib.sha256(b"body\0" + kind + b"\0" + key + b"\0")
+    mixed.update(body)
+    return hashlib.sha256(b"key\0" + key).digest(), mixed.digest()
+
+
 class Admitted(Enum):
     """What became of a submission."""
 
@@ -125,6 +133,7 @@ class Admitted(Enum):
     CLOSED = "closed"
     SPENT = "spent"
     GONE = "gone"
+    IMPOSSIBLE = "impossible"  # its oracle cannot produce it; no store says so
     HELD = "held"  # another collector holds a lock on it: nothing is known of it yet
 
 

@@ -41,10 +41,20 @@ class Storage(Protocol):
 
 def storage_of(source: str) -> tuple[Storage, str]:
     """Return the storage of a source, and its name there."""
+    local = local_path(source)
+    return (Remote(), source) if local is None else (Disk(), local)
+
+
+def local_path(source: str) -> str | None:
+    """Return the path of a source on this machine; None if it is the address of something else.
+
+    >>> local_path("file:///srv/lake"), local_path("lake"), local_path("s3://bucket/lake")
+    ('/srv/lake', 'lake', None)
+    """
     for start in _LOCAL:
         if source.startswith(start) and "::" not in source:
-            return Disk(), source.removeprefix(start)
-    return (Remote(), source) if is_url(source) else (Disk(), source)
+            return source.removeprefix(start)
+    return None if is_url(source) else source
 
 
 def is_url(source: str) -> bool:
@@ -63,7 +73,7 @@ def open_file(path: str) -> Iterator[File]:
         with _local_errors(path), load("pyarrow", "parquet").OSFile(path) as file:
             yield file
         return
-    with _remote_errors(path):
+    with remote_errors(path):
         files, name = load("fsspec.core", "lake").url_to_fs(path)  # an archive is closed with the last reference to it
         source = files.open(name, "rb")
     with source:
@@ -96,31 +106,31 @@ class _RemoteFile(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        with _remote_errors(self._path):
+        with remote_errors(self._path):
             return int(self._file.tell())
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        with _remote_errors(self._path):
+        with remote_errors(self._path):
             return int(self._file.seek(offset, whence))
 
     def read(self, size: int = -1) -> bytes:
-        with _remote_errors(self._path):
+        with remote_errors(self._path):
             return bytes(self._file.read(size))
 
 
 @contextmanager
-def _remote_errors(source: str) -> Iterator[None]:
+def remote_errors(source: str, what: str = "read") -> Iterator[None]:
     """Turn any error of a library for remote storage into one line."""
     try:
         yield
     except FldpError:
         raise
     except ImportError as error:  # fsspec knows the protocol, and names what to install for it
-        raise FldpError(f"{source}: cannot be read: {_line(error)}") from None
+        raise FldpError(f"{source}: cannot be {what}: {_line(error)}") from None
     except FileNotFoundError:
-        raise FldpError(f"{source}: cannot be read: No such file or directory") from None
+        raise FldpError(f"{source}: cannot be {what}: No such file or directory") from None
     except Exception as error:
-        raise FldpError(f"{source}: cannot be read: {type(error).__name__}: {_line(error)}") from None
+        raise FldpError(f"{source}: cannot be {what}: {type(error).__name__}: {_line(error)}") from None
 
 
 def _line(error: Exception) -> str:
@@ -154,14 +164,14 @@ class Remote:
     """Everything that fsspec reaches: s3, gs, abfs, http, ..., each by a library that the user installs."""
 
     def entries(self, source: str) -> list[FileEntry]:
-        with _remote_errors(source):
+        with remote_errors(source):
             files, name = load("fsspec.core", "lake").url_to_fs(source)
             if glob.has_magic(name) and not files.exists(name):
                 return [_entry(source, files, info) for info in files.glob(name, detail=True).values()]
             return [_entry(source, files, files.info(name))]
 
     def inside(self, folder: FileEntry) -> list[FileEntry]:
-        with _remote_errors(folder.path):
+        with remote_errors(folder.path):
             files, name = load("fsspec.core", "lake").url_to_fs(folder.path)
             listing = files.ls(name, detail=True)
             # Some stores keep a nameless object that stands for the folder itself.

@@ -3,13 +3,16 @@
 import functools
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, TypeVar
 
 from fldp.collector.storage.admission import Admission, stored_sum
 from fldp.collector.storage.checksums import row_checksum, with_checksum
 from fldp.collector.storage.protocol import Fold, Segment, StoredSurvey, StoreError, Submission, SubmissionResult
 from fldp.collector.storage.witness import Commit
+
+R = TypeVar("R")
 
 # The column lies behind the specification: only typeof() tells that it is NULL without reading all pages of that.
 IS_CLOSED = "typeof(closed) <> 'null'"
@@ -64,9 +67,10 @@ def _closed(connection: sqlite3.Connection, survey: int) -> bool | None:
 
 def commit(connection: sqlite3.Connection, submissions: Sequence[Submission], day: str) -> list[SubmissionResult]:
     """Decide on submissions, and write what is accepted."""
-    admission = _admission(connection)
+    admission = _admission(connection, submissions)
     outcomes = [admission.admit(submission) for submission in submissions]
-    connection.executemany("INSERT INTO keys VALUES (?, ?, ?, ?, ?)", map(with_checksum, admission.keys))
+    for part in _parts([with_checksum(row) for row in admission.keys]):
+        connection.execute(_new_keys(len(part)), [*chain(*part)])
     connection.executemany(
         "UPDATE tickets SET spent = 1, checksum = ? WHERE survey = ? AND ticket = ?",
         [(row_checksum(survey, ticket, 1), survey, ticket) for survey, ticket in admission.tickets],
@@ -75,16 +79,61 @@ def commit(connection: sqlite3.Connection, submissions: Sequence[Submission], da
     return outcomes
 
 
-def _admission(connection: sqlite3.Connection) -> Admission:
-    def known(survey: int, key: bytes) -> tuple[bytes, int] | None:
-        row = connection.execute("SELECT body, accepted FROM keys WHERE survey = ? AND key = ?", (survey, key))
-        return cast("tuple[bytes, int] | None", row.fetchone())
+def _admission(connection: sqlite3.Connection, submissions: Sequence[Submission]) -> Admission:
+    known = _known(connection, submissions)
 
     def unspent(survey: int, ticket: bytes) -> bool:
         query = "SELECT 1 FROM tickets WHERE survey = ? AND ticket = ? AND spent = 0"
         return connection.execute(query, (survey, ticket)).fetchone() is not None
 
-    return Admission(known, functools.cache(lambda survey: _closed(connection, survey)), unspent)
+    return Admission(
+        lambda survey, key: known.get((survey, key)),
+        functools.cache(lambda survey: _closed(connection, survey)),
+        unspent,
+    )
+
+
+# Each statement lets other threads run, and may then wait for its turn: so there are few, each about many rows. They
+# are of a few sizes, each prepared once.
+_SIZES = (256, 64, 16, 4, 1)
+
+
+def _parts(rows: Sequence[R]) -> Iterator[Sequence[R]]:
+    """Cut rows into parts of these sizes.
+
+    >>> [len(part) for part in _parts(range(87))]
+    [64, 16, 4, 1, 1, 1]
+    """
+    start = 0
+    while start < len(rows):
+        size = next(size for size in _SIZES if size <= len(rows) - start)
+        yield rows[start : start + size]
+        start += size
+
+
+@functools.cache
+def _new_keys(count: int) -> str:
+    return "INSERT INTO keys VALUES " + ", ".join(["(?, ?, ?, ?, ?)"] * count)  # noqa: S608
+
+
+@functools.cache
+def _known_keys(count: int) -> str:
+    asked = ", ".join(["(?, ?)"] * count)
+    return (
+        f"WITH asked (survey, key) AS (VALUES {asked})"  # noqa: S608
+        " SELECT survey, key, body, accepted FROM asked CROSS JOIN keys USING (survey, key)"
+    )
+
+
+def _known(
+    connection: sqlite3.Connection, submissions: Sequence[Submission]
+) -> dict[tuple[int, bytes], tuple[bytes, int]]:
+    """Return what was acknowledged before, by survey and key."""
+    known: dict[tuple[int, bytes], tuple[bytes, int]] = {}
+    for part in _parts([(new.survey, new.key) for new in submissions]):
+        for survey, key, body, accepted in connection.execute(_known_keys(len(part)), [*chain(*part)]):
+            known[survey, key] = body, accepted
+    return known
 
 
 def _insert(connection: sqlite3.Connection, parts: Iterable[tuple[int, str, Segment]], *, folded: bool) -> None:

@@ -1,0 +1,189 @@
+"""The short way of a single report: what nearly all requests are, and nothing that such a request does not need.
+
+It is for one report in a body that comes in one piece, sent to a survey in memory that anybody may answer at any time.
+Whatever is unusual about a request, and whatever must be refused, takes the long way, which decides alike.
+"""
+
+import asyncio
+import re
+import time
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from starlette.types import Message, Receive, Scope, Send
+
+from fldp.collector.http.cors import readable
+from fldp.collector.http.headers import Raw, completed
+from fldp.collector.http.patience import GRACE, ClientPatience
+from fldp.collector.service import logs
+from fldp.collector.service.collector import Collector
+from fldp.collector.service.counting import SingleReport
+from fldp.collector.service.problems import too_slow
+from fldp.collector.storage.protocol import Admitted, request_hashes
+from fldp.interface.operations import BYTES, JSON
+from fldp.support.identifiers import IDEMPOTENCY_KEY
+from fldp.wire.single import SingleReports
+
+ROUTE = "/v1/versions/{id}/reports"
+_BEFORE, _AFTER = ROUTE.split("{id}")
+_ODD = frozenset((b"content-encoding", b"transfer-encoding"))
+_TYPE = BYTES.encode()
+_KEY = re.compile(IDEMPOTENCY_KEY.pattern.encode())
+_ACCEPTED: Message = {"type": "http.response.body", "body": b'{"accepted":1}'}
+_COUNTED = (Admitted.ACCEPTED, Admitted.REPEATED)
+Task = asyncio.Task[Any]
+
+
+class UsualHead(NamedTuple):
+    """What the head of a usual request says."""
+
+    survey: int
+    singles: SingleReports
+    key: bytes
+    origins: tuple[str, ...]
+    answer: Message
+
+
+class Again(NamedTuple):
+    """What a request needs that takes the long way after all: its body again, and what went wrong, if anything."""
+
+    receive: Receive
+    waited: float = 0.0  # seconds for the body so far
+    failure: BaseException | None = None
+
+
+class BodyWatch:
+    """Looks now and then after requests whose bodies have not come; a body that is there costs next to nothing.
+
+    One that is waited for longer than ``GRACE`` gets the same patience as all others.
+    """
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+        self._since: dict[Task, float] = {}
+        self._slow: dict[Task, ClientPatience] = {}
+        self._is_ticking = False
+
+    def begin(self, task: Task) -> None:
+        """Begin to wait for the body of a task's request."""
+        loop = asyncio.get_running_loop()
+        self._since[task] = loop.time()
+        if not self._is_ticking:
+            self._is_ticking = True
+            loop.call_later(GRACE, self._look)
+
+    def end(self, task: Task) -> bool:
+        """Wait no longer; return whether the task was cancelled because the body came too slowly."""
+        self._since.pop(task, None)
+        patience = self._slow.pop(task, None) if self._slow else None
+        return patience is not None and patience.end()
+
+    def _look(self) -> None:
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        for task, since in [(task, since) for task, since in self._since.items() if now - since >= GRACE]:
+            del self._since[task]
+            patience = self._slow[task] = ClientPatience(self._collector, self._collector.settings.body_seconds)
+            patience.begin(task, now - since)
+        self._is_ticking = bool(self._since)
+        if self._is_ticking:
+            loop.call_later(GRACE / 4, self._look)
+
+
+class ShortWay:
+    """Recognizes usual requests, and counts their reports."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector, self._load, self._watch = collector, collector.load, BodyWatch(collector)
+        settings = collector.settings
+        self._is_closed = bool(settings.rate or settings.log_senders or settings.trusted_proxies)
+
+    def head(self, scope: Scope) -> UsualHead | None:
+        """Return what the head of a request says, None if there is anything unusual about it."""
+        path, load = scope["path"], self._load
+        if self._is_closed or scope["method"] != "POST" or scope["query_string"] or not path.endswith(_AFTER):
+            return None
+        published = self._collector.surveys.known(path[len(_BEFORE) : -len(_AFTER)])
+        if published is None or published.singles is None or not path.startswith(_BEFORE):
+            return None
+        headers = dict(scope["headers"])
+        key = headers.get(b"idempotency-key", b"")
+        if (
+            len(headers) != len(scope["headers"])
+            or not _ODD.isdisjoint(headers)
+            or headers.get(b"content-length") != published.singles.length
+            or headers.get(b"content-type", _TYPE) != _TYPE
+            or _KEY.fullmatch(key) is None
+            or load.in_flight >= load.max_in_flight
+        ):
+            return None
+        origins = published.summary.origins
+        origin = headers.get(b"origin", b"").decode("latin-1") if origins else ""
+        answer = _answer(origins, origin if origin in origins else "", scope["scheme"])
+        return UsualHead(published.entry.number, published.singles, key, origins, answer)
+
+    async def count(self, sent: UsualHead, receive: Receive, send: Send) -> Again | None:
+        """Count the report of a usual request, and answer; return what the long way needs if it is for that."""
+        start = time.perf_counter()
+        task = asyncio.current_task()
+        assert task is not None
+        requests = self._collector.requests
+        requests.add(task)
+        try:
+            message = await self._first(task, receive)
+            if not await self._is_counted(sent, message):
+                return Again(giving(message, receive), time.perf_counter() - start)
+            await send(sent.answer)
+            await send(_ACCEPTED)
+        except (Exception, asyncio.CancelledError) as error:
+            return Again(receive, failure=error)
+        finally:
+            requests.discard(task)
+        seconds = time.perf_counter() - start
+        self._collector.metrics.request(ROUTE, "POST", 200, seconds)
+        logs.request(ROUTE, "POST", 200, round(1000 * seconds, 1))
+        return None
+
+    async def _first(self, task: Task, receive: Receive) -> Message:
+        """Wait for the body, or for its first piece."""
+        self._watch.begin(task)
+        try:
+            return await receive()
+        except asyncio.CancelledError:
+            if self._watch.end(task):
+                raise too_slow() from None
+            raise
+        finally:
+            self._watch.end(task)
+
+    async def _is_counted(self, sent: UsualHead, message: Message) -> bool:
+        body, load = message.get("body", b""), self._load
+        packed = sent.singles.packed(body)
+        if packed is None or load.in_flight >= load.max_in_flight:
+            return False
+        report = SingleReport(sent.survey, *request_hashes(b"reports", sent.key, body), packed, sent.singles)
+        load.buffered.take(len(body))
+        load.in_flight += 1
+        try:
+            return (await self._collector.put_single(report)).verdict in _COUNTED
+        finally:
+            load.in_flight -= 1
+            load.buffered.give(len(body))
+
+
+@lru_cache(1024)
+def _answer(origins: tuple[str, ...], origin: str, scheme: str) -> Message:
+    """Return the head of the answer to a page of this origin, or to anybody else."""
+    own: Raw = [(b"content-length", b"%d" % len(_ACCEPTED["body"])), (b"content-type", JSON.encode())]
+    headers = completed(own, readable(origins, origin), scheme)
+    return {"type": "http.response.start", "status": 200, "headers": headers}
+
+
+def giving(message: Message, receive: Receive) -> Receive:
+    """Return what gives a message that came already, and then what else comes."""
+    waiting = [message]
+
+    async def give() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return give

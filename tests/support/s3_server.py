@@ -1,0 +1,58 @@
+"""An object store for tests: moto's S3 server in a process of its own, with one empty bucket at a time."""
+
+import itertools
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+
+import fsspec
+
+from support.ports import free_port
+
+ACCESS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_DEFAULT_REGION": "us-east-1"}
+
+
+class ObjectStore:
+    """A running store. ``environment`` is what leads programs to it; ``bucket`` makes a new one."""
+
+    def __init__(self):
+        self.port, self._numbers = free_port(), itertools.count()
+        self.environment = {**ACCESS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}"}
+        command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(1200):
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 5):
+                return
+            assert self.process.poll() is None, "moto's server has ended"
+            time.sleep(0.05)
+        raise AssertionError("moto's server does not start")
+
+    @property
+    def files(self):
+        """The store as anybody else sees it: nothing is remembered of what was there before."""
+        return fsspec.filesystem("s3", skip_instance_cache=True, use_listings_cache=False)
+
+    def bucket(self):
+        name = f"lake{next(self._numbers)}-{os.getpid()}"
+        self.files.mkdir(name)
+        return name
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(60)
+
+
+@contextmanager
+def object_store():
+    """Run a store, and lead this process and its children to it."""
+    made, before = ObjectStore(), dict(os.environ)
+    os.environ.update(made.environment)
+    try:
+        yield made
+    finally:
+        made.stop()
+        os.environ.clear()
+        os.environ.update(before)

@@ -120,3 +120,23 @@ def test_a_posterior_is_bounded_by_the_reports():
     posterior = Posterior.of(CountNoise(part, plain.counts, plain.stderr), 300 / 4097, 300.0)
     assert posterior.grid.max() <= 300 < plain.counts.max()
     assert 0 <= posterior.moved.min() <= posterior.moved.max() <= 300
+
+
+def test_public_knowledge_helps_where_it_is_right_and_does_no_harm_where_it_is_wrong():
+    """Last month's counts, nearly the same, against the same numbers shuffled; five surveys together."""
+    truth, chance = POPULATIONS["zipf"](500).astype(np.int64), np.random.default_rng(1)
+    right = truth * chance.uniform(0.9, 1.1, 500)
+    wrong = chance.permutation(truth)
+    oracle, errors, covered = fldp.OUE(1.0, 500), np.zeros(3), 0.0
+    for run in range(5):
+        plain = oracle.estimate(fldp.simulate(oracle, truth, rng=run))
+        made = [fldp.postprocess(plain, "bayes", prior=prior) for prior in (None, right, wrong)]
+        errors += [error(each, truth) for each in made]
+        covered += covers(made[1].interval(0.95), truth).mean() / 5
+    assert errors[1] < 0.5 * errors[0]
+    assert errors[2] < 1.05 * errors[0]
+    assert covered >= 0.93
+    with pytest.raises(fldp.ParameterError, match="postprocess: prior must be 500 finite numbers, not all of them 0"):
+        fldp.postprocess(plain, "bayes", prior=[1.0])
+    with pytest.raises(fldp.ParameterError, match="prior must be left out, unless the method is 'bayes', got 'clip'"):
+        fldp.postprocess(plain, "clip", prior=right)

@@ -53,8 +53,8 @@ test: needs $(READY) $(JS)  ## style, types and all tests
 tests: $(READY)
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(2 + os.cpu_count())")
 
-acceptance: $(READY)  ## the statistical promises at full size, with the figures: some minutes
-	$(BIN)/python -m pytest -rP tests/acceptance
+acceptance: $(READY)  ## every statistical promise at full size; writes the tables of docs/statistics.md
+	$(BIN)/python -m pytest -rP -o python_files='*_acceptance.py test_*.py' tests/acceptance
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 	@tools/need.sh postgresql wrk

@@ -227,6 +227,8 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
         page.locator("table.all td", has_text=wanted).first.wait_for()
         assert [number(line[3]) for line in shown(page)] == [round(row["count"]) for row in rows]
     page.get_by_text("Post-processed by norm-sub, which is biased.").wait_for()
+    page.get_by_label("Post-processing").select_option("empirical Bayes (biased)")
+    page.get_by_text("Empirical Bayes needs 100 values").wait_for()
     page.get_by_label("Interval level").select_option("0.999")
     page.get_by_text("about 1 in 1,000 misses the true value").wait_for()
     for choice, days in (("Last 7 days", 6), ("Last 30 days", 29)):

@@ -278,7 +278,7 @@ def test_selection_edges():
     reports = oracle.privatize(["a"] * 100, rng=1)
     with pytest.raises(ParameterError, match="method 'select' needs at least 2 cohorts, got 1"):
         oracle.estimate(reports, candidates=["a", "b"], method="select")
-    with pytest.raises(ParameterError, match="method must be one of 'linear', 'select', got 'em'"):
+    with pytest.raises(ParameterError, match="method must be one of 'linear', 'select', 'bayes', got 'em'"):
         oracle.estimate(reports, candidates=["a", "b"], method="em")
     with pytest.raises(DomainError, match=r"candidates must be at most 15 to be fitted together, got 16"):
         oracle.estimate(reports, candidates=[str(k) for k in range(16)])

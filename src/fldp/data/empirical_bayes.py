@@ -4,8 +4,10 @@ Most values of a large domain are rare, and their estimates are noise. The estim
 counts are spread: a *prior*, fitted by nonparametric maximum likelihood (Kiefer and Wolfowitz 1956) with the oracle's
 own law of an estimate, its mean held at the known mean count. The count of a value is then the mean of its posterior.
 
-It is **biased**: rare values are drawn to each other. A value that is clearly seen, by an estimate above
-``sqrt(2 ln d)`` standard errors, moves by at most a quarter of one (limited translation, Efron and Morris 1972).
+It is **biased**: rare values are drawn to each other. A value that is clearly seen moves by at most a quarter of a
+standard error (limited translation, Efron and Morris 1972): its estimate is ``sqrt(2 ln d)`` standard errors above the
+mean count, and the posterior believes at least half of that. Of equal values, one in ten surveys has such an estimate
+by chance; there the posterior does not.
 """
 
 import math
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 MIN_VALUES = 100  # of one run: with fewer, norm-sub is better
 MAX_MOVE = 0.25  # standard errors that a clearly seen value moves
 _STEPS, _NEWTON, _CLASSES = 300, 40, 8
+_SPREADS, _MIXING = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0), 50  # of public knowledge, relative to what it expects
 _TRIED = 1000  # values at least that are drawn anew to calibrate intervals
 
 
@@ -143,14 +146,16 @@ class Posterior:
     most: float
     grid: Floats
     shares: Floats
+    prior: Floats
 
     @classmethod
     def of(cls, noise: CountNoise, mean: float | None, most: float) -> "Posterior":
         """Fit the prior, and update it for each bin."""
         grid = grid_of(noise, mean, most)
         likely = noise.likelihoods(grid)
-        shares = likely * fitted_prior(likely, noise.bins[3], grid, mean)
-        return cls(noise, mean, most, grid, shares / shares.sum(axis=1, keepdims=True))
+        prior = fitted_prior(likely, noise.bins[3], grid, mean)
+        shares = likely * prior
+        return cls(noise, mean, most, grid, shares / shares.sum(axis=1, keepdims=True), prior)
 
     @property
     def _places(self) -> NDArray[np.intp]:
@@ -164,11 +169,16 @@ class Posterior:
     @cached_property
     def moved(self) -> Floats:
         """The posterior means; those of values that are clearly seen stay near their estimates."""
+        return self.limited(self.means)
+
+    def limited(self, means: Floats) -> Floats:
+        """Return means of which those of values that are clearly seen are near their estimates."""
         counts, error = self.noise.counts, self.noise.stderr
         usual = float(self.means.mean()) if self.mean is None else self.mean
-        clear = counts - usual > math.sqrt(2 * math.log(max(len(counts), 2))) * error
-        near = np.clip(self.means, counts - MAX_MOVE * error, counts + MAX_MOVE * error)
-        return np.clip(np.where(clear, near, self.means), 0, self.most)
+        above, believed = counts - usual, self.means - usual
+        clear = (above > math.sqrt(2 * math.log(max(len(counts), 2))) * error) & (believed > above / 2)
+        near = np.clip(means, counts - MAX_MOVE * error, counts + MAX_MOVE * error)
+        return np.clip(np.where(clear, near, means), 0, self.most)
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
         """Return both ends of credible intervals, of the level that covers as asked in a survey like this one."""
@@ -216,16 +226,86 @@ def _covered(tries: list[tuple[Floats, Posterior]], level: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
+class Informed:
+    """A posterior with public knowledge mixed in: counts that were expected before anybody answered.
+
+    Each count follows the fitted prior, or is near what was expected, by a relative spread. How often the second, and
+    how near, is fitted by maximum likelihood: knowledge that does not agree with the estimates is left out.
+    """
+
+    fitted: Posterior
+    expected: Floats
+
+    @cached_property
+    def _mixture(self) -> tuple[Floats, Floats, Floats]:
+        """Return how likely each count is near what was expected, and its mean and its variance in that case."""
+        counts, expected = self.fitted.noise.counts, self.expected
+        grid, prior = self.fitted.grid, self.fitted.prior
+        places, means, null, _ = self.fitted.noise.bins
+        other = (_normal(means[:, None], grid, self._variances(null[:, None], grid)) @ prior)[places]
+        noise = self._variances(self.fitted.noise.null, expected)
+        best = (-math.inf, counts, counts, counts)
+        for spread in _SPREADS:
+            own = (spread * expected) ** 2 + expected + 1e-9
+            near = _normal(counts, expected, noise + own)
+            share = 0.5
+            for _ in range(_MIXING):
+                belief = share * near / np.maximum(share * near + (1 - share) * other, 1e-300)
+                share = float(belief.mean())
+            likely = float(np.log(np.maximum(share * near + (1 - share) * other, 1e-300)).sum())
+            pulled = own / (own + noise)
+            best = max(best, (likely, belief, expected + pulled * (counts - expected), pulled * noise), key=_first)
+        return best[1:]
+
+    def _variances(self, null: Floats, counts: Floats) -> Floats:
+        return np.maximum(null**2 + self.fitted.noise.slope * counts, 1e-12)
+
+    @cached_property
+    def moved(self) -> Floats:
+        """The posterior means."""
+        belief, means, _ = self._mixture
+        return self.fitted.limited(belief * means + (1 - belief) * self.fitted.means)
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        """Return both ends of credible intervals: of what is nearly sure, or else of both cases together."""
+        (belief, means, variances), (low, high) = self._mixture, self.fitted.interval(level)
+        reach = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(variances)
+        sure, never = belief > (1 + level) / 2, belief < (1 - level) / 2
+        least = np.where(never, low, np.where(sure, means - reach, np.minimum(low, means - reach)))
+        most = np.where(never, high, np.where(sure, means + reach, np.maximum(high, means + reach)))
+        return np.maximum(np.minimum(least, self.moved), 0), np.minimum(np.maximum(most, self.moved), self.fitted.most)
+
+
+def _first(found: tuple[float, Floats, Floats, Floats]) -> float:
+    return found[0]
+
+
+def _normal(points: Floats, means: Floats, variances: Floats) -> Floats:
+    """Return the density of normal laws."""
+    return np.asarray(np.exp(-((points - means) ** 2) / (2 * variances)) / np.sqrt(2 * np.pi * variances))
+
+
+@dataclass(frozen=True, eq=False)
 class Shrunk:
     """The posteriors of all values, one for each law; values without one keep what norm-sub gives them."""
 
-    parts: tuple[tuple[NDArray[np.intp], Posterior], ...]
+    parts: tuple[tuple[NDArray[np.intp], Posterior | Informed], ...]
 
     @classmethod
     def of(cls, estimate: "Estimate") -> "Shrunk | None":
         """Shrink an unbiased estimate; None where its values are too few, or their law is not known."""
         parts = tuple(_parts(estimate))
         return cls(parts) if parts else None
+
+    def informed(self, shares: Floats, n: int) -> "Shrunk":
+        """Return the same with public shares mixed in."""
+        return Shrunk(
+            tuple(
+                (values, Informed(posterior, n * shares[values]))
+                for values, posterior in self.parts
+                if isinstance(posterior, Posterior)
+            )
+        )
 
     def counts(self, others: Floats) -> Floats:
         """Return the counts of all values."""

@@ -6,10 +6,14 @@ Nothing here is done unless it is asked for, and the result keeps the unbiased e
 from dataclasses import replace
 from typing import Protocol, Self, TypeVar, overload, runtime_checkable
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from fldp.data.empirical_bayes import MIN_VALUES
 from fldp.data.estimate import Estimate
 from fldp.data.projections import METHODS, repaired
-from fldp.support.validation import one_of
+from fldp.numerics.types import Floats
+from fldp.support.validation import fail, one_of
 
 BAYES = "bayes"
 NAMES = (*METHODS, BAYES)
@@ -27,14 +31,18 @@ Repaired = TypeVar("Repaired", bound=Repairable)
 
 
 @overload
-def postprocess(estimate: Estimate, method: str) -> Estimate: ...
+def postprocess(estimate: Estimate, method: str, *, prior: ArrayLike | None = None) -> Estimate: ...
 @overload
 def postprocess(estimate: Repaired, method: str) -> Repaired: ...
-def postprocess(estimate: Estimate | Repairable, method: str) -> Estimate | Repairable:
+def postprocess(
+    estimate: Estimate | Repairable, method: str, *, prior: ArrayLike | None = None
+) -> Estimate | Repairable:
     """Return a biased estimate made from an unbiased one: ``"clip"``, ``"norm-sub"``, ``"simplex"`` or ``"bayes"``.
 
     The first three repair what is impossible. Empirical Bayes (``fldp.data.empirical_bayes``) has the least total error
-    over many values, and intervals of its own; of fewer than 100 values norm-sub is better, and taken.
+    over many values, and intervals of its own; of fewer than 100 values norm-sub is better, and taken. ``prior`` are
+    public shares, or counts, that were expected before anybody answered, one for each value: last month's estimate, a
+    census. It is mixed in as far as the estimates agree with it, so a wrong one does no harm.
 
     The tables of several questions have a method of their own, ``"consistent"``: no cell is negative, and the margins
     of all tables agree. A number has ``"monotone"``, too: the nearest CDF that never falls.
@@ -54,17 +62,29 @@ def postprocess(estimate: Estimate | Repairable, method: str) -> Estimate | Repa
         return estimate.postprocessed(method)
     one_of(*NAMES)("postprocess", "method", method)
     source = estimate.original or estimate
+    expected = None if prior is None else _shares(prior, method, len(source.counts))
     if method == BAYES:
-        return _shrunk(estimate, source)
+        return _shrunk(estimate, source, expected)
     return replace(estimate, counts=repaired(source, method), method=method, original=source)
 
 
-def _shrunk(estimate: Estimate, source: Estimate) -> Estimate:
+def _shares(prior: ArrayLike, method: str, size: int) -> Floats:
+    """Return the shares of a public prior, whose negative entries count as 0."""
+    if method != BAYES:
+        raise fail("postprocess", "prior", "left out, unless the method is 'bayes'", method)
+    shares = np.maximum(np.asarray(prior, np.float64), 0)
+    if shares.shape != (size,) or not np.isfinite(shares).all() or not shares.sum() > 0:
+        raise fail("postprocess", "prior", f"{size} finite numbers, not all of them 0", np.shape(prior))
+    return np.asarray(shares / shares.sum())
+
+
+def _shrunk(estimate: Estimate, source: Estimate, expected: Floats | None) -> Estimate:
     """Shrink by empirical Bayes; values that it cannot shrink are repaired, and a remark says why."""
     shrunk, repaired_counts = source.shrunk, repaired(source, "norm-sub")
     if shrunk is None:
         basis = replace(source.basis, remark=TOO_FEW)
         return replace(estimate, counts=repaired_counts, method="norm-sub", original=source, basis=basis)
+    shrunk = shrunk if expected is None else shrunk.informed(expected, source.n)
     basis = replace(source.basis, posterior=shrunk)
     return replace(estimate, counts=shrunk.counts(repaired_counts), method=BAYES, original=source, basis=basis)
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from fldp.data.projections import METHODS
+from fldp.data.postprocess import NAMES
 from fldp.oracles.base.treatment import DISTANCES, MAX_BUDGETS, MAX_SENSITIVE
 from fldp.oracles.unequal.exponential import MAX_NEAR
 from fldp.support.identifiers import IDEMPOTENCY_KEY, SCOPES, SURVEY_NAME, VERSION
@@ -64,7 +64,7 @@ PostProcessing = Annotated[
 ]
 # A type checker reads no computed list of literals, so these are written out, and compared with what they repeat.
 assert (get_args(Scope), get_args(Domain), get_args(get_args(Distance)[0])) == (SCOPES, (STRINGS,), tuple(DISTANCES))
-assert get_args(get_args(PostProcessing)[0]) == tuple(METHODS)
+assert get_args(get_args(PostProcessing)[0]) == NAMES
 
 
 class Query(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):

@@ -267,11 +267,14 @@ class Observed:
     @cached_property
     def _knots(self) -> tuple[Floats, Floats, NDArray[np.intp] | None]:
         """Return different sums with their trials, and where each value finds its own; None where it interpolates."""
-        pairs, places = np.unique(np.stack([self.sums, self.trials]), axis=1, return_inverse=True)
-        if pairs.shape[1] <= _MAX_KNOTS or len(np.unique(self.trials)) > 1:
-            return pairs[0], pairs[1], places.reshape(-1)
-        knots = np.linspace(pairs[0, 0], pairs[0, -1], _MAX_KNOTS)
-        return knots, np.full(_MAX_KNOTS, self.trials[0]), None
+        trials, kinds = np.unique(self.trials, return_inverse=True)
+        sums, places = np.unique(self.sums, return_inverse=True)
+        if len(trials) > 1:
+            pairs, places = np.unique(places.reshape(-1) * len(trials) + kinds.reshape(-1), return_inverse=True)
+            return sums[pairs // len(trials)], trials[pairs % len(trials)], places.reshape(-1)
+        if len(sums) > _MAX_KNOTS:
+            return np.linspace(sums[0], sums[-1], _MAX_KNOTS), np.full(_MAX_KNOTS, trials[0]), None
+        return sums, np.full(len(sums), trials[0]), places.reshape(-1)
 
     def _spread_out(self, found: Floats) -> Floats:
         """Return what was found for the knots for all values."""
@@ -404,7 +407,7 @@ class Bounded:
     """Estimates whose law is known by its variance, and by ``jump``, the most that one report adds.
 
     Tails have Bernstein's form: what is ``z stderr + z^2 jump / 6`` away is ``z`` errors away. ``null`` is the error
-    of a value that nobody holds; a test takes the larger one.
+    of a value that nobody holds; a test takes the larger one, and so does the lower end of an interval.
     """
 
     values: NDArray[np.intp]
@@ -433,5 +436,5 @@ class Bounded:
     def interval(self, miss: float, counts: Floats, stderr: Floats) -> tuple[Floats, Floats]:
         """Return both ends."""
         z = NormalDist().inv_cdf(1 - miss / 2)
-        reach = z * stderr + z * z * np.asarray(self.jump) / 6
-        return counts - reach, counts + reach
+        bend = z * z * np.asarray(self.jump) / 6
+        return counts - z * np.maximum(stderr, self.null) - bend, counts + z * stderr + bend

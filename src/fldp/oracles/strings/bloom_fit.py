@@ -1,7 +1,8 @@
 """LeastSquares: estimates of string oracles that fit all candidates to a tally together."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Protocol
 
@@ -12,6 +13,7 @@ from fldp.data.estimate import Option
 from fldp.data.fingerprints import Fingerprints
 from fldp.data.reports import Tally
 from fldp.errors import ParameterError
+from fldp.numerics.count_laws import Bounded
 from fldp.numerics.types import Counts, Floats
 from fldp.oracles.base.string_oracle import Fit, Listed, StringEstimator
 from fldp.oracles.strings.bloom_model import CohortCounts, Design, Solver
@@ -19,6 +21,7 @@ from fldp.oracles.strings.bloom_screening import screen
 from fldp.support.validation import Constraint, flag
 
 _BY_CHANCE = 30  # the most candidates, of those that nobody holds, that pass the screening on average
+_JUMP = 6  # standard errors of what one report adds
 _ANY = np.zeros(1, np.int64)  # the fingerprint of an arbitrary candidate
 
 
@@ -75,6 +78,11 @@ class LeastSquares(StringEstimator):
         if not counts.ndim:
             return solver.largest_variance(n, float(counts)) * excess
         return solver.variances(n, _at_most(n, counts)) * excess
+
+    def evidence(self, n: int, counts: Floats, **context: Option) -> Bounded:
+        """A report adds many bits, so it rarely adds more than a few times its own share of the error."""
+        known = super().evidence(n, counts, **context)
+        return replace(known, jump=_JUMP * known.null / math.sqrt(n))
 
     def covariance_of_sum(self, n: int, counts: Floats, members: NDArray[np.bool_], **context: Option) -> float:
         solver, excess = self._basis(context)

@@ -1,0 +1,1 @@
+"""Acceptance at full size: ``make acceptance`` runs it, and writes the tables of the documents."""

@@ -1,0 +1,106 @@
+"""What estimates promise, measured: how often a value is found that nobody holds, and how often all intervals hold."""
+
+import os
+from dataclasses import dataclass
+from math import comb
+from pathlib import Path
+
+import numpy as np
+
+import fldp
+
+LEVEL = 0.95
+PAGE = Path(__file__).parents[2] / "docs" / "statistics.md"
+RUNS = int(os.environ.get("FLDP_RUNS", "400"))  # of every cell of a table
+
+MAKERS = {
+    "GRR": lambda d: fldp.GRR(1.0, d),
+    "SUE": lambda d: fldp.SUE(1.0, d),
+    "OUE": lambda d: fldp.OUE(1.0, d),
+    "OLH": lambda d: fldp.OLH(1.0, d),
+    "SS": lambda d: fldp.SS(1.0, d),
+    "HR": lambda d: fldp.HR(3.0, d),
+    "HR, 4 blocks": lambda d: fldp.HR(4.0, d, blocks=4),
+    "HRR": lambda d: fldp.HRR(3.0, d),
+    "PGR": lambda d: fldp.PGR(1.0, d),
+    "FHR": lambda d: fldp.FHR(1.0, d, allow_exposure=True),
+    "FHR, paper's decoder": lambda d: fldp.FHR(1.0, d, allow_exposure=True),
+    "FWR, eta 1/2": lambda d: fldp.FWR(1.0, d, eta=0.5, allow_exposure=True),
+    "FWR, eta 1/4": lambda d: fldp.FWR(2.0, d, eta=0.25, allow_exposure=True),
+    "IDUE": lambda d: fldp.IDUE(2.0, d, budgets=[(0, 1.0), (d - 1, 1.5)]),
+    "URR": lambda d: fldp.URR(2.0, d, sensitive=range(min(d // 2, 100))),
+    "URAPPOR": lambda d: fldp.URAPPOR(2.0, d, sensitive=range(min(d // 2, 100))),
+    "Exponential": lambda d: fldp.Exponential(0.5 * (d - 1), d, distance="line"),
+    "Grouped": lambda d: fldp.Grouped(epsilon=1.0, base="hrr", groups=(d - d // 2, d // 2), allow_exposure=True),
+    "CMS, 4 hashes": lambda d: fldp.CMS(4.0, hashes=4, width=1024).among(map(str, range(d))),
+    "HCMS": lambda d: fldp.HCMS(4.0, hashes=64, width=1024).among(map(str, range(d))),
+    "RAPPOR": lambda d: fldp.RAPPOR(2.0, 4.0).among(map(str, range(d))),
+}
+LARGE = ("GRR", "OUE", "HRR", "HR, 4 blocks", "PGR", "FHR", "FWR, eta 1/2")  # one of every kind of law, at least
+SMALL = ("Exponential", "RAPPOR")  # those of few values
+
+
+def sizes(name):
+    """The numbers of values that an oracle is measured with."""
+    least = () if name in ("HR, 4 blocks", "Grouped") else (2,)
+    return (*least, 100, *(() if name in SMALL else (4097,)), *((65_537,) if name in LARGE else ()))
+
+
+def runs_of(d):
+    """How often a cell is measured: less often where it takes long."""
+    return RUNS if d <= 10_000 else max(10, RUNS // 10)
+
+
+def concentrated(n, d):
+    """Most hold one value, some others are rare, and half of all values nobody holds."""
+    counts = np.zeros(d, np.int64)
+    some = np.arange(n // 5) % max(1, d // 2)
+    np.add.at(counts, some, 1)
+    counts[0] += n - n // 5
+    return counts
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Of how many runs a value was found that nobody holds, and a simultaneous interval missed; pointwise misses."""
+
+    found: int
+    missed: int
+    pointwise: float
+
+
+def measured(name, n, d, runs, seed=1):
+    """Run a survey again and again, with one population, and count broken promises."""
+    oracle, truth = MAKERS[name](d), concentrated(n, d)
+    options = {"decoder": "paper"} if "paper" in name else {}
+    found = missed = 0
+    pointwise = 0.0
+    for run in range(runs):
+        estimate = oracle.estimate(fldp.simulate(oracle, truth, rng=seed * 10**6 + run), **options)
+        found += bool((estimate.found(LEVEL) & (truth == 0)).any())
+        missed += not covers(estimate.interval(LEVEL, simultaneous=True), truth).all()
+        pointwise += 1 - covers(estimate.interval(LEVEL), truth).mean()
+    return Measured(found, missed, pointwise / runs)
+
+
+def covers(ends, truth):
+    """Whether each interval has its count in it."""
+    low, high = ends.T
+    return (low <= truth + 1e-6) & (truth <= high + 1e-6)
+
+
+def most_broken(runs, chance, alarm):
+    """Return how many of so many runs may break a promise with this chance, but for an alarm as rare as asked."""
+    tail, k = 1.0, 0
+    while tail > alarm:
+        tail -= comb(runs, k) * chance**k * (1 - chance) ** (runs - k)
+        k += 1
+    return k
+
+
+def write_table(name, lines):
+    """Write a generated table into the page of statistics, between its marks."""
+    text = PAGE.read_text()
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    head, rest = text.split(start)
+    PAGE.write_text(head + start + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1])

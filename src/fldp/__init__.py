@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     )
     from fldp.estimation.combine import Combined, combine
     from fldp.estimation.planner import Plan, plan
+    from fldp.estimation.population import PopulationShares, population
+    from fldp.estimation.power import people_needed, power_of
     from fldp.estimation.simulate import simulate
     from fldp.oracles import (
         CMS,
@@ -140,6 +142,7 @@ __all__ = [
     "ParameterError",
     "Participant",
     "Plan",
+    "PopulationShares",
     "Recovered",
     "Reports",
     "Round",
@@ -160,9 +163,12 @@ __all__ = [
     "combine",
     "heavy_hitters",
     "integrity",
+    "people_needed",
     "plan",
     "poison",
+    "population",
     "postprocess",
+    "power_of",
     "recover",
     "shuffled",
     "simulate",
@@ -181,6 +187,8 @@ _HOMES = {
     "fldp.errors": "BudgetError CollectorError DomainError FldpError MergeError ParameterError WireError",
     "fldp.estimation.combine": "Combined combine",
     "fldp.estimation.planner": "Plan plan",
+    "fldp.estimation.population": "PopulationShares population",
+    "fldp.estimation.power": "people_needed power_of",
     "fldp.estimation.simulate": "simulate",
     "fldp.oracles": "CMS FHR FWR GRR HCMS HR HRR IDUE OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped",
     "fldp.oracles.base.frequency_oracle": "FrequencyOracle",

@@ -15,8 +15,9 @@ from fldp.data.comparison import Comparison
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Tally
 from fldp.estimation.planner import Plan
+from fldp.estimation.population import PopulationShares
 from fldp.oracles.base.oracle import Oracle
-from fldp.presentation import attack, audit, card, comparison, integrity, plan, search, tables
+from fldp.presentation import attack, audit, card, comparison, integrity, plan, population, search, tables
 from fldp.presentation.attack import AttackResults
 from fldp.presentation.plot import bars as bars
 from fldp.privacy.auditor import Audit
@@ -74,6 +75,7 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
     HeavyHitters: lambda hitters: [search.table(hitters, LEVEL), *search.notes(hitters, LEVEL)],
     Oracle: lambda oracle: [tables.oracle_facts(oracle)],
     Plan: _plan,
+    PopulationShares: lambda shares: [population.table(shares, LEVEL, TOP), *population.notes(shares)],
     Recovered: lambda estimate: [*_estimate(estimate), *integrity.recovery_notes(estimate)],
     Repeats: lambda repeats: [attack.repeats_facts(repeats)],
     Survey: lambda survey: [tables.survey_facts(survey)],

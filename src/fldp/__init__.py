@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     )
     from fldp.estimation.combine import Combined, combine
     from fldp.estimation.planner import Plan, plan
+    from fldp.estimation.population import PopulationShares, population
+    from fldp.estimation.power import people_needed, power_of
     from fldp.estimation.question_planner import questions
     from fldp.estimation.simulate import simulate
     from fldp.oracles import (
@@ -145,6 +147,7 @@ __all__ = [
     "ParameterError",
     "Participant",
     "Plan",
+    "PopulationShares",
     "Recovered",
     "Reports",
     "Responder",
@@ -169,9 +172,12 @@ __all__ = [
     "combine",
     "heavy_hitters",
     "integrity",
+    "people_needed",
     "plan",
     "poison",
+    "population",
     "postprocess",
+    "power_of",
     "questions",
     "recover",
     "shuffled",
@@ -191,6 +197,8 @@ _HOMES = {
     "fldp.errors": "BudgetError CollectorError DomainError FldpError MergeError ParameterError WireError",
     "fldp.estimation.combine": "Combined combine",
     "fldp.estimation.planner": "Plan plan",
+    "fldp.estimation.population": "PopulationShares population",
+    "fldp.estimation.power": "people_needed power_of",
     "fldp.estimation.question_planner": "questions",
     "fldp.estimation.simulate": "simulate",
     "fldp.oracles": (

@@ -306,9 +306,9 @@ def test_a_new_survey_in_three_steps(visitor, server):
     accessible(page)
     for epsilon, level in ((0.5, "Strong"), (1.0, "Medium"), (2.0, "Weak")):
         best = plan(domain_size=5, users=10_000, epsilon=epsilon, eta=1.0).recommended
-        reach = 1.96 * max(best.error_rare, best.error_mean, best.error_frequent)
+        reach = best.reach
         said = page.locator(".level", has_text=level).inner_text()
-        assert f"With 10,000 answers every share is known to ± {100 * reach:.2g} points." in said
+        assert f"With 10,000 answers every share is known to ± {100 * reach:.2g} points, whenever you look." in said
         assert f"at most {100 / (1 + 4 * np.exp(-epsilon)):.3g} %" in said
     page.get_by_label("How many people will answer, about").fill("400")
     page.get_by_text("With 400 answers every share").first.wait_for()

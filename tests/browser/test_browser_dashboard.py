@@ -76,8 +76,10 @@ def send(server, survey, counts):
 
 
 def estimates(server, survey, **query):
+    """Ask as the page does: for intervals that hold at every look, but of biased estimates for those of one look."""
+    looks = {} if "post" in query else {"anytime": "true"}
     with server.admin as client:
-        return client.get(f"/v1/versions/{survey.version}/estimates", params=query).json()
+        return client.get(f"/v1/versions/{survey.version}/estimates", params=looks | query).json()
 
 
 def shown(page):
@@ -231,6 +233,18 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
     page.get_by_text("Empirical Bayes needs 100 values").wait_for()
     page.get_by_label("Interval level").select_option("0.999")
     page.get_by_text("about 1 in 1,000 misses the true value").wait_for()
+    page.get_by_text(
+        "True for this one look. Who looks every day is misled in more than a quarter of cases."
+    ).wait_for()
+    page.get_by_label("Post-processing").select_option("")
+    page.get_by_text("These intervals hold for all values and whenever you look.").wait_for()
+    with page.expect_request(lambda request: "estimates" in request.url and "anytime" not in request.url):
+        page.get_by_label("Intervals hold").select_option("One look, decided beforehand (narrower)")
+    page.get_by_text(
+        "True for this one look. Who looks every day is misled in more than a quarter of cases."
+    ).wait_for()
+    page.get_by_label("Intervals hold").select_option("Whenever you look")
+    page.get_by_text("These intervals hold for all values and whenever you look.").wait_for()
     for choice, days in (("Last 7 days", 6), ("Last 30 days", 29)):
         with page.expect_request(re.compile("estimates")) as asked:
             page.get_by_label("Period").select_option(choice)
@@ -238,6 +252,7 @@ def test_every_control_changes_what_is_asked(visitor, server, token):
         first, last = (date.fromisoformat(query[name][0]) for name in ("from", "to"))
         assert (last - first).days == days
         page.get_by_text("reports in these days").wait_for()
+        page.get_by_text("not for days that were chosen after looking").wait_for()
     assert not page.get_by_label("From day (UTC)").is_visible()
     page.get_by_label("Period").select_option("From … to …")
     page.get_by_label("From day (UTC)").fill("2020-01-02")

@@ -36,6 +36,15 @@ def plan(
         int | None, typer.Option(help="--number: how many cells; by the number of people by default.")
     ] = None,
     goal: Annotated[str, typer.Option(help="--number: distribution, or mean.")] = "distribution",
+    power: Annotated[
+        float | None,
+        typer.Option(help="With --change: a probability to see it. How many people in each of two groups?"),
+    ] = None,
+    change: Annotated[float | None, typer.Option(help="With --power: how much a share changes, such as 0.02.")] = None,
+    share: Annotated[float, typer.Option(help="With --power: the share before it changes.")] = 0.5,
+    anytime: Annotated[
+        bool, typer.Option("--anytime", help="Needs of --power and --target-error for looks at any time.")
+    ] = False,
     as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(help="Save error against epsilon, as PNG or SVG by its name.")] = None,
 ) -> None:
@@ -47,15 +56,21 @@ def plan(
     check_plot(plot)
     if target_error is not None:
         positive("fldp", "--target-error", target_error)
+    if (power is None) != (change is None):
+        raise ParameterError("fldp: --power needs --change, and --change needs --power")
+    if anytime and power is None and target_error is None:
+        raise ParameterError("fldp: --anytime needs --target-error, or --power and --change")
     if number:
-        if {domain, survey, eta, target_error, plot} != {None}:
+        if {domain, survey, eta, target_error, plot, power} != {None}:
             raise ParameterError("fldp: plan --number takes --users, --epsilon, --bins, --goal and --json alone")
         show_plan(users, epsilon, bins, goal, as_json)
         return
     several = _several_questions(survey, questions, cross, epsilon, users)
     if several is not None:
-        if domain is not None or target_error is not None or plot is not None:
-            raise ParameterError("fldp: a plan of several questions takes no --domain, --target-error or --plot")
+        if {domain, target_error, plot, power} != {None}:
+            raise ParameterError(
+                "fldp: a plan of several questions takes no --domain, --target-error, --power or --plot"
+            )
         from fldp.presentation import questions as questions_view
 
         if as_json:
@@ -65,17 +80,20 @@ def plan(
         return
     strings = _string_survey(survey)
     if strings is not None:
-        if {domain, epsilon, eta, target_error, plot} != {None}:
+        if {domain, epsilon, eta, target_error, plot, power} != {None}:
             raise ParameterError("fldp: a plan for strings takes --survey, --users and --json alone")
         _plan_strings(strings, users, as_json)
         return
     result = plan_for(users=users, eta=eta, **_question(survey, domain, epsilon))
+    asked = None if power is None or change is None else plan_view.Sought(power, change, share, anytime)
     if as_json:
-        typer.echo(plan_view.as_json(result, target_error))
+        typer.echo(plan_view.as_json(result, target_error, asked, anytime=anytime))
     else:
         tables.show(plan_view.plan_table(result), *plan_view.NOTES, *plan_view.skipped_notes(result), result.reason)
         if target_error is not None:
-            tables.show(plan_view.needs_table(result, target_error))
+            tables.show(plan_view.needs_table(result, target_error, anytime=anytime))
+        if asked is not None:
+            tables.show(plan_view.power_table(result, asked), plan_view.power_note(asked))
     if plot is not None:
         plan_view.save_curves(result, plot)
         note(f"saved {plot}")

@@ -1,6 +1,7 @@
 """A plan: a table, what a target error needs, JSON, a picture."""
 
 import json
+from dataclasses import asdict, dataclass
 from itertools import cycle
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from rich.table import Table
 from fldp.errors import ParameterError
 from fldp.estimation.expected_error import curve
 from fldp.estimation.planner import LEVEL, Plan, Row
+from fldp.estimation.power import people_needed, users_needed_anytime
 from fldp.estimation.string_planner import StringRow
 from fldp.oracles.base.ticket_words import can_derive
 from fldp.oracles.base.treatment import treatment_of
@@ -81,12 +83,46 @@ def string_table(rows: list[StringRow]) -> Table:
     return table
 
 
-def needs_table(plan: Plan, error: float) -> Table:
-    """Return a table of the users or the epsilon that each oracle needs for an error."""
-    table = _table(f"What it takes for {_percent(error)}, rare values", "users", "or epsilon")
+@dataclass(frozen=True)
+class Sought:
+    """A change to be seen with some probability, of a share, at one look or at any time."""
+
+    power: float
+    change: float
+    share: float
+    anytime: bool
+
+    def people(self, row: Row) -> int:
+        """Return how many people an oracle needs in each of two groups."""
+        return people_needed(row.oracle, self.change, power=self.power, share=self.share, anytime=self.anytime)
+
+
+def power_table(plan: Plan, sought: Sought) -> Table:
+    """Return a table of the people that each oracle needs to show a change."""
+    table = _table(f"To see a change of {_percent(sought.change)} with probability {sought.power:g}", "in each group")
     for row in plan.rows:
-        needs = _needs(row, error)
+        if row.is_default:
+            table.add_row(_marked(plan, row), f"{sought.people(row):,}", style=_style(plan, row))
+    return table
+
+
+def power_note(sought: Sought) -> str:
+    """Return what the numbers of people rest on."""
+    looks = "with looks at any time" if sought.anytime else "at one look, decided beforehand"
+    return (
+        f"People in each of two groups, drawn at random, for one value that was named beforehand and has a share of "
+        f"{_percent(sought.share)}, {looks}, at {100 * LEVEL:.0f} % (two-sided)."
+    )
+
+
+def needs_table(plan: Plan, error: float, *, anytime: bool = False) -> Table:
+    """Return a table of the users or the epsilon that each oracle needs for an error."""
+    looks = " with looks at any time" if anytime else ""
+    table = _table(f"What it takes for {_percent(error)}, rare values{looks}", "users", "or epsilon")
+    for row in plan.rows:
+        needs = _needs(row, error, anytime=anytime)
         epsilon = "none is enough" if needs["epsilon_needed"] is None else f"{needs['epsilon_needed']:.3g}"
+        epsilon = "-" if anytime else epsilon
         table.add_row(_marked(plan, row), f"{needs['users_needed']:,}", epsilon, style=_style(plan, row))
     return table
 
@@ -96,8 +132,13 @@ def skipped_notes(plan: Plan) -> list[str]:
     return [f"Left out: {reason}" for reason in plan.skipped.values()]
 
 
-def as_json(plan: Plan, error: float | None) -> str:
-    """Return a plan as JSON, with what a target error needs if one is given."""
+def as_json(plan: Plan, error: float | None, sought: Sought | None = None, *, anytime: bool = False) -> str:
+    """Return a plan as JSON, with what a target error or a change to be seen needs if one is given."""
+
+    def needs(row: Row) -> dict[str, Json]:
+        errors = {} if error is None else _needs(row, error, anytime=anytime)
+        return errors if sought is None else {**errors, "people_needed": sought.people(row)}
+
     facts = {
         "domain_size": plan.domain_size,
         "users": plan.users,
@@ -106,10 +147,12 @@ def as_json(plan: Plan, error: float | None) -> str:
         **plan.treatment.parameters,
         "level": LEVEL,
         "reason": plan.reason,
-        "rows": [_facts(plan, row) | (_needs(row, error) if error is not None else {}) for row in plan.rows],
+        "rows": [_facts(plan, row) | needs(row) for row in plan.rows],
         "skipped": dict(plan.skipped),
     }
-    return json.dumps(facts | ({"target_error": error} if error is not None else {}), ensure_ascii=False, indent=1)
+    more: dict[str, Json] = {} if error is None else {"target_error": error}
+    more |= {} if sought is None else {"sought": asdict(sought)}
+    return json.dumps(facts | more, ensure_ascii=False, indent=1)
 
 
 def save_curves(plan: Plan, path: Path) -> None:
@@ -187,8 +230,10 @@ def _crowd(row: Row) -> str:
     return "-" if row.crowd_epsilon is None else f"{row.crowd_epsilon:.2g}"
 
 
-def _needs(row: Row, error: float) -> dict[str, Json]:
-    users = row.users_needed(error)
+def _needs(row: Row, error: float, *, anytime: bool = False) -> dict[str, Json]:
+    users = users_needed_anytime(row.oracle, error, row.decoder) if anytime else row.users_needed(error)
+    if anytime:
+        return {"users_needed": users, "epsilon_needed": None}
     try:
         return {"users_needed": users, "epsilon_needed": row.epsilon_needed(error)}
     except ParameterError:

@@ -17,13 +17,26 @@ from fldp.data.number import Histogram, Number, Value
 from fldp.data.reports import Tally
 from fldp.estimation.number_planner import NumberPlan
 from fldp.estimation.planner import Plan
+from fldp.estimation.population import PopulationShares
 from fldp.estimation.question_planner import QuestionPlan
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.sampled.associations import Associations
 from fldp.oracles.sampled.cross import Cross
 from fldp.oracles.sampled.ratios import Ratios
 from fldp.oracles.sampled.tables import Tables
-from fldp.presentation import attack, audit, card, comparison, integrity, number, plan, questions, search, tables
+from fldp.presentation import (
+    attack,
+    audit,
+    card,
+    comparison,
+    integrity,
+    number,
+    plan,
+    population,
+    questions,
+    search,
+    tables,
+)
 from fldp.presentation.attack import AttackResults
 from fldp.presentation.plot import bars as bars
 from fldp.privacy.auditor import Audit
@@ -86,6 +99,7 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
     NumberPlan: lambda advice: [number.plan_table(advice), *number.PLAN_NOTES, number.plan_sentence(advice)],
     Oracle: lambda oracle: [tables.oracle_facts(oracle)],
     Plan: _plan,
+    PopulationShares: lambda shares: [population.table(shares, LEVEL, TOP), *population.notes(shares)],
     QuestionPlan: questions.plan_parts,
     Ratios: lambda found: [questions.ratios_table(found)],
     Recovered: lambda estimate: [*_estimate(estimate), *integrity.recovery_notes(estimate)],

@@ -30,12 +30,14 @@ def test_the_collector_says_whether_reports_look_honest(collector, monkeypatch):
         assert (await told())["type"] == "urn:fldp:too-few"
         await send(users[400:])
         honest = await told()
-        assert honest == facts(fldp.integrity(users), asked.label)
+        assert honest == facts(fldp.integrity(users, anytime=True), asked.label)
         assert (honest["passed"], honest["source"], honest["n"]) == (True, "reports", 1000)
         await send(fakes)
         odd = await told()
-        assert odd == facts(fldp.integrity(fldp.Reports.concatenate([users, fakes])), asked.label)
+        assert odd == facts(fldp.integrity(fldp.Reports.concatenate([users, fakes]), anytime=True), asked.label)
         assert not odd["passed"]
+        assert odd["anytime"]  # all days are watched; a window is for one look
+        assert "anytime" not in await told(**{"from": "2020-01-01"})
         assert "cannot all be honest" in odd["conclusion"]
         assert any("(firefox and safari)" in test["worst"] or "and edge)" in test["worst"] for test in odd["tests"])
         assert (await told(to="2020-01-01"))["type"] == "urn:fldp:too-few"
@@ -56,6 +58,8 @@ def test_of_merged_tallies_only_the_tally_is_tested(collector):
         headers = {"Idempotency-Key": key()}
         body = wire.encode_tally(tally, asked.version)
         assert (await client.post(f"{where}/merge", content=body, headers=headers)).status_code == 200
-        assert (await client.get(f"{where}/integrity")).json() == facts(fldp.integrity(tally), asked.label)
+        assert (await client.get(f"{where}/integrity")).json() == facts(
+            fldp.integrity(tally, anytime=True), asked.label
+        )
 
     play(collector, story)

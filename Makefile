@@ -10,7 +10,7 @@ export UV_COMPILE_BYTECODE := 1
 # Without bytecode on disk every worker and every process of the tests would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test tests lint bench figures soak javascript screenshots vectors tables constraints clean needs
+.PHONY: help demo check test tests lint acceptance bench figures soak javascript screenshots vectors tables constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -52,6 +52,9 @@ test: needs $(READY) $(JS)  ## style, types and all tests
 # Kernels are compiled on one core before the first test runs: the types are checked on another meanwhile.
 tests: $(READY)
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(2 + os.cpu_count())")
+
+acceptance: $(READY)  ## every statistical promise at full size
+	$(BIN)/python -m pytest -o python_files='*_acceptance.py' tests/acceptance
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 	@status=0; for part in core oracles heavy_hitters collector scale; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status

@@ -25,6 +25,7 @@ export { expLower } from "./randomness/exp_lower.js";
 export { type Bytes, dumps, identifier } from "./support/canonical_json.js";
 export { BudgetError, CollectorError, DomainError, FldpError, ParameterError, WireError } from "./support/errors.js";
 export { addressOf } from "./support/web_origin.js";
+export type { Answers, AskedQuestion } from "./survey/questions.js";
 export { type Round, search } from "./survey/search_round.js";
 export { type Collect, type Searching, Survey } from "./survey/survey.js";
 export { type Batch, decode } from "./wire/decode.js";

@@ -4,6 +4,7 @@ import { answers } from "../participant/ledger.js";
 import { type Answer, type Keeping, Participant, type Sending } from "../participant/participant.js";
 import { databaseStore } from "../participant/store.js";
 import { FldpError, ParameterError } from "../support/errors.js";
+import type { Answers } from "../survey/questions.js";
 import type { Survey } from "../survey/survey.js";
 import { checkSecret, mark, post } from "./send.js";
 
@@ -40,7 +41,7 @@ export class Respondent extends Participant {
   }
 
   /** Prepare the answer, and send it. */
-  async answer(label: string, sending: Sending = {}): Promise<Answer> {
+  async answer(label: string | Answers, sending: Sending = {}): Promise<Answer> {
     this.#checkAccess(sending.ticket);
     const { repeated, notices } = await this.prepare(label, sending);
     return { ...(await this.send(sending)), repeated, notices };

@@ -200,8 +200,16 @@ export class Sampled extends Oracle {
     return new Base({ epsilon, domain_size, ...more });
   }
 
+  /** The parameters as a survey pins them: always with base, views and weights. */
+  override get pinned(): Fields {
+    const { epsilon, base, eta } = this.settings;
+    const weights = this.settings.weights as readonly number[];
+    const all = { views: this.members.map(({ entry }) => entry), weights: this.members.map((_, k) => weights[k] ?? 1) };
+    return { name: this.name, epsilon, base, ...(eta === 1 ? {} : { eta }), ...all };
+  }
+
   /** Return the record of an answer to each question; -1 if one of them is none. */
-  record(digits: readonly number[]): bigint {
+  override record(digits: readonly number[]): bigint {
     const good =
       digits.length === this.answers.length && digits.every((digit, a) => isWhole(0, this.answers[a] - 1)(digit));
     return good ? digits.reduce((record, digit, a) => record * BigInt(this.answers[a]) + BigInt(digit), 0n) : -1n;

@@ -7,14 +7,18 @@ import { MAX_VALUES, SURVEY_FORMAT, SURVEY_NAME } from "../support/constants.js"
 import { DomainError, fail, shown, WireError } from "../support/errors.js";
 import { type Address, addressOf } from "../support/web_origin.js";
 import { build } from "../wire/encode.js";
+import { type Answers, type AskedQuestion, questionOf, recordOf } from "./questions.js";
 import type { Round } from "./search_round.js";
 
 const SUBMIT = /^(open|token|ticket)$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/; // times are compared as text
 const ODD = /(?!\n)[\p{Cc}\p{Cs}]|^[^\S\uFEFF]|[^\S\uFEFF]$/u; // controls, halves of characters, blanks at an end
-const KEYS = "name topic question title description language labels domain_size domain oracle collect format".split(
-  " ",
-);
+const KEYS =
+  "name topic question title description language labels domain_size domain oracle collect format questions tables".split(
+    " ",
+  );
+const QUESTION = ["name", "question", "labels", "domain_size", "optional"];
+const ASK = /^(all|drawn)$/;
 
 /** Makes rounds of searches: `search`, where they are to be answered. */
 export type Searching = (specification: Fields) => Round;
@@ -62,7 +66,7 @@ function checkTexts(fields: Fields): void {
   requireForm(SURVEY_NAME, "name", fields.name);
   for (const key of KEYS.slice(1, 6)) {
     const value = fields[key];
-    if (value === undefined && key !== "question") continue;
+    if (value === undefined && (key !== "question" || fields.questions)) continue;
     require(isText(value, 2000), key, "a text of 1 to 2000 characters", value);
     if (key === "topic") requireForm(SURVEY_NAME, key, value);
   }
@@ -79,6 +83,24 @@ function sizeOf(fields: Fields): unknown {
   const different = new Set(texts.map((label) => label.normalize())).size;
   require(different && different === texts.length, "labels", "different texts of 1 to 200 characters", labels);
   return different;
+}
+
+/** Check several questions, and return them. */
+function checkQuestions({ questions, question, tables = {} }: Fields): AskedQuestion[] {
+  require(Array.isArray(questions) && questions.length && question === undefined, "questions", "a list", questions);
+  requireForm(ASK, "tables.ask", table(tables, "tables", ["ask"]).ask ?? "all");
+  const asked = (questions as unknown[]).map((each) => {
+    const fields = table(each, "questions", QUESTION);
+    requireForm(SURVEY_NAME, "questions.name", fields.name);
+    require(isText(fields.question, 2000), "questions.question", "a text of 1 to 2000 characters", fields.question);
+    require([undefined, true].includes(fields.optional as true), "questions.optional", "true", fields.optional);
+    const size = sizeOf({ ...fields }) as number;
+    require(Number.isInteger(size) && size > 1 && size <= 65536, "questions", "2 to 65536 answers", size);
+    return questionOf(fields, size);
+  });
+  require(new Set(asked.map(({ name }) => name)).size ===
+    asked.length, "questions", "of different names", asked.length);
+  return asked;
 }
 
 /** Check the rules of collecting that concern the person, and return all of them. */
@@ -101,6 +123,7 @@ interface Checked {
   readonly specification: Fields;
   readonly oracle: Oracle;
   readonly round?: Round;
+  readonly questions: readonly AskedQuestion[] | null;
 }
 
 /**
@@ -113,13 +136,17 @@ function checked(thing: unknown, oracles: readonly OracleClass[], search?: Searc
   const { format = SURVEY_FORMAT, collect = {} } = fields;
   require(format === SURVEY_FORMAT, "format", SURVEY_FORMAT, format);
   checkTexts(fields);
-  const size = sizeOf(fields);
+  const questions = fields.questions === undefined ? null : checkQuestions(fields);
+  const values = questions ? { answers: questions.map(({ size }) => size) } : null;
+  const size = questions ? undefined : sizeOf(fields);
   const round = fields.search === undefined ? undefined : search?.(fields);
-  const oracle = build({ ...(fields.oracle as Fields), domain_size: round?.size ?? size }, oracles);
+  const oracle = build({ ...(fields.oracle as Fields), ...(values ?? { domain_size: round?.size ?? size }) }, oracles);
+  require(!questions || oracle.pinned, "oracle", "one of several questions", oracle.name);
   require(oracle.reportBits <= MAX_VALUES, "a report", `at most ${MAX_VALUES} bits`, oracle.reportBits);
   const { domain_size: _, ...description } = oracle.description;
   const rules = checkCollect(collect as Fields, oracle);
-  return { specification: { ...fields, format, oracle: description, collect: rules }, oracle, round };
+  const pinned = (questions && oracle.pinned) || description;
+  return { specification: { ...fields, format, oracle: pinned, collect: rules }, oracle, round, questions };
 }
 
 /** A survey, as the person's device sees it; `Survey.of` and `load` make them. */
@@ -137,6 +164,8 @@ export class Survey implements Address {
   declare readonly domain: string | null;
   declare readonly collect: Collect;
   declare readonly oracle: Oracle;
+  /** The questions, where there are several. */
+  declare readonly questions: readonly AskedQuestion[] | null;
   /** The round of a search that it asks, where it does. */
   declare readonly round?: Round;
   /** The identifier of exactly this survey, computed here. */
@@ -150,7 +179,9 @@ export class Survey implements Address {
 
   private constructor(checked: Checked, own: Fields) {
     const { specification } = checked;
-    const fields = { title: null, description: null, labels: null, domain: null, topic: specification.name };
+    const names = checked.questions?.map(({ name }) => name).join(", ");
+    const question = names && (specification.title ?? `${checked.questions?.length} questions: ${names}`);
+    const fields = { title: null, description: null, labels: null, domain: null, topic: specification.name, question };
     Object.assign(this, fields, specification, checked, own); // what must not come from the specification is last
   }
 
@@ -176,6 +207,12 @@ export class Survey implements Address {
     return this.labels
       ? this.labels.reduce((last, other, value) => (other === label ? value : last), -1)
       : (this.round ?? this.oracle).read(label);
+  }
+
+  /** Return the record of answers to several questions; one that the survey lacks is an answer at random. */
+  record(answers: Answers): Value {
+    if (this.questions) return recordOf(this.questions, this.oracle, answers);
+    throw new DomainError(`survey ${this.name}: it asks one question, so the answer must be a text (not shown)`);
   }
 
   /** Return the value of a label; of a string, where those are asked for, its fingerprint. */

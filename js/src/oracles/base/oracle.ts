@@ -96,6 +96,14 @@ export abstract class Oracle {
   /** Draw a report of what is kept. */
   respond?(kept: Report): Report;
 
+  /** Where values are records of several answers: the record of these answers. */
+  record?(digits: readonly number[]): Value;
+
+  /** Where values are records: the parameters as a survey pins them, none left out. */
+  get pinned(): Fields | undefined {
+    return undefined;
+  }
+
   /** The number of random words that a report takes, always. */
   abstract readonly words: number;
 

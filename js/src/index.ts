@@ -4,7 +4,15 @@ export { load, type Offered } from "./client/load.js";
 export { type Options, participant, Respondent } from "./client/respondent.js";
 export { flush, flushWhenOnline } from "./client/send.js";
 export { every } from "./oracles/all.js";
-export { type Fields, Oracle, type OracleClass, type Report, type Value } from "./oracles/base/oracle.js";
+export {
+  type Answers,
+  type AskedQuestion,
+  type Fields,
+  Oracle,
+  type OracleClass,
+  type Report,
+  type Value,
+} from "./oracles/base/oracle.js";
 export { FHR } from "./oracles/flexible/fhr.js";
 export { FWR, HRR } from "./oracles/flexible/fwr.js";
 export { Grouped } from "./oracles/grouped.js";
@@ -25,7 +33,6 @@ export { expLower } from "./randomness/exp_lower.js";
 export { type Bytes, dumps, identifier } from "./support/canonical_json.js";
 export { BudgetError, CollectorError, DomainError, FldpError, ParameterError, WireError } from "./support/errors.js";
 export { addressOf } from "./support/web_origin.js";
-export type { Answers, AskedQuestion } from "./survey/questions.js";
 export { type Round, search } from "./survey/search_round.js";
 export { type Collect, type Searching, Survey } from "./survey/survey.js";
 export { type Batch, decode } from "./wire/decode.js";

@@ -35,10 +35,9 @@ test("the version is that of Python", async () => {
 });
 
 test("answers become a record, and a record its answers", async () => {
-  const { oracle } = await survey();
-  const asked = await survey();
-  assert.equal(asked.record({ os: "mac", plan: "yes", level: 3 }), 18n);
-  assert.equal(asked.record({ plan: "no", level: "0" }), 40n);
+  const { oracle, questions } = await survey();
+  assert.equal(oracle.answered(questions, { os: "mac", plan: "yes", level: 3 }), 18n);
+  assert.equal(oracle.answered(questions, { plan: "no", level: "0" }), 40n);
   assert.deepEqual(oracle.digits(18n), [1, 1, 3]);
   assert.equal(oracle.record([1, 1, 9]), -1n);
 });

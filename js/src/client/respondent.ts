@@ -1,10 +1,10 @@
 /** Respondent: a participant that sends what it has drawn. */
 
+import type { Answers } from "../oracles/base/oracle.js";
 import { answers } from "../participant/ledger.js";
 import { type Answer, type Keeping, Participant, type Sending } from "../participant/participant.js";
 import { databaseStore } from "../participant/store.js";
 import { FldpError, ParameterError } from "../support/errors.js";
-import type { Answers } from "../survey/questions.js";
 import type { Survey } from "../survey/survey.js";
 import { checkSecret, mark, post } from "./send.js";
 

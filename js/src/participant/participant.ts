@@ -9,11 +9,10 @@
  * drawn as `otherwise`, or else as a label drawn at random: a refusal would tell the collector the answer.
  */
 
-import type { Report, Value } from "../oracles/base/oracle.js";
+import type { Answers, Report, Value } from "../oracles/base/oracle.js";
 import { randomBytes, uniform } from "../randomness/random.js";
 import { type Bytes, bytesOf, hex, identifier, unhex } from "../support/canonical_json.js";
 import { BudgetError, DomainError, fail } from "../support/errors.js";
-import type { Answers } from "../survey/questions.js";
 import type { Survey } from "../survey/survey.js";
 import { encode } from "../wire/encode.js";
 import {
@@ -128,11 +127,11 @@ export class Participant {
    */
   async prepare(label: string | Answers, sending: Sending = {}): Promise<Answer> {
     const texts = [this.#otherwise, label].filter(this.#allows, this) as string[];
-    const several = typeof label === "object";
-    if (!several && !texts.length) throw new DomainError("participant: the label must be one of labels (not shown)");
-    if (several !== !!this.survey.questions) throw new DomainError("participant: answer each question (not shown)");
+    const { questions, oracle } = this.survey;
+    const record = questions && oracle.answered?.(questions, label as Answers);
+    if (!questions && !texts.length) throw new DomainError("participant: the label must be one of labels (not shown)");
     try {
-      return await this.#answered(several ? this.survey.record(label) : await this.#value(texts), sending);
+      return await this.#answered(record ?? (await this.#value(texts)), sending);
     } catch (error) {
       if (error instanceof BudgetError) await countRefusal(this.store, this.survey.origin);
       throw error;

@@ -1,13 +1,12 @@
 /** Survey: a question, its labels, an oracle, the rules of collecting, and the version that is the hash of it all. */
 
 import type { Value } from "../data/reports.js";
-import type { Fields, Oracle, OracleClass } from "../oracles/base/oracle.js";
+import type { AskedQuestion, Fields, Oracle, OracleClass } from "../oracles/base/oracle.js";
 import { identifier } from "../support/canonical_json.js";
 import { MAX_VALUES, SURVEY_FORMAT, SURVEY_NAME } from "../support/constants.js";
 import { DomainError, fail, shown, WireError } from "../support/errors.js";
 import { type Address, addressOf } from "../support/web_origin.js";
 import { build } from "../wire/encode.js";
-import { type Answers, type AskedQuestion, questionOf, recordOf } from "./questions.js";
 import type { Round } from "./search_round.js";
 
 const SUBMIT = /^(open|token|ticket)$/;
@@ -17,8 +16,6 @@ const KEYS =
   "name topic question title description language labels domain_size domain oracle collect format questions tables".split(
     " ",
   );
-const QUESTION = ["name", "question", "labels", "domain_size", "optional"];
-const ASK = /^(all|drawn)$/;
 
 /** Makes rounds of searches: `search`, where they are to be answered. */
 export type Searching = (specification: Fields) => Round;
@@ -85,24 +82,6 @@ function sizeOf(fields: Fields): unknown {
   return different;
 }
 
-/** Check several questions, and return them. */
-function checkQuestions({ questions, question, tables = {} }: Fields): AskedQuestion[] {
-  require(Array.isArray(questions) && questions.length && question === undefined, "questions", "a list", questions);
-  requireForm(ASK, "tables.ask", table(tables, "tables", ["ask"]).ask ?? "all");
-  const asked = (questions as unknown[]).map((each) => {
-    const fields = table(each, "questions", QUESTION);
-    requireForm(SURVEY_NAME, "questions.name", fields.name);
-    require(isText(fields.question, 2000), "questions.question", "a text of 1 to 2000 characters", fields.question);
-    require([undefined, true].includes(fields.optional as true), "questions.optional", "true", fields.optional);
-    const size = sizeOf({ ...fields }) as number;
-    require(Number.isInteger(size) && size > 1 && size <= 65536, "questions", "2 to 65536 answers", size);
-    return questionOf(fields, size);
-  });
-  require(new Set(asked.map(({ name }) => name)).size ===
-    asked.length, "questions", "of different names", asked.length);
-  return asked;
-}
-
 /** Check the rules of collecting that concern the person, and return all of them. */
 function checkCollect(fields: Fields, oracle: Oracle): Collect {
   const given = Object.entries(table(fields, "collect", RULES)).filter(([, value]) => !DEFAULTS.includes(value));
@@ -136,7 +115,8 @@ function checked(thing: unknown, oracles: readonly OracleClass[], search?: Searc
   const { format = SURVEY_FORMAT, collect = {} } = fields;
   require(format === SURVEY_FORMAT, "format", SURVEY_FORMAT, format);
   checkTexts(fields);
-  const questions = fields.questions === undefined ? null : checkQuestions(fields);
+  const several = oracles.find((each) => each.several)?.several;
+  const questions = fields.questions ? (several?.(fields, { table, isText, sizeOf }) ?? null) : null;
   const values = questions ? { answers: questions.map(({ size }) => size) } : null;
   const size = questions ? undefined : sizeOf(fields);
   const round = fields.search === undefined ? undefined : search?.(fields);
@@ -207,12 +187,6 @@ export class Survey implements Address {
     return this.labels
       ? this.labels.reduce((last, other, value) => (other === label ? value : last), -1)
       : (this.round ?? this.oracle).read(label);
-  }
-
-  /** Return the record of answers to several questions; one that the survey lacks is an answer at random. */
-  record(answers: Answers): Value {
-    if (this.questions) return recordOf(this.questions, this.oracle, answers);
-    throw new DomainError(`survey ${this.name}: it asks one question, so the answer must be a text (not shown)`);
   }
 
   /** Return the value of a label; of a string, where those are asked for, its fingerprint. */

@@ -32,7 +32,7 @@ test("the core with one oracle takes 6.9 kB: a survey and its version, the draw,
   for (const { id } of fldp.every) {
     const [name] = Object.entries(fldp).find(([, thing]) => thing?.id === id);
     const most =
-      { fwr: 7900, hrr: 7900, pgr: 7300, cms: 7300, hcms: 8500, rappor: 7700, grouped: 10_700, sampled: 12_000 }[id] ??
+      { fwr: 7900, hrr: 7900, pgr: 7300, cms: 7300, hcms: 8500, rappor: 7700, grouped: 10_700, sampled: 12_200 }[id] ??
       6900; // some hold others
     const size = await sizeOf(`${name}, Survey, Participant`);
     assert.ok(size <= most, `${name}: ${size}`);
@@ -43,9 +43,9 @@ test("the core with one oracle takes 6.9 kB: a survey and its version, the draw,
   }
 });
 
-test("with a store and the network it takes 8.8 kB, with everything 18 kB, and the second file 3 kB more", async () => {
+test("with a store and the network it takes 8.8 kB, with everything 18.4 kB, and the second file 3 kB more", async () => {
   assert.ok((await sizeOf("FHR, load, participant")) <= 8800);
-  assert.ok(compressed(read("dist/fldp.js")) <= 18_000);
+  assert.ok(compressed(read("dist/fldp.js")) <= 18_400);
   assert.ok(compressed(read("dist/fldp_unequal.js")) <= 3000);
 });
 

@@ -4,6 +4,8 @@ import { pack, unpack } from "../data/packing.js";
 import { MAX_VALUES } from "../support/constants.js";
 import { fail } from "../support/errors.js";
 import {
+  type Answers,
+  type AskedQuestion,
   bitLength,
   type Fields,
   Oracle,
@@ -20,6 +22,7 @@ import { GRR } from "./plain/grr.js";
 import { PGR } from "./plain/pgr.js";
 import { evenSize, SS } from "./plain/subset_selection.js";
 import { byteWidths, OUE } from "./plain/unary.js";
+import { digitsOf, questionsOf } from "./questions.js";
 
 type Entry = readonly (number | string)[];
 
@@ -138,6 +141,7 @@ function readViews(name: string, views: number | readonly Entry[], answers: read
 export class Sampled extends Oracle {
   static override readonly id = "sampled";
   static override readonly rules = rules;
+  static readonly several = questionsOf;
   declare readonly words: number;
   declare readonly widths: readonly number[];
   /** The views, each with its oracle. */
@@ -200,11 +204,23 @@ export class Sampled extends Oracle {
     return new Base({ epsilon, domain_size, ...more });
   }
 
+  /** The parameters as a survey pins them: always with base, views and weights. */
+  override get pinned(): Fields {
+    const { epsilon, base, eta } = this.settings;
+    const weights = this.settings.weights as readonly number[];
+    const all = { views: this.members.map(({ entry }) => entry), weights: this.members.map((_, k) => weights[k] ?? 1) };
+    return { name: this.name, epsilon, base, ...(eta === 1 ? {} : { eta }), ...all };
+  }
+
   /** Return the record of an answer to each question; -1 if one of them is none. */
   record(digits: readonly number[]): bigint {
     const good =
       digits.length === this.answers.length && digits.every((digit, a) => isWhole(0, this.answers[a] - 1)(digit));
     return good ? digits.reduce((record, digit, a) => record * BigInt(this.answers[a]) + BigInt(digit), 0n) : -1n;
+  }
+
+  override answered(questions: readonly AskedQuestion[], answers: Answers): bigint {
+    return this.record(digitsOf(questions, answers));
   }
 
   /** Return the answers of a record. */

@@ -21,10 +21,32 @@ export interface Rule {
   readonly check: (value: unknown) => boolean;
 }
 
+/** A person's answers, by the names of the questions: a label, a number, or nothing where a question is optional. */
+export type Answers = Readonly<Record<string, unknown>>;
+
+/** One question of several. The last answer of an optional one is "no answer". */
+export interface AskedQuestion {
+  readonly name: string;
+  readonly question: string;
+  readonly labels: readonly string[] | null;
+  /** How many answers there are, that of no answer included. */
+  readonly size: number;
+  readonly optional: boolean;
+}
+
+/** How a survey checks its tables, its texts and its values. */
+export interface Checks {
+  readonly table: (fields: unknown, name: string, keys: readonly string[]) => Fields;
+  readonly isText: (value: unknown, most: number) => boolean;
+  readonly sizeOf: (fields: Fields) => unknown;
+}
+
 /** A class of oracles. */
 export interface OracleClass {
   readonly id: string;
   readonly rules: Readonly<Record<string, Rule>>;
+  /** Check several questions of a survey, and return them: where the oracle asks several. */
+  readonly several?: (fields: Fields, checks: Checks) => AskedQuestion[];
   new (fields: Fields): Oracle;
 }
 
@@ -95,6 +117,14 @@ export abstract class Oracle {
 
   /** Draw a report of what is kept. */
   respond?(kept: Report): Report;
+
+  /** Where values are records of several answers: the record of a person's answers to these questions. */
+  answered?(questions: readonly AskedQuestion[], answers: Answers): Value;
+
+  /** Where values are records: the parameters as a survey pins them, none left out. */
+  get pinned(): Fields | undefined {
+    return undefined;
+  }
 
   /** The number of random words that a report takes, always. */
   abstract readonly words: number;

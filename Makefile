@@ -53,8 +53,8 @@ test: needs $(READY) $(JS)  ## style, types and all tests
 tests: $(READY)
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(2 + os.cpu_count())")
 
-acceptance: $(READY)  ## the statistical promises at full size, with the figures: some minutes
-	$(BIN)/python -m pytest -rP tests/acceptance
+acceptance: $(READY)  ## every statistical promise at full size
+	$(BIN)/python -m pytest -rP -o python_files='*_acceptance.py' tests/acceptance
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 	@status=0; for part in core oracles heavy_hitters collector scale; do $(BIN)/python bench/$$part.py || status=$$?; done; exit $$status

@@ -15,6 +15,7 @@ export { PGR } from "./oracles/plain/pgr.js";
 export { SS } from "./oracles/plain/subset_selection.js";
 export { OUE, SUE } from "./oracles/plain/unary.js";
 export { Wave } from "./oracles/plain/wave.js";
+export { Sampled } from "./oracles/sampled.js";
 export { CMS, HCMS } from "./oracles/strings/count_mean_sketch.js";
 export { RAPPOR } from "./oracles/strings/rappor.js";
 export type { Refusals, Row } from "./participant/ledger.js";

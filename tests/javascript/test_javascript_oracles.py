@@ -68,6 +68,32 @@ def epsilons(chance, count):
     return [*EXTREMES, *(10 ** chance.uniform(-3, 1.3) for _ in range(count))]
 
 
+def views_of(epsilon, chance):
+    """Records of a few questions, views of every kind, and now and then ones that cannot be."""
+    answers = [chance.choice([2, 3, 4, 6, 8, 12]) for _ in range(chance.randrange(1, 5))]
+    numbers = range(len(answers))
+    pairs = [[a, b] for a in numbers for b in numbers if a < b]
+    lists = [
+        [[a] for a in numbers] + chance.sample(pairs, len(pairs) // 2),
+        [*numbers[:1], [0]],
+        [[0], ["cells", 0, 2]],
+    ]
+    views = chance.choice([1, 1, 2, lists[0], lists[0], lists[2] if len(answers) == 1 else lists[0], lists[1]])
+    count = {1: len(answers), 2: len(pairs)}.get(views) if isinstance(views, int) else len(views)
+    weights = chance.choice([[], [], [chance.randrange(1, 4096) for _ in range(count)], [7] * count, [1] * 99])
+    base = chance.choice(["ss", "grr", "oue", "pgr", "hrr", "fwr"])
+    eta = {"eta": chance.choice([1, 0.5])} if base == "fwr" else {}
+    return {
+        "name": "sampled",
+        "epsilon": epsilon,
+        "answers": answers,
+        "views": views,
+        "weights": weights,
+        "base": base,
+        **eta,
+    }
+
+
 def fields_of(name, epsilon, chance):
     """Parameters that an oracle may or may not accept."""
     size = chance.choice([2, 3, 4, 5, 7, 8, 16, 31, 64, 65, chance.randrange(2, 400)])
@@ -81,6 +107,10 @@ def fields_of(name, epsilon, chance):
         fields |= {"hashes": chance.choice([1, 2, 3]), "cohorts": chance.choice([1, 2, 4, 64, 512, 3])}
         fields |= {"p": chance.choice([*[None] * 6, 0.25, 0.1, 1e-9, 1 - 2**-53])}
         return fields | {"hash_seed": chance.choice([0, 2**53 - 1])}
+    if name == "sampled":
+        return views_of(epsilon, chance)
+    if name == "ss":
+        fields |= {"set_size": chance.choice([None, None, 1, 2, 5, size - 1, size])}
     if name == "rr":
         del fields["domain_size"]
     if name in ("fhr", "fwr"):
@@ -145,7 +175,7 @@ def rows_of(oracle, chance):
 
 def request_of(fields, oracle, rows):
     """Fingerprints go as text, and are those that likelihoods are asked for."""
-    strings = isinstance(oracle, StringOracle)
+    strings = analysis(oracle).domain_size is None
     made = [[str(value) if strings else value, [*map(str, words)]] for value, words in rows]
     among = {"among": [value for value, _ in made]} if strings else {}
     return {"do": "reports", "fields": fields, "rows": made, **among}
@@ -156,6 +186,15 @@ def reports_of(oracle, rows):
     data = oracle.report_format.empty(len(values))
     oracle.perturb(np.array(values), np.array(words, np.uint64), data)
     return Reports(oracle, data)
+
+
+def likelihoods_of(oracle, values, data):
+    """Of all values; of strings and records, of those that were asked for."""
+    about = analysis(oracle)
+    if about.answers is not None:
+        few = sorted(set(values))
+        return analysis(oracle.among(few)).likelihoods(data)[:, [few.index(value) for value in values]]
+    return about.likelihoods(data) if about.domain_size else about.likelihoods_among(np.array(values), data)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -180,9 +219,7 @@ def test_every_oracle_gives_the_same_reports_and_refuses_the_same_parameters(nam
     for (fields, oracle), part, answer in zip(kept, rows, found[len(every) :], strict=True):
         reports = reports_of(oracle, part)
         assert answer["result"]["batch"] == wire.encode(reports).hex(), fields
-        marks = (np.array([value for value, _ in part]),) if isinstance(oracle, StringOracle) else ()
-        about = analysis(oracle)
-        expected = about.likelihoods_among(*marks, reports.data) if marks else about.likelihoods(reports.data)
+        expected = likelihoods_of(oracle, [value for value, _ in part], reports.data)
         given = np.array(answer["result"]["likelihoods"])
         scale = expected.max(axis=1, keepdims=True) / given.max(axis=1, keepdims=True)
         np.testing.assert_allclose(given * scale, expected, rtol=1e-9, err_msg=str(fields))

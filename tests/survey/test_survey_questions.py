@@ -190,7 +190,7 @@ def test_the_shell_goes_the_whole_way(tmp_path):
     assert whole["gives_away"] == "One report rules out no value for certain."
     crossed = json.loads(run("estimate", "t.fldp", "--survey", "s.toml", "--cross", "os", "plan", "--json"))
     assert crossed["independence"]["df"] == 4
-    assert len(crossed["rows"]) == 10
+    assert len(crossed["cells"]) == 10
     table = run("estimate", "t.fldp", "--survey", "s.toml", "--csv").splitlines()
     assert table[0] == "table,cell,count,stderr,low,high,frequency"
     assert len(table) == 1 + 5 + 2 + 5 + 10 + 10

@@ -11,6 +11,7 @@ import { PGR } from "./plain/pgr.js";
 import { SS } from "./plain/subset_selection.js";
 import { OUE, SUE } from "./plain/unary.js";
 import { Wave } from "./plain/wave.js";
+import { Sampled } from "./sampled.js";
 import { CMS, HCMS } from "./strings/count_mean_sketch.js";
 import { RAPPOR } from "./strings/rappor.js";
 
@@ -32,4 +33,5 @@ export const every: readonly OracleClass[] = [
   SS,
   SUE,
   Wave,
+  Sampled,
 ];

@@ -128,9 +128,11 @@ function checked(thing: unknown, oracles: readonly OracleClass[], { search, numb
   const size = sizeOf(fields);
   const scale = fields.number === undefined ? undefined : number?.(fields);
   const round = scale ?? (fields.search === undefined ? undefined : search?.(fields));
-  const oracle = build({ ...(fields.oracle as Fields), domain_size: round?.size ?? size }, oracles);
+  const isRecord = scale && Object(fields.oracle).name === "sampled"; // a number is a record of one answer
+  const values = isRecord ? { answers: [scale.size] } : { domain_size: round?.size ?? size };
+  const oracle = build({ ...(fields.oracle as Fields), ...values }, oracles);
   require(oracle.reportBits <= MAX_VALUES, "a report", `at most ${MAX_VALUES} bits`, oracle.reportBits);
-  const { domain_size: _, ...description } = oracle.description;
+  const { domain_size: _, ...description } = oracle.pinned ?? oracle.description;
   const rules = checkCollect(collect as Fields, oracle);
   const pinned = scale && { number: scale.table };
   return { specification: { ...fields, ...pinned, format, oracle: description, collect: rules }, oracle, round, scale };

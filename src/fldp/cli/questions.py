@@ -1,6 +1,5 @@
 """What commands do for surveys of several questions: their options, and what they print."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,6 @@ from fldp.cli.options import Subject, note
 from fldp.data.postprocess import postprocess
 from fldp.errors import ParameterError
 from fldp.oracles.sampled.tables import Tables
-from fldp.support.canonical_json import Json
 from fldp.survey.questions import RecordQuestion
 from fldp.wire.record_cells import Answers, RecordEncoder
 
@@ -60,16 +58,12 @@ def show_tables(
     from fldp.presentation import questions as view
     from fldp.presentation import tables as single
 
-    if sum(map(bool, (question, cross, associations))) > 1:
-        raise ParameterError("fldp: give one of --question, --cross and --associations")
+    asked = view.AskedTables(question, cross, associations, level, top)
     found = postprocess(tables, "consistent") if consistent else tables
     if plot is not None:
         _save_plot(found, question, level, top, plot)
-    if form == "json":
-        typer.echo(json.dumps(_facts(found, question, cross, associations, level, top), ensure_ascii=False, indent=1))
-    elif form == "csv":
-        rows = _rows(found, question, cross, associations, level)
-        typer.echo(single.csv_text(rows[0], rows), nl=False)
+    if form in ("json", "csv"):
+        typer.echo(view.encoded(found, form, asked).decode(), nl=form == "json")
     elif associations:
         single.show(view.associations_table(found.associations(level)), *view.notes(found))
     elif cross:
@@ -79,39 +73,6 @@ def show_tables(
         single.show(single.estimate_table(one, level, top or 20), *single.estimate_notes(one))
     else:
         single.show(*view.parts(found, level, top or 20))
-
-
-def _facts(
-    tables: Tables,
-    question: str | None,
-    cross: tuple[str, str] | None,
-    associations: bool,
-    level: float,
-    top: int | None,
-) -> object:
-    from fldp.presentation import questions as view
-
-    common = view.facts(tables)
-    if associations:
-        return {**common, **view.association_facts(tables.associations(level))}
-    if cross:
-        return {**common, **view.cross_facts(tables.cross(*cross), level)}
-    if question:
-        return {**common, **view.question_facts(tables, question, level, top)}
-    every = [view.question_facts(tables, name, level, top) for k, name in enumerate(tables.names) if tables.has((k,))]
-    return {**common, "questions": every}
-
-
-def _rows(
-    tables: Tables, question: str | None, cross: tuple[str, str] | None, associations: bool, level: float
-) -> list[dict[str, Json]]:
-    from fldp.presentation import questions as view
-
-    if associations:
-        return view.association_rows(tables.associations(level))
-    if cross:
-        return view.cross_rows(tables.cross(*cross), level)
-    return [row for row in view.all_rows(tables, level) if question in (None, row["table"])]
 
 
 def _save_plot(tables: Tables, question: str | None, level: float, top: int | None, plot: Path) -> None:

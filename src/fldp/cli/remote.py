@@ -126,6 +126,8 @@ def estimates(
         published = client.survey(name, version=full_version(client, name, version))
         if form == "text" and published.survey.search is not None:
             _show_search(client.tally(published.survey, since=since, until=until), published, level, top)
+        elif form == "text" and published.survey.questions:
+            _show_questions(client.tally(published.survey, since=since, until=until), published, level, top)
         elif form == "text":
             _show(client.estimates(published.survey, top=top or _SHOWN, **options), published)
         elif form == "json" and output is None:
@@ -152,6 +154,17 @@ def _show(reply: dict[str, Any], published: "Published") -> None:
     others = [f"None of these candidates: {rest['count']:,.1f}, standard error {rest['stderr']:,.1f}."] if rest else []
     few = [clean(reply["note"])] if "note" in reply else []
     tables.show(table, *few, *others, about, exposure(published.survey.oracle))
+
+
+def _show_questions(tally: "Tally", published: "Published", level: float, top: int | None) -> None:
+    """Show the tables of several questions; the client has checked their version and their tally."""
+    from fldp.oracles.sampled.tables import Tables
+    from fldp.presentation import questions, tables
+
+    found: object = published.survey.estimate(tally)
+    assert isinstance(found, Tables)
+    tables.show(*questions.parts(found, level, top or _SHOWN))
+    tables.show(f"Survey version {published.version[:12]}, which is {published.state}.")
 
 
 def _show_search(tally: "Tally", published: "Published", level: float, top: int | None) -> None:

@@ -95,6 +95,12 @@ class EstimatesQuery(WindowQuery, frozen=True, rename={"since": "from", "until":
     decoder: Decoder | None = None
     post: PostProcessing | None = None
     method: Annotated[str, Meta(description="one of a string oracle's methods, where it has several")] | None = None
+    question: Annotated[str, Meta(description="of several questions: this one alone")] | None = None
+    cross: Annotated[str, Meta(description="of several questions: the table of two, as `os,plan`")] | None = None
+    associations: Annotated[bool, Meta(description="of several questions: which pairs go together")] | None = None
+    consistent: (
+        Annotated[bool, Meta(description="of several questions: no negative cell, margins agree; biased")] | None
+    ) = None
     format: Annotated[Literal["json", "csv", "parquet"], Meta(description="else by Accept, else JSON")] | None = None
 
 
@@ -321,8 +327,11 @@ class NumberFigures(ReplyModel, frozen=True):
     cdf: list[NumberEdge] | UnsetType = UNSET
 
 
+Rows = list[dict[str, Any]]
+
+
 class Estimates(ReplyModel, frozen=True):
-    """Estimates with standard errors and intervals."""
+    """Estimates with standard errors and intervals; of several questions, of each, of two, or their associations."""
 
     oracle: dict[str, Any]
     eta: float
@@ -336,6 +345,18 @@ class Estimates(ReplyModel, frozen=True):
     rest: Rest | UnsetType = UNSET
     note: Note | UnsetType = UNSET
     number: NumberFigures | UnsetType = UNSET
+    gives_away: str | UnsetType = UNSET
+    views: Rows | UnsetType = UNSET
+    question: str | UnsetType = UNSET
+    questions: Rows | UnsetType = UNSET
+    answered: Rows | UnsetType = UNSET
+    cross: list[str] | UnsetType = UNSET
+    cells: Rows | UnsetType = UNSET
+    row_shares: Rows | UnsetType = UNSET
+    marks: list[list[int]] | UnsetType = UNSET
+    independence: dict[str, Any] | UnsetType = UNSET
+    association: dict[str, Any] | UnsetType = UNSET
+    associations: Rows | UnsetType = UNSET
 
 
 class DayCount(ReplyModel, frozen=True):

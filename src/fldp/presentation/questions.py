@@ -1,11 +1,13 @@
 """Tables of several questions for people, and as rows for programs."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from rich.table import Table
 
+from fldp.errors import FldpError, ParameterError
 from fldp.estimation.question_planner import QuestionPlan
 from fldp.oracles.exposure import exposure
 from fldp.oracles.sampled.associations import Associations
@@ -14,6 +16,7 @@ from fldp.oracles.sampled.ratios import Ratios
 from fldp.oracles.sampled.tables import TableEstimate, Tables
 from fldp.presentation import tables as single
 from fldp.support.canonical_json import Json
+from fldp.support.optional_imports import load
 from fldp.wire.description import describe
 
 Rows = list[dict[str, Json]]
@@ -180,6 +183,100 @@ def plan_json(plan: QuestionPlan) -> str:
 # ------------------------------------------------------------------------------------------------- for programs
 
 
+@dataclass(frozen=True)
+class AskedTables:
+    """Which tables are asked for: of one question, of two together, of all pairs, or of all questions.
+
+    Tables of fewer than ``minimum`` people, those whose report is about all of their questions, are not shown.
+    """
+
+    question: str | None = None
+    cross: tuple[str, str] | None = None
+    associations: bool = False
+    level: float = 0.95
+    top: int | None = None
+    minimum: int = 0
+
+    def __post_init__(self) -> None:
+        if sum(map(bool, (self.question, self.cross, self.associations))) > 1:
+            raise ParameterError("estimates: ask for one of question, cross and associations")
+
+    def require(self, tables: Tables, names: Iterable[int | str]) -> None:
+        """Refuse a table of too few people."""
+        chosen = [tables.index(name) for name in names]
+        people = about(tables, chosen)
+        if people < self.minimum or not tables.has(tuple(sorted(chosen))):
+            asked = " and ".join(repr(tables.names[question]) for question in chosen)
+            rule = f"nothing is shown of fewer than {self.minimum}"
+            raise TooFewError(f"estimates: too few reports are about {asked}: {rule}")
+
+    def shown(self, tables: Tables, question: int) -> bool:
+        """Whether enough people report about a question."""
+        return tables.has((question,)) and about(tables, [question]) >= self.minimum
+
+
+class TooFewError(FldpError):
+    """A table of fewer people than a survey shows."""
+
+
+def about(tables: Tables, questions: Sequence[int]) -> int:
+    """Return how many reports are about all of these questions."""
+    views = zip(tables.oracle.seen, tables.people, strict=True)
+    return sum(count for view, count in views if set(questions) <= set(view.questions))
+
+
+def asked_facts(tables: Tables, asked: AskedTables) -> dict[str, Json]:
+    """Return what was asked for, with what all answers about tables have in common."""
+    common = {**facts(tables), "options": {}, "level": asked.level, "rows": []}
+    if asked.associations:
+        return {**common, **association_facts(_shown_tables(tables, asked).associations(asked.level))}
+    if asked.cross:
+        asked.require(tables, asked.cross)
+        found = cross_facts(tables.cross(*asked.cross), asked.level)
+        return {**common, **found, "rows": [], "cells": found["rows"]}
+    if asked.question:
+        asked.require(tables, [asked.question])
+        return {**common, **question_facts(tables, asked.question, asked.level, asked.top)}
+    every: list[Json] = [
+        question_facts(tables, number, asked.level, asked.top)
+        if asked.shown(tables, number)
+        else {"question": name, "rows": [], "note": f"fewer than {max(1, asked.minimum)} reports are about it"}
+        for number, name in enumerate(tables.names)
+    ]
+    return {**common, "questions": every}
+
+
+def _shown_tables(tables: Tables, asked: AskedTables) -> Tables:
+    for pair in tables.crosses:
+        asked.require(tables, pair)
+    return tables
+
+
+def asked_rows(tables: Tables, asked: AskedTables) -> Rows:
+    """Return what was asked for as rows: one for each table and cell."""
+    if asked.associations:
+        return association_rows(_shown_tables(tables, asked).associations(asked.level))
+    if asked.cross:
+        asked.require(tables, asked.cross)
+        return cross_rows(tables.cross(*asked.cross), asked.level)
+    if asked.question:
+        asked.require(tables, [asked.question])
+    return [row for row in all_rows(tables, asked.level, asked.minimum) if asked.question in (None, row["table"])]
+
+
+def encoded(tables: Tables, form: str, asked: AskedTables) -> bytes:
+    """Return tables in a format: ``csv``, ``json`` or ``parquet``."""
+    if form == "json":
+        return json.dumps(asked_facts(tables, asked), ensure_ascii=False, indent=1).encode()
+    rows = asked_rows(tables, asked)
+    if form == "csv":
+        return single.csv_text(rows[0] if rows else {}, rows).encode()
+    arrow, writer = load("pyarrow", "parquet"), load("pyarrow.parquet", "parquet")
+    sink = arrow.BufferOutputStream()
+    writer.write_table(arrow.Table.from_pylist(rows), sink)
+    return bytes(sink.getvalue())
+
+
 def facts(tables: Tables) -> dict[str, Json]:
     """Return what all answers about tables have in common."""
     oracle = tables.oracle
@@ -232,15 +329,15 @@ def association_rows(found: Associations) -> Rows:
     return _rows(found._columns())
 
 
-def all_rows(tables: Tables, level: float) -> Rows:
-    """Return every table as rows: one for each table and cell, for CSV and Parquet."""
+def all_rows(tables: Tables, level: float, minimum: int = 0) -> Rows:
+    """Return every table of enough people as rows: one for each table and cell, for CSV and Parquet."""
     rows: Rows = []
     for question, name in enumerate(tables.names):
-        if tables.has((question,)):
+        if tables.has((question,)) and about(tables, [question]) >= minimum:
             for row in single.estimate_rows(estimate_of(tables, question), level, None):
                 rows.append({"table": name, "cell": row["label"], **_figures(row)})
     for a, b in tables.crosses:
-        if tables.has((a, b)):
+        if tables.has((a, b)) and about(tables, [a, b]) >= minimum:
             cross = tables.cross(a, b)
             for row in cross_rows(cross, level):
                 cell = f"{row[cross.names[0]]} x {row[cross.names[1]]}"

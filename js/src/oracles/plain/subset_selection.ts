@@ -1,7 +1,9 @@
 /** Subset selection: report a set of values that is a little more likely to hold the true one. */
 import { quotient, SCALE, subsetCoin } from "../../randomness/coins.js";
 import { expLower, ONE } from "../../randomness/exp_lower.js";
-import { bitLength, type Fields, Oracle, type Report, wordOf } from "../base/oracle.js";
+import { MAX_VALUES } from "../../support/constants.js";
+import { fail } from "../../support/errors.js";
+import { bitLength, type Fields, integer, Oracle, type Report, wordOf } from "../base/oracle.js";
 
 /** Return `(e^eps-1)^2 q (1-q)/(p-q)^2` as numerator and denominator, up to a common factor. */
 function rareVariance(power: bigint, size: bigint, domainSize: bigint): [bigint, bigint] {
@@ -20,9 +22,32 @@ function bestSize(epsilon: number, domainSize: bigint): bigint {
   return c * b < a * d ? low + 1n : low;
 }
 
+/** Return the size of sets with the least error in the mean over all contrasts of values, ties to the smaller. */
+export function evenSize(epsilon: number, size: number): number {
+  const power = expLower(Math.min(epsilon, 64));
+  const domainSize = BigInt(size);
+  const low = (domainSize * ONE) / (power + ONE) || 1n;
+  if (domainSize - low < 2n) return Number(low);
+  const error = (members: bigint): [bigint, bigint] => [
+    (domainSize * ONE + (power - ONE) * members) ** 2n,
+    members * (domainSize - members),
+  ];
+  const [a, b] = error(low);
+  const [c, d] = error(low + 1n);
+  return Number(c * b < a * d ? low + 1n : low);
+}
+
 /** Subset selection: a set of `w` values, sorted, that holds the true one with `w e^eps/(w e^eps + d - w)`. */
 export class SS extends Oracle {
   static override readonly id = "ss";
+  static override readonly rules = {
+    ...Oracle.rules,
+    set_size: {
+      rule: "an integer below the number of values",
+      initial: null,
+      check: (value: unknown) => value === null || integer(1, MAX_VALUES).check(value),
+    },
+  };
   declare readonly words: number;
   declare readonly widths: readonly number[];
   readonly #size: number;
@@ -31,7 +56,10 @@ export class SS extends Oracle {
   constructor(fields: Fields) {
     super(fields);
     const domainSize = BigInt(this.domainSize);
-    const size = bestSize(this.epsilon, domainSize);
+    const best = bestSize(this.epsilon, domainSize);
+    const size = BigInt((this.settings.set_size as number | null) ?? best);
+    if (size >= domainSize) throw fail(this.name, "set_size", `below ${domainSize}`, size);
+    if (size === best) this.settings.set_size = null; // the same oracle, said or not
     this.#coin = subsetCoin(this.name, this.epsilon, size, domainSize);
     this.#size = Number(size);
     this.words = 1 + this.#size;

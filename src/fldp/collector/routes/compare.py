@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from fldp.collector.http.calls import Call, reply, requested_version
-from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels
+from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels, require_one_question
 from fldp.collector.http.query import compared_days
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
@@ -20,6 +20,7 @@ async def compare(call: Call[CompareQuery, None]) -> Response:
     published = await requested_version(call)
     windows = compared_days(call.query, published.survey.oracle)
     require_labels(published)
+    require_one_question(published)
     return reply(await call.compute(_facts, published, windows, call.query))
 
 

@@ -26,8 +26,11 @@ from fldp.collector.storage.protocol import Days, Snapshot
 from fldp.collector.storage.window import DayWindow
 from fldp.data.postprocess import postprocess
 from fldp.data.reports import Tally
+from fldp.errors import ParameterError
 from fldp.interface.models import DayCount, EstimatesQuery, Query, WindowQuery
 from fldp.interface.operations import BYTES, PARQUET
+from fldp.oracles.sampled.tables import Tables
+from fldp.presentation import questions
 from fldp.presentation.estimate_formats import encoded
 
 _PIECE = 1 << 18
@@ -145,10 +148,33 @@ def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, 
     candidates, query = parse_candidates(body, collector.settings.max_values), asked.query
     tag, tally = _tally_with_tag(collector, published, asked.days, repr(asked))
     checkpoint()
+    if published.survey.questions:
+        return tag, _spooled(collector, _tables(published, tally, asked))
     counts = estimate(published.survey, tally, asked.options, candidates)
     checkpoint()
     counts = postprocess(counts, query.post) if query.post else counts
     return tag, _spooled(collector, encoded(counts, asked.form, query.level, query.top))
+
+
+def _tables(published: PublishedSurvey, tally: Tally, asked: _Asked) -> bytes:
+    """Estimate and encode the tables of several questions."""
+    query, survey = asked.query, published.survey
+    cross = None if query.cross is None else tuple(query.cross.split(","))
+    if cross is not None and len(cross) != 2:
+        raise Problem(422, "parameter", "cross must name two questions, as in os,plan")
+    try:
+        chosen = questions.AskedTables(
+            query.question, cross, bool(query.associations), query.level, query.top, survey.collect["minimum"]
+        )
+        found: object = survey.estimate(tally, **asked.options)
+        assert isinstance(found, Tables)
+        method = query.post or ("consistent" if query.consistent else None)
+        tables = postprocess(found, method) if method else found
+        return questions.encoded(tables, asked.form, chosen)
+    except questions.TooFewError as error:
+        raise Problem(403, "too-few", str(error), minimum=survey.collect["minimum"]) from None
+    except ParameterError as error:
+        raise Problem(422, "parameter", str(error)) from None
 
 
 def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> Tagged:

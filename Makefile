@@ -54,7 +54,7 @@ tests: $(READY)
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(2 + os.cpu_count())")
 
 acceptance: $(READY)  ## every statistical promise at full size; writes the tables of docs/statistics.md
-	$(BIN)/python -m pytest -rP -o python_files='*_acceptance.py test_*.py' tests/acceptance
+	$(BIN)/python -m pytest -rP -o python_files='*_acceptance.py' tests/acceptance
 
 bench: $(READY)  ## speed and error, beside the peers, as ratios in one run
 	@tools/need.sh postgresql wrk

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fldp import wire
+from fldp import Survey, wire
 from support.browser import DESK, PHONE, Visitor, accessible, chromium
 from support.collector_server import Server
 
@@ -18,7 +18,7 @@ CELLS = {
     **ASKED,
     "name": "cells",
     "number": {"low": 0, "high": 30, "bins": 16, "unit": "s", "apart": [0]},
-    "oracle": {"name": "wave", "epsilon": 2.0, "width": 2},
+    "oracle": {"epsilon": 2.0},
 }
 
 
@@ -37,7 +37,7 @@ def server(tmp_path_factory):
 
 @pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
 def test_a_number_is_answered_with_its_unit(browser, server, size, scheme):
-    server.publish(CELLS)
+    server.publish(Survey.from_dict(CELLS).canonical)
     with Visitor(browser, server.url, viewport=size, color_scheme=scheme) as visitor:
         page = visitor.open(f"{server.url}/s/cells")
         field = page.get_by_label("A number from 0 to 30 s")
@@ -61,7 +61,7 @@ def test_the_dashboard_shows_figures_histogram_and_cdf(browser, server, size, sc
     numbers = np.where(draw.random(4000) < 0.2, 0.0, draw.gamma(3, 3, 4000))
     with Visitor(browser, server.url, viewport=size, color_scheme=scheme) as visitor:
         for fields in (CELLS, MEAN):
-            survey = server.publish(fields)
+            survey = server.publish(Survey.from_dict(fields).canonical)
             assert server.send(survey, wire.encode(survey.privatize(numbers, rng=2), survey.version)).status_code == 200
             page = visitor.open(f"{server.url}/#token={server.make_token('read')['token']}")
             page.get_by_role("button", name="Sign out").wait_for()

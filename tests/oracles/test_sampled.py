@@ -43,6 +43,8 @@ def naive_value(oracle, view, record):
     entry, digits = oracle.entries[view], naive_digits(oracle, record)
     if entry[0] == "cells":
         return digits[entry[1]] // entry[2]
+    if entry[0] == "wave":
+        return digits[entry[1]]
     value = 0
     for question in entry:
         value = value * oracle.answers[question] + digits[question]
@@ -54,7 +56,7 @@ def naive_report(oracle, record, words):
     member = oracle.members[view]
     value = naive_value(oracle, view, record)
     inside = [int(word) for word in words[1 : 1 + member.words]]
-    public, outcome = naive.PRIVATIZE[oracle.base](member, value, inside)
+    public, outcome = naive.PRIVATIZE[member.name](member, value, inside)
     return ((view, public), outcome)
 
 

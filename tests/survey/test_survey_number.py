@@ -1,5 +1,7 @@
 """Surveys of a number: what is planned is pinned, texts become cells, and answers are never shown."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import fldp
 from fldp import DomainError
 from fldp.data.number import Number
 from fldp.survey import Survey
+from support.serving import shell
 
 MEAN = {
     "name": "load",
@@ -178,3 +181,28 @@ def test_mistakes_have_their_lines():
     text = 'name = "load"\nquestion = "How long?"\nnumber = { low = 0, high = -1 }\n[oracle]\nepsilon = 1.0\n'
     with pytest.raises(fldp.ParameterError, match=r"line 3: number: high must be above low = 0"):
         Survey.parse(text, is_json=False)
+
+
+def test_the_shell_shows_a_number_alone_and_among_several(tmp_path):
+    """From a column of numbers to figures, as text, JSON and CSV; options of numbers are refused for others."""
+    lines = [f"{'linux' if k % 3 else 'mac'},{k % 11}" for k in range(2000)]
+    (tmp_path / "both.csv").write_text("os,load\n" + "\n".join(lines) + "\n")
+    for fields, more in ((DISTRIBUTION, ("--column", "load")), (SEVERAL, ())):
+        survey, reports = tmp_path / f"{fields['name']}.json", tmp_path / f"{fields['name']}.fldp"
+        survey.write_text(json.dumps(fields))
+        shell("privatize", tmp_path / "both.csv", "--survey", survey, "-o", reports, *more)
+        one = ("--question", "load") if fields is SEVERAL else ()
+        said, _ = shell("estimate", reports, "--survey", survey, *one)
+        assert "quantile 0.5" in said
+        said, _ = shell("estimate", reports, "--survey", survey, *one, "--json", "--cdf", "4", "--share", "2", "5")
+        found = json.loads(said)
+        assert [value["what"] for value in found["values"]] == ["share up to 4 s", "share from 2 to 5 s"]
+        assert found["cdf"][-1]["cdf"] == pytest.approx(1)
+        said, _ = shell("estimate", reports, "--survey", survey, *one, "--csv")
+        assert said.startswith("label,start,end,share,stderr,low,high\n")
+    _, told = shell("estimate", reports, "--survey", survey, "--mean", code=2)
+    assert "are for a number" in told
+    said, _ = shell("plan", "--number", "--users", "100000", "--epsilon", "1", "--json")
+    assert json.loads(said)["bins"] == 32
+    _, told = shell("plan", "--number", "--users", "100000", code=2)
+    assert "needs --users and --epsilon" in told

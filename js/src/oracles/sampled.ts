@@ -22,6 +22,7 @@ import { GRR } from "./plain/grr.js";
 import { PGR } from "./plain/pgr.js";
 import { evenSize, SS } from "./plain/subset_selection.js";
 import { byteWidths, OUE } from "./plain/unary.js";
+import { Wave } from "./plain/wave.js";
 import { digitsOf, questionsOf } from "./questions.js";
 
 type Entry = readonly (number | string)[];
@@ -75,6 +76,8 @@ interface View {
   readonly questions: readonly number[];
   readonly size: number;
   readonly tellsAll: boolean;
+  /** Of a wave over the answers, which stands in the place of the base. */
+  readonly width?: number;
   valueIn(digits: readonly number[]): number;
 }
 
@@ -102,8 +105,16 @@ function cells(name: string, entry: Entry, answers: readonly number[]): View {
   return { entry, questions: [question], size: size / joined, tellsAll: false, valueIn };
 }
 
+function wave(name: string, entry: Entry, answers: readonly number[]): View {
+  const [, question, width] = entry as [string, number, number];
+  const good = entry.length === 3 && isWhole(0, answers.length - 1)(question) && Number.isInteger(width);
+  if (!good) throw fail(name, "views", "[wave, question, width]", entry);
+  const valueIn = (digits: readonly number[]) => digits[question];
+  return { entry, questions: [question], size: answers[question], tellsAll: false, width, valueIn };
+}
+
 /** The kinds of views that are not blocks, by their names. */
-export const kinds: Record<string, (name: string, entry: Entry, answers: readonly number[]) => View> = { cells };
+export const kinds: Record<string, (name: string, entry: Entry, answers: readonly number[]) => View> = { cells, wave };
 
 function blocks(together: number, count: number): number[][] {
   return together === 1
@@ -154,10 +165,11 @@ export class Sampled extends Oracle {
     const views = readViews(this.name, this.settings.views as number | readonly Entry[], answers);
     this.#settle(views);
     const bits = bitLength(views.length - 1);
-    const made = new Map<number, Oracle>();
+    const made = new Map<string, Oracle>();
     this.members = views.map((view) => {
-      const oracle = made.get(view.size) ?? this.#oracle(view.size);
-      made.set(view.size, oracle);
+      const key = `${view.size} ${view.width}`;
+      const oracle = made.get(key) ?? this.#oracle(view);
+      made.set(key, oracle);
       return { ...view, oracle, widths: [bits, ...oracle.widths] };
     });
     let sum = 0n;
@@ -172,6 +184,11 @@ export class Sampled extends Oracle {
     if (this.eta === 1) this.derive = deriving(this, 1 + this.#publicWords);
   }
 
+  /** The number of answers to a single question; records of several are too many to be listed. */
+  override get domainSize(): number {
+    return this.answers.length === 1 ? this.answers[0] : super.domainSize;
+  }
+
   /** How many answers each question has. */
   get answers(): readonly number[] {
     return this.settings.answers as readonly number[];
@@ -179,7 +196,8 @@ export class Sampled extends Oracle {
 
   get #publicWords(): number {
     const { base } = this.settings;
-    return base === "hrr" || base === "fwr" ? this.members[0].oracle.words - 1 : 0;
+    const isMasked = (base === "hrr" || base === "fwr") && this.members.every(({ width }) => width === undefined);
+    return isMasked ? this.members[0].oracle.words - 1 : 0;
   }
 
   /** Check parameters against each other, and give each oracle one description only. */
@@ -197,8 +215,10 @@ export class Sampled extends Oracle {
     if (settings.eta !== 1 && settings.base !== "fwr") throw fail(name, "eta", "1 but with base fwr", settings.eta);
   }
 
-  #oracle(domain_size: number): Oracle {
+  #oracle({ size: domain_size, width }: View): Oracle {
     const { epsilon, settings } = this;
+    if (width !== undefined && settings.eta !== 1) throw fail(this.name, "eta", "1 with a wave", settings.eta);
+    if (width !== undefined) return new Wave({ epsilon, domain_size, width });
     const Base = BASES.find(({ id }) => id === settings.base) as OracleClass;
     const more = Base === FWR ? { eta: settings.eta } : Base === SS ? { set_size: evenSize(epsilon, domain_size) } : {};
     return new Base({ epsilon, domain_size, ...more });

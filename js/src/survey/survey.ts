@@ -129,15 +129,16 @@ function checked(thing: unknown, oracles: readonly OracleClass[], { search, numb
   checkTexts(fields);
   const several = oracles.find((each) => each.several)?.several;
   const questions = fields.questions ? (several?.(fields, { table, isText, sizeOf }) ?? null) : null;
-  const values = questions ? { answers: questions.map(({ size }) => size) } : null;
   const size = questions ? undefined : sizeOf(fields);
   const scale = fields.number === undefined ? undefined : number?.(fields);
   const round = scale ?? (fields.search === undefined ? undefined : search?.(fields));
-  const oracle = build({ ...(fields.oracle as Fields), ...(values ?? { domain_size: round?.size ?? size }) }, oracles);
+  const isRecord = scale && Object(fields.oracle).name === "sampled"; // a number is a record of one answer
+  const sizes = questions?.map(({ size }) => size) ?? (isRecord && [scale.size]);
+  const values = sizes ? { answers: sizes } : { domain_size: round?.size ?? size };
+  const oracle = build({ ...(fields.oracle as Fields), ...values }, oracles);
   require(!questions || oracle.pinned, "oracle", "one of several questions", oracle.name);
   require(oracle.reportBits <= MAX_VALUES, "a report", `at most ${MAX_VALUES} bits`, oracle.reportBits);
-  const { domain_size: _, ...own } = oracle.description;
-  const description = (questions && oracle.pinned) || own;
+  const { domain_size: _, ...description } = oracle.pinned ?? oracle.description;
   const rules = checkCollect(collect as Fields, oracle);
   const pinned = { ...(scale && { number: scale.table }), format, oracle: description, collect: rules };
   return { specification: { ...fields, ...pinned }, oracle, round, scale, questions };

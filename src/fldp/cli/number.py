@@ -36,7 +36,9 @@ def figures(number: "Number", asked: Figures, level: float) -> list["Value"]:
 def refuse_figures(asked: Figures) -> None:
     """Refuse options of numbers for what is no number."""
     if any(map(bool, asked)):
-        raise ParameterError("fldp: --mean, --quantile, --cdf and --share are for a survey of a number: give --survey")
+        raise ParameterError(
+            "fldp: --mean, --quantile, --cdf and --share are for a number: give --survey, and its --question of several"
+        )
 
 
 def show_number(number: "Number", asked: Figures, level: float, *, as_json: bool, as_csv: bool) -> None:

@@ -196,8 +196,14 @@ def estimate(
     check_plot(plot)
     source = _source(file, subject, method)
     about = (subject or Subject(source.oracle)).among(candidates)
-    several = about.tables(source)
+    several, asked = about.tables(source), (mean, quantile or (), cdf or (), share)
+    one = several[question] if several is not None and question else None
+    if isinstance(one, Number) and not consistent:
+        show_number(one, asked, level, as_json=as_json, as_csv=as_csv)
+        _save_plot(one, plot, level, top)
+        return
     if several is not None:
+        refuse_figures(asked)
         form = "json" if as_json else "csv" if as_csv else "text"
         chosen = {"question": question, "cross": cross, "associations": associations, "consistent": consistent}
         show_tables(several, **chosen, level=level, top=top, form=form, plot=plot)  # type: ignore[arg-type]
@@ -210,7 +216,6 @@ def estimate(
         from fldp.data.postprocess import postprocess
 
         result = postprocess(result, post)
-    asked = (mean, quantile or (), cdf or (), share)
     if isinstance(result, Number):
         show_number(result, asked, level, as_json=as_json, as_csv=as_csv)
         _save_plot(result, plot, level, top)

@@ -16,8 +16,10 @@ from fldp.data.frames import Columns, Framed, by_column
 from fldp.data.scale import DISTRIBUTION, MAX_BINS, MEAN, MIN_BINS, POINTS
 from fldp.estimation.expected_error import users_constraint
 from fldp.numerics.types import Floats
+from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.plain.subset_selection import SS
 from fldp.oracles.plain.wave import Wave, nearest_widths
+from fldp.oracles.sampled.views import base_oracle
 from fldp.support.display import Displayed
 from fldp.support.validation import integer, one_of, positive
 
@@ -107,11 +109,12 @@ def _information(entry: list[int | str], bins: int, epsilon: float) -> Floats:
     size = bins // joined
     group = np.arange(bins) // joined
     same = np.asarray(group[:, None] == group, np.float64)
-    return (same - 1 / size) / cell_spread(SS(epsilon=epsilon, domain_size=size))
+    return (same - 1 / size) / cell_spread(base_oracle(SS.name, epsilon, size))
 
 
-def cell_spread(oracle: SS) -> float:
+def cell_spread(oracle: FrequencyOracle) -> float:
     """Return the variance of one report, person included, along shares whose sum is 0: the same in every direction."""
+    assert isinstance(oracle, SS)
     p, q, size = float(oracle.estimator.p), float(oracle.estimator.q), oracle.domain_size
     part = oracle.size / size
     return part * (1 - part) / (p - q) ** 2 * size / (size - 1)
@@ -203,7 +206,7 @@ class NumberPlan(Framed, Displayed):
 def _bits(entry: list[int | str], bins: int, epsilon: float) -> int:
     if entry[0] == "wave":
         return Wave(epsilon=epsilon, domain_size=bins, width=int(entry[2])).report_format.bits
-    return SS(epsilon=epsilon, domain_size=bins // (int(entry[2]) if entry[0] == "cells" else 1)).report_format.bits
+    return base_oracle(SS.name, epsilon, bins // (int(entry[2]) if entry[0] == "cells" else 1)).report_format.bits
 
 
 def plan_number(users: int, epsilon: float, *, bins: int | None = None, goal: str = DISTRIBUTION) -> NumberPlan:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from rich.table import Table
 
+from fldp.data.number import Number
 from fldp.errors import FldpError, ParameterError
 from fldp.estimation.question_planner import QuestionPlan
 from fldp.oracles.exposure import exposure
@@ -15,6 +16,7 @@ from fldp.oracles.sampled.cross import Cross
 from fldp.oracles.sampled.ratios import Ratios
 from fldp.oracles.sampled.tables import TableEstimate, Tables
 from fldp.presentation import tables as single
+from fldp.presentation.number import figures as number_figures
 from fldp.support.canonical_json import Json
 from fldp.support.optional_imports import load
 from fldp.wire.description import describe
@@ -299,7 +301,10 @@ def question_facts(tables: Tables, question: int | str, level: float, top: int |
     found = estimate_of(tables, question)
     asked = tables.questions[tables.index(question)]
     answered = {} if not asked.optional else {"answered": _ratio_rows(found.answered(level))}
-    return {"question": asked.name, "level": level, "rows": single.estimate_rows(found, level, top), **answered}
+    rows: Json = single.estimate_rows(found, level, top)
+    shown: object = tables[question]
+    number = {"number": number_figures(shown, level)} if isinstance(shown, Number) else {}
+    return {"question": asked.name, "level": level, "rows": rows, **answered, **number}
 
 
 def cross_facts(cross: Cross, level: float) -> dict[str, Json]:

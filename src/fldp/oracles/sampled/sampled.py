@@ -106,6 +106,8 @@ class Sampled(RecordOracle):
         {"epsilon": 1.0, "answers": (8, 8), "views": 1, "base": "fwr", "eta": 0.5},
         {"epsilon": 0.5, "answers": (6, 7), "views": 1, "base": "hrr"},
         {"epsilon": 1.0, "answers": (2,) * 24, "views": 2, "base": "pgr"},
+        {"epsilon": 1.0, "answers": (32,), "views": ((0,), ("wave", 0, 5)), "weights": (1843, 2253)},
+        {"epsilon": 2.0, "answers": (16, 3), "views": ((0,), ("cells", 0, 4), ("wave", 0, 3), (1,), (0, 1))},
     )
     name = "sampled"
     params: ClassVar[Any] = {

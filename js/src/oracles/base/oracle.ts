@@ -166,11 +166,6 @@ export abstract class Oracle {
     return { name: this.name, ...Object.fromEntries(changed) };
   }
 
-  /** Where values are records: the parameters as a survey pins them, none left out. */
-  get pinned(): Fields | undefined {
-    return undefined;
-  }
-
   /** The number of bits of a report. */
   get reportBits(): number {
     return this.widths.reduce((sum, width) => sum + width, 0);

@@ -33,10 +33,10 @@ def chunk_reports(bits: int) -> int:
     return max(8, CHUNK_BYTES // bits * 8)
 
 
-class Frame:
+class BatchFrame:
     r"""Makes batches of packed reports of one header; all that stands before a single report is hashed once.
 
-    >>> len(Frame(b"{}", 3).around(b"\x07")), len(Frame(b"{}", 3).around_all([b"\x07"] * 9))
+    >>> len(BatchFrame(b"{}", 3).around(b"\x07")), len(BatchFrame(b"{}", 3).around_all([b"\x07"] * 9))
     (43, 58)
     """
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
-from fldp.data.frame import Frame
+from fldp.data.frame import BatchFrame
 from fldp.errors import DomainError, ParameterError, WireError
 from fldp.responder.registry import checked_response, names, title_of
 from fldp.responder.response import Report, Response
@@ -108,7 +108,7 @@ class Responder:
         self._values = None if labels is None else {label: value for value, label in enumerate(labels)}
         header: dict[str, Json] = {"oracle": described}
         text = canonical_json.dumps(header if version is None else {**header, "survey": version})
-        self._frame = Frame(text, made.bits)
+        self._frame = BatchFrame(text, made.bits)
 
     @property
     def epsilon(self) -> float:

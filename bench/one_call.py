@@ -24,7 +24,7 @@ EPSILON, DOMAIN_SIZE = 1.0, 1024
 ROUNDS, CALLS, CHUNKS = 5, 4_000, 20
 METHOD = f"processor time, best of {ROUNDS} turns of {CHUNKS} chunks of {CALLS // CHUNKS} calls"
 AT_MOST = {"rr": 2.0, "grr": 2.0}  # beside those who draw insecurely: one call of os.urandom takes longer than theirs
-NAMES = ("rr", "grr", "sue", "oue", "olh", "ss", "hr", "hrr", "fwr", "pgr", "fhr")
+NAMES = ("rr", "grr", "sue", "oue", "olh", "ss", "hr", "hrr", "fwr", "fhr")
 
 
 def oracle_of(name: str) -> fldp.FrequencyOracle:

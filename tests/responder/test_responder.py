@@ -10,6 +10,7 @@ import pytest
 
 import fldp
 from fldp import Responder, Survey, wire
+from fldp.data import frame
 from fldp.data.reports import Reports
 from fldp.errors import DomainError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
@@ -37,6 +38,22 @@ def test_the_bytes_are_those_of_a_batch_of_one(oracle):
     data = oracle._answered(reports[0]).data
     assert Reports(oracle, data).data.dtype == oracle.report_format.dtype  # which checks that the oracle can produce it
     assert sent == wire.encode(Reports(oracle, data))
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 8, 9, 16, 100])
+@pytest.mark.parametrize("name", registry.names())
+def test_several_answers_are_one_batch(monkeypatch, name, count):
+    """Also where a batch has several chunks: here one holds 16 reports at most."""
+    oracle = fldp.oracles.get(name)(1.0, **({} if name == "rr" else {"domain_size": 100}))
+    monkeypatch.setattr(frame, "CHUNK_BYTES", 2 * oracle.report_format.bits)
+    responder, reports = Responder(oracle), []
+    responder._draw = lambda value, draw=responder._draw: reports.append(draw(value)) or reports[-1]
+    sent = responder.encode_all(k % oracle.domain_size for k in range(count))
+    assert sent == wire.encode(oracle._answered(*reports))
+    assert len(wire.decode(sent)) == count
+    assert responder._frame._bits == oracle.report_format.bits
+    with pytest.raises(DomainError, match="at least one answer"):
+        responder.encode_all([])
 
 
 @pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES)
@@ -168,7 +185,7 @@ def test_a_responder_needs_no_numpy():
 def drawn_once(monkeypatch, oracle):
     """Have the oracle's response draw one known report, and return that as the oracle's array."""
     report = oracle._response.draw(1)
-    monkeypatch.setitem(vars(oracle), "_response", registry.Response(oracle.domain_size, lambda value: report, None))
+    monkeypatch.setitem(vars(oracle), "_response", registry.Response(oracle.domain_size, lambda value: report, 0, None))
     return oracle._answered(report)
 
 

@@ -18,7 +18,8 @@ from statistics import fmean, variance
 import numpy as np
 
 import fldp
-from fldp import Survey, wire
+from fldp import Responder, Survey, wire
+from fldp.responder import registry
 
 CALLS = 100_000  # for each value
 MAX_Z = 4.0  # of one comparison: a false alarm in 16,000 where times are independent
@@ -70,7 +71,10 @@ def answers():
     """Yield a name, a function from an answer to bytes, and the answers that are compared."""
     for name, (oracle, values) in listed().items():
         names = labels(oracle.domain_size)
-        yield name, sender(Survey("timing", "Which?", oracle, labels=names)), [names[value] for value in values]
+        asked, chosen = Survey("timing", "Which?", oracle, labels=names), [names[value] for value in values]
+        yield name, sender(asked), chosen
+        if oracle.name in registry.names():
+            yield f"{name}, Responder", Responder(asked).encode, chosen
     for name, (oracle, words) in stringy().items():
         yield name, sender(Survey("timing", "Which?", oracle)), list(words)
 
@@ -93,7 +97,8 @@ def times_of(send, one, other, calls, chance):
         for answer in pair:
             begin = clock()
             send(answer)
-            seconds[answer].append(clock() - begin)
+            end = clock()  # before anything is looked up by the answer, which takes its own time
+            seconds[answer].append(end - begin)
     return seconds[one], seconds[other]
 
 
@@ -119,7 +124,7 @@ def main(calls=CALLS, only=None, seed=None):
             z, share = welch(*times_of(send, first, other, calls, chance))
             compared += 1
             shown += [name] if abs(z) >= MAX_Z else []
-            print(f"{name:<14} {first!r} and {other!r}: z {z:+6.2f}, difference {share:+.3%}", flush=True)
+            print(f"{name:<24} {first!r} and {other!r}: z {z:+6.2f}, difference {share:+.3%}", flush=True)
     alarms = compared * erfc(MAX_Z / sqrt(2))
     said = f"{compared} comparisons, {calls:,} calls for each value, {alarms:.4f} false alarms expected"
     print(f"{said}; a difference shows for {', '.join(shown) or 'none'}")

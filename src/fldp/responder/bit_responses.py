@@ -33,7 +33,7 @@ def unary(title: str, epsilon: float, domain_size: int, *, symmetric: bool, sour
         row[value >> 3] = row[value >> 3] & ~own | own * (word() < true)
         return bytes(row)
 
-    return Response(domain_size, draw, as_bytes)
+    return Response(domain_size, draw, domain_size, as_bytes)
 
 
 def _from_lowest_one(threshold: int, planes: int) -> list[int]:

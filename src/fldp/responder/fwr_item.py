@@ -30,7 +30,7 @@ def constants_of(domain_size: int, seed: int | None = None) -> tuple[int, tuple[
     """Return the shift of the bijection on ``[0, 2^r)``, and the factor and the offset of each of its rounds.
 
     >>> constants_of(6)
-    (2, ((1, 0), (5, 1), (3, 4)))
+    (2, ((5, 4), (3, 7), (1, 1)))
     """
     bits = bits_of(domain_size)
     if seed is None:

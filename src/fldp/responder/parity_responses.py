@@ -6,11 +6,12 @@ from fldp.randomness.coins import SymbolCoin, exp_lower
 from fldp.randomness.word_pool import SECURE, WordSource
 from fldp.responder.fhr_items import Items
 from fldp.responder.fwr_item import bits_of, item_of, least_left, plain_bias
-from fldp.responder.response import Response, chooser, fields_packer
+from fldp.responder.response import Response, chooser, fields_packer, high_of
 from fldp.support.exact_numbers import exact
 from fldp.support.validation import fail
 
 MAX_HASH_BITS, MAX_MASKS = 8, 12
+_LISTED = 1 << 16  # values whose items are computed beforehand
 
 
 def halving(owner: str, name: str, value: object) -> Fraction:
@@ -46,18 +47,18 @@ def fhr(
 ) -> Response:
     """Return the response of FHR: see ``fldp.oracles.flexible.fhr.draw_pairs``."""
     rows = Items.spread(domain_size) if items == "spread" else Items.paper(domain_size)
-    first, mask, word = rows.first, rows.rows - 1, source.word
-    keep = SymbolCoin.build(title, epsilon, 2).keep
+    high, mask, word = high_of(rows.rows), rows.rows - 1, source.word
+    keep, first = SymbolCoin.build(title, epsilon, 2).keep, rows.first + high
 
     def draw(value: int) -> tuple[int, int]:
         drawn, coin, item = word(), word(), value + first
-        i, w = drawn & mask, drawn >> 32 & mask
-        w ^= (item & -item) * (((w & item).bit_count() & 1) ^ 1)
-        pair = i, i ^ w
-        swap = ((i & item).bit_count() & 1) ^ (coin >= keep)
+        i, w = drawn & mask | high, drawn >> 32 & mask | high
+        w ^= (item & -item) * ((w & item).bit_count() & 1)
+        pair = i & mask, (i ^ w) & mask
+        swap = ((i & item).bit_count() ^ (coin >= keep) ^ 1) & 1
         return pair[swap], pair[1 - swap]
 
-    return Response(domain_size, draw, fields_packer(rows.bits, rows.bits), Fraction(1, 2))
+    return Response(domain_size, draw, 2 * rows.bits, fields_packer(rows.bits, rows.bits), Fraction(1, 2))
 
 
 def best_hash_bits(epsilon: float) -> int:
@@ -107,20 +108,22 @@ def _parities(title: str, epsilon: float, domain_size: int, kind: tuple[int, int
     leaks, bits = kind
     masks, width, item = leaks + bits, bits_of(domain_size), item_of(domain_size)
     choose, word = chooser(SymbolCoin.build(title, epsilon, 1 << bits)), source.word
-    most, exact, pairs = (1 << width) - 1, (1 << leaks) - 1, range((masks + 1) // 2)
+    most, high, pairs = (1 << width) - 1, high_of(1 << width), range((masks + 1) // 2)
+    items = tuple(item(value) + high for value in range(domain_size)) if domain_size <= _LISTED else None
+    weights = [1 << place for place in (*range(leaks), *range(bits))]
 
     def draw(value: int) -> tuple[int, ...]:
-        mine, parities = item(value), 0
+        mine = items[value] if items else item(value) + high
         drawn: list[int] = []
         for _ in pairs:
             both = word()
             drawn += (both & most, both >> 32 & most)
         del drawn[masks:]
-        for place, mask in enumerate(drawn):
-            parities |= ((mask & mine).bit_count() & 1) << place
-        return *drawn, parities & exact | choose(parities >> leaks, word()) << leaks
+        told = [(((mask | high) & mine).bit_count() & 1 ^ 1) * weight for mask, weight in zip(drawn, weights)]  # noqa: B905
+        return *drawn, sum(told[:leaks]) + (choose(sum(told[leaks:]), word()) << leaks)
 
-    return Response(domain_size, draw, fields_packer(*(width,) * masks, masks), Fraction(1, 1 << leaks))
+    widths = (width,) * masks + (masks,)
+    return Response(domain_size, draw, sum(widths), fields_packer(*widths), Fraction(1, 1 << leaks))
 
 
 def fhr_left(domain_size: int, items: str = "spread") -> int:

@@ -9,7 +9,7 @@ from fldp.responder.bit_responses import unary
 from fldp.responder.parity_responses import MAX_HASH_BITS, fhr, fhr_left, fwr, fwr_left, halving, hrr
 from fldp.responder.response import MAX_VALUES, Response
 from fldp.responder.set_responses import ss
-from fldp.responder.symbol_responses import grr, hr, olh, pgr, power_of_two, rr
+from fldp.responder.symbol_responses import grr, hr, olh, power_of_two, rr
 from fldp.support.canonical_json import Json
 from fldp.support.validation import Constraint, flag, integer, one_of, optional, positive
 
@@ -18,7 +18,6 @@ _RESPONSES: dict[str, Callable[..., Response]] = {
     "grr": grr,
     "hr": hr,
     "olh": olh,
-    "pgr": pgr,
     "ss": ss,
     "sue": partial(unary, symmetric=True),
     "oue": partial(unary, symmetric=False),

@@ -4,11 +4,11 @@ What does not depend on the value is computed once: the table of labels, the int
 report. A call then draws a few words (``fldp.randomness.word_pool``) and compares.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
-from fldp.data.frame import SingleFrame
+from fldp.data.frame import BatchFrame
 from fldp.errors import DomainError, ParameterError, WireError
 from fldp.responder.registry import checked_response, names, title_of
 from fldp.responder.response import Report, Response
@@ -46,7 +46,7 @@ class _Asked(Protocol):
 
 
 class Responder:
-    """Turns one answer at a time into a private report: ``responder(answer)``, or ``encode`` for the bytes to send.
+    """Turns one answer at a time into a private report: ``responder(answer)``, or ``encode`` for the bytes.
 
     It is made of an oracle or a survey, or of their JSON (``from_dict``), which loads neither NumPy nor Numba. An
     answer is a label where there are labels, else a number. Randomness comes from the operating system only.
@@ -54,7 +54,7 @@ class Responder:
     **Every call draws anew and gives away epsilon once more.** Of an oracle with an eta below 1, some reports of one
     person tell the answer for certain. ``fldp.Participant`` answers once, stores that and repeats it.
 
-    A report is a number (RR, GRR, HR, PGR), a tuple of numbers (FHR, FWR, HRR, OLH; for SS the sorted set) or packed
+    A report is a number (RR, GRR, HR), a tuple of numbers (FHR, FWR, HRR, OLH; for SS the sorted set) or packed
     bits as bytes (SUE, OUE): what ``oracle.privatize`` would put into a row of ``Reports``.
 
     >>> import fldp
@@ -63,8 +63,8 @@ class Responder:
     <responder of GRR(epsilon=1.0, domain_size=5), eta 1>
     >>> responder(3) in range(5)
     True
-    >>> len(fldp.wire.decode(responder.encode(3)))
-    1
+    >>> len(fldp.wire.decode(responder.encode(3))), len(fldp.wire.decode(responder.encode_all([3, 0, 0])))
+    (1, 3)
     """
 
     __slots__ = ("_described", "_draw", "_frame", "_pack", "_size", "_values", "eta", "labels", "version")
@@ -107,7 +107,8 @@ class Responder:
         self.version = version
         self._values = None if labels is None else {label: value for value, label in enumerate(labels)}
         header: dict[str, Json] = {"oracle": described}
-        self._frame = SingleFrame(canonical_json.dumps(header if version is None else {**header, "survey": version}))
+        text = canonical_json.dumps(header if version is None else {**header, "survey": version})
+        self._frame = BatchFrame(text, made.bits)
 
     @property
     def epsilon(self) -> float:
@@ -128,6 +129,13 @@ class Responder:
     def encode(self, answer: int | str) -> bytes:
         """Return a new report of an answer as a batch of one, ready to be sent (``docs/wire.md``)."""
         return self._frame.around(self._pack(self(answer)))
+
+    def encode_all(self, answers: Iterable[int | str]) -> bytes:
+        """Return new reports of several answers, of as many people, as one batch."""
+        packed = [self._pack(self(answer)) for answer in answers]
+        if not packed:
+            raise DomainError("Responder: a batch must hold at least one answer, got none")
+        return self._frame.around_all(packed)
 
     def _checked(self, answer: object) -> int:
         """Accept a number of NumPy, too; True and False are not numbers."""

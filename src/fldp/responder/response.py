@@ -4,8 +4,9 @@ A response is the counterpart of an oracle's ``perturb`` for a single value. It 
 integer thresholds, and makes of the same random words the same report (but for SS, see ``set_responses``). It needs no
 arrays, so a client that sends one report loads neither NumPy nor Numba.
 
-The steps do not depend on the value or on a coin: both cases are computed, and one is chosen. Integers of Python take
-longer where they are longer, so a number that only one case needs is lifted to the length of the others.
+The steps do not depend on the value or on a coin: both cases are computed, and one is chosen. Python has shorter ways
+for 0 and for shorter integers, so numbers that the value decides are lifted: ``high`` is added to them first, and taken
+away again after the choice. Of two numbers with that bit, the common bits are odd where those without it are even.
 """
 
 from collections.abc import Callable
@@ -25,11 +26,13 @@ _LONG = 1 << 66  # any word added to it has as many of Python's 30-bit digits
 class Response:
     """What one report is: a symbol, the tuple of its fields, or packed bits as bytes.
 
-    ``draw`` takes a value that was checked, in ``[0, size)``. ``pack`` writes a report as on the wire.
+    ``draw`` takes a value that was checked, in ``[0, size)``. ``pack`` writes a report as on the wire, where it has so
+    many ``bits``.
     """
 
     size: int
     draw: Callable[[int], Report]
+    bits: int
     pack: Callable[[Report], bytes]
     eta: Fraction = Fraction(1)
 
@@ -77,6 +80,15 @@ def lifted(threshold: int, share: int) -> tuple[int, int]:
     return base * share - threshold, base
 
 
+def high_of(size: int) -> int:
+    """Return the bit above all numbers below ``size`` that gives them one length in Python.
+
+    >>> high_of(1000) == 2**29, high_of(2**30) == 2**59
+    (True, True)
+    """
+    return 1 << 29 if size <= 1 << 28 else 1 << 59
+
+
 def chooser(coin: SymbolCoin) -> Callable[[int, int], int]:
     """Return the coin among symbols as a function ``(symbol, word) -> symbol``; see ``fldp.oracles.plain.grr.respond``.
 
@@ -84,11 +96,12 @@ def chooser(coin: SymbolCoin) -> Callable[[int, int], int]:
     >>> choose(1, 0), choose(1, 2**64 - 1)
     (1, 0)
     """
-    keep, other = coin.keep, coin.other
+    keep, other, high = coin.keep, coin.other, high_of(coin.symbols)
     lift, base = lifted(keep, other)
+    base -= high
 
     def choose(symbol: int, word: int) -> int:
-        another = (word + lift) // other - base
-        return (another + (another >= symbol), symbol)[word < keep]
+        another, raised = (word + lift) // other - base, symbol + high
+        return (another + (another >= raised), raised)[word < keep] - high
 
     return choose

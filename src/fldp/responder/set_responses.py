@@ -70,7 +70,8 @@ def ss(
         flags[pick(flags, 1, places)] = not named
         return tuple(compress(values, b"".join((flags[:value], _BYTE[named], flags[value:]))))
 
-    return Response(domain_size, draw, set_packer(domain_size, size))
+    bits = size * (domain_size - 1).bit_length()
+    return Response(domain_size, draw, bits, set_packer(domain_size, size))
 
 
 def places_below(bound: int, raw: Callable[[int], bytes]) -> Iterator[int]:

@@ -1,9 +1,8 @@
-"""Responses that are one symbol, or a seed and a symbol: RR, GRR, HR, OLH, PGR."""
+"""Responses that are one symbol, or a seed and a symbol: RR, GRR, HR, OLH."""
 
-from fldp.numerics.projective_space import Space, best_space
-from fldp.randomness.coins import SetCoin, SymbolCoin, exp_lower
+from fldp.randomness.coins import SymbolCoin, exp_lower
 from fldp.randomness.word_pool import SECURE, WordSource
-from fldp.responder.response import WORD, Response, chooser, fields_packer, lifted, symbol_packer
+from fldp.responder.response import WORD, Response, chooser, fields_packer, high_of, lifted, symbol_packer
 from fldp.support.validation import fail, integer
 
 _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -18,7 +17,7 @@ def rr(title: str, epsilon: float, domain_size: int = 2, *, source: WordSource =
     True
     """
     keep, word = SymbolCoin.build(title, epsilon, 2).keep, source.word
-    return Response(domain_size, lambda value: value ^ (word() >= keep), symbol_packer(domain_size))
+    return Response(domain_size, lambda value: value ^ (word() >= keep), 1, symbol_packer(domain_size))
 
 
 def grr(title: str, epsilon: float, domain_size: int, *, source: WordSource = SECURE) -> Response:
@@ -28,15 +27,16 @@ def grr(title: str, epsilon: float, domain_size: int, *, source: WordSource = SE
     True
     """
     coin, word = SymbolCoin.build(title, epsilon, domain_size), source.word
-    keep, other = coin.keep, coin.other
+    keep, other, high = coin.keep, coin.other, high_of(domain_size)
     lift, base = lifted(keep, other)
+    base -= high
 
     def draw(value: int) -> int:
-        thrown = word()
-        another = (thrown + lift) // other - base  # as in ``chooser``, without its call
-        return (another + (another >= value), value)[thrown < keep]
+        thrown, raised = word(), value + high  # as in ``chooser``, without its call
+        another = (thrown + lift) // other - base
+        return (another + (another >= raised), raised)[thrown < keep] - high
 
-    return Response(domain_size, draw, symbol_packer(domain_size))
+    return Response(domain_size, draw, (domain_size - 1).bit_length(), symbol_packer(domain_size))
 
 
 def power_of_two(owner: str, name: str, value: object) -> int:
@@ -53,15 +53,16 @@ def hr(title: str, epsilon: float, domain_size: int, blocks: int = 1, *, source:
         raise fail(title, "blocks", f"at most domain_size, {domain_size}", blocks)
     shift, bits = blocks.bit_length() - 1, (-(-domain_size // blocks)).bit_length()
     mask, own, word = (1 << bits) - 1, blocks - 1, source.word
-    choose = chooser(SymbolCoin.build(title, epsilon, 2 * blocks))
+    choose, high = chooser(SymbolCoin.build(title, epsilon, 2 * blocks)), high_of(domain_size)
+    raised = high >> shift
 
     def draw(value: int) -> int:
-        position, coin = word() & mask, word()
-        row, half = (value >> shift) + 1, choose((value & own) << 1, coin)
-        wrong = ((position & row).bit_count() ^ half) & 1
-        return (half >> 1) << bits | (position ^ (row & -row) * wrong)
+        position, coin = word() & mask | raised, word()
+        row, half = (value + high >> shift) + 1, choose((value + high & own) * 2, coin)
+        wrong = ((position & row).bit_count() ^ half ^ 1) & 1
+        return (half >> 1) << bits | (position ^ (row & -row) * wrong) & mask
 
-    return Response(domain_size, draw, symbol_packer(blocks << bits))
+    return Response(domain_size, draw, shift + bits, symbol_packer(blocks << bits))
 
 
 def best_symbols(epsilon: float) -> int:
@@ -87,7 +88,8 @@ def olh(title: str, epsilon: float, domain_size: int, *, source: WordSource = SE
         seed, coin = word(), word()
         return seed, choose(keyed_hash(seed, value) * symbols >> 64, coin)
 
-    return Response(domain_size, draw, fields_packer(64, (symbols - 1).bit_length()))
+    width = (symbols - 1).bit_length()
+    return Response(domain_size, draw, 64 + width, fields_packer(64, width))
 
 
 def keyed_hash(seed: int, value: int) -> int:
@@ -100,62 +102,3 @@ def keyed_hash(seed: int, value: int) -> int:
     z = (z ^ (z >> 30)) * _MIX_1 & WORD
     z = (z ^ (z >> 27)) * _MIX_2 & WORD
     return z ^ (z >> 31)
-
-
-def pgr(title: str, epsilon: float, domain_size: int, *, source: WordSource = SECURE) -> Response:
-    """Return the response of PGR; see ``fldp.oracles.plain.pgr.draw_points``."""
-    space, word = best_space(min(epsilon, 64.0), domain_size), source.word
-    coin = SetCoin.build(title, epsilon, space.set_size, space.rest_size)
-    own, other, keep = coin.own, coin.other, coin.keep
-    (inner, low), (lift, base) = lifted(0, own), lifted(keep, other)
-
-    def draw(value: int) -> int:
-        thrown, place = word(), _Place(space, value)
-        inside = place.inside((thrown + inner) // own - low)
-        outside = place.outside(max((thrown + lift) // other - base, 0))
-        return (outside, inside)[thrown < keep]
-
-    return Response(domain_size, draw, symbol_packer(space.size))
-
-
-class _Place:
-    """The digits of a value's point, and the points that are opposite to it, or not, by their numbers."""
-
-    __slots__ = ("digits", "first", "order", "tail", "top", "width")
-
-    def __init__(self, space: Space, value: int) -> None:
-        tail, top, order = value, 1, space.order
-        for _ in range(space.dimension):
-            more = tail >= top
-            tail -= more * top
-            top *= (1, order)[more]
-        self.tail, self.top, self.order, self.digits = tail, top, order, space.dimension
-        self.width = space.rest_size // top
-        self.first = (self.width - 1) // (order - 1)
-
-    def inside(self, rank: int) -> int:
-        """Return point number ``rank`` among the opposite ones."""
-        longer = rank >= self.first
-        high, low = divmod(max(rank - self.first, 0), self.width)
-        digit = self._opposite_digit(high)
-        return (rank, self.first + (1 + high * self.order + digit) * self.width + low)[longer]
-
-    def outside(self, rank: int) -> int:
-        """Return point number ``rank`` among the others."""
-        high, low = divmod(rank, self.width)
-        longer = high > 0
-        above, digit = divmod(high - longer, self.order - 1)
-        digit += digit >= self._opposite_digit(above)
-        return self.first + longer * (1 + above * self.order + digit) * self.width + low
-
-    def _opposite_digit(self, point: int) -> int:
-        order, tail, top, product = self.order, self.tail, self.top, 0
-        for _ in range(self.digits):
-            more = point > 0
-            top = (top, top // order)[more]
-            product += more * ((point - more) % order) * (tail // top)
-            tail = (tail, tail % top)[more]
-            point = (point - more) // order
-        last = top // order
-        product += tail // (last + (last == 0))
-        return -product % order

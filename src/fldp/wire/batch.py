@@ -31,7 +31,7 @@ from fldp.wire.description import abbreviate, build, describe
 MAX_CELLS = 1 << 25  # entries of a tally that a header alone may ask for
 MAGIC, FORMAT, REPORTS, TALLY, CHECK = frame.MAGIC, frame.FORMAT, frame.REPORTS, frame.TALLY, frame.CHECK
 _MAX_HEADER = 4096
-_CHUNK_BYTES = 1 << 22
+_CHUNK_BYTES = frame.CHUNK_BYTES
 _PIECE = 1 << 20
 
 
@@ -42,7 +42,7 @@ def chunk_size(oracle: Oracle) -> int:
     >>> chunk_size(fldp.FHR(epsilon=1.0, domain_size=1023))
     1677720
     """
-    return max(8, _CHUNK_BYTES // oracle.report_format.bits * 8)
+    return frame.chunk_reports(oracle.report_format.bits)
 
 
 class Writer:

@@ -6,7 +6,7 @@ own law of an estimate, its mean held at the known mean count. The count of a va
 
 It is **biased**: rare values are drawn to each other. A value that is clearly seen moves by at most a quarter of a
 standard error (limited translation, Efron and Morris 1972): its estimate is ``sqrt(2 ln d)`` standard errors above the
-mean count, and the posterior believes at least half of that. Of equal values, one in ten surveys has such an estimate
+mean count, and the posterior believes three quarters of that. Of equal values, one in ten surveys has such an estimate
 by chance; there the posterior does not.
 """
 
@@ -176,7 +176,7 @@ class Posterior:
         counts, error = self.noise.counts, self.noise.stderr
         usual = float(self.means.mean()) if self.mean is None else self.mean
         above, believed = counts - usual, self.means - usual
-        clear = (above > math.sqrt(2 * math.log(max(len(counts), 2))) * error) & (believed > above / 2)
+        clear = (above > math.sqrt(2 * math.log(max(len(counts), 2))) * error) & (believed > 0.75 * above)
         near = np.clip(means, counts - MAX_MOVE * error, counts + MAX_MOVE * error)
         return np.clip(np.where(clear, near, means), 0, self.most)
 

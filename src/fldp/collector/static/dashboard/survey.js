@@ -65,7 +65,8 @@ export async function surveyView(name, version, again) {
   const asked = controls(first, again);
   const named = isOfTexts(survey) ? candidates(survey, again) : null;
   const results = estimates(survey, asked, named, again);
-  const daily = overTime(survey);
+  const isStepped = survey.collect.release !== undefined && !isAdmin(); // then all results together are shown, no parts
+  const daily = isStepped ? null : overTime(survey);
   const honesty = integrity(survey);
   let shown = "";
 
@@ -79,7 +80,7 @@ export async function surveyView(name, version, again) {
     const isSame = now === shown; // reports are only ever added
     const [isShown] = await Promise.all([
       isSame || results.refresh(row, asked.query()),
-      isSame || daily.refresh(),
+      isSame || daily?.refresh(),
       tests,
     ]);
     if (isShown) shown = now;
@@ -90,11 +91,15 @@ export async function surveyView(name, version, again) {
     honesty.warning,
     results.headline,
     named?.node,
-    panel("Estimates", element("div", { class: "tools" }, results.ordering, ...asked.period), ...results.content),
+    panel(
+      "Estimates",
+      element("div", { class: "tools" }, results.ordering, ...(isStepped ? [] : asked.period)),
+      ...results.content,
+    ),
     share(survey),
     results.table,
-    daily.node,
-    comparison(survey, asked, askerOf(named)),
+    daily?.node,
+    isStepped ? null : comparison(survey, asked, askerOf(named)),
     folded(
       "How this was computed",
       asked.methods,
@@ -244,7 +249,7 @@ function estimates(survey, asked, named, again) {
     if (named?.list().length === 0) return NO_CANDIDATES;
     /** @type {Promise<Estimates>} */
     const asking = askerOf(named)(`${path()}&top=${MAX_ROWS}`);
-    return asking.catch((error) => reasonOf(error, minimum));
+    return asking.catch((error) => reasonOf(error, minimum, survey.collect.release));
   }
 
   /**
@@ -286,9 +291,11 @@ const NO_CANDIDATES = "Name texts above, and how often they were answered is est
  *
  * @param {unknown} error
  * @param {number} minimum
+ * @param {number | undefined} release
  */
-function reasonOf(error, minimum) {
+function reasonOf(error, minimum, release) {
   const kind = kindOf(error);
+  if (kind === "too-few" && release) return `Nothing is released yet: ${messageOf(error)}.`;
   if (kind === "candidates") return `Not counted: ${messageOf(error)}.`;
   if (kind !== "too-few") throw error;
   return `There are fewer than ${count(minimum)} reports in these days, the least of which anything is shown.`;

@@ -31,7 +31,7 @@ async function sizeOf(names, others = "") {
 test("the core with one oracle takes 6.6 kB: a survey and its version, the draw, its bytes, the ledger and the limits", async () => {
   for (const { id } of fldp.every) {
     const [name] = Object.entries(fldp).find(([, thing]) => thing?.id === id);
-    const most = { fwr: 7600, hrr: 7600, pgr: 7000, cms: 7000, hcms: 8200, rappor: 7400, grouped: 10_300 }[id] ?? 6600; // some hold others
+    const most = { fwr: 7620, hrr: 7620, pgr: 7000, cms: 7000, hcms: 8200, rappor: 7400, grouped: 10_300 }[id] ?? 6600; // some hold others
     const size = await sizeOf(`${name}, Survey, Participant`);
     assert.ok(size <= most, `${name}: ${size}`);
   }

@@ -31,7 +31,7 @@ from support.reproduction import SETTLED, changed, with_lines
 HOLDS, CORRECTED, FAILS, OPEN = Outcome
 
 OF_THE_RUN = {
-    "server-work", "run-time", "datasets",
+    "server-work", "run-time", "datasets", "olh-unbiased",
     *(f"{metric}-{what}" for metric in ("kld", "se", "re", "ncr") for what in ("best", "trend")),
 }  # fmt: skip
 

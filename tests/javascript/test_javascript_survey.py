@@ -25,6 +25,7 @@ def survey(**changes):
 
 
 GOOD = [
+    survey(collect={"release": 5000}),
     survey(),
     survey(title="Browsers 🦊", description="Line one.\nLine two: “quotes” \\ / \u2028 \x7e", topic="web-2026_a"),
     survey(

@@ -75,8 +75,9 @@ def enough(oracle: "FrequencyOracle", planned: int) -> int:
     chances = getattr(oracle.estimator, "chances", None)
     if chances is None:
         return planned
-    q = float(np.min(chances[1]))
-    return max(planned, math.ceil(MIN_SUPPORTS / (q * (1 - q))))
+    spread = np.asarray(chances[1]) * (1 - np.asarray(chances[1]))
+    least = float(np.min(spread, where=spread > 0, initial=0.25))  # what no noise supports has a law of its own
+    return max(planned, math.ceil(MIN_SUPPORTS / least))
 
 
 def start_of(estimate: "Estimate", planned: int) -> float:

@@ -50,7 +50,7 @@ class Total:
     original: "Total | None" = None
     n: int | None = None
     estimate: "Estimate | None" = field(default=None, repr=False, compare=False)  # that it is a sum of
-    values: int = field(default=1, repr=False)
+    values: int = field(default=1, repr=False, compare=False)
 
     def interval(self, level: float = 0.95, *, anytime: int | None = None) -> tuple[float, float]:
         """Return the two ends of a confidence interval; after post-processing, the unbiased one cut to [0, n].

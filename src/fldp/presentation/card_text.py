@@ -54,13 +54,19 @@ def _in_a_crowd(card: Card) -> tuple[str, ...]:
     nothing = stands_out(card.oracle)
     if nothing is not None:
         return (nothing,)
-    return () if card.crowd is None else (in_a_crowd(card.crowd, card.oracle.epsilon), TWO_LOOKS)
+    if card.crowd is None:
+        return ()
+    step = card.survey.release if card.survey else None
+    return in_a_crowd(card.crowd, card.oracle.epsilon), TWO_LOOKS if step is None else _STEPS.format(step)
 
 
 TWO_LOOKS = (
     "Who may look at the results more than once can subtract two looks; for them, only those who answered between the "
     "two are a crowd."
 )
+
+
+_STEPS = "Results are shown in steps of at least {:,} answers, so who looks twice sees a crowd of that size at least."
 
 
 def short(delta: float) -> str:

@@ -31,7 +31,8 @@ NOTES = (
     "Which estimate: for one value, the top or a sum the unbiased one; for all shares at once --post bayes, which is "
     "biased, from 100 values on; with fewer values norm-sub.",
 )
-_WITH_CROWD, _WIDE = 84, 127  # characters, of the table with lines and all columns
+_WIDE = 118  # characters, of the table with lines and all columns but the crowd
+_CROWD = {False: 84, True: 127}  # with the crowd, without lines and with them
 HEADINGS = (
     "error,\nrare", "error,\n1 % item", "error,\nmean", "seen\nfrom", "bits", "eps", "eta", "plain\neps", "ruled\nout",
 )  # fmt: skip
@@ -41,7 +42,7 @@ def plan_table(plan: Plan) -> Table:
     """Return a table of the oracles, with the recommended one marked; without the server's work on a narrow screen."""
     title = f"{plan.users:,} users, {plan.domain_size:,} values, epsilon {plan.epsilon:g}; * is recommended"
     table, wide = _table(title, *HEADINGS), screen_width() >= _WIDE
-    crowd = screen_width() >= _WITH_CROWD
+    crowd = screen_width() >= _CROWD[wide]
     if crowd:
         table.add_column("crowd", justify="right")
     if wide:

@@ -155,7 +155,8 @@ def _crowd(oracle: FrequencyOracle, survey: Survey | None, users: int) -> Shuffl
     """Return what being one of many adds; nothing is said where people answer again, or tickets decide a part."""
     if survey is not None and (survey.daily or survey.derives):
         return None
-    return crowd_of(oracle, users)
+    step = survey.release if survey is not None else None
+    return crowd_of(oracle, users if step is None else min(users, step))  # who looks twice sees a step
 
 
 def _reaches(oracle: Oracle, users: int) -> tuple[float, ...]:

@@ -33,6 +33,7 @@ COLLECT_DEFAULTS: dict[str, Any] = {
     "retention": "raw",
     "minimum": 100,
 }
+RELEASES = (1_000, 10**12)  # how many more reports it may take before those who read see them
 REPEATS = ("once", "daily")  # how often a person may answer; a survey names it only if it is not the first
 FORMAT = "fldp-survey-1"
 MAX_LABEL, MAX_TEXT, MAX_LABELS = 200, 2000, 1_000_000
@@ -274,7 +275,8 @@ def _collect(fields: Any, oracle: Oracle | None, mistakes: MistakeList) -> dict[
     if not isinstance(fields, dict):
         mistakes.add(("collect",), "a table", fields)
         return {}
-    mistakes.unknown(("collect",), fields, {*COLLECT_DEFAULTS, "repeat", "derive", "oblivious"}, "a rule of collecting")
+    known = {*COLLECT_DEFAULTS, "repeat", "derive", "oblivious", "release"}
+    mistakes.unknown(("collect",), fields, known, "a rule of collecting")
     collect = {
         key: mistakes.check(("collect", key), _COLLECT[key], fields.get(key, default))
         for key, default in COLLECT_DEFAULTS.items()
@@ -285,6 +287,8 @@ def _collect(fields: Any, oracle: Oracle | None, mistakes: MistakeList) -> dict[
             collect[name] = fields[name]  # left out where it is false: older versions do not name it
     if collect.get("oblivious", True) is not True:
         mistakes.add(("collect", "oblivious"), "true or false", collect["oblivious"])
+    if "release" in fields:  # left out where it is not given: older versions do not name it
+        collect["release"] = mistakes.check(("collect", "release"), integer(*RELEASES), fields["release"])
     if collect["opens"] and collect["closes"] and collect["opens"] >= collect["closes"]:
         mistakes.add(("collect", "closes"), "after it opens", collect["closes"])
     return collect

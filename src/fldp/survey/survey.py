@@ -210,6 +210,11 @@ class Survey(Displayed):
         return asked.drawn_value(answers)
 
     @property
+    def release(self) -> int | None:
+        """How many more reports it takes before those who read see them; None where they see every report at once."""
+        return self.collect.get("release")
+
+    @property
     def derives(self) -> bool:
         """Whether the public randomness of a report derives from its ticket."""
         return bool(self.collect.get("derive"))

@@ -5,6 +5,7 @@ from starlette.responses import Response
 from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels, require_one_question
 from fldp.collector.http.query import compared_days
+from fldp.collector.http.released import require_whole
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.survey_cache import PublishedSurvey
@@ -18,6 +19,7 @@ from fldp.presentation import comparison
 async def compare(call: Call[CompareQuery, None]) -> Response:
     """Compare the shares of all values in two windows of days."""
     published = await requested_version(call)
+    require_whole(call, published)
     windows = compared_days(call.query, published.survey.oracle)
     require_labels(published)
     require_one_question(published)
@@ -27,6 +29,7 @@ async def compare(call: Call[CompareQuery, None]) -> Response:
 async def compare_among(call: Call[CompareQuery, None]) -> Response:
     """Compare the shares of some strings in two windows of days."""
     published = await requested_version(call)
+    require_whole(call, published)
     windows = compared_days(call.query, published.survey.oracle)
     async with candidates_body(call, published) as body:
         return reply(await call.compute(_facts, published, windows, call.query, body))

@@ -15,6 +15,7 @@ from fldp import wire
 from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels
 from fldp.collector.http.query import FORMATS, days_of, estimated_days, format_of
+from fldp.collector.http.released import require_whole, visible_days
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.lake_writer import write_reports
@@ -42,7 +43,7 @@ _ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
 async def estimates(call: Call[EstimatesQuery, None]) -> Response:
     """Estimate how many participants hold each label."""
     published = await requested_version(call)
-    asked = _Asked.of(call, published)
+    asked = await _Asked.of(call, published)
     require_labels(published)
     tag = await call.collector.quick(_tag, call.collector, published, asked.days, repr(asked))
     if _matches(call.request, tag):
@@ -54,7 +55,7 @@ async def estimates(call: Call[EstimatesQuery, None]) -> Response:
 async def estimates_among(call: Call[EstimatesQuery, None]) -> Response:
     """Estimate how many participants hold each of some strings."""
     published = await requested_version(call)
-    asked = _Asked.of(call, published)
+    asked = await _Asked.of(call, published)
     async with candidates_body(call, published) as body:
         _, content = await call.compute(_estimated, published, asked, body)
     return _answer(call.collector, ("", content), FORMATS[asked.form])
@@ -69,8 +70,8 @@ class _Asked:
     query: EstimatesQuery
 
     @classmethod
-    def of(cls, call: Call[EstimatesQuery, None], published: PublishedSurvey) -> "_Asked":
-        days = estimated_days(call.query, published.survey.oracle)
+    async def of(cls, call: Call[EstimatesQuery, None], published: PublishedSurvey) -> "_Asked":
+        days = await visible_days(call, published, estimated_days(call.query, published.survey.oracle))
         return cls(days, format_of(call.request, call.query), call.query)
 
     @property
@@ -83,7 +84,7 @@ class _Asked:
 async def tally(call: Call[WindowQuery, None]) -> Response:
     """Return the tally itself, as bytes."""
     published = await requested_version(call)
-    days = days_of(call.query)
+    days = await visible_days(call, published, days_of(call.query))
     tag = await call.collector.quick(_tag, call.collector, published, days, "tally")
     if _matches(call.request, tag):
         return _unchanged(tag)
@@ -94,6 +95,7 @@ async def tally(call: Call[WindowQuery, None]) -> Response:
 async def days(call: Call[Query, None]) -> Response:
     """Return the days that have reports, and how many; null for days below the minimum."""
     published = await requested_version(call)
+    require_whole(call, published)
     return reply(await call.collector.quick(_days, call.collector, published))
 
 
@@ -107,6 +109,7 @@ def _days(collector: Collector, published: PublishedSurvey) -> list[DayCount]:
 async def export(call: Call[WindowQuery, None]) -> Response:
     """Return the raw reports of a window as Parquet."""
     published = await requested_version(call)
+    require_whole(call, published)
     days = days_of(call.query)
     if published.survey.collect["retention"] != "raw":
         raise Problem(409, "not-raw", "this survey keeps no reports, only their tally")

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from fldp import privacy
 from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.query import days_of
+from fldp.collector.http.released import visible_days
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.survey_cache import PublishedSurvey
@@ -27,14 +28,16 @@ async def integrity(call: Call[WindowQuery, None]) -> Response:
     All days together are watched, so the rate of false alarms is that of all looks; that of a window is for one look.
     """
     published = await requested_version(call)
-    return reply(await call.compute(_tested, published, days_of(call.query)))
+    asked = days_of(call.query)
+    days = await visible_days(call, published, asked)
+    return reply(await call.compute(_tested, published, days, anytime=asked == ALL))
 
 
-def _tested(collector: Collector, published: PublishedSurvey, days: Days) -> dict[str, Any]:
+def _tested(collector: Collector, published: PublishedSurvey, days: Days, *, anytime: bool) -> dict[str, Any]:
     with snapshot_with(collector.store, published) as snapshot:
         tally, reports = _sources(snapshot, published, days)
     checkpoint()
-    verdict = privacy.integrity(reports or tally, tally=tally, anytime=days == ALL)
+    verdict = privacy.integrity(reports or tally, tally=tally, anytime=anytime)
     return facts(verdict, published.survey.label)
 
 

@@ -95,6 +95,8 @@ async def merge(call: Call[MergeQuery, None]) -> Response:
     asked = call.query.day.isoformat() if call.query.day else ""
     if asked > collector.today:
         raise bad_parameter("day must not be in the future")
+    if asked and asked < collector.today and published.survey.release is not None:
+        raise bad_parameter("day must be today: what was released of earlier days must not change")
     key = idempotency_key(request)
     media_type(request, BYTES)
     async with body_of(collector, request, collector.settings.max_body) as body:

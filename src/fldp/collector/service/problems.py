@@ -29,6 +29,7 @@ TITLES = {
     "ticket": "A ticket is needed",
     "ticket-spent": "The ticket is spent",
     "too-few": "Too few reports to show anything",
+    "release": "Results of this survey are released in steps",
     "too-large": "The body is too large",
     "unauthorized": "A token is needed",
     "unavailable": "The database cannot be used now",

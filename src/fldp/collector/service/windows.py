@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 from fldp.collector.service.problems import Problem, not_found
 from fldp.collector.service.survey_cache import PublishedSurvey
-from fldp.collector.storage.protocol import CollectorStore, Snapshot
+from fldp.collector.storage.protocol import CollectorStore, Days, Snapshot
+from fldp.collector.storage.window import ALL
 from fldp.data.anytime import PLANNED
 from fldp.data.estimate import Estimate
 from fldp.data.reports import Tally
@@ -28,6 +29,24 @@ def require_minimum(n: int, published: PublishedSurvey) -> None:
     minimum = published.survey.collect["minimum"]
     if n < minimum:
         raise Problem(403, "too-few", f"nothing is shown of fewer than {counted(minimum, 'report')}", minimum=minimum)
+
+
+def released_days(snapshot: Snapshot, published: PublishedSurvey, before: str) -> Days:
+    """Return the days that those who read may see: whole ones, in steps of at least ``release`` reports.
+
+    A day is whole if it ended a day ago, so that nothing is counted under it any more. Who looks twice, and subtracts,
+    sees a sum of at least that many.
+    """
+    last, waiting = None, 0
+    for day, n in snapshot.days(published.entry.number):
+        waiting += n
+        if day < before and waiting >= (published.survey.release or 0):
+            last, waiting = day, 0
+    if last is None:
+        minimum = published.survey.release
+        detail = f"results are shown in steps of {minimum} reports, of whole days that ended a day ago"
+        raise Problem(403, "too-few", detail, minimum=minimum)
+    return ALL[0], last
 
 
 def planned_for(published: PublishedSurvey) -> int:

@@ -67,7 +67,8 @@ export async function surveyView(name, version, again) {
   const named = isOfTexts(survey) ? candidates(survey, again) : null;
   const isMean = survey.scale?.goal === "mean"; // which has nothing but that: no values to list or to compare
   const results = estimates(survey, asked, named, again);
-  const daily = overTime(survey);
+  const isStepped = survey.collect.release !== undefined && !isAdmin(); // then all results together are shown, no parts
+  const daily = isStepped ? null : overTime(survey);
   const honesty = integrity(survey);
   let shown = "";
 
@@ -81,7 +82,7 @@ export async function surveyView(name, version, again) {
     const isSame = now === shown; // reports are only ever added
     const [isShown] = await Promise.all([
       isSame || results.refresh(row, asked.query()),
-      isSame || daily.refresh(),
+      isSame || daily?.refresh(),
       tests,
     ]);
     if (isShown) shown = now;
@@ -92,11 +93,15 @@ export async function surveyView(name, version, again) {
     honesty.warning,
     results.headline,
     named?.node,
-    panel("Estimates", element("div", { class: "tools" }, results.ordering, ...asked.period), ...results.content),
+    panel(
+      "Estimates",
+      element("div", { class: "tools" }, results.ordering, ...(isStepped ? [] : asked.period)),
+      ...results.content,
+    ),
     share(survey),
     isMean ? null : results.table,
-    daily.node,
-    isMean ? null : comparison(survey, asked, askerOf(named)),
+    daily?.node,
+    isMean || isStepped ? null : comparison(survey, asked, askerOf(named)),
     folded(
       "How this was computed",
       asked.methods,
@@ -251,7 +256,7 @@ function estimates(survey, asked, named, again) {
     if (named?.list().length === 0) return NO_CANDIDATES;
     /** @type {Promise<Estimates>} */
     const asking = askerOf(named)(`${path()}&top=${MAX_ROWS}`);
-    return asking.catch((error) => reasonOf(error, minimum));
+    return asking.catch((error) => reasonOf(error, minimum, survey.collect.release));
   }
 
   /**
@@ -293,9 +298,11 @@ const NO_CANDIDATES = "Name texts above, and how often they were answered is est
  *
  * @param {unknown} error
  * @param {number} minimum
+ * @param {number | undefined} release
  */
-function reasonOf(error, minimum) {
+function reasonOf(error, minimum, release) {
   const kind = kindOf(error);
+  if (kind === "too-few" && release) return `Nothing is released yet: ${messageOf(error)}.`;
   if (kind === "candidates") return `Not counted: ${messageOf(error)}.`;
   if (kind !== "too-few") throw error;
   if (minimum === 1) return "There are no reports in these days.";

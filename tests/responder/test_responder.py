@@ -1,9 +1,11 @@
 """The responder: labels or numbers in, reports or batches out; light, discreet, and what ``privatize`` uses."""
 
 import json
+import shlex
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from fldp.data import frame
 from fldp.data.reports import Reports
 from fldp.errors import DomainError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
+from fldp.privacy.auditor.external_command import Command
 from fldp.randomness.word_pool import WordSource
 from fldp.responder import registry
 from support import cases
@@ -257,3 +260,15 @@ def test_the_lines_that_run_are_the_same_for_every_value_and_every_coin(name):
     assert all(ran == counted[0] for ran in counted)
     coins = [[word] * 8 for word in (0, 2**63, 2**64 - 1)] + [fldp.Stream(seed).words(8).tolist() for seed in range(9)]
     assert all(draw(1, coin, raw) == counted[0] for coin in coins)
+
+
+def test_the_client_of_the_documents_can_be_audited(tmp_path):
+    """The program of docs/audit.md, run as ``fldp audit --command`` runs it."""
+    document = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
+    program = next(part for part in document.split("```python\n") if "Responder.from_dict" in part).split("```")[0]
+    asked = survey("olh")
+    (tmp_path / "survey.json").write_text(json.dumps(asked.canonical))
+    (tmp_path / "client.py").write_text(program.replace('"survey.json"', repr(str(tmp_path / "survey.json"))))
+    line = shlex.join([sys.executable, str(tmp_path / "client.py")])
+    client = Command(line, asked.oracle, label=asked.label, survey=asked.version)
+    assert len(client([2] * 50)) == 50

@@ -15,6 +15,7 @@ from fldp.errors import DomainError
 from fldp.oracles.sampled.sampled import Sampled, of_questions
 from fldp.oracles.sampled.tables import Asked, Tables
 from fldp.support.canonical_json import Json
+from fldp.support.validation import is_number
 from fldp.survey.question import Question
 
 NO_ANSWER = "no answer"
@@ -68,7 +69,7 @@ class SurveyQuestion:
         """Return the value of an answer, or None if there is no such answer; nothing answered may be an answer."""
         if answer is None or answer == "":
             return self.size - 1 if self.optional else None
-        text = repr(answer) if isinstance(answer, int | float) and not isinstance(answer, bool) else answer
+        text = repr(answer) if is_number(answer) else answer
         if not isinstance(text, str):
             return None
         if self.cell_of is not None:

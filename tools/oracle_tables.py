@@ -16,7 +16,7 @@ from fldp.wire.arrow_reports import names
 
 ROOT = Path(__file__).parents[1]
 LINES = ("Report", "Fields", "Words", "Best fake")
-_ROOMS = ("plain", "flexible", "grouped", "unequal", "strings")
+_ROOMS = ("plain", "flexible", "grouped", "sampled", "unequal", "strings")
 _MARKED = re.compile(r"(<!-- oracles: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 Row = tuple[str, ...]
 

@@ -74,5 +74,4 @@ def test_law_by_enumeration(family, oracle):
 
 
 def test_every_oracle_has_a_row():
-    of_records = {"sampled"}  # which estimates tables and not values: test_sampled.py
-    assert {oracle.name for _, oracle in EVERY.values()} | of_records == set(fldp.oracles.names())
+    assert {oracle.name for _, oracle in EVERY.values()} | {*cases.OF_RECORDS} == set(fldp.oracles.names())

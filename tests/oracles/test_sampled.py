@@ -20,46 +20,6 @@ each_example = pytest.mark.parametrize("oracle", CASES["sampled"], ids=lambda or
 each_base = pytest.mark.parametrize("base", BASES)
 
 
-def naive_view(oracle, word):
-    """The view by whole numbers: where the word lies among all weights."""
-    place = word * sum(oracle.drawn) >> 64
-    total = 0
-    for view, weight in enumerate(oracle.drawn):
-        total += weight
-        if place < total:
-            return view
-    raise AssertionError
-
-
-def naive_digits(oracle, record):
-    digits = []
-    for size in reversed(oracle.answers):
-        record, digit = divmod(record, size)
-        digits.insert(0, digit)
-    return digits
-
-
-def naive_value(oracle, view, record):
-    entry, digits = oracle.entries[view], naive_digits(oracle, record)
-    if entry[0] == "cells":
-        return digits[entry[1]] // entry[2]
-    if entry[0] == "wave":
-        return digits[entry[1]]
-    value = 0
-    for question in entry:
-        value = value * oracle.answers[question] + digits[question]
-    return value
-
-
-def naive_report(oracle, record, words):
-    view = naive_view(oracle, int(words[0]))
-    member = oracle.members[view]
-    value = naive_value(oracle, view, record)
-    inside = [int(word) for word in words[1 : 1 + member.words]]
-    public, outcome = naive.PRIVATIZE[member.name](member, value, inside)
-    return ((view, public), outcome)
-
-
 @each_example
 def test_reports_equal_naive_loops(oracle):
     """At random words, and at both sides of every border between views."""
@@ -71,7 +31,7 @@ def test_reports_equal_naive_loops(oracle):
         words[2 * row : 2 * row + 2, 0] = border - 1, border
     data = oracle.report_format.empty(users)
     oracle.perturb(records, words, data)
-    expected = [naive_report(oracle, int(record), row) for record, row in zip(records, words, strict=True)]
+    expected = [naive.sampled(oracle, int(record), row) for record, row in zip(records, words, strict=True)]
     assert [oracle.report_format.outcome(row) for row in data] == expected
     fldp.Reports(oracle, data)
 

@@ -23,7 +23,7 @@ tables = tool("oracle_tables")
 
 def missing(cls):
     """Return what an oracle lacks, in the order of the steps."""
-    rows = {case.partition("-")[0] for case in (*cases.FAMILIES, *cases.STRING_FAMILIES)}
+    rows = {case.partition("-")[0] for case in (*cases.FAMILIES, *cases.STRING_FAMILIES, *cases.OF_RECORDS)}
     wanted = {
         "examples, beside its params": hasattr(cls, "examples"),
         **{f"{name}: in its docstring": bool(tables.line(cls, name)) for name in tables.LINES},

@@ -437,6 +437,47 @@ def grouped_estimate(oracle, outcomes):
     return counts
 
 
+def view_drawn(oracle, word):
+    """The view by whole numbers: where the word lies among all weights."""
+    place = word * sum(oracle.drawn) >> 64
+    total = 0
+    for view, weight in enumerate(oracle.drawn):
+        total += weight
+        if place < total:
+            return view
+    raise AssertionError
+
+
+def digits_of(oracle, record):
+    digits = []
+    for size in reversed(oracle.answers):
+        record, digit = divmod(record, size)
+        digits.insert(0, digit)
+    return digits
+
+
+def value_in_view(oracle, view, record):
+    entry, digits = oracle.entries[view], digits_of(oracle, record)
+    if entry[0] == "cells":
+        return digits[entry[1]] // entry[2]
+    if entry[0] == "wave":
+        return digits[entry[1]]
+    value = 0
+    for question in entry:
+        value = value * oracle.answers[question] + digits[question]
+    return value
+
+
+def sampled(oracle, record, words):
+    """The view by whole numbers from the first word, then the base about what the record is in it."""
+    view = view_drawn(oracle, int(words[0]))
+    member = oracle.members[view]
+    value = value_in_view(oracle, view, record)
+    inside = [int(word) for word in words[1 : 1 + member.words]]
+    public, outcome = PRIVATIZE[member.name](member, value, inside)
+    return ((view, public), outcome)
+
+
 def fingerprint(text):
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") & (2**63 - 1)
 
@@ -545,6 +586,7 @@ PRIVATIZE = {
     "cms": cms,
     "hcms": hcms,
     "grouped": grouped,
+    "sampled": sampled,
     "rr": grr,
     "grr": grr,
     "sue": unary,

@@ -18,7 +18,7 @@ from fldp.data.values import Values, as_values, discreet
 from fldp.errors import DomainError, ParameterError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.base.oracle import Oracle
-from fldp.support.validation import fail, integer
+from fldp.support.validation import fail, integer, is_integer
 
 MAX_QUESTIONS, MAX_COMBINATIONS = 64, 1 << 62
 
@@ -127,6 +127,6 @@ def _digits(owner: str, rows: Any) -> NDArray[np.int64]:
         if len(row) != len(listed[0]):
             raise DomainError(f"{owner}: records must be rows of the same length, got {len(row)} answers in row {k}")
         for answer in row:
-            if not isinstance(answer, int | np.integer) or isinstance(answer, bool) or abs(int(answer)) >= 1 << 31:
+            if not is_integer(answer) or abs(int(answer)) >= 1 << 31:
                 raise DomainError(f"{owner}: answers must be integers, got {discreet(answer)} in row {k}")
     return np.array(listed, np.int64)

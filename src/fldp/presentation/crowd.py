@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.crowd import MAX_REPORTS, MIN_PEOPLE, Shuffled, shuffled, stated
+from fldp.oracles.crowd import MIN_PEOPLE, Shuffled, shuffled, stated
 from fldp.presentation.card import crowd_facts
 from fldp.presentation.card_text import TWO_LOOKS, in_a_crowd, number, short
 from fldp.presentation.figure_style import logarithmic
@@ -12,6 +12,7 @@ from fldp.support.canonical_json import Json
 from fldp.survey.survey import Survey
 from fldp.wire.description import describe
 
+_MAX_DRAWN = 10**9  # reports
 CONDITIONS = (
     "This holds for published totals alone: not for the collector, nor for its database.",
     TWO_LOOKS,
@@ -61,7 +62,7 @@ def shown(facts: dict[str, Json]) -> dict[str, Json]:
 
 def save_curve(crowd: Shuffled, oracle: Oracle, path: Path) -> None:
     """Save epsilon against the number of reports, with the same delta and share of honest people, as PNG or SVG."""
-    sizes = [size for power in range(3, 13) for size in (10**power, 3 * 10**power) if size <= MAX_REPORTS]
+    sizes = [size for power in range(3, 10) for size in (10**power, 3 * 10**power) if size <= _MAX_DRAWN]
     points = [shuffled(oracle, size, delta=crowd.delta, honest=crowd.honest).epsilon for size in sizes]
     drawn, axes = figure(7.0, 4.4)
     axes.plot(sizes, points, "o-", color=colour_of(oracle.name), markersize=3, label="who sees totals only")

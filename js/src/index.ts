@@ -4,7 +4,15 @@ export { load, type Offered } from "./client/load.js";
 export { type Options, participant, Respondent } from "./client/respondent.js";
 export { flush, flushWhenOnline } from "./client/send.js";
 export { every } from "./oracles/all.js";
-export { type Fields, Oracle, type OracleClass, type Report, type Value } from "./oracles/base/oracle.js";
+export {
+  type Answers,
+  type AskedQuestion,
+  type Fields,
+  Oracle,
+  type OracleClass,
+  type Report,
+  type Value,
+} from "./oracles/base/oracle.js";
 export { FHR } from "./oracles/flexible/fhr.js";
 export { FWR, HRR } from "./oracles/flexible/fwr.js";
 export { Grouped } from "./oracles/grouped.js";

@@ -13,9 +13,9 @@ from fldp.estimation.question_planner import plan_questions
 
 
 def latent(n, questions, answers, seed):
-    """People in three classes, each with its own shares: every pair of questions goes together a little."""
+    """People in three classes, each with its own shares, from Dirichlet(1/2): every pair goes together a little."""
     rng = np.random.default_rng(seed)
-    kind, shares = rng.integers(0, 3, n), rng.dirichlet(np.ones(answers), (3, questions))
+    kind, shares = rng.integers(0, 3, n), rng.dirichlet(np.full(answers, 0.5), (3, questions))
     cumulated = np.cumsum(shares, axis=2)[kind][:, :, :-1]
     return (rng.random((n, questions))[:, :, None] > cumulated).sum(axis=2)
 

@@ -1,5 +1,6 @@
 /** Respondent: a participant that sends what it has drawn. */
 
+import type { Answers } from "../oracles/base/oracle.js";
 import { answers } from "../participant/ledger.js";
 import { type Answer, type Keeping, Participant, type Sending } from "../participant/participant.js";
 import { databaseStore } from "../participant/store.js";
@@ -40,7 +41,7 @@ export class Respondent extends Participant {
   }
 
   /** Prepare the answer, and send it. */
-  async answer(label: string, sending: Sending = {}): Promise<Answer> {
+  async answer(label: string | Answers, sending: Sending = {}): Promise<Answer> {
     this.#checkAccess(sending.ticket);
     const { repeated, notices } = await this.prepare(label, sending);
     return { ...(await this.send(sending)), repeated, notices };

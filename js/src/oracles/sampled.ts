@@ -4,6 +4,8 @@ import { pack, unpack } from "../data/packing.js";
 import { MAX_VALUES } from "../support/constants.js";
 import { fail } from "../support/errors.js";
 import {
+  type Answers,
+  type AskedQuestion,
   bitLength,
   type Fields,
   Oracle,
@@ -21,6 +23,7 @@ import { PGR } from "./plain/pgr.js";
 import { evenSize, SS } from "./plain/subset_selection.js";
 import { byteWidths, OUE } from "./plain/unary.js";
 import { Wave } from "./plain/wave.js";
+import { digitsOf, questionsOf } from "./questions.js";
 
 type Entry = readonly (number | string)[];
 
@@ -149,6 +152,7 @@ function readViews(name: string, views: number | readonly Entry[], answers: read
 export class Sampled extends Oracle {
   static override readonly id = "sampled";
   static override readonly rules = rules;
+  static readonly several = questionsOf;
   declare readonly words: number;
   declare readonly widths: readonly number[];
   /** The views, each with its oracle. */
@@ -233,6 +237,10 @@ export class Sampled extends Oracle {
     const good =
       digits.length === this.answers.length && digits.every((digit, a) => isWhole(0, this.answers[a] - 1)(digit));
     return good ? digits.reduce((record, digit, a) => record * BigInt(this.answers[a]) + BigInt(digit), 0n) : -1n;
+  }
+
+  override answered(questions: readonly AskedQuestion[], answers: Answers): bigint {
+    return this.record(digitsOf(questions, answers));
   }
 
   /** Return the answers of a record. */

@@ -9,7 +9,7 @@
  * drawn as `otherwise`, or else as a label drawn at random: a refusal would tell the collector the answer.
  */
 
-import type { Report, Value } from "../oracles/base/oracle.js";
+import type { Answers, Report, Value } from "../oracles/base/oracle.js";
 import { randomBytes, uniform } from "../randomness/random.js";
 import { type Bytes, bytesOf, hex, identifier, unhex } from "../support/canonical_json.js";
 import { BudgetError, DomainError, fail } from "../support/errors.js";
@@ -125,20 +125,21 @@ export class Participant {
    * What the person must know first (few labels, or others than the last time) is given to `confirm`; if that is not
    * true, or there is nobody to ask, the survey is refused. A refusal is a `BudgetError` and costs nothing.
    */
-  async prepare(label: string, sending: Sending = {}): Promise<Answer> {
+  async prepare(label: string | Answers, sending: Sending = {}): Promise<Answer> {
     const texts = [this.#otherwise, label].filter(this.#allows, this) as string[];
-    if (!texts.length) throw new DomainError("participant: the label must be one of labels (not shown)");
+    const { questions, oracle } = this.survey;
+    const record = questions && oracle.answered?.(questions, label as Answers);
+    if (!questions && !texts.length) throw new DomainError("participant: the label must be one of labels (not shown)");
     try {
-      return await this.#answered(texts, sending);
+      return await this.#answered(record ?? (await this.#value(texts)), sending);
     } catch (error) {
       if (error instanceof BudgetError) await countRefusal(this.store, this.survey.origin);
       throw error;
     }
   }
 
-  async #answered(texts: readonly string[], { confirm, ticket }: Sending): Promise<Answer> {
+  async #answered(value: Value, { confirm, ticket }: Sending): Promise<Answer> {
     const { survey } = this;
-    const value = await this.#value(texts);
     const blank = await this.#blank();
     let notices: readonly string[] = [];
     for (let agreed: readonly string[] = []; ; agreed = notices) {
@@ -214,7 +215,9 @@ export class Participant {
     const { origin, path, name, topic, version, oracle, labels, domain, collect, round } = this.survey;
     const { eta, domainSize: size } = oracle;
     const epsilon = (collect.repeat && oracle.lastingEpsilon) || oracle.epsilon;
-    const values = labels ? { labels: [...labels].sort() } : domain ? { domain } : { domain_size: size };
+    const { questions, tables } = this.survey.specification;
+    const several = questions ? { questions, ...(tables ? { tables } : {}) } : null;
+    const values = several ?? (labels ? { labels: [...labels].sort() } : domain ? { domain } : { domain_size: size });
     const set = await identifier(round?.set ?? values);
     return { origin, path, name, topic, version, epsilon, eta, labels: set, size, day: clock(10) };
   }

@@ -1,7 +1,7 @@
 /** Survey: a question, its labels, an oracle, the rules of collecting, and the version that is the hash of it all. */
 
 import type { Value } from "../data/reports.js";
-import type { Fields, Oracle, OracleClass } from "../oracles/base/oracle.js";
+import type { AskedQuestion, Fields, Oracle, OracleClass } from "../oracles/base/oracle.js";
 import { identifier } from "../support/canonical_json.js";
 import { MAX_VALUES, SURVEY_FORMAT, SURVEY_NAME } from "../support/constants.js";
 import { DomainError, fail, shown, WireError } from "../support/errors.js";
@@ -13,9 +13,10 @@ import type { Round } from "./search_round.js";
 const SUBMIT = /^(open|token|ticket)$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/; // times are compared as text
 const ODD = /(?!\n)[\p{Cc}\p{Cs}]|^[^\S\uFEFF]|[^\S\uFEFF]$/u; // controls, halves of characters, blanks at an end
-const KEYS = "name topic question title description language labels domain_size domain oracle collect format".split(
-  " ",
-);
+const KEYS =
+  "name topic question title description language labels domain_size domain oracle collect format questions tables".split(
+    " ",
+  );
 
 /** Makes rounds of searches: `search`, where they are to be answered. */
 export type Searching = (specification: Fields) => Round;
@@ -72,7 +73,7 @@ function checkTexts(fields: Fields): void {
   requireForm(SURVEY_NAME, "name", fields.name);
   for (const key of KEYS.slice(1, 6)) {
     const value = fields[key];
-    if (value === undefined && key !== "question") continue;
+    if (value === undefined && (key !== "question" || fields.questions)) continue;
     require(isText(value, 2000), key, "a text of 1 to 2000 characters", value);
     if (key === "topic") requireForm(SURVEY_NAME, key, value);
   }
@@ -112,6 +113,7 @@ interface Checked {
   readonly oracle: Oracle;
   readonly round?: Round;
   readonly scale?: Scale;
+  readonly questions: readonly AskedQuestion[] | null;
 }
 
 /**
@@ -125,17 +127,22 @@ function checked(thing: unknown, oracles: readonly OracleClass[], { search, numb
   const { format = SURVEY_FORMAT, collect = {} } = fields;
   require(format === SURVEY_FORMAT, "format", SURVEY_FORMAT, format);
   checkTexts(fields);
-  const size = sizeOf(fields);
+  const several = oracles.find((each) => each.several)?.several;
+  const questions = fields.questions ? (several?.(fields, { table, isText, sizeOf, number }) ?? null) : null;
+  const size = questions ? undefined : sizeOf(fields);
   const scale = fields.number === undefined ? undefined : number?.(fields);
   const round = scale ?? (fields.search === undefined ? undefined : search?.(fields));
   const isRecord = scale && Object(fields.oracle).name === "sampled"; // a number is a record of one answer
-  const values = isRecord ? { answers: [scale.size] } : { domain_size: round?.size ?? size };
+  const answers = isRecord ? [scale.size] : questions?.map(({ size }) => size);
+  const values = answers ? { answers } : { domain_size: round?.size ?? size };
   const oracle = build({ ...(fields.oracle as Fields), ...values }, oracles);
+  require(!questions || oracle.pinned, "oracle", "one of several questions", oracle.name);
   require(oracle.reportBits <= MAX_VALUES, "a report", `at most ${MAX_VALUES} bits`, oracle.reportBits);
   const { domain_size: _, ...description } = oracle.pinned ?? oracle.description;
   const rules = checkCollect(collect as Fields, oracle);
   const pinned = scale && { number: scale.table };
-  return { specification: { ...fields, ...pinned, format, oracle: description, collect: rules }, oracle, round, scale };
+  const specification = { ...fields, ...pinned, format, oracle: description, collect: rules };
+  return { specification, oracle, round, scale, questions };
 }
 
 /** A survey, as the person's device sees it; `Survey.of` and `load` make them. */
@@ -153,6 +160,8 @@ export class Survey implements Address {
   declare readonly domain: string | null;
   declare readonly collect: Collect;
   declare readonly oracle: Oracle;
+  /** The questions, where there are several. */
+  declare readonly questions: readonly AskedQuestion[] | null;
   /** The round of a search that it asks, where it does. */
   declare readonly round?: Round;
   /** Where a number is asked for: its range, its unit and its cells. */
@@ -168,7 +177,9 @@ export class Survey implements Address {
 
   private constructor(checked: Checked, own: Fields) {
     const { specification } = checked;
-    const fields = { title: null, description: null, labels: null, domain: null, topic: specification.name };
+    const names = checked.questions?.map(({ name }) => name).join(", ");
+    const question = names && (specification.title ?? `${checked.questions?.length} questions: ${names}`);
+    const fields = { title: null, description: null, labels: null, domain: null, topic: specification.name, question };
     Object.assign(this, fields, specification, checked, own); // what must not come from the specification is last
   }
 

@@ -233,8 +233,9 @@ def asked_facts(tables: Tables, asked: AskedTables) -> dict[str, Json]:
     if asked.associations:
         return {**common, **association_facts(_shown_tables(tables, asked).associations(asked.level))}
     if asked.cross:
+        cross = tables.cross(*asked.cross)
         asked.require(tables, asked.cross)
-        found = cross_facts(tables.cross(*asked.cross), asked.level)
+        found = cross_facts(cross, asked.level)
         return {**common, **found, "rows": [], "cells": found["rows"]}
     if asked.question:
         asked.require(tables, [asked.question])
@@ -259,8 +260,9 @@ def asked_rows(tables: Tables, asked: AskedTables) -> Rows:
     if asked.associations:
         return association_rows(_shown_tables(tables, asked).associations(asked.level))
     if asked.cross:
+        cross = tables.cross(*asked.cross)
         asked.require(tables, asked.cross)
-        return cross_rows(tables.cross(*asked.cross), asked.level)
+        return cross_rows(cross, asked.level)
     if asked.question:
         asked.require(tables, [asked.question])
     return [row for row in all_rows(tables, asked.level, asked.minimum) if asked.question in (None, row["table"])]

@@ -21,10 +21,43 @@ export interface Rule {
   readonly check: (value: unknown) => boolean;
 }
 
+/** A person's answers, by the names of the questions: a label, a number, or nothing where a question is optional. */
+export type Answers = Readonly<Record<string, unknown>>;
+
+/** One question of several. The last answer of an optional one is "no answer". */
+export interface AskedQuestion {
+  readonly name: string;
+  readonly question: string;
+  readonly labels: readonly string[] | null;
+  /** How many answers there are, that of no answer included. */
+  readonly size: number;
+  readonly optional: boolean;
+  /** Where a number is asked for: its cells. */
+  readonly scale?: Cells;
+}
+
+/** The cells of a number: the one of a text, and what a cell is called. */
+export interface Cells {
+  readonly size: number;
+  read(text: string): Value;
+  label(cell: number): string;
+}
+
+/** How a survey checks its tables, its texts and its values. */
+export interface Checks {
+  readonly table: (fields: unknown, name: string, keys: readonly string[]) => Fields;
+  readonly isText: (value: unknown, most: number) => boolean;
+  readonly sizeOf: (fields: Fields) => unknown;
+  /** Makes the cells of a number, where numbers are to be answered. */
+  readonly number?: (fields: Fields) => Cells;
+}
+
 /** A class of oracles. */
 export interface OracleClass {
   readonly id: string;
   readonly rules: Readonly<Record<string, Rule>>;
+  /** Check several questions of a survey, and return them: where the oracle asks several. */
+  readonly several?: (fields: Fields, checks: Checks) => AskedQuestion[];
   new (fields: Fields): Oracle;
 }
 
@@ -96,6 +129,14 @@ export abstract class Oracle {
   /** Draw a report of what is kept. */
   respond?(kept: Report): Report;
 
+  /** Where values are records of several answers: the record of a person's answers to these questions. */
+  answered?(questions: readonly AskedQuestion[], answers: Answers): Value;
+
+  /** Where values are records: the parameters as a survey pins them, none left out. */
+  get pinned(): Fields | undefined {
+    return undefined;
+  }
+
   /** The number of random words that a report takes, always. */
   abstract readonly words: number;
 
@@ -134,11 +175,6 @@ export abstract class Oracle {
     const { rules } = this.constructor as unknown as OracleClass;
     const changed = Object.entries(this.settings).filter(([key, value]) => value !== rules[key].initial);
     return { name: this.name, ...Object.fromEntries(changed) };
-  }
-
-  /** Where values are records: the parameters as a survey pins them, none left out. */
-  get pinned(): Fields | undefined {
-    return undefined;
   }
 
   /** The number of bits of a report. */

@@ -92,7 +92,8 @@ function speak(survey) {
  *
  * @param {Survey} survey
  */
-function refusal({ state, collect }) {
+function refusal({ state, collect, questions }) {
+  if (questions) return words.several;
   if (state === "scheduled") return words.scheduled(String(collect.opens));
   if (state !== "open") return words.closed;
   if (collect.submit === "token") return words.programs;

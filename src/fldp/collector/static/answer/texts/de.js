@@ -18,6 +18,8 @@ const comma = (text) => text.replace(/[.,]/g, (sign) => (sign === "." ? "," : ".
 export const de = {
   language: "de",
   percent,
+  several:
+    "Diese Umfrage stellt mehrere Fragen, die diese Seite noch nicht stellen kann. Ein Programm ihrer Urheber kann es.",
   protected:
     "Ihre Antwort bleibt hier. Gesendet wird eine vom Zufall veränderte Fassung, und Sie sehen sie, bevor sie gesendet wird.",
   exposing:

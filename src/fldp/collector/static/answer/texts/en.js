@@ -7,6 +7,7 @@ export const en = {
   language: "en",
   percent,
   // The question.
+  several: "This survey asks several questions, which this page cannot ask yet. A program of its makers can.",
   protected: "Your answer stays here. We send a randomised version of it, and you see it first.",
   exposing:
     "What is sent is a report that is drawn at random from your answer, and it may name your answer. You see it first.",

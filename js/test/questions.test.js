@@ -1,0 +1,79 @@
+// Surveys of several questions: the version of Python's tests, records, and one answer for all questions.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { every, memoryStore, Participant, Survey } from "../dist/index.js";
+
+const SPECIFICATION = {
+  format: "fldp-survey-1",
+  name: "desktop",
+  questions: [
+    {
+      name: "os",
+      question: "Which system do you use?",
+      labels: ["linux", "mac", "windows", "other"],
+      optional: true,
+    },
+    { name: "plan", question: "Do you pay?", labels: ["no", "yes"] },
+    { name: "level", question: "How content are you, from 0 to 4?", domain_size: 5 },
+  ],
+  oracle: {
+    name: "sampled",
+    epsilon: 1,
+    base: "ss",
+    views: [[0], [1], [2], [0, 1], [1, 2]],
+    weights: [926, 375, 559, 1118, 1118],
+  },
+  collect: { submit: "open", origins: [], opens: null, closes: null, retention: "raw", minimum: 100 },
+};
+const VERSION = "2baa60b76480612fd040ee71c7a7ebcb7ee6c2fbe878ffe3112ca1e40d885480"; // that of tests/survey
+const survey = (changes = {}) => Survey.of({ ...SPECIFICATION, ...changes }, "http://127.0.0.1:1", every);
+const person = async (changes) => new Participant(await survey(changes), { store: memoryStore() });
+
+test("the version is that of Python", async () => {
+  assert.equal((await survey()).version, VERSION);
+  assert.notEqual((await survey({ tables: { ask: "drawn" } })).version, VERSION);
+});
+
+test("answers become a record, and a record its answers", async () => {
+  const { oracle, questions } = await survey();
+  assert.equal(oracle.answered(questions, { os: "mac", plan: "yes", level: 3 }), 18n);
+  assert.equal(oracle.answered(questions, { plan: "no", level: "0" }), 40n);
+  assert.deepEqual(oracle.digits(18n), [1, 1, 3]);
+  assert.equal(oracle.record([1, 1, 9]), -1n);
+});
+
+test("one report answers all questions, and is repeated", async () => {
+  const answering = await person();
+  const first = await answering.prepare({ os: "mac", plan: "yes", level: 3 });
+  const again = await answering.prepare({ os: "linux", plan: "no", level: 1 });
+  assert.deepEqual([first.repeated, again.repeated], [false, true]);
+  assert.deepEqual(first.batch, again.batch);
+  assert.equal(first.spent.epsilon, "1");
+});
+
+test("an answer that the survey lacks is drawn as another one, and a missing one is refused", async () => {
+  assert.equal((await (await person()).prepare({ os: "amiga", plan: "yes", level: 3 })).repeated, false);
+  await assert.rejects((await person()).prepare({ os: "mac" }), /question 'plan' has no answer and is not optional/);
+  await assert.rejects((await person()).prepare("mac"), /answer each question \(not shown\)/);
+});
+
+test("the answers of a record decide the report of a view alone", async () => {
+  const { oracle } = await survey();
+  const words = new DataView(new ArrayBuffer(8 * oracle.words)); // zeros: the first view, which is about os
+  const reports = [0n, 5n, 9n].map((record) => oracle.perturb(record, words));
+  assert.deepEqual(reports[0], reports[1]);
+  assert.deepEqual(reports[0], reports[2]);
+});
+
+for (const [why, changes] of Object.entries({
+  "a name twice": { questions: [SPECIFICATION.questions[1], SPECIFICATION.questions[1]] },
+  "no questions": { questions: [] },
+  "a question beside them": { question: "What?" },
+  "an unknown key": { questions: [{ ...SPECIFICATION.questions[1], weight: 2 }] },
+  "another oracle": { oracle: { name: "grr", epsilon: 1 } },
+  "asking as it likes": { tables: { ask: "some" } },
+})) {
+  test(`refuses ${why}`, async () => {
+    await assert.rejects(survey(changes));
+  });
+}

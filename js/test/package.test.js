@@ -32,7 +32,7 @@ test("the core with one oracle takes 7 kB: a survey and its version, the draw, i
   for (const { id } of fldp.every) {
     const [name] = Object.entries(fldp).find(([, thing]) => thing?.id === id);
     const most =
-      { fwr: 8000, hrr: 8000, pgr: 7400, cms: 7400, hcms: 8500, rappor: 7800, grouped: 10_800, sampled: 12_600 }[id] ??
+      { fwr: 8000, hrr: 8000, pgr: 7400, cms: 7400, hcms: 8600, rappor: 7800, grouped: 10_800, sampled: 12_600 }[id] ??
       7000; // some hold others
     const size = await sizeOf(`${name}, Survey, Participant`);
     assert.ok(size <= most, `${name}: ${size}`);
@@ -43,9 +43,9 @@ test("the core with one oracle takes 7 kB: a survey and its version, the draw, i
   }
 });
 
-test("with a store and the network it takes 8.8 kB, with everything 19.8 kB, and the second file 3.1 kB more", async () => {
-  assert.ok((await sizeOf("FHR, load, participant")) <= 8800);
-  assert.ok(compressed(read("dist/fldp.js")) <= 19_800);
+test("with a store and the network it takes 8.9 kB, with everything 20 kB, and the second file 3.1 kB more", async () => {
+  assert.ok((await sizeOf("FHR, load, participant")) <= 8900);
+  assert.ok(compressed(read("dist/fldp.js")) <= 20_000);
   assert.ok(compressed(read("dist/fldp_unequal.js")) <= 3100);
 });
 

@@ -120,3 +120,13 @@ def test_bad_tables_are_refused_by_both(table):
     with pytest.raises(FldpError):
         Survey.from_dict(fields_of(table))
     assert ask([{"do": "version", "survey": fields_of(table)}])[0].get("error") == "ParameterError"
+
+
+def test_a_number_among_several_questions_has_the_version_of_python():
+    asked = [
+        {"name": "os", "question": "Which?", "labels": ["linux", "mac"]},
+        {"name": "load", "question": "How long?", "number": {"low": 0, "high": 16, "bins": 16, "unit": "s"}},
+    ]
+    survey = Survey.from_dict({"name": "desktop", "questions": asked, "oracle": {"epsilon": 1.0}})
+    found = ask([{"do": "version", "survey": survey.canonical}])
+    assert found[0].get("result") == survey.version, found

@@ -27,6 +27,7 @@ BESIDE = {  # what an example needs beside it
     ("survey", "domain"): STRINGS | {"oracle": CMS},
     ("survey", "labels_file"): {key: BASE[key] for key in ("name", "question")} | {"oracle": ORACLE},
     ("survey", "domain_size"): {key: BASE[key] for key in ("name", "question")} | {"oracle": ORACLE},
+    ("survey", "number"): {key: BASE[key] for key in ("name", "question")} | {"oracle": {"epsilon": 1.0}},
     ("survey", "sensitive"): BASE | {"oracle": {"name": "urr", "epsilon": 1.0}},
     ("survey", "budgets"): BASE | {"oracle": {"name": "idue", "epsilon": 1.0}},
     ("survey", "distance"): BASE | {"oracle": {"name": "exponential", "epsilon": 1.0}},

@@ -6,7 +6,7 @@ import { SURVEY_NAME } from "../support/constants.js";
 import { DomainError, fail } from "../support/errors.js";
 import type { Answers, AskedQuestion, Checks, Fields } from "./base/oracle.js";
 
-const KEYS = ["name", "question", "labels", "domain_size", "optional"];
+const KEYS = ["name", "question", "labels", "domain_size", "optional", "number"];
 const MAX_ANSWERS = 65536;
 
 function need(good: unknown, name: string, rule: string, value: unknown): asserts good {
@@ -14,32 +14,37 @@ function need(good: unknown, name: string, rule: string, value: unknown): assert
 }
 
 /** Check several questions of a survey, and return them. */
-export function questionsOf(fields: Fields, { table, isText, sizeOf }: Checks): AskedQuestion[] {
+export function questionsOf(fields: Fields, checks: Checks): AskedQuestion[] {
+  const { table } = checks;
   const { questions, question, tables = {} } = fields;
   need(Array.isArray(questions) && questions.length && question === undefined, "questions", "a list", questions);
   const { ask = "all" } = table(tables, "tables", ["ask"]);
   need(ask === "all" || ask === "drawn", "tables.ask", "all or drawn", ask);
-  const asked = (questions as unknown[]).map((each) => checked(table(each, "questions", KEYS), isText, sizeOf));
+  const asked = (questions as unknown[]).map((each) => checked(table(each, "questions", KEYS), checks));
   need(new Set(asked.map(({ name }) => name)).size === asked.length, "questions", "of different names", asked.length);
   return asked;
 }
 
-function checked(fields: Fields, isText: Checks["isText"], sizeOf: Checks["sizeOf"]): AskedQuestion {
+function checked(fields: Fields, { isText, sizeOf, number }: Checks): AskedQuestion {
   const { name, question, labels = null, optional = false } = fields as unknown as AskedQuestion;
   const { optional: _, name: __, question: ___, ...values } = fields;
   need(typeof name === "string" && SURVEY_NAME.test(name), "questions.name", `like ${SURVEY_NAME}`, name);
   need(isText(question, 2000), "questions.question", "a text of 1 to 2000 characters", question);
   need(optional === true || fields.optional === undefined, "questions.optional", "true", fields.optional);
-  const size = sizeOf(values) as number;
+  const given = sizeOf(values) as number; // which also checks that there is one kind of answers
+  const scale = fields.number === undefined ? undefined : number?.(fields);
+  need(fields.number === undefined || (scale && !optional), "questions.number", "one that is answered", fields.number);
+  const size = scale?.size ?? given;
   need(Number.isInteger(size) && size > 1 && size <= MAX_ANSWERS, "questions", `2 to ${MAX_ANSWERS} answers`, size);
-  return { name, question, labels, optional, size: size + Number(optional) };
+  return { name, question, labels, optional, size: size + Number(optional), ...(scale && { scale }) };
 }
 
 const isNothing = (answer: unknown): boolean => answer === undefined || answer === null || answer === "";
 
 /** Return the number of an answer, or -1 if there is no such answer. No label is found sooner than another. */
-function digitOf({ labels, size, optional }: AskedQuestion, answer: unknown): number {
+function digitOf({ labels, size, optional, scale }: AskedQuestion, answer: unknown): number {
   if (isNothing(answer)) return optional ? size - 1 : -1;
+  if (scale) return Number(scale.read(String(answer)));
   if (labels) return labels.reduce((last, label, digit) => (label === answer ? digit : last), -1);
   const number = Number(answer);
   const good = String(number) === String(answer) && Number.isInteger(number) && number >= 0;

@@ -130,20 +130,21 @@ function checked(thing: unknown, oracles: readonly OracleClass[], { search, numb
   require(format === SURVEY_FORMAT, "format", SURVEY_FORMAT, format);
   checkTexts(fields);
   const several = oracles.find((each) => each.several)?.several;
-  const questions = fields.questions ? (several?.(fields, { table, isText, sizeOf }) ?? null) : null;
+  const questions = fields.questions ? (several?.(fields, { table, isText, sizeOf, number }) ?? null) : null;
   const size = questions ? undefined : sizeOf(fields);
   const scale = fields.number === undefined ? undefined : number?.(fields);
   const round = scale ?? (fields.search === undefined ? undefined : search?.(fields));
   const isRecord = scale && Object(fields.oracle).name === "sampled"; // a number is a record of one answer
-  const sizes = questions?.map(({ size }) => size) ?? (isRecord && [scale.size]);
-  const values = sizes ? { answers: sizes } : { domain_size: round?.size ?? size };
+  const answers = isRecord ? [scale.size] : questions?.map(({ size }) => size);
+  const values = answers ? { answers } : { domain_size: round?.size ?? size };
   const oracle = build({ ...(fields.oracle as Fields), ...values }, oracles);
   require(!questions || oracle.pinned, "oracle", "one of several questions", oracle.name);
   require(oracle.reportBits <= MAX_VALUES, "a report", `at most ${MAX_VALUES} bits`, oracle.reportBits);
   const { domain_size: _, ...description } = oracle.pinned ?? oracle.description;
   const rules = checkCollect(collect as Fields, oracle);
-  const pinned = { ...(scale && { number: scale.table }), format, oracle: description, collect: rules };
-  return { specification: { ...fields, ...pinned }, oracle, round, scale, questions };
+  const pinned = scale && { number: scale.table };
+  const specification = { ...fields, ...pinned, format, oracle: description, collect: rules };
+  return { specification, oracle, round, scale, questions };
 }
 
 /** A survey, as the person's device sees it; `Survey.of` and `load` make them. */

@@ -15,7 +15,7 @@ from fldp.errors import DomainError, ParameterError
 from fldp.numerics.types import Floats
 from fldp.randomness.stream import Stream
 from fldp.support.canonical_json import Json
-from fldp.support.validation import fail, is_number, line, one_of
+from fldp.support.validation import fail, is_integer, is_number, line, one_of
 
 DISTRIBUTION, MEAN = "distribution", "mean"
 CLAMP, REFUSE = "clamp", "refuse"
@@ -82,7 +82,7 @@ class Scale:
                 raise ParameterError(f"{_OWNER}: bins and edges exclude each other; leave one out")
             return None
         bins = (POINTS if self.goal == MEAN else BINS) if self.bins is None else self.bins
-        if not isinstance(bins, int) or isinstance(bins, bool) or not MIN_BINS <= bins <= MAX_BINS:
+        if not is_integer(bins) or not MIN_BINS <= bins <= MAX_BINS:
             raise fail(_OWNER, "bins", f"{MIN_BINS} to {MAX_BINS}", bins)
         if (np.diff(_even(self.low, self.high, bins)) <= 0).any():
             raise fail(_OWNER, "bins", "so few that the ends of all cells differ as doubles", bins)

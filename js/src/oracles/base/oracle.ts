@@ -32,6 +32,15 @@ export interface AskedQuestion {
   /** How many answers there are, that of no answer included. */
   readonly size: number;
   readonly optional: boolean;
+  /** Where a number is asked for: its cells. */
+  readonly scale?: Cells;
+}
+
+/** The cells of a number: the one of a text, and what a cell is called. */
+export interface Cells {
+  readonly size: number;
+  read(text: string): Value;
+  label(cell: number): string;
 }
 
 /** How a survey checks its tables, its texts and its values. */
@@ -39,6 +48,8 @@ export interface Checks {
   readonly table: (fields: unknown, name: string, keys: readonly string[]) => Fields;
   readonly isText: (value: unknown, most: number) => boolean;
   readonly sizeOf: (fields: Fields) => unknown;
+  /** Makes the cells of a number, where numbers are to be answered. */
+  readonly number?: (fields: Fields) => Cells;
 }
 
 /** A class of oracles. */

@@ -11,8 +11,8 @@ from fldp import Survey, wire
 from fldp.collector.app import create_app
 from fldp.collector.config.clock import system
 from fldp.collector.config.settings import Settings
-from fldp.collector.http.short_way import ShortWay
-from fldp.collector.service import logs
+from fldp.collector.http.short_way import ShortWay, giving
+from fldp.collector.service import load, logs
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.tokens import create_token
 from fldp.collector.storage.protocol import StoredSurvey, StoreError
@@ -417,3 +417,29 @@ def test_a_request_is_logged_and_sampled(tmp_path, capfd):
         assert [line["status"] for line in requests].count(400) == 1
         assert {line["route"] for line in requests} == {"/v1/versions/{id}/reports"}
         assert {line.get("every") for line in requests if line["status"] == 200} == {every if every > 1 else None}
+
+
+def test_who_is_refused_waits_a_moment_and_only_so_many_do(tmp_path, monkeypatch):
+    """Who tries again at once must not keep the collector busy with refusing, nor hold more than there may be."""
+    made, survey = slow_collector(tmp_path, max_in_flight=2)
+    monkeypatch.setattr(load, "PAUSE", 3600)
+    made.load.in_flight = 2
+    statuses = []
+
+    async def send(message):
+        statuses.extend([message["status"]] if "status" in message else [])
+
+    async def story():
+        await made.surveys.get(survey.version)
+        app, body = create_app(made), batch(survey)
+        asked = [asyncio.ensure_future(app(scope_of(survey, body), giving({}, None), send)) for _ in range(3)]
+        done, waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+        assert (len(done), len(waiting), statuses) == (1, 2, [503])
+        for each in waiting:
+            each.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+
+    try:
+        asyncio.run(story())
+    finally:
+        made.stop()

@@ -123,8 +123,10 @@ class _Passage:
 
     async def refuse(self, error: Exception, receive: Receive) -> None:
         """Answer with what went wrong."""
-        response = _problem(error).response()
-        await response(self._scope, receive, self.send)
+        problem = _problem(error)
+        if problem.is_busy and not self._collector.stopping:
+            await self._collector.load.pause()
+        await problem.response()(self._scope, receive, self.send)
 
     def record(self) -> None:
         """Count and log the request by the path of its route, never by its address."""

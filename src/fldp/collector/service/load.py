@@ -1,9 +1,12 @@
 """Admission of load: how many requests, bytes and slow clients a collector takes at the same time."""
 
+import asyncio
 import time
 
 from fldp.collector.config.settings import Settings
 from fldp.collector.service.problems import Problem, busy
+
+PAUSE = 0.25  # seconds
 
 
 class Budget:
@@ -64,6 +67,19 @@ class Load:
         self.slow = Budget(settings.max_slow)
         self.rate = RateLimit(settings.rate)
         self.in_flight, self.max_in_flight = 0, settings.max_in_flight
+        self._pausing = 0
+
+    async def pause(self) -> None:
+        """Have who is refused wait a moment for the answer, unless so many do already.
+
+        Who tries again at once, whatever the answer says, would otherwise keep the collector busy with refusing.
+        """
+        if self._pausing < self.max_in_flight:
+            self._pausing += 1
+            try:
+                await asyncio.sleep(PAUSE)
+            finally:
+                self._pausing -= 1
 
 
 class Slot:

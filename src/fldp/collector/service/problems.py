@@ -56,6 +56,11 @@ class Problem(Exception):  # noqa: N818 - it is a response, not a mistake of our
             **more,
         }
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether there was too much to do at this time."""
+        return self.fields["type"] == "urn:fldp:busy"
+
     def response(self) -> Response:
         """Return it as an answer."""
         body = json.dumps(self.fields, ensure_ascii=False).encode("utf-8", "replace")

@@ -8,6 +8,7 @@ import typer
 from fldp.cli.options import Subject, note
 from fldp.data.postprocess import postprocess
 from fldp.errors import ParameterError
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.sampled.tables import Tables
 from fldp.survey.questions import RecordQuestion
 from fldp.wire.record_cells import Answers, RecordEncoder
@@ -26,6 +27,8 @@ def record_encoder(subject: Subject, unknown: str) -> RecordEncoder | None:
     """Return the encoder of rows of answers; None where one question is asked."""
     asked = subject.question
     if not isinstance(asked, RecordQuestion):
+        if analysis(subject.oracle).answers is not None:
+            raise ParameterError("fldp: several questions need their names: give a survey of them as --survey")
         return None
 
     def bad(answers: Answers) -> str:

@@ -25,10 +25,13 @@ Repaired = Annotated[
 
 def record_encoder(subject: "Subject", unknown: str) -> "RecordEncoder | None":
     """Return the encoder of rows of answers; None where one question is asked."""
+    from fldp.oracles.base.analysis import analysis
     from fldp.survey.questions import RecordQuestion
 
     asked = subject.question
     if not isinstance(asked, RecordQuestion):
+        if analysis(subject.oracle).answers is not None:
+            raise ParameterError("fldp: several questions need their names: give a survey of them as --survey")
         return None
     from fldp.wire.record_cells import RecordEncoder
 

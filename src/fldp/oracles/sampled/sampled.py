@@ -236,7 +236,7 @@ class Sampled(RecordOracle):
         >>> oracle = Sampled(epsilon=2.0, answers=[2, 3], views=2)
         >>> tables = oracle.estimate(oracle.privatize([[0, 2]] * 600 + [[1, 0]] * 400, rng=7))
         >>> tables.n, tables[0].counts.round(), tables.cross(0, 1).counts.shape
-        (1000, array([602., 398.]), (2, 3))
+        (1000, array([628., 372.]), (2, 3))
         """
         from fldp.oracles.sampled.tables import Tables
 

@@ -232,8 +232,8 @@ def read_views(owner: str, views: int | tuple[Entry, ...], answers: Answers) -> 
 
     >>> [view.entry for view in read_views("Sampled", 2, (2, 3, 4))]
     [(0, 1), (0, 2), (1, 2)]
-    >>> read_views("Sampled", (("cells", 0, 4),), (8,))
-    (Cells(questions=(0,), size=2, joined=4),)
+    >>> read_views("Sampled", ((0,), ("cells", 0, 4)), (8,))[1]
+    Cells(questions=(0,), size=2, joined=4)
     """
     if isinstance(views, int):
         if views > len(answers):

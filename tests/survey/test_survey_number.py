@@ -8,6 +8,7 @@ import pytest
 import fldp
 from fldp import DomainError
 from fldp.data.number import Number
+from fldp.participant.choice import Choice
 from fldp.survey import Survey
 from support.serving import shell
 
@@ -127,6 +128,7 @@ def test_what_is_outside_is_refused_only_by_who_holds_the_survey():
     assert made.value("99", clamp=True) == 31
     with pytest.raises(DomainError, match="above high = 30"):
         made.encode([99])
+    assert [Choice.of(text).value(made) for text in ("99", "-5")] == [31, 0]
     answer = fldp.Participant(_memory()).answer(made, "99", origin="https://collector.example")
     assert len(fldp.wire.decode(answer.report)) == 1  # a refusal would tell the collector, who chose the range
 

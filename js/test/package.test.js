@@ -32,7 +32,7 @@ test("the core with one oracle takes 7 kB: a survey and its version, the draw, i
   for (const { id } of fldp.every) {
     const [name] = Object.entries(fldp).find(([, thing]) => thing?.id === id);
     const most =
-      { fwr: 8000, hrr: 8000, pgr: 7400, cms: 7400, hcms: 8600, rappor: 7800, grouped: 10_800, sampled: 12_600 }[id] ??
+      { fwr: 8000, hrr: 8000, pgr: 7400, cms: 7400, hcms: 8600, rappor: 7800, grouped: 10_800, sampled: 12_700 }[id] ??
       7000; // some hold others
     const size = await sizeOf(`${name}, Survey, Participant`);
     assert.ok(size <= most, `${name}: ${size}`);

@@ -12,6 +12,7 @@ import fldp
 LEVEL = 0.95
 PAGE = Path(__file__).parents[2] / "docs" / "statistics.md"
 RUNS = int(os.environ.get("FLDP_RUNS", "400"))  # of every cell of a table
+MAX_VALUES = int(os.environ.get("FLDP_MAX_VALUES", "65537"))
 
 MAKERS = {
     "GRR": lambda d: fldp.GRR(1.0, d),
@@ -43,7 +44,8 @@ SMALL = ("Exponential", "RAPPOR")  # those of few values
 def sizes(name):
     """The numbers of values that an oracle is measured with."""
     least = () if name in ("HR, 4 blocks", "Grouped") else (2,)
-    return (*least, 100, *(() if name in SMALL else (4097,)), *((65_537,) if name in LARGE else ()))
+    every = (*least, 100, *(() if name in SMALL else (4097,)), *((65_537,) if name in LARGE else ()))
+    return tuple(d for d in every if d <= MAX_VALUES)
 
 
 def runs_of(d):

@@ -171,22 +171,30 @@ class Posterior:
         """The posterior means; those of values that are clearly seen stay near their estimates."""
         return self.limited(self.means)
 
+    @cached_property
+    def clear(self) -> NDArray[np.bool_]:
+        """Which values are clearly seen."""
+        usual = float(self.means.mean()) if self.mean is None else self.mean
+        above, believed = self.noise.counts - usual, self.means - usual
+        enough = math.sqrt(2 * math.log(max(len(above), 2))) * self.noise.stderr
+        return np.asarray((above > enough) & (believed > 0.75 * above))
+
     def limited(self, means: Floats) -> Floats:
         """Return means of which those of values that are clearly seen are near their estimates."""
         counts, error = self.noise.counts, self.noise.stderr
-        usual = float(self.means.mean()) if self.mean is None else self.mean
-        above, believed = counts - usual, self.means - usual
-        clear = (above > math.sqrt(2 * math.log(max(len(counts), 2))) * error) & (believed > 0.75 * above)
         near = np.clip(means, counts - MAX_MOVE * error, counts + MAX_MOVE * error)
-        return np.clip(np.where(clear, near, means), 0, self.most)
+        return np.clip(np.where(self.clear, near, means), 0, self.most)
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        """Return both ends of credible intervals, of the level that covers as asked in a survey like this one."""
+        """Return both ends of credible intervals, of the level that covers as asked in a survey like this one.
+
+        A value that is clearly seen has few others to learn from, and an error of its own.
+        """
         low, high = self._ends(self._calibrated(level))
-        shift = self.moved - self.means
-        return np.clip(np.minimum(low + shift, self.moved), 0, self.most), np.clip(
-            np.maximum(high + shift, self.moved), 0, self.most
-        )
+        reach = NormalDist().inv_cdf((1 + level) / 2) * self.noise.stderr
+        low = np.where(self.clear, self.noise.counts - reach, np.minimum(low, self.moved))
+        high = np.where(self.clear, self.noise.counts + reach, np.maximum(high, self.moved))
+        return np.clip(low, 0, self.most), np.clip(high, 0, self.most)
 
     def _ends(self, level: float) -> tuple[Floats, Floats]:
         """Return the ends of the posterior, with the chance of who answered where it is a single point."""

@@ -42,7 +42,7 @@ def written(part):
 def test_every_key_is_there_and_no_other():
     assert written("survey") == {*rules._TEXTS, *rules._DOMAINS, *rules.DIFFERING}
     assert written("oracle") == {"name", "epsilon"}
-    assert written("collect") == {*rules.COLLECT_DEFAULTS, "repeat", "derive"}
+    assert written("collect") == {*rules.COLLECT_DEFAULTS, "repeat", "derive", "release"}
     assert written("search") == {*WRITTEN}
 
 

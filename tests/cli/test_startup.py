@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import pytest
 
-from fldp.cli import catalogue, overview, pipeline, privacy, remote
+from fldp.cli import catalogue, overview, pipeline, privacy, remote, shuffle
 
 HEAVY = ("numpy", "numba", "cryptography", "pyarrow", "scipy", "pandas", "httpx", "msgspec", "starlette")
 LOADED = "import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\nprint(*sorted(sys.modules), file=sys.stderr)\n"
@@ -100,9 +100,11 @@ def test_a_terminal_gets_colours_and_a_narrow_or_old_one_the_long_way(monkeypatc
 def test_defaults_that_are_written_here_are_those_of_their_rooms():
     from fldp.client import uploading
     from fldp.distributed.engines.registry import choices
+    from fldp.oracles import crowd
     from fldp.privacy import auditor
 
     assert choices() == pipeline.ENGINES
     assert (auditor.SAMPLES, auditor.CONFIDENCE) == (privacy.SAMPLES, privacy.CONFIDENCE)
     assert uploading.PIECE_BYTES == remote.PIECE_BYTES
+    assert crowd.HONEST == shuffle.HONEST
     assert len(catalogue.OPTIONS) == 5

@@ -403,6 +403,6 @@ function noteLines(reply, size, query) {
 const methodNote = ({ options, anytime }) =>
   `${options.decoder ? `Decoded by ${options.decoder}. ` : ""}` +
   (anytime
-    ? "All intervals hold together and at every look; where reports were taken back, only if that did not depend on what they said. "
+    ? "All intervals hold together and at every look. "
     : "Every interval is for its value alone. ") +
   "They are about the people who reported; what these say about others is another question.";

@@ -70,7 +70,8 @@ def audited(tmp_path, name, mode, samples, code):
 
 
 def test_all_oracles_are_audited():
-    assert sorted(ORACLES) == NAMES
+    """But those whose answers are records, which this client cannot be called with; vectors compare their draws."""
+    assert sorted({*ORACLES, "sampled"}) == NAMES
 
 
 @pytest.mark.parametrize("name", ORACLES)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import cast
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from fldp.data.frames import Columns, Framed, by_column
 from fldp.data.scale import DISTRIBUTION, MAX_BINS, MEAN, MIN_BINS, POINTS
 from fldp.estimation.expected_error import users_constraint
 from fldp.numerics.types import Floats
-from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.oracles.plain.subset_selection import SS
 from fldp.oracles.plain.wave import Wave, nearest_widths
 from fldp.oracles.sampled.views import base_oracle
@@ -109,12 +109,11 @@ def _information(entry: list[int | str], bins: int, epsilon: float) -> Floats:
     size = bins // joined
     group = np.arange(bins) // joined
     same = np.asarray(group[:, None] == group, np.float64)
-    return (same - 1 / size) / cell_spread(base_oracle(SS.name, epsilon, size))
+    return (same - 1 / size) / cell_spread(cast(SS, base_oracle(SS.name, epsilon, size)))
 
 
-def cell_spread(oracle: FrequencyOracle) -> float:
+def cell_spread(oracle: SS) -> float:
     """Return the variance of one report, person included, along shares whose sum is 0: the same in every direction."""
-    assert isinstance(oracle, SS)
     p, q, size = float(oracle.estimator.p), float(oracle.estimator.q), oracle.domain_size
     part = oracle.size / size
     return part * (1 - part) / (p - q) ** 2 * size / (size - 1)

@@ -120,7 +120,7 @@ def _blanket(oracle: Oracle) -> Blanket:
 
 def _epsilon(blanket: Blanket, people: int, delta: float, most: float) -> float:
     """Return an epsilon at most 0.05 % above the least whose bound is at most delta, from the normal guess on."""
-    if blanket.spread == 0:
+    if blanket.spread == 0 or blanket.delta(1.0, people) <= delta:  # so near to each other that delta is enough
         return 0.0
     highest = math.expm1(min(most, 700.0))
     low = high = min(highest, max(_guess(float(blanket.spread), people, delta), 1e-15))

@@ -10,6 +10,7 @@ from typing import Any
 
 from fldp.data.scale import MEAN, Scale, scale_of
 from fldp.estimation.number_planner import WEIGHTS, mean_width, number_views, weights_of
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
 from fldp.oracles.plain.wave import Wave
 from fldp.oracles.sampled.sampled import Sampled
@@ -83,4 +84,4 @@ def number_oracle(scale: Scale, epsilon: float) -> Oracle:
 
 def suits(oracle: Oracle, scale: Scale) -> bool:
     """Whether an oracle that a survey names asks for the cells of its number, or for its points."""
-    return isinstance(oracle, Wave) and oracle.domain_size == scale.size
+    return oracle.name == Wave.name and analysis(oracle).domain_size == scale.size

@@ -18,8 +18,8 @@ from fldp.data.reports import Reports, Tally
 from fldp.data.scale import Scale
 from fldp.errors import DomainError
 from fldp.oracles.base import ticket_words
+from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.oracle import Oracle
-from fldp.oracles.base.record_oracle import RecordOracle
 from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.randomness.stream import Stream
 from fldp.search.rounds import Round
@@ -124,7 +124,7 @@ class Survey(Displayed):
             **({} if self.questions else {"question": self.question}),
             **{name: text for name, text in texts.items() if text is not None},
             **self.domain,
-            "oracle": pinned(self.oracle) if isinstance(self.oracle, RecordOracle) else oracle,
+            "oracle": pinned(self.oracle) if analysis(self.oracle).answers is not None else oracle,
             "collect": dict(self.collect),
         }
 

@@ -52,7 +52,7 @@ def test_all_mistakes_of_a_query_are_answered_at_once():
     assert mistakes("from=x&top=0&level=2&post=z&format=doc&colour=red&top=3") == [
         "top must be given once",
         "'colour' is not a parameter; the parameters are: from, to, top, level, decoder, post, method, question, "
-        "cross, associations, consistent, format",
+        "cross, associations, consistent, format, anytime",
         "from must be a day such as 2026-11-01, got 'x'",
         "level must be a number from 0.01 to 0.999999, got '2'",
         "post must be one of 'clip', 'norm-sub', 'simplex', 'bayes', got 'z'",

@@ -106,7 +106,8 @@ def test_monotone_is_biased_and_keeps_the_intervals():
     )
     assert repaired.cdf(3).low == number.cdf(3).low
     with pytest.raises(
-        ParameterError, match="postprocess: method must be one of 'clip', 'norm-sub', 'simplex', 'bayes', got 'monotone'"
+        ParameterError,
+        match="postprocess: method must be one of 'clip', 'norm-sub', 'simplex', 'bayes', got 'monotone'",
     ):
         fldp.postprocess(fldp.RR(1.0).estimate(fldp.RR(1.0).privatize([0, 1])), "monotone")
 

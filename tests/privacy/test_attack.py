@@ -81,6 +81,12 @@ def test_likelihoods_on_the_whole_domain(family, oracle):
         expected = np.array([[chance(oracle, value, outcome) for value in values] for outcome in outcomes])
         expected *= (likely.sum(axis=1) / expected.sum(axis=1))[:, None]
         np.testing.assert_allclose(likely, expected, rtol=1e-9)
+    elif isinstance(oracle, fldp.Wave):
+        outcomes = [oracle.report_format.outcome(row)[1] for row in reports.data]
+        laws = [analysis(oracle).law(value) for value in range(oracle.domain_size)]
+        expected = np.array([[float(law[outcome]) for law in laws] for outcome in outcomes])
+        expected *= (likely.sum(axis=1) / expected.sum(axis=1))[:, None]
+        np.testing.assert_allclose(likely, expected, rtol=1e-9)
     elif isinstance(oracle.estimator, Supports):
         supports = (likely == 1).sum(axis=0)
         expected = (supports - len(reports) * float(oracle.estimator.q)) / float(

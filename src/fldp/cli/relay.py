@@ -47,6 +47,7 @@ def relay(
         raise ParameterError("relay: --tls-certificate and --tls-key must be given together")
     settings = RelaySettings(Address.of(to), hold, rate, trusted_proxies=proxies)
     server.run(settings, server.Place(host, port, tls_certificate, tls_key), lambda line: typer.echo(f"fldp: {line}"))
+    server.exit_now()
 
 
 @gateway.command()

@@ -9,7 +9,15 @@ from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
-from fldp.collector.server import allow_connections, bindable, heed_signals, ignore_signals, listening, shown_host
+from fldp.collector.server import (
+    allow_connections,
+    bindable,
+    heed_signals,
+    ignore_signals,
+    listening,
+    shown_host,
+)
+from fldp.collector.server import exit_now as exit_now
 from fldp.relay.app import Relay, RelaySettings, closing
 
 _MAX_CONNECTIONS = 10_000

@@ -36,8 +36,8 @@ class WaveAnalysis(Analysis[Wave]):
         return Profile.of((Band(count, count * a, count * b) for count, a, b in sizes), self.oracle.outputs)
 
     def sample_values(self, start: int, stop: int) -> list[int]:
-        """Return two neighbours and the last value: the farthest are those that are told apart best."""
-        return sorted({start, min(start + 1, stop - 1), stop - 1})
+        """Return some neighbours and the last value: pairs differ by how far they are apart, the farthest most."""
+        return sorted({*range(start, min(start + 8, stop)), stop - 1})
 
     def likelihoods(self, data: Array) -> Floats:
         from_start = data.astype(np.int64)[:, None] - np.arange(self.oracle.domain_size)

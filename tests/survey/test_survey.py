@@ -182,7 +182,7 @@ def test_mistakes_in_json_have_lines_too():
     [
         (('name = "browser"', ""), "name is missing"),
         (("question", "#"), "question is missing"),
-        (("labels", "#"), "the domain is missing: give labels, labels_file, domain_size or domain = 'strings'"),
+        (("labels", "#"), "the domain is missing: give labels, labels_file, domain_size, number or domain = 'strings'"),
         (("labels", "domain_size = 5\nlabels"), "the domain is given twice: labels, domain_size"),
         (("[oracle]", "[oracles]"), "the table [oracle] is missing, with a name and its parameters"),
         (('name = "fhr"', ""), "oracle: the name must be one of cms, exponential, fhr, "),

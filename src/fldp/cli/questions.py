@@ -30,7 +30,7 @@ def record_encoder(subject: "Subject", unknown: str) -> "RecordEncoder | None":
 
     asked = subject.question
     if not isinstance(asked, RecordQuestion):
-        if analysis(subject.oracle).answers is not None:
+        if subject.survey is None and analysis(subject.oracle).answers is not None:
             raise ParameterError("fldp: several questions need their names: give a survey of them as --survey")
         return None
     from fldp.wire.record_cells import RecordEncoder

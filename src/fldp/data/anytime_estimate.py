@@ -18,7 +18,7 @@ class AnytimeEstimate(Estimate):
     >>> oracle = fldp.GRR(epsilon=2.0, domain_size=3)
     >>> estimate = oracle.estimate(fldp.Tally(oracle, [5000, 3000, 2000], 10_000))
     >>> watch(estimate, planned=10_000).interval(0.95).round()[0], estimate.interval(0.95).round()[0]
-    (array([5597., 5969.]), array([5676., 5889.]))
+    (array([5597., 5969.]), array([5676., 5890.]))
     """
 
     planned: int = 0

@@ -33,7 +33,7 @@ def best_width(epsilon: float, bins: int) -> int:
     """Return the width of the wave beside the cells of a distribution: near ``bins e^(-eps/2)/4``.
 
     >>> best_width(1.0, 32), best_width(4.0, 16)
-    (5, 1)
+    (5, 3)
     """
     return _nearest(bins * math.exp(-epsilon / 2) / 4, bins)
 

@@ -42,6 +42,13 @@ def always_compile() -> None:
     _mode.always_compiled = True
 
 
+def load_compiler() -> None:
+    """Load Numba, which takes a second: from then on every batch is compiled."""
+    import numba
+
+    del numba
+
+
 def pays(work: int, most: int = MAX_BY_NUMPY) -> bool:
     """Whether this much work is done sooner by machine code: it is much, or Numba is loaded anyway."""
     return _mode.always_compiled or "numba" in sys.modules or work > most

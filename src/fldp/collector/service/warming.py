@@ -11,7 +11,7 @@ import numpy as np
 
 from fldp.data.packing import pack, packed_size, unpack, unpack_each
 from fldp.data.reports import Reports
-from fldp.numerics.kernels import always_compile
+from fldp.numerics.kernels import always_compile, load_compiler
 from fldp.oracles import RR
 from fldp.oracles.base.oracle import Oracle
 
@@ -21,6 +21,7 @@ _warmed: set[_Kind] = set()
 
 def start() -> None:
     """Load Numba, and from then on run every kernel compiled, whoever asks for how little."""
+    load_compiler()
     warm(RR(epsilon=1.0))
     always_compile()
 

@@ -402,7 +402,5 @@ function noteLines(reply, size, query) {
  */
 const methodNote = ({ options, anytime }) =>
   `${options.decoder ? `Decoded by ${options.decoder}. ` : ""}` +
-  (anytime
-    ? "All intervals hold together and at every look. "
-    : "Every interval is for its value alone. ") +
+  (anytime ? "All intervals hold together and at every look. " : "Every interval is for its value alone. ") +
   "They are about the people who reported; what these say about others is another question.";

@@ -157,7 +157,8 @@ def _estimated(collector: Collector, published: PublishedSurvey, asked: _Asked, 
     counts = estimate(published.survey, tally, asked.options, candidates)
     checkpoint()
     counts = postprocess(counts, query.post) if query.post else counts
-    counts = watch(counts, planned_for(published)) if query.anytime else counts
+    if query.anytime and published.survey.number is None:  # the figures of a number are for one look
+        counts = watch(counts, planned_for(published))
     return tag, _spooled(collector, encoded(counts, asked.form, query.level, query.top))
 
 

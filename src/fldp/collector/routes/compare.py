@@ -52,5 +52,5 @@ def _facts(
     checkpoint()
     options = {"decoder": query.decoder} if query.decoder else {}
     before, after = (estimate(survey, tally, options, candidates) for tally in tallies)
-    planned = planned_for(published) if query.anytime else None
+    planned = planned_for(published) if query.anytime and published.survey.number is None else None  # as of estimates
     return comparison.facts(before, after, query.level, top=query.top, anytime=planned)

@@ -55,7 +55,7 @@ def test_all_mistakes_of_a_query_are_answered_at_once():
         "cross, associations, consistent, format, anytime",
         "from must be a day such as 2026-11-01, got 'x'",
         "level must be a number from 0.01 to 0.999999, got '2'",
-        "post must be one of 'clip', 'norm-sub', 'simplex', 'bayes', got 'z'",
+        "post must be one of 'bayes', 'clip', 'norm-sub', 'simplex', got 'z'",
         "format must be one of 'csv', 'json', 'parquet', got 'doc'",
     ]
     wrong = read("from=2026-02-01&to=2026-01-01&decoder=y&method=em")

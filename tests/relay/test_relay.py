@@ -93,6 +93,23 @@ def test_everybody_gets_the_same_keys_and_they_are_fetched_once():
     play(story)
 
 
+def test_keys_are_fetched_again_where_the_collector_refuses_requests_but_not_each_time(monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr("fldp.relay.app.time.monotonic", lambda: now[0])
+
+    async def story(client, gateway):
+        def fetched():
+            return [url.endswith("/keys") for _, url, _, _ in gateway.seen].count(True)
+
+        for passed, expected in ((0, 1), (30, 1), (61, 2), (61, 3), (30, 3)):
+            now[0] += passed
+            await client.post("/", content=b"noise", headers=OHTTP)
+            await client.get("/keys")
+            assert fetched() == expected
+
+    play(story, Gateway(answered(400, b"{}")))
+
+
 @pytest.mark.parametrize(
     ("method", "path", "headers", "content", "status"),
     [

@@ -128,6 +128,7 @@ def test_answers_cannot_be_told_apart_by_what_the_relay_sees(alone, tmp_path):
         records.append(seen)
     assert records[0] == records[1] == records[2]
     assert [(method, path) for method, path, *_ in records[0]] == [("GET", "/keys"), ("POST", "/"), ("POST", "/")]
+    assert {length for method, _, _, length, _, _ in records[0] if method == "POST"} == {1079}
 
 
 def test_every_message_of_a_small_survey_has_one_size(alone, tmp_path):

@@ -25,6 +25,7 @@ from fldp.oblivious import ohttp
 from fldp.relay.rates import Rates
 
 KEYS_SECONDS = 3600.0  # the collector's keys are fetched at most so often, and served to everybody alike
+STALE_SECONDS = 60.0  # or so often, where the collector refuses requests: its keys may have changed
 _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 _BODY_SECONDS = 20.0
 _PASSED_ON = ("content-type", "retry-after")
@@ -54,7 +55,7 @@ class Relay:
 
     def __init__(self, settings: RelaySettings, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._settings, self._rates, self._held = settings, Rates(settings.rate), 0
-        self._keys, self._lock = _Fetched(), asyncio.Lock()
+        self._keys, self._keys_last, self._lock = _Fetched(), KEYS_SECONDS, asyncio.Lock()
         # One pool for all clients, so that connections tell the collector nothing about who is who.
         self._http = httpx.AsyncClient(
             transport=transport,
@@ -99,7 +100,10 @@ class Relay:
         with self._holding():
             body = await _read(request)
             await asyncio.sleep(_chance.uniform(0, self._settings.hold))
-            return await self._asked("POST", "/v1/ohttp", ohttp.MAX_REPLY_BYTES, body)
+            answer = await self._asked("POST", "/v1/ohttp", ohttp.MAX_REPLY_BYTES, body)
+        if answer.status_code == 400:  # what it cannot decrypt: noise, or for a key that it has no more
+            self._keys_last = STALE_SECONDS
+        return answer
 
     def _holding(self) -> "_Held":
         if self._held >= self._settings.max_held:
@@ -109,11 +113,11 @@ class Relay:
     async def _hand_out(self, _request: Request) -> Response:
         """Return the keys, the same bytes to everybody: a key for one person would tell who that is."""
         async with self._lock:
-            if time.monotonic() - self._keys.at > KEYS_SECONDS:
+            if time.monotonic() - self._keys.at > self._keys_last:
                 answer = await self._asked("GET", "/v1/ohttp/keys", ohttp.MAX_KEYS_BYTES)
                 if answer.status_code != 200:
                     return answer
-                self._keys = _Fetched(bytes(answer.body), time.monotonic())
+                self._keys, self._keys_last = _Fetched(bytes(answer.body), time.monotonic()), KEYS_SECONDS
         return Response(self._keys.data, media_type=ohttp.KEYS_TYPE, headers=_HEADERS | _CORS)
 
     async def _asked(self, method: str, path: str, most: int, body: bytes | None = None) -> Response:

@@ -22,12 +22,14 @@ from fldp.presentation.tables import screen_width
 from fldp.support.canonical_json import Json
 from fldp.wire.description import describe
 
-NOTES = (
+_CROWD_NOTE = (
+    "Crowd: the epsilon for who sees only published totals of these users, half of them honest (fldp shuffle)."
+)
+_NOTES = (
     "Errors are standard errors of a count, as shares of all users; the mean is over all values, root of the squares.",
     f"Seen from: the smallest frequency whose {100 * LEVEL:.0f} % interval (two-sided) lies above zero.",
     "Plain eps: the epsilon at which plain LDP (OUE) has the same error of a rare value.",
     "Ruled out: how many values a report can exclude for certain.",
-    "Crowd: the epsilon for who sees only published totals of these users, half of them honest (fldp shuffle).",
     "Which estimate: for one value, the top or a sum the unbiased one; for all shares at once --post bayes, which is "
     "biased, from 100 values on; with fewer values norm-sub.",
 )
@@ -38,11 +40,20 @@ HEADINGS = (
 )  # fmt: skip
 
 
+def plan_notes() -> list[str]:
+    """Return what the columns mean that this screen has room for."""
+    return [*_NOTES, *([_CROWD_NOTE] if _has_crowd() else [])]
+
+
+def _has_crowd() -> bool:
+    return screen_width() >= _CROWD[screen_width() >= _WIDE]
+
+
 def plan_table(plan: Plan) -> Table:
     """Return a table of the oracles, with the recommended one marked; without the server's work on a narrow screen."""
     title = f"{plan.users:,} users, {plan.domain_size:,} values, epsilon {plan.epsilon:g}; * is recommended"
     table, wide = _table(title, *HEADINGS), screen_width() >= _WIDE
-    crowd = screen_width() >= _CROWD[wide]
+    crowd = _has_crowd()
     if crowd:
         table.add_column("crowd", justify="right")
     if wide:

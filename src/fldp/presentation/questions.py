@@ -83,7 +83,7 @@ def cross_parts(cross: Cross, level: float) -> list[object]:
 
 def _cell(within: Ratios, row: int, column: int, mark: int) -> str:
     ends = f"{within.low[row, column]:.0%} .. {within.high[row, column]:.0%}"
-    return f"{' +-'[mark]}{within.shares[row, column]:.1%} ({ends})"
+    return f"{within.shares[row, column]:.1%} {' ↑↓'[mark]} ({ends})"
 
 
 def cross_notes(cross: Cross, level: float) -> list[str]:
@@ -97,7 +97,7 @@ def cross_notes(cross: Cross, level: float) -> list[str]:
         f"p = {test.p_value:.3g}; corrected for the noise of the reports.",
         f"Association: Cramer's V {found.v:.2f}, {about}{found.low:.2f} to {found.high:.2f} (level {level:.4g}); "
         "0 is none, 1 is all.",
-        "+ and - mark cells with more and fewer people than independence would give them, sure for all cells at once.",
+        "↑ and ↓ mark cells with more and fewer people than independence would give them, sure for all cells at once.",
         *(["By consistent: biased. The intervals are those of the unbiased tables."] if cross.biased else []),
     ]
 

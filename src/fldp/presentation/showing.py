@@ -76,7 +76,7 @@ def _comparison(change: Comparison) -> Parts:
 
 
 def _plan(advice: Plan) -> Parts:
-    return [plan.plan_table(advice), *plan.NOTES, *plan.skipped_notes(advice), advice.reason]
+    return [plan.plan_table(advice), *plan.plan_notes(), *plan.skipped_notes(advice), advice.reason]
 
 
 def _attack(results: AttackResults) -> Parts:

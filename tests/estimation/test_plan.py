@@ -21,6 +21,7 @@ from fldp.estimation.expected_error import (
 )
 from fldp.estimation.planner import FREQUENT, Row
 from fldp.oracles import listed_names, registry
+from fldp.presentation import plan as plan_view
 from support.cases import CASES
 from support.serving import run_here
 from support.surveys import SURVEY
@@ -311,3 +312,11 @@ def test_the_error_in_an_even_population(name):
             assert found == pytest.approx(standard_error(oracle, 1000, decoder=decoder), rel=1e-9)
         else:
             assert found <= standard_error(oracle, 1000) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("width", "shown"), [(80, False), (90, True), (120, False), (130, True)])
+def test_the_note_on_a_crowd_stands_below_its_column(monkeypatch, width, shown):
+    monkeypatch.setattr(plan_view, "screen_width", lambda: width)
+    table = plan_view.plan_table(fldp.plan(**EXAMPLE))
+    assert ("crowd" in [column.header for column in table.columns]) == shown
+    assert any(note.startswith("Crowd") for note in plan_view.plan_notes()) == shown

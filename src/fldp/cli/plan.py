@@ -89,9 +89,8 @@ def plan(
     if as_json:
         typer.echo(plan_view.as_json(result, target_error, asked, anytime=anytime))
     else:
-        tables.show(
-            plan_view.plan_table(result), *plan_view.plan_notes(), *plan_view.skipped_notes(result), result.reason
-        )
+        notes = (*plan_view.plan_notes(), *plan_view.skipped_notes(result), result.reason)
+        tables.show(plan_view.plan_table(result), *notes)
         if target_error is not None:
             tables.show(plan_view.needs_table(result, target_error, anytime=anytime))
         if asked is not None:

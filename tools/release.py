@@ -26,12 +26,13 @@ print("ran", fldp.__version__, fldp.Responder(oracle)(3))
 """
 SMOKE_JS = """
 import { readFileSync } from "node:fs";
-const { Survey, version } = await import("fldp");
+import { every, participant, Survey } from "fldp";
+import { fileStore } from "fldp/node";
 const labels = ["no", "yes", "often"];
-const survey = await Survey.load({ name: "tea", question: "Tea?", labels, oracle: { name: "grr", epsilon: 1 } });
-const sent = await survey.encode("often");
-if (!(sent.length > 8)) throw new Error("no report");
-console.log("ran", JSON.parse(readFileSync("node_modules/fldp/package.json")).version, sent.length);
+const tea = { name: "tea", question: "Tea?", labels, oracle: { name: "grr", epsilon: 1 } };
+const survey = await Survey.of(tea, "https://collector.example", every);
+const { batch } = await participant(survey, { store: fileStore("ledger") }).prepare("often");
+console.log("ran", JSON.parse(readFileSync("node_modules/fldp/package.json")).version, batch.length);
 """
 
 
@@ -95,17 +96,23 @@ def materials(wheel: Path, js: Path, target: Path, scratch: Path) -> None:
 
 def pythons() -> list[str]:
     """Return the oldest and the newest supported Python that this machine has."""
-    there = [name for name in PYTHONS if shutil.which(f"python{name}")]
+    there = [name for name in PYTHONS if _answers(f"python{name}")]
     if not there:
         sys.exit(f"a release is tried on one of Python {', '.join(PYTHONS)} at least, and there is none")
     return sorted({there[0], there[-1]}, key=PYTHONS.index)
+
+
+def _answers(program: str) -> bool:
+    """Whether a program can be run: what lies on the path may only stand for one that is switched off."""
+    found = shutil.which(program)
+    return bool(found) and not subprocess.run([found, "--version"], capture_output=True, check=False).returncode
 
 
 def try_python(package: Path, scratch: Path) -> None:
     """Install a package where nothing else is, and use it."""
     for name in pythons():
         place = scratch / f"{package.name}-{name}"
-        run("uv", "venv", "--quiet", "--python", f"python{name}", place)
+        run("uv", "venv", "--quiet", "--no-python-downloads", "--python", f"python{name}", place)
         run("uv", "pip", "install", "--quiet", "--python", place / "bin/python", package)
         said = run(place / "bin/python", "-c", SMOKE, cwd=scratch) + run(place / "bin/fldp", "--version", cwd=scratch)
         print(f"{package.name} on Python {name}: {' '.join(said.split())}")

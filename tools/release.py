@@ -68,6 +68,7 @@ def copied(folder: Path) -> Path:
 
 
 def digest(file: Path) -> str:
+    """Return the SHA-256 of a file."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
@@ -132,6 +133,7 @@ def try_source(package: Path, scratch: Path) -> None:
 
 
 def try_javascript(package: Path, scratch: Path) -> None:
+    """Install the npm package where nothing else is, and draw an answer."""
     place = scratch / "node"
     place.mkdir()
     (place / "package.json").write_text('{"type": "module", "private": true}')

@@ -10,7 +10,7 @@ export UV_COMPILE_BYTECODE := 1
 # Without bytecode on disk every worker and every process of the tests would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test tests lint acceptance bench figures release soak javascript screenshots vectors tables constraints clean needs
+.PHONY: help demo check test tests lint acceptance bench figures release soak javascript screenshots surface vectors tables constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -76,6 +76,9 @@ javascript: $(READY) $(JS)  ## build the JavaScript client, and put it where the
 
 screenshots: $(READY) needs  ## the pictures of the pages in the documents
 	$(BIN)/python tools/screenshots.py
+
+surface: $(READY)  ## record the public surface, when a version is released
+	$(BIN)/python tools/surface.py
 
 vectors: $(READY)  ## write the test vectors anew
 	$(BIN)/python -m fldp.conformance.vectors vectors

@@ -1,0 +1,54 @@
+"""What a public repository has: workflows that call what there is, metadata that agree with each other."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import fldp
+
+ROOT = Path(__file__).parents[2]
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
+def test_workflows_call_what_there_is_and_may_do_little(file):
+    workflow = yaml.safe_load(file.read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    called = {line for step in steps for line in re.findall(r"\bmake ([a-z]+)", step.get("run", ""))}
+    assert called <= TARGETS
+    assert called
+    for step in steps:
+        assert ("uses" in step) != ("run" in step)
+        assert re.fullmatch(r"[\w.-]+/[\w./-]+@(v\d+|release/v\d+)", step.get("uses", "a/b@v1"))
+        assert "secrets." not in str(step)
+
+
+def test_every_yaml_file_is_one():
+    for file in [*GITHUB.rglob("*.yml"), ROOT / "CITATION.cff"]:
+        assert isinstance(yaml.safe_load(file.read_text()), dict), file.name
+
+
+def test_updates_are_looked_for_where_there_is_something_to_update():
+    for update in yaml.safe_load((GITHUB / "dependabot.yml").read_text())["updates"]:
+        folder = ROOT / update["directory"].strip("/")
+        wanted = {
+            "pip": "pyproject.toml",
+            "npm": "package.json",
+            "docker": "Containerfile",
+            "github-actions": ".github",
+        }
+        assert (folder / wanted[update["package-ecosystem"]]).exists(), update
+
+
+def test_metadata_agree():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == fldp.__version__
+    assert citation["license"] == project["license"]
+    assert citation["authors"] == project["authors"] == [{"name": "The fldp developers"}]

@@ -7,12 +7,13 @@ now and the changelog does not say so.
 import inspect
 import json
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from typer.main import get_command
 
 import fldp
-from fldp.cli import app
+from fldp.cli import COMMANDS, app
 from fldp.collector.config.settings import described
 from fldp.interface.operations import OPERATIONS
 
@@ -44,6 +45,8 @@ def _parameters(thing: object) -> Iterator[str]:
 
 def shell() -> Iterator[str]:
     """Return the commands and their options."""
+    for module in COMMANDS:
+        import_module(f"fldp.cli.{module}")  # a command that nobody asked for is only listed
     yield from _commands(get_command(app), "fldp")
 
 

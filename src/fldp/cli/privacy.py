@@ -1,6 +1,7 @@
 """The commands about privacy: verify, card, audit, attack."""
 
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,8 +23,18 @@ from fldp.errors import ParameterError
 
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
+    from fldp.privacy.privacy_card import Card
 
 SAMPLES, CONFIDENCE = 20_000, 0.99  # as fldp.privacy says, which is slow to load
+
+
+class CardForm(StrEnum):
+    """What a card is printed as."""
+
+    TEXT = "text"
+    JSON = "json"
+    REGISTRY = "registry"
+    SHEET = "sheet"
 
 
 @app.command(cls=OracleCommand)
@@ -69,6 +80,10 @@ def card(
     seed: Annotated[int | None, typer.Option(help="The seed of the simulated attacks.")] = None,
     candidates: Candidates = None,
     as_json: AsJson = False,
+    form: Annotated[
+        CardForm, typer.Option("--format", help="For people, or for those who keep records of a survey.")
+    ] = CardForm.TEXT,
+    contact: Annotated[str | None, typer.Option(help="Whom to ask, for a registry entry or a sheet.")] = None,
     subject: "Subject | None" = None,
 ) -> None:
     """Print the card: what a report gives away, in plain words, and what the answers of all are good for."""
@@ -81,10 +96,24 @@ def card(
         check_pictures()  # a page has pictures, too
     with progress("attacking, %", 100) as advance:
         result = card_for(about.card, users=users, rng=seed, progress=lambda done: advance(100 * done))
-    typer.echo(card_view.as_json(result) if as_json else card_view.as_text(result), nl=False)
+    typer.echo(_written(result, CardForm.JSON if as_json else form, contact), nl=False)
     for path in output or ():
         card_view.save_card(result, path)
         note(f"saved {path}")
+
+
+def _written(result: "Card", form: CardForm, contact: str | None) -> str:
+    from fldp.presentation import card as card_view
+    from fldp.presentation import registry
+
+    match form:
+        case CardForm.TEXT:
+            return card_view.as_text(result)
+        case CardForm.JSON:
+            return card_view.as_json(result)
+        case CardForm.REGISTRY:
+            return registry.as_registry(result, contact)
+    return registry.as_sheet(result, contact)
 
 
 _STRINGS = tuple(f"text {number}" for number in range(1, 9))

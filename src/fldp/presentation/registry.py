@@ -1,0 +1,140 @@
+"""A survey for people who keep records: an entry for registries of deployments, and a data protection sheet.
+
+Both are filled from the survey and its privacy card. What only the organisation knows is left open, and said to be.
+"""
+
+import json
+
+import fldp
+from fldp.errors import ParameterError
+from fldp.participant.limits import Limits
+from fldp.presentation.card_text import sections
+from fldp.privacy.notions import declared
+from fldp.privacy.privacy_card import Card
+from fldp.support.canonical_json import Json
+from fldp.survey.survey import Survey
+from fldp.wire.description import describe
+
+FORMAT = "fldp-registry-1"
+_OPEN = "________"
+_TRUST = (
+    "Answers are perturbed on the person's device. The collector is not trusted with answers; it is trusted to count "
+    "honestly. Who sends, and when, is not hidden by the mechanism."
+)
+_LIMITS = "A device with the default limits gives one collector epsilon {:g} in all, whatever that asks."
+_REMAINS = (
+    "The mechanism does not hide who took part and when, and nobody can tell who lied. A report that became public "
+    "stays public."
+)
+_RELAYED = " Reports come through a relay, so the collector sees no address."
+
+
+def as_registry(card: Card, contact: str | None = None) -> str:
+    """Return the entry as JSON."""
+    return json.dumps(entry(card, contact), ensure_ascii=False, indent=1) + "\n"
+
+
+def entry(card: Card, contact: str | None = None) -> dict[str, Json]:
+    """Return the entry for a registry; docs/registry.md explains its fields."""
+    survey = _survey(card)
+    return {
+        "format": FORMAT,
+        "deployment": {"name": survey.name, "version": survey.version, "purpose": survey.description},
+        "unit_of_privacy": unit(survey),
+        "model": {"kind": "local", "trust": _TRUST + (_RELAYED if survey.needs_relay else "")},
+        "mechanism": describe(card.oracle),
+        "privacy": {
+            "notion": str(declared(card.oracle)),
+            "epsilon": card.oracle.epsilon,
+            "eta": float(card.oracle.eta),
+            "delta": 0.0,
+            "lasting_epsilon": _lasting(card),
+            "least_values_left": card.least_left,
+            "best_guess_before": card.guess.before,
+            "best_guess_after": card.guess.after,
+        },
+        "budget_over_time": budget(survey),
+        "data": {"question": survey.question, "values": card.oracle.domain_size},
+        "accuracy": {"people": card.users, "share_is_known_to": card.deals[0].reach if card.deals else None},
+        "release": {
+            "minimum_of_reports": survey.collect["minimum"],
+            "steps_of_reports": survey.release,
+            "reports_are_kept": survey.collect["retention"] == "raw",
+        },
+        "contact": contact,
+        "software": f"fldp {fldp.__version__}",
+    }
+
+
+def unit(survey: Survey) -> str:
+    """Return what is protected: all that one person answers, or one of the answers."""
+    if survey.daily:
+        return "all answers of one person to this survey, on any number of days, while the value stays the same"
+    return "the answer of one person to this survey, which a device gives once"
+
+
+def budget(survey: Survey) -> dict[str, Json]:
+    """Return what a device with the default limits gives away in all, which no collector can raise."""
+    limits = Limits()
+    scopes = {"topic": limits.topic, "collector": limits.origin, "everything": limits.total}
+    return {
+        "answers": "daily, of one kept answer" if survey.daily else "once",
+        "default_limits_of_a_device": {
+            scope: {"epsilon": float(limit.max_epsilon), "eta": float(limit.min_eta)} for scope, limit in scopes.items()
+        },
+    }
+
+
+def _lasting(card: Card) -> float | None:
+    lasting = getattr(card.oracle, "lasting_epsilon", None)
+    return None if lasting is None else float(lasting)
+
+
+def _survey(card: Card) -> Survey:
+    if card.survey is None:
+        raise ParameterError("card: an entry or a sheet is about a survey: give its file, not an oracle")
+    return card.survey
+
+
+def as_sheet(card: Card, contact: str | None = None) -> str:
+    """Return one page for a data protection officer, in Markdown: filled where the survey says it, open elsewhere."""
+    survey = _survey(card)
+    facts = {
+        "Purpose": survey.description or _OPEN,
+        "Controller and contact": contact or _OPEN,
+        "Legal basis": _OPEN,
+        "Question": f"{survey.question} ({card.oracle.domain_size} possible answers)",
+        "What leaves a device": "One random report. The answer itself is not sent and not stored.",
+        **{section.heading: " ".join(section.lines) for section in sections(card)[:2]},
+        "Promise": _promise(card, survey),
+        "Who sees an address": _address(survey),
+        "What is kept": _kept(survey),
+        "What is shown": _shown(survey),
+        "A person's limits": _LIMITS.format(float(Limits().origin.max_epsilon)),
+        "What remains": _REMAINS,
+        "Assessed by, on": _OPEN,
+    }
+    heading = f"# Data protection sheet: {survey.title or survey.name}"
+    about = f"Survey `{survey.name}`, version `{survey.version[:12]}`. The organisation fills in {_OPEN}."
+    rows = (f"| {name} | {text.replace('|', chr(92) + '|')} |" for name, text in facts.items())
+    return "\n".join([heading, "", about, "", "| | |", "|---|---|", *rows]) + "\n"
+
+
+def _promise(card: Card, survey: Survey) -> str:
+    numbers = f"epsilon {card.oracle.epsilon:g}, eta {float(card.oracle.eta):g}, delta 0"
+    return f"{declared(card.oracle)}: {numbers}. It protects {unit(survey)}."
+
+
+def _address(survey: Survey) -> str:
+    if survey.needs_relay:
+        return "The relay, which cannot read reports. The collector does not."
+    return "The collector's machine, which does not store it."
+
+
+def _kept(survey: Survey) -> str:
+    return "Reports, until the survey is deleted." if survey.collect["retention"] == "raw" else "Counts alone."
+
+
+def _shown(survey: Survey) -> str:
+    steps = f", in steps of {survey.release} reports of whole days" if survey.release else ""
+    return f"Estimates from at least {survey.collect['minimum']} reports{steps}."

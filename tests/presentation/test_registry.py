@@ -1,0 +1,85 @@
+"""The entry for registries and the data protection sheet say what the survey and its card say."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import fldp
+from fldp.errors import ParameterError
+from fldp.presentation import registry
+from support.serving import shell
+
+PAGE = (Path(__file__).parents[2] / "docs" / "registry.md").read_text()
+LABELS = ["on foot", "by bicycle", "by bus | tram", "by car", "other"]
+COMMUTE = {"name": "commute", "question": "How?", "description": "Plan stands.", "labels": LABELS}
+GRR = {"name": "grr", "epsilon": 1.0}
+
+
+def carded(oracle=None, users=1000, **fields):
+    given = {**COMMUTE, "oracle": oracle or GRR, **fields}
+    survey = fldp.Survey.from_dict({key: value for key, value in given.items() if value is not None})
+    return fldp.card(survey, users=users, rng=1)
+
+
+def test_the_entry_is_that_of_the_card_and_the_survey():
+    card = carded()
+    entry = json.loads(registry.as_registry(card, "x@y.example"))
+    assert entry["deployment"] == {"name": "commute", "version": card.survey.version, "purpose": "Plan stands."}
+    assert entry["mechanism"] == {"name": "grr", "epsilon": 1.0, "domain_size": 5}
+    assert entry["privacy"] == {
+        "notion": "1-LDP",
+        "epsilon": 1.0,
+        "eta": 1.0,
+        "delta": 0.0,
+        "lasting_epsilon": None,
+        "least_values_left": 5,
+        "best_guess_before": 0.2,
+        "best_guess_after": pytest.approx(2.718281828 / (2.718281828 + 4)),
+    }
+    assert entry["accuracy"] == {"people": 1000, "share_is_known_to": card.deals[0].reach}
+    assert entry["contact"] == "x@y.example"
+    assert entry["budget_over_time"]["default_limits_of_a_device"]["collector"] == {"epsilon": 4.0, "eta": 0.25}
+
+
+def test_what_is_weaker_than_ldp_says_so():
+    privacy = registry.entry(carded({"name": "fhr", "epsilon": 1.0}))["privacy"]
+    assert (privacy["eta"], privacy["least_values_left"], privacy["notion"]) == (0.5, 2, "(1, 1/2)-FLDP")
+
+
+def test_every_field_is_in_the_document_and_the_other_way_round():
+    documented = re.findall(r"^\| `(\w+)` \|", PAGE, re.M)
+    assert documented == list(registry.entry(carded()))
+
+
+def test_rules_of_the_survey_are_told():
+    rules = {"minimum": 500, "retention": "tally", "release": 1000, "oblivious": True}
+    card = carded(collect=rules)
+    entry = registry.entry(card)
+    assert entry["release"] == {"minimum_of_reports": 500, "steps_of_reports": 1000, "reports_are_kept": False}
+    assert "relay" in entry["model"]["trust"]
+    sheet = registry.as_sheet(card)
+    assert "Counts alone." in sheet
+    assert "in steps of 1000 reports" in sheet
+    assert "The relay, which cannot read reports" in sheet
+
+
+def test_the_sheet_leaves_open_what_only_the_organisation_knows():
+    sheet = registry.as_sheet(carded(description=None))
+    opened = re.findall(r"^\| ([^|]+) \| ________ \|$", sheet, re.M)
+    assert opened == ["Purpose", "Controller and contact", "Legal basis", "Assessed by, on"]
+    assert "epsilon 1, eta 1, delta 0" in sheet
+    assert all(len(re.split(r"(?<!\\)\|", row)) == 4 for row in sheet.splitlines() if row.startswith("|"))
+
+
+def test_an_oracle_alone_is_no_deployment():
+    with pytest.raises(ParameterError, match="is about a survey: give its file, not an oracle"):
+        registry.as_registry(fldp.card(fldp.RR(epsilon=1.0), users=100))
+
+
+def test_the_command(tmp_path):
+    (tmp_path / "survey.json").write_text(json.dumps({**COMMUTE, "oracle": GRR}))
+    words = ("card", "--survey", tmp_path / "survey.json", "--users", "1000", "--format")
+    assert json.loads(shell(*words, "registry")[0])["format"] == registry.FORMAT
+    assert shell(*words, "sheet", "--contact", "x@y.example")[0].startswith("# Data protection sheet: commute\n")

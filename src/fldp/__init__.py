@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         HR,
         HRR,
         IDUE,
+        LWR,
         OLH,
         OUE,
         PGR,
@@ -106,6 +107,7 @@ __all__ = [
     "IDLDP",
     "IDUE",
     "LDP",
+    "LWR",
     "OLH",
     "OUE",
     "PGR",
@@ -202,7 +204,7 @@ _HOMES = {
     "fldp.estimation.question_planner": "questions",
     "fldp.estimation.simulate": "simulate",
     "fldp.oracles": (
-        "CMS FHR FWR GRR HCMS HR HRR IDUE OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped Sampled Wave"
+        "CMS FHR FWR GRR HCMS HR HRR IDUE LWR OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped Sampled Wave"
     ),
     "fldp.oracles.base.frequency_oracle": "FrequencyOracle",
     "fldp.oracles.base.oracle": "Oracle",

@@ -1,9 +1,12 @@
 """LWR: its coins and laws by enumeration, what all reports of a person give away, and people whose values change."""
 
+import doctest
 import functools
+import json
 import math
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +24,7 @@ from fldp.randomness.word_pool import WordSource
 from fldp.responder import registry
 from support import naive
 from support.changing import day_errors
+from support.serving import shell
 
 LOSS = Fraction(1, 1024)
 epsilons = st.floats(math.log(1e-3), math.log(8.0)).map(math.exp)
@@ -351,3 +355,91 @@ def test_the_same_people_every_day_are_not_accused():
     assert any("people keep theirs" in each for each in found.blind)
     fakes = np.zeros(12_000, oracle.report_format.dtype)
     assert not fldp.integrity(fldp.Reports(oracle, fakes)).passed
+
+
+SURVEY = """
+name = "theme"
+question = "Which theme?"
+labels = ["light", "dark", "system"]
+[oracle]
+name = "lwr"
+epsilon = 0.5
+epsilon_permanent = 1.0
+[collect]
+repeat = "daily"
+"""
+
+
+def test_the_card_names_both_epsilons_and_how_likely_a_change_shows(tmp_path):
+    path = tmp_path / "theme.toml"
+    path.write_text(SURVEY)
+    card = json.loads(shell("card", "--survey", path, "--users", 1000, "--seed", 1, "--json")[0])
+    said = " ".join(card["words"]["If you answered again and again"])
+    assert "another that stays: epsilon 1, however many they are" in said
+    assert "whose hashes change in the same pattern: epsilon 2, 2 times 1. Your device is charged that, once." in said
+    assert "covered by no epsilon: however long somebody watches, a change can be seen" in said
+    assert "with a probability of 30.3" in said
+    told = {name: round(number, 3) for name, number in card["following"].items()}
+    assert told == {"epsilon_permanent": 1.0, "lasting_epsilon": 2.0, "change_visible": 0.303}
+    assert card["crowd"] is None
+    assert card["eta"] == 1
+
+
+def test_the_shell_verifies_plans_and_audits_whole_histories(tmp_path):
+    path = tmp_path / "theme.toml"
+    path.write_text(SURVEY)
+    facts = json.loads(shell("verify", "--survey", path, "--json")[0])
+    assert facts["verdict"] == "holds"
+    assert facts["epsilon of all reports of one pattern"] == pytest.approx(2)
+    planned = json.loads(shell("plan", "--survey", path, "--users", 1000, "--json")[0])
+    assert [row["lasting_epsilon"] for row in planned["rows"]] == [2.0, 4.0, 8.0]
+    assert [row["recommended"] for row in planned["rows"]] == [True, False, False]
+    assert "shows with probability 0.30" in planned["reason"]
+    options = ("--survey", path, "--samples", 2000, "--confidence", 0.9999, "--days", 8)
+    said, _ = shell("audit", *options)
+    assert "all reports of one person on 8 days, whose value stays; together they claim epsilon 1." in said
+    _, error = shell("audit", "--oracle", "grr", "--epsilon", 1, "--domain", 4, "--days", 8, code=2)
+    assert "GRR is answered once, and that is repeated" in error
+
+
+def test_the_plan_for_people_who_are_asked_again():
+    """One hash bit up to an epsilon of 1; above, two, whose total is twice as large, where that is better."""
+    asked = {"domain_size": 100, "users": 10_000}
+    assert fldp.plan(**asked, epsilon=1.0, epsilon_permanent=2.0).recommended.oracle == fldp.LWR(1.0, 100, 2.0)
+    assert fldp.plan(**asked, epsilon=1.5, epsilon_permanent=3.0).recommended.oracle == fldp.LWR(1.5, 100, 3.0, 2)
+    plan = fldp.plan(**asked, epsilon=0.5, epsilon_permanent=1.0)
+    assert {row.crowd for row in plan.rows} == {None}  # it hides one report of a person, not all
+    row = plan.recommended
+    assert row.users_needed(0.01) == math.ceil(row.oracle.variance(1, 0) / 0.01**2)
+    needed = row.epsilon_needed(0.03)
+    assert fldp.LWR(needed, 100, 1.0).variance(1, 0) / 10_000 <= 0.03**2
+    for more in ({"eta": 0.5}, {"sensitive": [3]}):
+        with pytest.raises(ParameterError, match="asked again and again"):
+            fldp.plan(**asked, epsilon=0.5, epsilon_permanent=1.0, **more)
+    assert "lwr" in fldp.plan(**asked, epsilon=0.5).skipped
+
+
+@pytest.mark.parametrize("forgets", [False, True])
+def test_the_responder_is_audited_over_eight_days(tmp_path, forgets):
+    """One that forgets what it keeps is accused; the honest one in at most one audit of 10,000."""
+    path = tmp_path / "theme.toml"
+    path.write_text(SURVEY)
+    survey = fldp.Survey.load(path)
+    responder = fldp.Responder(survey)
+
+    def history(label):
+        mine = responder.following(responder.keep())
+        return [(responder.following(responder.keep()) if forgets else mine)(label) for _ in range(8)]
+
+    def client(values):
+        rows = [report for value in values for report in history(survey.labels[value])]
+        return survey.oracle._answered(*rows).data.reshape(len(values), 8)
+
+    found = audit_histories(survey.oracle, client=client, values=[0, 1], samples=4000, confidence=0.9999, rng=1)
+    assert found.holds is not forgets
+
+
+def test_the_document_is_true():
+    path = Path(__file__).parents[2] / "docs" / "lasting.md"
+    result = doctest.testfile(str(path), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert (result.attempted > 5, result.failed) == (True, 0)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import count
 
 from fldp.participant.limits import Limit, Limits, Spent
-from fldp.support.exact_numbers import number_text, share_text
+from fldp.support.exact_numbers import decimal, number_text, share_text
 from fldp.survey.survey import Survey
 
 
@@ -73,9 +73,9 @@ def _warnings(survey: Survey, each: Spent, limits: Limits) -> Iterator[str]:
     for scope, limit in (("a topic", limits.topic), ("a collector", limits.origin), ("all together", limits.total)):
         usual = f"the default limit of a device for {scope} is"
         if each.epsilon > limit.max_epsilon:
-            most = number_text(Fraction(limit.max_epsilon))
-            costs = f"an answer costs epsilon {number_text(each.epsilon)}"
-            yield f"{costs}, and {usual} {most}: set {parameter} to {most} or less"
+            costs, most = f"an answer costs epsilon {number_text(each.epsilon)}", Fraction(limit.max_epsilon)
+            good = most * decimal(getattr(survey.oracle, parameter)) / each.epsilon  # the cost is a multiple of it
+            yield f"{costs}, and {usual} {number_text(most)}: set {parameter} to {number_text(good)} or less"
             break
         if each.eta < limit.min_eta:
             least = share_text(Fraction(limit.min_eta))

@@ -9,7 +9,9 @@ Whether, when and how often it answers never depends on the answer by a rule tha
 for what it is, never for lacking the person's answer (``fldp.participant.choice``).
 
 Where a survey may be answered daily, the oracle responds in two stages: the permanent response is drawn once and
-stored, and every report is drawn from it. That costs what the permanent response costs, once.
+stored, and every report is drawn from it. That costs what the permanent response costs, once. Of an oracle that
+follows a value which changes, what is stored is drawn before there is an answer and depends on none: the answer is
+asked for each day, and the first one of a day counts.
 
 The true value is never stored: the file holds reports drawn from it, and nothing else about the person.
 """
@@ -28,13 +30,14 @@ from fldp.data.reports import Reports
 from fldp.errors import BudgetError, FldpError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
 from fldp.oracles.base.frequency_oracle import MAX_VALUES as MAX_LISTED
-from fldp.oracles.base.oracle import Refreshing
+from fldp.oracles.base.oracle import Refreshing, follows
 from fldp.participant.choice import Choice
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Limits, Spent
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant.store import RefusalBook, Store
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
+from fldp.responder.responder import Responder
 from fldp.support import canonical_json
 from fldp.support.canonical_json import Json
 from fldp.support.validation import fail
@@ -116,7 +119,8 @@ class Participant:
 
         To several questions, ``label`` maps their names to answers: one draw, and one epsilon, for all of them.
 
-        A survey that may be answered daily gets a new report each day, by UTC, made of what was kept at first.
+        A survey that may be answered daily gets a new report each day, by UTC, made of what was kept at first. If its
+        oracle follows a value that changes (LWR), that is a report of the label which is given first on that day.
 
         ``survey`` may be what a server's JSON says, and ``version`` what it claims to be: a mismatch is refused. What
         the person must know first (few labels, or others than the last time) is given to ``confirm``; if that does
@@ -147,7 +151,7 @@ class Participant:
                 ledger, stored = book.ledger, book.find(charge.origin, charge.version)
                 spent = ledger.spent(origin=charge.origin, topic=charge.topic)
                 if stored is not None or ledger.knows(charge):
-                    answer, renewed = _again(asked, stored or b"", ticket)
+                    answer, renewed = _again(asked, choice, stored or b"", ticket)
                     if renewed is not None:
                         book.replace(charge, renewed)
                     return Answer(answer.report, answer.key, repeated=renewed is None, notices=(), spent=spent)
@@ -284,10 +288,16 @@ def _drawn(survey: Survey, choice: Choice, ticket: str | None) -> tuple[StoredAn
     """Return a new answer, and the bytes to store of it."""
     value = choice.value(survey)
     if survey.daily:
-        permanent = _refreshing(survey).keep(np.array([value], survey.value_type))
-        return _renewed(survey, wire.encode(permanent, survey.version))
+        return _renewed(survey, _kept(survey, value), value)
     answer = StoredAnswer.with_new_key(wire.encode(_privatized(survey, value, ticket), survey.version))
     return answer, answer.with_checksum
+
+
+def _kept(survey: Survey, value: int | str) -> bytes:
+    """Draw what is kept for all reports: the permanent response of a value, or a basis, which depends on no value."""
+    if follows(survey.oracle):
+        return Responder(survey).keep()
+    return wire.encode(_refreshing(survey).keep(np.array([value], survey.value_type)), survey.version)
 
 
 def _refreshing(survey: Survey) -> Refreshing:
@@ -301,21 +311,29 @@ def _privatized(survey: Survey, value: int | str, ticket: str | None) -> Reports
     return survey.oracle.privatize(np.array([value], survey.value_type))
 
 
-def _renewed(survey: Survey, permanent: bytes) -> tuple[StoredAnswer, bytes]:
-    """Return today's answer, drawn from the permanent response, and the bytes to store of it."""
-    response = wire.decode(permanent, survey.oracle, survey.version)
-    answer = StoredAnswer.with_new_key(wire.encode(_refreshing(survey).respond(response), survey.version))
+def _renewed(survey: Survey, permanent: bytes, value: int | str) -> tuple[StoredAnswer, bytes]:
+    """Return today's answer, drawn from what is kept, and the bytes to store of it."""
+    answer = StoredAnswer.with_new_key(_reported(survey, permanent, value))
     return answer, StoredDailyAnswer(permanent, _today(), answer).with_checksum
 
 
-def _again(survey: Survey, stored: bytes, ticket: str | None) -> tuple[StoredAnswer, bytes | None]:
+def _reported(survey: Survey, permanent: bytes, value: int | str) -> bytes:
+    """Return a new batch: of the value of today, where reports follow it, else of the permanent response."""
+    if follows(survey.oracle):
+        mine = Responder(survey).following(permanent)
+        return mine.encode(value if survey.labels is None else survey.labels[int(value)])
+    response = wire.decode(permanent, survey.oracle, survey.version)
+    return wire.encode(_refreshing(survey).respond(response), survey.version)
+
+
+def _again(survey: Survey, choice: Choice, stored: bytes, ticket: str | None) -> tuple[StoredAnswer, bytes | None]:
     """Return the answer to send again, and on another day the bytes to store in place of the old ones."""
     try:
         if not survey.daily:
             return _sound(survey, StoredAnswer.verified(stored), ticket), None
         daily = StoredDailyAnswer.verified(stored)
         if _today() > daily.day and not _closed(survey):  # a clock that goes back repeats
-            return _renewed(survey, daily.permanent)
+            return _renewed(survey, daily.permanent, choice.value(survey))
         return _sound(survey, daily.last, ticket), None
     except WireError:
         raise FldpError(

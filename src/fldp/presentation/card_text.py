@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from math import exp, expm1
 
 from fldp.oracles.base.analysis import analysis
-from fldp.oracles.base.oracle import lasting_epsilon
+from fldp.oracles.base.oracle import Following, lasting_epsilon
 from fldp.oracles.crowd import Shuffled, stands_out
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import LEVEL, MAX_REPEATS, Card, Deal
@@ -163,7 +163,10 @@ def _times(gain: float, than: str = "") -> str:
 def _repeated(card: Card) -> tuple[str, ...]:
     if card.first:
         return ("Your device answers once and repeats that same answer, which tells nothing new.",)
-    lasting = lasting_epsilon(analysis(card.oracle).sent)
+    sent = analysis(card.oracle).sent
+    lasting = lasting_epsilon(sent)
+    if isinstance(sent, Following):
+        return (*_followed(sent), _fresh(card))
     if lasting == card.oracle.epsilon:
         return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
     return (
@@ -171,6 +174,22 @@ def _repeated(card: Card) -> tuple[str, ...]:
         f"All reports that are made of what it keeps, together, are at most {_ratio(lasting)} times as likely for one "
         f"answer as for another: epsilon {number(lasting)}, however many they are.",
         _fresh(card),
+    )
+
+
+def _followed(oracle: Following) -> tuple[str, ...]:
+    """Say what reports about a value that may change give away together, and what no epsilon covers."""
+    steady, lasting = oracle.epsilon_permanent, oracle.lasting_epsilon
+    return (
+        "Your device draws noise once, before you answer, and keeps it. Asked again, it adds more noise each time.",
+        f"If your answer stays the same, all reports together are at most {_ratio(steady)} times as likely for it as "
+        f"for another that stays: epsilon {number(steady)}, however many they are.",
+        f"If it changes, they are at most {_ratio(lasting)} times as likely as for other answers whose hashes change "
+        f"in the same pattern: epsilon {number(lasting)}, {1 << oracle.hash_bits} times {number(steady)}. Your device "
+        "is charged that, once.",
+        "That your answer changed, and when, is covered by no epsilon: however long somebody watches, a change can be "
+        f"seen with a probability of {percent(float(oracle.change_visible))}. A part of each report stays the same, so "
+        "your reports can be recognised as those of one device.",
     )
 
 

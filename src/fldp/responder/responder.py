@@ -5,6 +5,7 @@ report. A call then draws a few words (``fldp.randomness.word_pool``) and compar
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
@@ -141,9 +142,8 @@ class Responder:
 
     def following(self, kept: bytes) -> "Responder":
         """Return the responder of the person who keeps these bytes; each of its reports is a new one."""
-        draw = _kept_by(self._made.following, self._described)(kept)
-        mine = object.__new__(type(self))
-        mine._set(self._described, replace(self._made, draw=draw), self.labels, self.version)
+        mine = copy(self)
+        mine._draw = _kept_by(self._made.following, self._described)(kept)
         return mine
 
     def __call__(self, answer: int | str) -> Report:

@@ -147,7 +147,7 @@ def _plan_strings(survey: "Survey", users: int, as_json: bool) -> None:
     from fldp.presentation import plan as plan_view
     from fldp.presentation import tables
 
-    lasting = {"epsilon_permanent": lasting_epsilon(survey.oracle)} if survey.daily else {}
+    lasting = {"epsilon_permanent": lasting_epsilon(survey.oracle)} if survey.keeps else {}
     rows = plan_strings(users=users, epsilon=survey.oracle.epsilon, **lasting)
     if as_json:
         typer.echo(json.dumps(facts(rows), indent=1))

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fldp.randomness.coins import SymbolCoin
+from fldp.support.validation import MAX_LISTED
 
 Report = int | tuple[int, ...] | bytes
 
-MAX_VALUES = 2**31 - 1
+MAX_VALUES = MAX_LISTED
 WORD = (1 << 64) - 1
 _LONG = 1 << 66  # any word added to it has as many of Python's 30-bit digits
 

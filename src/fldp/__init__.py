@@ -187,7 +187,17 @@ __all__ = [
     "verify",
 ]
 
-_PACKAGES = ("client", "distributed", "oracles", "parquet", "participant_store", "privacy", "vectors", "wire")
+_PACKAGES = (
+    "client",
+    "distributed",
+    "oracles",
+    "parquet",
+    "participant_store",
+    "privacy",
+    "telemetry",
+    "vectors",
+    "wire",
+)
 
 _HOMES = {
     "fldp.client": "AsyncClient Client",
@@ -227,7 +237,7 @@ _ROOMS = frozenset(
     {
         *("cli", "client", "collector", "conformance", "data", "distributed", "errors", "estimation", "experiments"),
         *("interface", "numerics", "oracles", "parquet", "participant", "participant_store", "presentation", "privacy"),
-        *("randomness", "responder", "search", "support", "survey", "vectors", "wire"),
+        *("randomness", "responder", "search", "support", "survey", "telemetry", "vectors", "wire"),
     }
 )
 

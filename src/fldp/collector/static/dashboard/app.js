@@ -75,7 +75,7 @@ function metricPart(row) {
   async function refresh() {
     const shown = await estimated(row, period);
     const some = shown.filter(({ found }) => found !== null);
-    note.textContent = noteOf(shown.length - some.length);
+    note.textContent = shown.length ? noteOf(shown.length - some.length) : "There are no reports yet.";
     for (const part of [chart.box, table]) part.hidden = some.length === 0;
     if (!some.length) return;
     chart.put((width) =>

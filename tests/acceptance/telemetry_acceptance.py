@@ -23,6 +23,7 @@ INSTALLS = int(os.environ.get("FLDP_INSTALLS", "10000"))
 CLIENT = ROOT / "tests" / "support" / "telemetry_client.py"
 
 
+@pytest.mark.serving
 @pytest.mark.parametrize(("period", "count", "epsilon"), [("month", 12, 1.0), ("week", 52, 0.2)])
 def test_a_year_of_installs(period, count, epsilon):
     """All shares of all metrics lie inside of their intervals at once, which fails by chance in 5 of 100 runs; no

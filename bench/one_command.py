@@ -9,6 +9,7 @@ It exits with 1 if a target is missed.
 import resource
 import subprocess
 import sys
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from answers import Answer, duration, slowdown, table
@@ -69,6 +70,25 @@ def pipeline() -> Answer:
     return duration("fldp privatize, tally, estimate: 20,000 people, 5 values", times, below=1.5, **about)
 
 
+RECORDING = """
+from fldp import telemetry
+telemetry.setup(METRICS)
+telemetry.record("format", "json")
+"""
+
+
+def telemetry() -> Answer:
+    """What a program pays for its telemetry: from the import to the end, with what was recorded stored."""
+    metrics = str(Path(__file__).parents[1] / "examples" / "wordy" / "metrics.toml")
+    with TemporaryDirectory() as folder:
+        places = f"XDG_STATE_HOME={folder!r}, XDG_CONFIG_HOME={folder!r}"
+        state = f"import os; os.environ.update({places}, FLDP_TELEMETRY='local')"
+        ours = process_clock([f"{state}\n{RECORDING.replace('METRICS', repr(metrics))}"])
+        times = by_turns(ROUNDS, ours, process_clock(["import sqlite3, tomllib"]))
+    name = "fldp.telemetry: import, setup, record, end"
+    return slowdown(name, times, at_most=1.5, against="import sqlite3, tomllib", method=METHOD)
+
+
 def measure() -> Result:
     answers = []
     for name, line, at_most in (
@@ -79,6 +99,8 @@ def measure() -> Result:
     ):
         say(name)
         answers.append(beside_numpy(name, line, at_most))
+    say("telemetry")
+    answers.append(telemetry())
     say("pipeline")
     answers.append(pipeline())
     missed = any(answer.verdict == "MISS" for answer in answers)

@@ -15,7 +15,7 @@ from fldp.oracles.strings import count_mean_sketch
 from fldp.oracles.unequal import exponential
 from fldp.participant import limits, participant
 from fldp.randomness import budget_coins
-from fldp.responder import symbol_responses
+from fldp.responder import kept_responses, symbol_responses
 from fldp.search import rounds
 from fldp.support import identifiers
 from fldp.survey import rules
@@ -54,6 +54,7 @@ def constants() -> dict[str, tuple[str, Any]]:
         "MAX_SYMBOLS": ("The most symbols that OLH hashes to.", symbol_responses.MAX_SYMBOLS),
         "MAX_POINTS": ("The most points of a projective space.", projective_space.MAX_POINTS),
         "MAX_HASH_BITS": ("The most parities under the coin of FWR.", fwr.MAX_HASH_BITS),
+        "MAX_KEPT_BITS": ("The most parities under the coins of LWR.", kept_responses.MAX_KEPT_BITS),
         "MAX_MASKS": ("The most masks of a report of FWR.", fwr.MAX_MASKS),
         "SCATTER_SEEDS": ("The seeds of the items of FWR, for domains of 2 to 255 values.", fwr_items._SEEDS.hex()),
         "MAX_GROUPS": ("The most groups of Grouped.", grouped.MAX_GROUPS),

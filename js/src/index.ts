@@ -15,6 +15,7 @@ export {
 } from "./oracles/base/oracle.js";
 export { FHR } from "./oracles/flexible/fhr.js";
 export { FWR, HRR } from "./oracles/flexible/fwr.js";
+export { LWR } from "./oracles/flexible/lwr.js";
 export { Grouped } from "./oracles/grouped.js";
 export { GRR, RR } from "./oracles/plain/grr.js";
 export { HR } from "./oracles/plain/hadamard_response.js";

@@ -613,6 +613,39 @@ test("a survey that may be answered daily gets a new report each day, made of wh
   await assert.rejects(person.recall(), /is damaged/);
 });
 
+test("a survey that follows a value asks for the label each day, and reports it from what was kept before any", async (t) => {
+  t.mock.timers.enable({ apis: ["Date"], now: Date.parse("2026-11-01T12:00:00Z") });
+  const oracle = { name: "lwr", epsilon: 13.9, epsilon_permanent: 14 }; // hardly any noise: a report tells the parity
+  const { server, survey } = await started(t, { oracle, collect: { repeat: "daily" } });
+  const store = memoryStore();
+  const wide = { maxEpsilon: 100, minEta: 0 };
+  const limits = { topic: wide, origin: wide, total: wide };
+  const person = participant(survey, { store, limits });
+  const kept = async () => JSON.parse(await textOf(store)).answers.map(({ basis }) => basis);
+  const first = await person.answer(LABELS[0]);
+  const basis = await kept();
+  assert.equal(first.spent.epsilon, "28"); // two symbols, all days together, from the start
+  for (const label of LABELS) {
+    const again = await person.answer(label);
+    assert.deepEqual([again.batch, again.key, again.repeated], [first.batch, first.key, true]);
+  }
+  for (const [k, label] of [...LABELS, ...LABELS].entries()) {
+    t.mock.timers.setTime(Date.parse(`2026-11-${String(k + 2).padStart(2, "0")}T00:00:01Z`));
+    const before = await person.recall();
+    assert.equal(before.repeated, true); // nobody has said what the label is today
+    const tabs = await Promise.all([label, label].map((text) => participant(survey, { store, limits }).prepare(text)));
+    assert.deepEqual(tabs[0].batch, tabs[1].batch); // two tabs, one report
+    assert.notEqual(tabs[0].key, before.key);
+    assert.deepEqual(tabs.map(({ repeated }) => repeated).sort(), [false, true]);
+    const answer = await person.answer(LABELS[0]);
+    assert.deepEqual([answer.key, answer.state, answer.spent], [tabs[0].key, "sent", first.spent]);
+    const [report] = (await decode(answer.batch, every)).reports;
+    assert.equal(survey.oracle.likely(report)(LABELS.indexOf(label)), 1); // wrong in one case of 100,000
+    assert.deepEqual(await kept(), basis);
+  }
+  assert.equal(new Set(server.posts().map(({ headers }) => headers["idempotency-key"])).size, 1 + 2 * LABELS.length);
+});
+
 test("an acknowledgement marks the report that it is for, by its key, and not the one of another day", async (t) => {
   t.mock.timers.enable({ apis: ["Date"], now: Date.parse("2026-11-01T23:59:00Z") });
   const oracle = { name: "rappor", epsilon: 1, epsilon_permanent: 2 };

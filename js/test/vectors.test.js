@@ -29,6 +29,15 @@ async function valueIn(oracle, { value, fingerprint }) {
   return oracle.read(value);
 }
 
+/** Return what is kept as Python stores it: the masks, then the answers to all symbols, as one little-endian number. */
+function littleEndian({ widths }, kept) {
+  const [bits] = widths.slice(-1);
+  const sizes = [...widths.slice(0, -1), bits << bits];
+  const number = kept.reduceRight((sum, part, k) => (sum << BigInt(sizes[k])) | BigInt(part), 0n);
+  const size = Math.ceil(sizes.reduce((sum, width) => sum + width) / 8);
+  return hex(Uint8Array.from({ length: size }, (_, k) => Number((number >> BigInt(8 * k)) & 255n)));
+}
+
 test("there are vectors of every oracle, good and bad", () => {
   const wanted = every.flatMap(({ id }) => [id, `${id}_bad`]);
   assert.deepEqual(names.toSorted?.() ?? [...names].sort(), wanted.sort());
@@ -47,6 +56,13 @@ for (const name of names.filter((name) => !name.endsWith("_bad"))) {
         const batch = hex(await encode(oracle, [reports[j]]));
         assert.ok(batch.includes(`01000000${packed}`), `report ${j}`);
         assert.ok(oracle.likely(reports[j])(values[j]) > 0, `report ${j} rules its own value out`);
+      }
+      for (const [j, { words, basis }] of vector.reports.entries()) {
+        assert.equal(basis !== undefined, oracle.follows, `report ${j}`);
+        if (basis === undefined) continue;
+        const kept = oracle.keep(undefined, wordsOf(words));
+        assert.equal(littleEndian(oracle, kept), basis, `basis ${j}`);
+        assert.deepEqual(oracle.respond(kept, values[j], wordsOf(words.slice(-1))), reports[j], `report ${j}`);
       }
       assert.equal(hex(await encode(oracle, reports)), vector.batch);
       const { survey, batch } = vector.batch_for_survey;

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         HR,
         HRR,
         IDUE,
+        LWR,
         OLH,
         OUE,
         PGR,
@@ -106,6 +107,7 @@ __all__ = [
     "IDLDP",
     "IDUE",
     "LDP",
+    "LWR",
     "OLH",
     "OUE",
     "PGR",
@@ -185,7 +187,17 @@ __all__ = [
     "verify",
 ]
 
-_PACKAGES = ("client", "distributed", "oracles", "parquet", "participant_store", "privacy", "vectors", "wire")
+_PACKAGES = (
+    "client",
+    "distributed",
+    "oracles",
+    "parquet",
+    "participant_store",
+    "privacy",
+    "telemetry",
+    "vectors",
+    "wire",
+)
 
 _HOMES = {
     "fldp.client": "AsyncClient Client",
@@ -202,7 +214,7 @@ _HOMES = {
     "fldp.estimation.question_planner": "questions",
     "fldp.estimation.simulate": "simulate",
     "fldp.oracles": (
-        "CMS FHR FWR GRR HCMS HR HRR IDUE OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped Sampled Wave"
+        "CMS FHR FWR GRR HCMS HR HRR IDUE LWR OLH OUE PGR RAPPOR RR SS SUE URAPPOR URR Exponential Grouped Sampled Wave"
     ),
     "fldp.oracles.base.frequency_oracle": "FrequencyOracle",
     "fldp.oracles.base.oracle": "Oracle",
@@ -225,7 +237,7 @@ _ROOMS = frozenset(
     {
         *("cli", "client", "collector", "conformance", "data", "distributed", "errors", "estimation", "experiments"),
         *("interface", "numerics", "oracles", "parquet", "participant", "participant_store", "presentation", "privacy"),
-        *("randomness", "responder", "search", "support", "survey", "vectors", "wire"),
+        *("randomness", "responder", "search", "support", "survey", "telemetry", "vectors", "wire"),
     }
 )
 

@@ -151,6 +151,7 @@ MORE = {
     "urappor": {"sensitive": [0, 5, 9]},
     "urr": {"sensitive": [0, 5, 9]},
     "wave": {"width": 15},
+    "lwr": {"epsilon_permanent": 8.0},
 }
 
 

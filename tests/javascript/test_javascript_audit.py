@@ -1,7 +1,7 @@
 """The auditor on the client in JavaScript: every oracle, as a black box that only writes bytes.
 
 The noise is that of the device, so an audit of an honest client accuses it with a probability of at most FALSE_ALARM.
-There are twenty of them: less than 1e-6 together. Clients with planted mistakes must be caught.
+There are twenty-two of them: less than 1e-6 together. Clients with planted mistakes must be caught.
 """
 
 import json
@@ -27,6 +27,7 @@ ORACLES = {
     "hr": {"blocks": 2},
     "hrr": {},
     "idue": {"budgets": [[0, 0.5]]},
+    "lwr": {"epsilon_permanent": 2.0},
     "olh": {},
     "oue": {},
     "pgr": {},
@@ -56,7 +57,7 @@ def client(path, mode):
     return shlex.join([node(), str(HERE / "javascript_client.mjs"), str(path), mode])
 
 
-def audited(tmp_path, name, mode, samples, code):
+def audited(tmp_path, name, mode, samples, code, *options):
     """Run the command in the shell on two labels, and return what it says as JSON."""
     path = tmp_path / "survey.json"
     path.write_text(json.dumps(survey_of(name)))
@@ -65,7 +66,7 @@ def audited(tmp_path, name, mode, samples, code):
         (tmp_path / "candidates.txt").write_text("\n".join(LABELS))
         chosen += ["--candidates", tmp_path / "candidates.txt"]
     given = ("--survey", path, "--command", client(path, mode), "--samples", samples, "--confidence", 1 - FALSE_ALARM)
-    said, _ = shell("audit", *given, *chosen, "--json", code=code)
+    said, _ = shell("audit", *given, *chosen, *options, "--json", code=code)
     return json.loads(said)
 
 
@@ -84,6 +85,12 @@ def test_an_honest_client_passes(tmp_path, name):
 @pytest.mark.parametrize("name", ["cms", "fhr", "grr", "hcms", "oue", "urr"])
 def test_a_client_with_another_epsilon_is_caught(tmp_path, name):
     assert not audited(tmp_path, name, "careless", 5000, code=1)["holds"]
+
+
+@pytest.mark.parametrize(("mode", "holds"), [("honest", True), ("forgetful", False)])
+def test_all_reports_of_eight_days_keep_the_permanent_epsilon(tmp_path, mode, holds):
+    found = audited(tmp_path, "lwr", mode, 4000, 0 if holds else 1, "--days", 8)
+    assert (found["holds"], found["epsilon"], found["days"]) == (holds, 2.0, 8)
 
 
 def test_a_client_that_uses_its_noise_twice_is_caught(tmp_path):

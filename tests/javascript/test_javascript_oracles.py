@@ -109,6 +109,9 @@ def fields_of(name, epsilon, chance):
         return fields | {"hash_seed": chance.choice([0, 2**53 - 1])}
     if name == "sampled":
         return views_of(epsilon, chance)
+    if name == "lwr":
+        fields |= {"epsilon_permanent": epsilon * chance.choice([1, 1.01, 1.5, 2, 2, 8, 0.5])}
+        fields |= {"hash_bits": chance.choice([1, 1, 2, 3, 4])}
     if name == "ss":
         fields |= {"set_size": chance.choice([None, None, 1, 2, 5, size - 1, size])}
     if name == "rr":
@@ -244,6 +247,7 @@ def test_large_domains_are_those_of_python(name):
     if name == "fwr":
         every += [{**fields, "eta": 0.25} for fields in every[1:]]
     treated = {"idue": {"budgets": [[3, 0.5], [1024, 0.25]]}, "urr": {"sensitive": [7, 1024]}}
+    treated["lwr"] = {"epsilon_permanent": 2.0, "hash_bits": 3}
     every = [{**fields, **(treated | {"urappor": treated["urr"]}).get(name, {})} for fields in every]
     for fields, answer in zip(every, ask([{"do": "oracle", "fields": fields} for fields in every]), strict=True):
         oracle = get(name)(**{key: value for key, value in fields.items() if key != "name"})

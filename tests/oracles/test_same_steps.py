@@ -58,6 +58,7 @@ def test_the_lines_that_run_are_the_same_for_every_value(name):
     if name == "Grouped":
         values = range(oracle.groups[0])  # the group of a value is published
     oracle.privatize(0)  # what is worked out once and kept
+    oracle.privatize(0, rng=0)
     for seed in range(3):
         words = Stream(seed).words(oracle.words)
         counted = [

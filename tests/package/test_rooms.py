@@ -35,6 +35,7 @@ ROOMS = [
     "client",
     "collector",
     "relay",
+    "telemetry",
     "experiments",
     "cli",
 ]

@@ -168,9 +168,15 @@ def test_the_rule_of_a_survey():
     assert once.version == Survey.from_dict(strings(collect={})).version != daily.version
     assert Survey.from_dict(daily.canonical).version == daily.version
     for changes, message in (
-        ({"collect": {"repeat": "hourly"}}, "collect.repeat must be 'once' or 'daily', got 'hourly'"),
-        ({"collect": {"repeat": ["daily"]}}, "collect.repeat must be 'once' or 'daily'"),
-        ({"oracle": {"name": "cms", "epsilon": 1}}, "'once', since a report of CMS is repeated unchanged, got 'daily'"),
+        (
+            {"collect": {"repeat": "hourly"}},
+            "collect.repeat must be 'once', 'daily', 'weekly' or 'monthly', got 'hourly'",
+        ),
+        ({"collect": {"repeat": ["daily"]}}, "collect.repeat must be 'once', 'daily', 'weekly' or 'monthly'"),
+        (
+            {"oracle": {"name": "cms", "epsilon": 1}},
+            "'once', 'weekly' or 'monthly', since CMS keeps nothing that a day's report could be made of, got 'daily'",
+        ),
     ):
         with pytest.raises(SurveyError) as caught:
             Survey.from_dict(strings(**changes))

@@ -1,4 +1,6 @@
 import copy
+import gzip
+import hashlib
 import os
 import pickle
 import sqlite3
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fldp import FldpError, Participant, Spent
+from fldp import FldpError, Limits, Participant, Spent
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant_store import MemoryStore, Store
@@ -175,9 +177,17 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        ("PRAGMA user_version = 1", "has schema 1, this version of fldp reads 2 and 3$"),
+        ("PRAGMA user_version = 1", "has schema 1, this version of fldp reads 2, 3 and 4$"),
         ("PRAGMA user_version = 2", "is damaged"),
-        ("PRAGMA user_version = 4", "has schema 4, this version of fldp reads 2 and 3$"),
+        ("PRAGMA user_version = 3", "is damaged"),
+        ("PRAGMA user_version = 5", "has schema 5, this version of fldp reads 2, 3 and 4$"),
+        ("UPDATE beginning SET born = 'long ago'", "is damaged"),
+        ("UPDATE beginning SET born = x'ff'", "is damaged"),
+        ("DELETE FROM beginning", "is damaged"),
+        ("UPDATE answers SET epoch = '2026-13'", "is damaged"),
+        ("UPDATE answers SET epoch = x'ff'", "is damaged"),
+        ("UPDATE answers SET renews = 1", "is damaged"),  # without an epoch
+        ("UPDATE answers SET epoch = '2026-11', renews = 2", "is damaged"),
         ("INSERT INTO refusals (origin, count, day) VALUES ('o', 'often', 'd')", "is damaged"),
         ("INSERT INTO refusals (origin, count, day) VALUES (x'ff', 1, 'd')", "is damaged"),
         ("PRAGMA application_id = 7", "is not a ledger of fldp"),
@@ -451,7 +461,7 @@ def test_an_older_file_keeps_its_answers_and_is_changed_by_the_first_write(tmp_p
     assert (again.report, again.key, again.repeated) == (first.report, first.key, True)
     assert old.read_bytes() == content  # what is only read stays as it is
     person.answer(specification(1), "firefox", origin=ORIGIN)
-    assert schema(old) == 3
+    assert schema(old) == 4
     assert person.history()[0] == entry
     assert [charge.name for charge in person.history()] == ["browser", "browser"]
     assert answered(old).report == first.report
@@ -466,7 +476,7 @@ def test_an_older_file_is_changed_by_the_first_refusal(tmp_path):
     changed = specification(labels=["firefox", "chrome", "lynx"], topic="another")
     with pytest.raises(FldpError, match="its labels have changed since"):  # known by its name, whatever the topic
         Participant(old).answer(changed, "firefox", origin=ORIGIN)
-    assert schema(old) == 3
+    assert schema(old) == 4
     assert [refused.count for refused in Participant(old).refusals()] == [1]
     assert answered(old).report == first.report
 
@@ -490,6 +500,62 @@ def test_an_older_file_that_cannot_be_changed_is_left_whole(tmp_path):
         connection.execute("CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END")
     with pytest.raises(FldpError, match="is damaged"):
         Participant(old)
+
+
+STORED = Path(__file__).parents[1] / "support" / "stored"
+HOMEPAGE = {
+    "name": "homepage",
+    "question": "Which page?",
+    "domain": "strings",
+    "oracle": {"name": "rappor", "epsilon": 1.0, "epsilon_permanent": 2.0},
+    "collect": {"repeat": "daily"},
+}
+SAID = {  # what the release that wrote the file returned: hashes of each report with its key
+    2: ["36e43f0ec2f24cf9", "c4c2ab4e43a55c40", "76142d1029559abf"],
+    3: ["70cc26ee0737a465", "65f0b5af2a2fe51c", "852cc27678606b56"],
+}
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_files_of_earlier_releases(tmp_path, monkeypatch, number):
+    """Two files that earlier releases wrote on 2026-11-16: three answers, and in the later one a refusal."""
+    path = tmp_path / "answers.db"
+    path.write_bytes(content := gzip.decompress((STORED / f"ledger_{number}.db.gz").read_bytes()))
+    monkeypatch.setattr("fldp.participant.participant._today", lambda: "2026-11-16")
+    monkeypatch.setattr("fldp.participant.epochs.today", lambda: "2027-03-10")
+    person = Participant(path, limits=Limits.renewing())
+
+    def again():
+        tabs = specification(1, topic="tabs")
+        for fields, origin in ((specification(), ORIGIN), (HOMEPAGE, ORIGIN), (tabs, "https://other.example")):
+            answer = person.answer(fields, "edge", origin=origin)
+            assert answer.repeated
+            yield hashlib.sha256(answer.report + answer.key.encode()).hexdigest()[:16]
+
+    assert list(again()) == SAID[number]
+    history = person.history()
+    assert [(c.topic, c.cost.epsilon, c.epoch, c.renews) for c in history] == [
+        ("browser", 1, "", False),
+        ("homepage", 2, "", False),
+        ("tabs", 1, "", False),
+    ]
+    assert path.read_bytes() == content
+    monthly = specification(collect={"repeat": "monthly"})
+    monkeypatch.setattr("fldp.participant.participant._today", lambda: "2027-03-10")
+    with pytest.raises(FldpError, match="the ledger began on 2027-03-10"):  # when it was first written in this form
+        person.answer(monthly, "edge", origin=ORIGIN)
+    assert schema(path) == 4
+    assert person.history() == history
+    assert sum(refused.count for refused in person.refusals()) == number - 1
+    monkeypatch.setattr("fldp.participant.participant._today", lambda: "2026-11-16")
+    assert list(again()) == SAID[number]
+    monkeypatch.setattr("fldp.participant.participant._today", lambda: "2027-04-01")
+    assert not person.answer(monthly, "edge", origin=ORIGIN).repeated
+    assert Participant(path).history() == (*history, person.history()[-1])
+    with pytest.raises(FldpError, match=r"an epsilon of at most 4 together, got 4.5"):  # limits count as before
+        person.answer(
+            specification(7, oracle={"name": "olh", "epsilon": 1.5}, topic="t", name="t"), "edge", origin=ORIGIN
+        )
 
 
 def test_a_refusal_that_cannot_be_counted_is_still_said(tmp_path):

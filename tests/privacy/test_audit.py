@@ -243,6 +243,7 @@ def test_honest_oracles_pass_and_the_audit_is_not_blind(name):
         "idue": {"domain_size": 5, "budgets": {0: 0.9}},
         "exponential": {"domain_size": 6, "distance": "ring"},
         "wave": {"domain_size": 6, "width": 1},
+        "lwr": {"domain_size": 5, "epsilon_permanent": 2.0},
     }.get(name, {"domain_size": 5})
     oracle = get(name)(epsilon=1.0, **more)
     found = fldp.audit(oracle, samples=8000, confidence=SURE, rng=2)

@@ -24,6 +24,7 @@ from support.defects import OffByOneRow, SwappedProbabilities
 from support.scripted import Script
 
 ORACLES = {name: case[1] for name, case in cases.CASES.items() if case[1].name in registry.names()}
+MORE = {"rr": {}, "lwr": {"domain_size": 100, "epsilon_permanent": 2.0}}  # parameters beside epsilon
 LABELS = ["chrome", "firefox", "safari", "edge", "other"]
 
 
@@ -47,7 +48,7 @@ def test_the_bytes_are_those_of_a_batch_of_one(oracle):
 @pytest.mark.parametrize("name", registry.names())
 def test_several_answers_are_one_batch(monkeypatch, name, count):
     """Also where a batch has several chunks: here one holds 16 reports at most."""
-    oracle = fldp.oracles.get(name)(1.0, **({} if name == "rr" else {"domain_size": 100}))
+    oracle = fldp.oracles.get(name)(1.0, **MORE.get(name, {"domain_size": 100}))
     monkeypatch.setattr(frame, "CHUNK_BYTES", 2 * oracle.report_format.bits)
     responder, reports = Responder(oracle), []
     responder._draw = lambda value, draw=responder._draw: reports.append(draw(value)) or reports[-1]
@@ -152,6 +153,39 @@ def test_surveys_that_need_more_than_the_answer_are_refused():
                 make(asked)
 
 
+def test_a_survey_that_follows_a_value_is_answered_from_what_is_kept():
+    """With hardly any noise, a report is the parity of the label of the day under the mask that is kept."""
+    described = {"name": "lwr", "epsilon": 13.9, "epsilon_permanent": 14.0}
+    asked = survey(described, collect={"repeat": "daily"})
+    for responder in (Responder(asked), Responder.from_dict(asked.canonical, version=asked.version)):
+        assert (responder.follows, responder.epsilon, responder.eta) == (True, 13.9, 1)
+        for draw in (responder, responder.encode, lambda label: responder.encode_all([label])):  # noqa: B023
+            with pytest.raises(ParameterError, match=r"keep\(\) once, store that, and answer by following\(kept\)"):
+                draw("firefox")
+        kept = responder.keep()
+        mine = responder.following(kept)
+        assert (mine.follows, mine.version, mine.labels) == (True, asked.version, tuple(LABELS))
+        for value, label in enumerate(LABELS):
+            ((mask, bit),) = wire.decode(mine.encode(label), asked.oracle, asked.version).data.tolist()
+            assert bit == int(asked.oracle.parities.items[value] & mask).bit_count() % 2  # wrong once in 10^5
+            assert mask == asked.oracle.basis(kept).data["mask0"][0]
+        with pytest.raises(DomainError, match="unknown label"):
+            mine("lynx")
+
+
+def test_a_survey_that_asks_once_draws_as_any_other():
+    responder = Responder(survey({"name": "lwr", "epsilon": 0.5, "epsilon_permanent": 1.0}))
+    assert len({responder.encode("edge") for _ in range(50)}) > 5  # masks of their own
+
+
+def test_other_oracles_keep_nothing():
+    responder = Responder(survey())
+    assert not responder.follows
+    for call in (responder.keep, lambda: responder.following(b"")):
+        with pytest.raises(ParameterError, match="nothing is kept of GRR"):
+            call()
+
+
 def test_another_version_of_a_survey_is_refused():
     asked = survey()
     with pytest.raises(WireError, match=f"must be {asked.version}, got"):
@@ -175,7 +209,8 @@ def test_a_responder_needs_no_numpy():
         "import json, sys, fldp\n"
         "for fields in json.load(sys.stdin):\n"
         "    responder = fldp.Responder.from_dict(fields)\n"
-        "    responder.encode(responder.labels[0] if responder.labels else 1)\n"
+        "    mine = responder.following(responder.keep()) if responder.follows else responder\n"
+        "    mine.encode(mine.labels[0] if mine.labels else 1)\n"
         "print(sorted({'numpy', 'numba', 'cryptography', 'typer', 'rich', 'asyncio'} & {*sys.modules}))\n"
     )
     said = subprocess.run(
@@ -245,7 +280,7 @@ def steps_of(action):
 @pytest.mark.parametrize("name", registry.names())
 def test_the_lines_that_run_are_the_same_for_every_value_and_every_coin(name):
     """With the same bytes for every value; with coins of both kinds for one. ``make soak PART=timing`` times it."""
-    oracle = fldp.oracles.get(name)(1.0, **({} if name == "rr" else {"domain_size": 100}))
+    oracle = fldp.oracles.get(name)(1.0, **MORE.get(name, {"domain_size": 100}))
     every = range(oracle.domain_size)
 
     def draw(value, words, raw):

@@ -48,6 +48,7 @@ def listed():
     plain["HR 8 blocks"] = (fldp.HR(3.0, SIZE, 8), (0, 7, SIZE - 1))
     plain["PGR 1000"] = (fldp.PGR(1.0, 1000), (0, 1, 100, 999))
     plain["FWR eta 1/2"] = (fldp.FWR(1.0, SIZE, 0.5, allow_exposure=True), (0, 1, SIZE - 1))
+    plain["LWR"] = (fldp.LWR(1.0, SIZE, 2.0, 2), (0, 1, SIZE - 1))
     plain["Grouped"] = (fldp.Grouped(1.0, base="grr", groups=(50, 30, 20)), (0, 49))  # of one group: others are told
     plain["Exponential"] = (fldp.Exponential(4.0, SIZE, distance="line"), (0, 50, 99))
     plain["Wave"] = (fldp.Wave(1.0, SIZE, width=14), (0, 50, 99))

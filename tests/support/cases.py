@@ -105,6 +105,22 @@ def fwr_atoms(oracle, value):
         yield [(*junk, end) for end in ends], share
 
 
+def lwr_atoms(oracle, value):
+    """Every answer that can be kept for the symbol of the value, under one choice of masks, and every report of it.
+
+    The words of the answers to other symbols must not matter.
+    """
+    item, bits = naive.scattered(oracle, value)
+    g, places = 2**oracle.hash_bits, (oracle.hash_bits + 1) // 2
+    masks = [JUNK // (2**32 if j % 2 else 1) % 2**bits for j in range(oracle.hash_bits)]
+    symbol = sum(naive.odd(mask & item) << j for j, mask in enumerate(masks))
+    coins = naive.kept_coins(oracle.epsilon, oracle.epsilon_permanent, g)
+    kept, told = ([keep + k * other for k in range(g - 1)] for keep, other in coins)
+    for (ends, share), (seen, part) in product(regions(kept, naive.WORD), regions(told, naive.WORD)):
+        before, after = (JUNK,) * (places + symbol), (JUNK,) * (g - 1 - symbol)
+        yield [(*before, ends[side], *after, seen[side]) for side in (0, -1)], share * part
+
+
 def grouped_atoms(oracle, value):
     """Those of the base in the group of the value. Its masks are a part of the outcome here, so all of them occur."""
     group = next(k for k, run in enumerate(oracle.estimator.runs) if value < run.stop)
@@ -230,6 +246,10 @@ def fwr(eta, hash_bits=None):
     return lambda epsilon, size: fldp.FWR(epsilon, size, eta, hash_bits, allow_exposure=True)
 
 
+def lwr(hash_bits):
+    return lambda epsilon, size: fldp.LWR(epsilon, size, 2 * epsilon, hash_bits)
+
+
 def fhr(epsilon, size):
     return fldp.FHR(epsilon, size, allow_exposure=size == 2)
 
@@ -254,6 +274,9 @@ FAMILIES = {
     "fwr-2": Family(fwr(0.5), fwr_atoms, 65),
     "fwr-4": Family(fwr(0.25, 1), fwr_atoms, 65, (2, 3, 4, 5, 8, 17, 64, 100, 255, 256, 257, 1023)),
     "fwr-8": Family(fwr(0.125, 3), fwr_atoms, 65, (2, 5, 16, 33, 300)),
+    "lwr-1": Family(lwr(1), lwr_atoms, 65, (2, 3, 8, 17, 64, 1023)),
+    "lwr-2": Family(lwr(2), lwr_atoms, 65, (2, 5, 33, 256), FEW),
+    "lwr-3": Family(lwr(3), lwr_atoms, 33, (4, 9, 33, 300), FEW),
     "grouped-grr": Family(grouped("grr"), grouped_atoms, 65, (3, 4, 8, 17, 65, 1023)),
     "grouped-oue": Family(grouped("oue"), grouped_atoms, 5, (4, 5, 9, 64, 129)),
     "grouped-hrr": Family(grouped("hrr"), grouped_atoms, 17, (4, 9, 17, 300)),

@@ -46,6 +46,24 @@ def symbol_coin(epsilon, symbols):
 
 
 @cache
+def kept_coins(epsilon, permanent, symbols):
+    """The coin of what is kept, and of a report: the least number of words for another symbol, by halving."""
+    keep, other = symbol_coin(permanent, symbols)
+    low, high = 0, WORD // symbols
+    while low < high:
+        middle = (low + high) // 2
+        p, q = kept_chances((keep, other), (WORD - (symbols - 1) * middle, middle), symbols)
+        low, high = (low, middle) if p <= exp_floor(epsilon) * q else (middle + 1, high)
+    return (keep, other), (WORD - (symbols - 1) * low, low)
+
+
+def kept_chances(first, second, symbols):
+    """How likely the true symbol is reported, and another one: over all symbols that may be kept in between."""
+    (p1, q1), (p2, q2) = ([Fraction(words, WORD) for words in coin] for coin in (first, second))
+    return p1 * p2 + (symbols - 1) * q1 * q2, p1 * q2 + q1 * p2 + (symbols - 2) * q1 * q2
+
+
+@cache
 def unary_coins(epsilon, symmetric):
     e = exp_floor(epsilon)
     wanted = 1 / (1 + exp_floor(epsilon / 2 if symmetric else epsilon))
@@ -102,7 +120,10 @@ def last_good(start, good, direction):
 
 
 def respond(symbol, coin, epsilon, symbols):
-    keep, other = symbol_coin(epsilon, symbols)
+    return thrown(symbol, coin, symbols, *symbol_coin(epsilon, symbols))
+
+
+def thrown(symbol, coin, symbols, keep, other):
     if coin < keep:
         return symbol
     others = [s for s in range(symbols) if s != symbol]
@@ -390,6 +411,17 @@ def fwr(oracle, value, words):
     return tuple(masks), leak + symbol * 2**leaks
 
 
+def lwr(oracle, value, words):
+    """All answers are drawn and kept; the one to the symbol of the value is reported through the second coin."""
+    item, bits = scattered(oracle, value)
+    g, places = 2**oracle.hash_bits, (oracle.hash_bits + 1) // 2
+    first, second = kept_coins(oracle.epsilon, oracle.epsilon_permanent, g)
+    masks = [words[j // 2] // (2**32 if j % 2 else 1) % 2**bits for j in range(oracle.hash_bits)]
+    answers = [thrown(symbol, words[places + symbol], g, *first) for symbol in range(g)]
+    symbol = sum(odd(mask & item) << j for j, mask in enumerate(masks))
+    return tuple(masks), thrown(answers[symbol], words[-1], g, *second)
+
+
 def fwr_count(oracle, outcomes, value):
     """Both estimates from their meaning: reports whose leak fits, and reports whose whole answer fits."""
     item, _ = scattered(oracle, value)
@@ -400,8 +432,10 @@ def fwr_count(oracle, outcomes, value):
         fits = true % share == answer % share
         leak_fits += fits
         all_fits += fits and true == answer
-    keep, _ = symbol_coin(oracle.epsilon, g)
-    gap = Fraction(keep, WORD) - Fraction(1, g)
+    p = Fraction(symbol_coin(oracle.epsilon, g)[0], WORD)
+    if oracle.name == "lwr":
+        p, _ = kept_chances(*kept_coins(oracle.epsilon, oracle.epsilon_permanent, g), g)
+    gap = p - Fraction(1, g)
     response = (all_fits - Fraction(leak_fits, g)) / gap
     if share == 1:
         return float(response)
@@ -595,6 +629,7 @@ PRIVATIZE = {
     "fhr": fhr,
     "fwr": fwr,
     "hrr": fwr,
+    "lwr": lwr,
     "ss": ss,
     "hr": hr,
     "pgr": pgr,
@@ -638,7 +673,7 @@ def estimate(oracle, outcomes, decoder="full"):
         return rappor_estimate(oracle, outcomes)
     if oracle.name in ("cms", "hcms"):
         return [sketch_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
-    if oracle.name in ("fwr", "hrr"):
+    if oracle.name in ("fwr", "hrr", "lwr"):
         return [fwr_count(oracle, outcomes, value) for value in range(oracle.domain_size)]
     n = len(outcomes)
     p, q = probabilities(oracle)

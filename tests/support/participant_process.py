@@ -55,8 +55,9 @@ class DyingBook:
             self._book._connection.execute("PRAGMA cache_size = 2")
             for number in range(100):
                 self._book._connection.execute(
-                    "INSERT INTO answers (origin, name, topic, version, epsilon, eta, labels, size, day, kept)"
-                    " VALUES ('o', 'n', 't', ?, '1', '1', 'f', 5, 'd', randomblob(10000))",
+                    "INSERT INTO answers"
+                    " (origin, name, topic, version, epsilon, eta, labels, size, day, epoch, renews, kept)"
+                    " VALUES ('o', 'n', 't', ?, '1', '1', 'f', 5, 'd', '', 0, randomblob(10000))",
                     (str(number),),
                 )
         if self._step in ("added", "spilled"):

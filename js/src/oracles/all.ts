@@ -3,6 +3,7 @@
 import type { OracleClass } from "./base/oracle.js";
 import { FHR } from "./flexible/fhr.js";
 import { FWR, HRR } from "./flexible/fwr.js";
+import { LWR } from "./flexible/lwr.js";
 import { Grouped } from "./grouped.js";
 import { GRR, RR } from "./plain/grr.js";
 import { HR } from "./plain/hadamard_response.js";
@@ -25,6 +26,7 @@ export const every: readonly OracleClass[] = [
   HCMS,
   HR,
   HRR,
+  LWR,
   OLH,
   OUE,
   PGR,

@@ -152,7 +152,7 @@ export class Participant {
         return [{ answers: [...rows, { ...blank, ...(await this.#drawn(basis, value, ticket)) }] }, false];
       });
       if (repeated !== null) {
-        const answer = (await this.recall()) as Answer;
+        const answer = (await this.#recalled(value)) as Answer;
         return { ...answer, repeated: repeated && answer.repeated, notices };
       }
       const rule = `participant: survey ${survey.name} must be confirmed (${notices.join("; ")})`;
@@ -165,16 +165,28 @@ export class Participant {
 
   /**
    * Return the answer that was given before, or null. Where there may be one each day, and it is another day, it is a
-   * new report, made of what was kept.
+   * new report, made of what was kept; but where the label is asked for each day, only `prepare` makes that.
    */
   async recall(): Promise<Answer | null> {
+    return this.#recalled();
+  }
+
+  /** Whether the label is asked for again: the oracle follows a value, and the answer is of an earlier day. */
+  async isDue(): Promise<boolean> {
+    const row = (await this.rows()).find(answers(this.survey));
+    return !!row?.last && row.last < clock(10) && this.survey.oracle.follows && !closed(this.survey).length;
+  }
+
+  /** Return the answer of today: that which is stored, or a new one of the value that its holder has now. */
+  async #recalled(value?: Value): Promise<Answer | null> {
+    const isAsked = value === undefined && this.survey.oracle.follows;
     let repeated = true;
     const row = await change<Row | undefined>(this.store, async (rows) => {
       const stored = rows.find(answers(this.survey));
       const { basis, last = "" } = stored ? await intact(stored) : {};
-      repeated = !basis || last >= clock(10) || !!closed(this.survey).length;
+      repeated = !basis || isAsked || last >= clock(10) || !!closed(this.survey).length;
       if (repeated) return [null, stored];
-      const renewed = { ...(stored as Row), ...(await this.#drawn(basis)), ticket: undefined };
+      const renewed = { ...(stored as Row), ...(await this.#drawn(basis, value)), ticket: undefined };
       return [{ answers: rows.map((row) => (row === stored ? renewed : row)) }, renewed];
     });
     if (!row) return null;
@@ -186,7 +198,7 @@ export class Participant {
   async #drawn(basis: Report | undefined | "", value: Value = 0, ticket?: string): Promise<Drawn> {
     const { oracle, version, collect } = this.survey;
     const report =
-      (basis && oracle.respond?.(basis)) ||
+      (basis && oracle.respond?.(basis, value)) ||
       (collect.derive && (await oracle.derive?.(value, version, ticket))) ||
       oracle.draw(value);
     const key = hex(randomBytes(32)); // not computed from the report: many people send the same one

@@ -30,6 +30,9 @@ export const MAX_POINTS = 2 ** 32 - 1;
 /** The most parities under the coin of FWR. */
 export const MAX_HASH_BITS = 8;
 
+/** The most parities under the coins of LWR. */
+export const MAX_KEPT_BITS = 3;
+
 /** The most masks of a report of FWR. */
 export const MAX_MASKS = 12;
 

@@ -23,6 +23,10 @@ def plan(
     domain: Annotated[int | None, typer.Option(help="The number of values.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="The epsilon of a report.")] = None,
     survey: Annotated[Path | None, typer.Option(help="A survey, for its values and epsilon instead.")] = None,
+    epsilon_permanent: Annotated[
+        float | None,
+        typer.Option(help="People are asked again and again: the epsilon of all reports of an answer that stays."),
+    ] = None,
     questions: Annotated[
         str | None, typer.Option(help="Several questions: how many answers each has, such as 4,4,2.")
     ] = None,
@@ -84,7 +88,8 @@ def plan(
             raise ParameterError("fldp: a plan for strings takes --survey, --users and --json alone")
         _plan_strings(strings, users, as_json)
         return
-    result = plan_for(users=users, eta=eta, **_question(survey, domain, epsilon))
+    lasting = {} if epsilon_permanent is None else {"epsilon_permanent": epsilon_permanent}
+    result = plan_for(users=users, eta=eta, **(_question(survey, domain, epsilon) | lasting))
     asked = None if power is None or change is None else plan_view.Sought(power, change, share, anytime)
     if as_json:
         typer.echo(plan_view.as_json(result, target_error, asked, anytime=anytime))
@@ -142,7 +147,7 @@ def _plan_strings(survey: "Survey", users: int, as_json: bool) -> None:
     from fldp.presentation import plan as plan_view
     from fldp.presentation import tables
 
-    lasting = {"epsilon_permanent": lasting_epsilon(survey.oracle)} if survey.daily else {}
+    lasting = {"epsilon_permanent": lasting_epsilon(survey.oracle)} if survey.keeps else {}
     rows = plan_strings(users=users, epsilon=survey.oracle.epsilon, **lasting)
     if as_json:
         typer.echo(json.dumps(facts(rows), indent=1))
@@ -153,12 +158,14 @@ def _plan_strings(survey: "Survey", users: int, as_json: bool) -> None:
 def _question(survey: Path | None, domain: int | None, epsilon: float | None) -> dict[str, Any]:
     """Return the parameters of the plan, from a survey or from the options."""
     if survey is not None:
+        from fldp.oracles.base.oracle import steady_epsilon
         from fldp.survey.survey import Survey
 
         if domain is not None or epsilon is not None:
             raise ParameterError("fldp: give --survey, or --domain and --epsilon, not both")
         loaded = Survey.load(survey)
-        return {"domain_size": loaded.domain_size, "epsilon": loaded.oracle.epsilon, **loaded.differing}
+        kept = {"epsilon_permanent": steady_epsilon(loaded.oracle)} if loaded.daily else {}
+        return {"domain_size": loaded.domain_size, "epsilon": loaded.oracle.epsilon, **loaded.differing, **kept}
     if domain is None or epsilon is None:
         raise ParameterError("fldp: plan needs --domain and --epsilon, or --survey")
     return {"domain_size": domain, "epsilon": epsilon}

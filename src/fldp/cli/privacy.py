@@ -23,6 +23,9 @@ from fldp.errors import ParameterError
 
 if TYPE_CHECKING:
     from fldp.cli.subject import Subject
+    from fldp.oracles.base.frequency_oracle import FrequencyOracle
+    from fldp.privacy.auditor import Audit
+    from fldp.privacy.auditor.external_command import Command
     from fldp.privacy.privacy_card import Card
 
 SAMPLES, CONFIDENCE = 20_000, 0.99  # as fldp.privacy says, which is slow to load
@@ -144,34 +147,48 @@ def audit(
     value: Annotated[list[str] | None, typer.Option(help="A label to compare; give two or more.")] = None,
     candidates: Candidates = None,
     timeout: Annotated[float, typer.Option(help="Seconds that one call of the command may take.")] = 60.0,
+    days: Annotated[
+        int | None,
+        typer.Option(
+            help="Audit all reports of a person on so many days, where something is kept; "
+            "the command then gets this number, too."
+        ),
+    ] = None,
     as_json: AsJson = False,
     subject: "Subject | None" = None,
 ) -> None:
     """Run an oracle, or a client of your own, many times; exit code 1 if its reports give away more than declared."""
-    from fldp.oracles.base.frequency_oracle import FrequencyOracle
     from fldp.presentation import audit as audit_view
     from fldp.presentation import tables
-    from fldp.privacy.auditor import audit as run
     from fldp.privacy.auditor import values_of
     from fldp.privacy.auditor.external_command import Command
 
     about = needed(subject).among(candidates)
     oracle, question = about.listed, about.question
     values = [int(v) for v in question.encode(value)] if value else values_of(oracle)
-    client: Command | FrequencyOracle = oracle
+    client = None
     if command is not None:
         client = Command(command, oracle, label=question.label, survey=about.version, timeout=timeout)
     with progress("auditing", 2 * samples * len(values)) as advance:
-        verdict = run(
-            client, oracle=oracle, values=values, samples=samples, confidence=confidence, progress=advance
-        )  # fmt: skip
+        verdict = _audited(
+            oracle, client, days, values=values, samples=samples, confidence=confidence, progress=advance
+        )
     if as_json:
-        typer.echo(audit_view.as_json(verdict, question.label, oracle, command))
+        typer.echo(audit_view.as_json(verdict, question.label, oracle, command, days))
     else:
         table = audit_view.audit_table(verdict, question.label)
-        tables.show(table, *audit_view.notes(verdict), audit_view.given_away(verdict, oracle))
+        tables.show(table, *audit_view.notes(verdict, days), audit_view.given_away(verdict, oracle))
     if not verdict.holds:
         raise typer.Exit(1)
+
+
+def _audited(oracle: "FrequencyOracle", client: "Command | None", days: int | None, **options: Any) -> "Audit":
+    """Audit single reports, or with a number of days all reports of each person."""
+    from fldp.privacy.auditor import audit, audit_histories
+
+    if days is None:
+        return audit(client or oracle, oracle=oracle, **options)
+    return audit_histories(oracle, days=days, client=None if client is None else client.histories(days), **options)
 
 
 @app.command(cls=OracleCommand)

@@ -82,6 +82,7 @@ def _answers(survey: "Survey", as_json: bool) -> "Json":
 
     room = headroom(survey)
     numbers: dict[str, Json] = {"on_topic": room.on_topic, "at_origin": room.at_origin, "warnings": [*room.warnings]}
+    numbers |= {"in_a_month": room.in_a_month, "in_a_year": room.in_a_year} if room.period else {}
     return numbers if as_json else room.sentence
 
 

@@ -68,6 +68,7 @@ def good(oracle: Oracle) -> dict[str, Json]:
                 "value": value,
                 **({"fingerprint": f"{fingerprint(value.encode()):016x}"} if isinstance(value, str) else {}),
                 "words": [f"{word:016x}" for word in row],
+                **_kept(oracle, row),
                 "packed": pack(oracle.report_format, data[k : k + 1]).tobytes().hex(),
             }
             for k, (value, row) in enumerate(zip(values, words, strict=True))
@@ -76,6 +77,12 @@ def good(oracle: Oracle) -> dict[str, Json]:
         "batch_for_survey": {"survey": SURVEY, "batch": wire.encode(reports[:1], SURVEY).hex()},
         "tally": {"n": tally.n, "state": tally.state.tolist(), "bytes": wire.encode_tally(tally).hex()},
     }
+
+
+def _kept(oracle: Oracle, row: list[int]) -> dict[str, str]:
+    """Return the basis that the words of a report draw, where people keep one."""
+    basis = analysis(oracle).kept(np.array(row, np.uint64))
+    return {} if basis is None else {"basis": basis.hex()}
 
 
 def _inputs(oracle: Oracle) -> Iterator[tuple[int | str, list[int]]]:

@@ -25,16 +25,20 @@ from fldp.estimation.expected_error import (
 from fldp.oracles import get_listed, listed_names
 from fldp.oracles.base.analysis import analysis
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
+from fldp.oracles.base.oracle import Following, follows, lasting_epsilon
 from fldp.oracles.base.treatment import Treatment, treatment_of
 from fldp.oracles.crowd import Shuffled, crowd_of
 from fldp.oracles.exposure import exposure
+from fldp.responder.kept_responses import MAX_KEPT_BITS
+from fldp.support.canonical_json import Json
 from fldp.support.display import Displayed
 from fldp.support.exact_numbers import share_text
-from fldp.support.validation import fail, positive
+from fldp.support.validation import counted, fail, positive
 
 FREQUENT = 0.01  # the share of the users that hold the frequent item of the tables
 LEVEL = 0.95
 _CLOSE = 1.05
+_LASTING = "those that follow an answer which may change, and give away least in all reports together"
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,17 @@ class Row:
 
     @property
     def name(self) -> str:
-        """What to call it: the oracle's name, and the decoder's where it has several."""
+        """What to call it: the oracle's name, and the decoder's or the number of hash bits where it has several."""
+        if isinstance(self.oracle, Following):
+            return f"{self.oracle.name}, {counted(self.oracle.hash_bits, 'hash bit')}"
         return self.oracle.name if self.decoder is None else f"{self.oracle.name}, {self.decoder}"
+
+    @property
+    def parameters(self) -> dict[str, Json]:
+        """The parameters that the oracle has beside an epsilon, a number of values and an eta."""
+        if isinstance(self.oracle, Following):
+            return {"epsilon_permanent": self.oracle.epsilon_permanent, "hash_bits": self.oracle.hash_bits}
+        return treatment_of(self.oracle)
 
     @property
     def is_default(self) -> bool:
@@ -141,7 +154,7 @@ class Row:
     @property
     def crowd(self) -> Shuffled | None:
         """What a crowd of these users, half of them honest, adds for who sees totals only; None if it is not told."""
-        return crowd_of(self.oracle, self.users)
+        return None if follows(self.oracle) else crowd_of(self.oracle, self.users)
 
     @property
     def crowd_epsilon(self) -> float | None:
@@ -162,7 +175,7 @@ class Row:
             error=error,
             eta=oracle.eta,
             decoder=self.decoder,
-            **treatment_of(oracle),
+            **self.parameters,
         )
 
 
@@ -187,10 +200,19 @@ class Plan(Framed, Displayed):
     rows: tuple[Row, ...]
     skipped: Mapping[str, str]
     treatment: Treatment = field(default_factory=Treatment)
+    epsilon_permanent: float | None = None
 
     @property
     def eligible(self) -> list[Row]:
-        """The rows whose eta is at least the one asked for, or that are made for how values differ."""
+        """The rows whose eta is at least the one asked for, or that are made for how values differ.
+
+        Of those for people who are asked again and again, the ones whose reports give away least together; above an
+        epsilon of 1, where more symbols make up for it, also those whose reports give away twice as much.
+        """
+        if self.epsilon_permanent is not None:
+            least = min(lasting_epsilon(row.oracle) for row in self.rows)
+            most = 2 * least if self.epsilon > 1 else least
+            return [row for row in self.rows if lasting_epsilon(row.oracle) <= most]
         return [row for row in self.rows if row.eta >= self.eta or treatment_of(row.oracle)]
 
     @property
@@ -211,7 +233,8 @@ class Plan(Framed, Displayed):
         asked = "plain LDP (eta 1)" if self.eta == 1 else f"an eta of at least {self.eta:g}"
         if self.treatment.parameters:
             asked = f"the protection that was declared ({', '.join(self.treatment.parameters)})"
-        sentences = [f"{best.name} has the least mean error of all with {asked}; its eta is {share_text(best.eta)}."]
+        among = f"all with {asked}" if self.epsilon_permanent is None else _LASTING
+        sentences = [f"{best.name} has the least mean error of {among}; its eta is {share_text(best.eta)}."]
         sentences.append(exposure(best.oracle))
         if best.epsilon < self.epsilon:
             sentences.append(
@@ -254,6 +277,7 @@ def plan(
     sensitive: Iterable[int] | None = None,
     budgets: Mapping[int, float] | Sequence[tuple[int, float]] | None = None,
     distance: str | None = None,
+    epsilon_permanent: float | None = None,
 ) -> Plan:
     """Return what every oracle would do for a question, and which one to take.
 
@@ -265,7 +289,12 @@ def plan(
     have one below ``epsilon``, ``distance`` names one between values. Then the oracles made for that are offered, too,
     and all others with the largest epsilon at which they give that protection.
 
+    ``epsilon_permanent`` is for people who are asked again and again, and whose answer may change: what all reports of
+    an answer that stays keep together. Then there are only oracles that follow a value.
+
     >>> import fldp
+    >>> fldp.plan(domain_size=100, users=10_000, epsilon=0.5, epsilon_permanent=1.0).recommended.oracle
+    LWR(epsilon=0.5, domain_size=100, epsilon_permanent=1.0)
     >>> fldp.plan(domain_size=100, users=10_000, epsilon=1.0, sensitive=[3, 7]).recommended.oracle
     URR(epsilon=1.0, domain_size=100, sensitive=[3, 7])
     >>> fldp.plan(domain_size=1023, users=593_358, epsilon=1.0, eta=0.5).recommended.oracle
@@ -278,6 +307,12 @@ def plan(
     treatment.check_domain(domain_size)
     if treatment.parameters and least < 1:
         raise fail("plan", "eta", f"left out where values differ by {next(iter(treatment.parameters))}", eta)
+    if epsilon_permanent is not None:
+        if treatment.parameters or least < 1:
+            raise ParameterError(
+                "plan: where people are asked again and again, all values are protected alike, by eta 1"
+            )
+        return _lasting_plan(domain_size, users, epsilon, epsilon_permanent)
     rows, skipped = [], {}
     for name in sorted(listed_names(), key=lambda name: len(required(get_listed(name))) > 2):
         try:
@@ -291,6 +326,18 @@ def plan(
     if not advice.eligible:
         raise ParameterError(f"plan: no oracle takes this; for example {next(iter(skipped.values()))}")
     return advice
+
+
+def _lasting_plan(domain_size: int, users: int, epsilon: float, permanent: float) -> Plan:
+    """Return the plan for people who are asked again and again: oracles that follow a value, with all hash bits."""
+    names = [name for name in listed_names() if getattr(get_listed(name), "follows", False)]
+    oracles = (
+        build(name, domain_size, epsilon, epsilon_permanent=permanent, hash_bits=bits)
+        for name in names
+        for bits in range(1, MAX_KEPT_BITS + 1)
+    )
+    rows = tuple(sorted((Row(oracle, None, users) for oracle in oracles), key=_rank))
+    return Plan(domain_size, users, float(epsilon), 1.0, rows, {}, epsilon_permanent=float(permanent))
 
 
 def _rank(row: Row) -> tuple[float, int]:

@@ -2,6 +2,7 @@
 
 from fldp.oracles.flexible.fhr import FHR
 from fldp.oracles.flexible.fwr import FWR, HRR
+from fldp.oracles.flexible.lwr import LWR
 from fldp.oracles.grouped import Grouped
 from fldp.oracles.plain.grr import GRR, RR
 from fldp.oracles.plain.hadamard_response import HR
@@ -28,6 +29,7 @@ __all__ = [
     "HR",
     "HRR",
     "IDUE",
+    "LWR",
     "OLH",
     "OUE",
     "PGR",

@@ -5,16 +5,21 @@ surveys, versions and oracles, so it is all that has to be known of an answer.
 
 All arithmetic is rational, nothing is rounded. An epsilon counts as the decimal number that its survey writes: 0.1 is
 1/10, and ten of them are 1. The double that an oracle computes with lies within one part in 2^53 of it.
+
+Limits last, unless their owner gives one for each month. Then surveys that are repeated weekly or monthly are charged
+to the limits of their month, and nothing else is.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from fldp.oracles.base.frequency_oracle import MAX_VALUES
-from fldp.oracles.base.oracle import Oracle, lasting_epsilon
 from fldp.support.exact_numbers import decimal, number_text, share_text
-from fldp.support.validation import counted, fail, integer, number, positive
+from fldp.support.validation import MAX_LISTED, counted, fail, integer, number, positive
+
+if TYPE_CHECKING:  # this file is part of the light ledger, which loads no NumPy
+    from fldp.oracles.base.oracle import Oracle
 
 _MAX_ANSWERS = 10**6
 
@@ -32,8 +37,28 @@ def _amount(owner: str, name: str, value: float | Fraction) -> Fraction:
 
 
 @dataclass(frozen=True)
+class Renewing:
+    """The part of a privacy loss that was charged by the month: its epsilon, in how many months, and in this one.
+
+    >>> print(Renewing(Fraction(7), 7, Fraction(1)))
+    epsilon 7 in 7 months, 1 this month
+    """
+
+    epsilon: Fraction
+    months: int
+    this_month: Fraction
+
+    def __str__(self) -> str:
+        now = "nothing" if not self.this_month else number_text(self.this_month)
+        return f"epsilon {number_text(self.epsilon)} in {counted(self.months, 'month')}, {now} this month"
+
+
+@dataclass(frozen=True)
 class Spent:
     """The privacy loss of independent answers together. ``a + b`` composes: epsilons add up, etas multiply.
+
+    ``renewing`` says how much of it was charged by the month, where a ledger knows. It is spent like the rest: the
+    limits renew, and what was given away stays given away.
 
     >>> one = Spent(epsilon=Fraction(1), eta=Fraction(1, 2), answers=1)
     >>> print(one + one)
@@ -45,6 +70,7 @@ class Spent:
     epsilon: Fraction = Fraction(0)
     eta: Fraction = Fraction(1)
     answers: int = 0
+    renewing: Renewing | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "answers", integer(0, 2 * _MAX_ANSWERS)("Spent", "answers", self.answers))
@@ -53,13 +79,15 @@ class Spent:
             object.__setattr__(self, "epsilon", _amount("Spent", "epsilon", self.epsilon))
 
     @classmethod
-    def on(cls, oracle: Oracle, *, lasting: bool = False) -> "Spent":
+    def on(cls, oracle: "Oracle", *, lasting: bool = False) -> "Spent":
         """Return the privacy loss of one answer: of one report, or of all reports of a permanent response.
 
         >>> import fldp
         >>> print(Spent.on(fldp.FHR(epsilon=0.1, domain_size=100)))
         epsilon 0.1, eta 1/2, 1 answer
         """
+        from fldp.oracles.base.oracle import lasting_epsilon
+
         return cls(decimal(lasting_epsilon(oracle) if lasting else oracle.epsilon), oracle.eta, 1)
 
     @classmethod
@@ -79,7 +107,8 @@ class Spent:
 
     def __str__(self) -> str:
         answers = counted(self.answers, "answer")
-        return f"epsilon {number_text(self.epsilon)}, eta {share_text(self.eta)}, {answers}"
+        together = f"epsilon {number_text(self.epsilon)}, eta {share_text(self.eta)}, {answers}"
+        return together if self.renewing is None else f"{together} ({self.renewing})"
 
 
 @dataclass(frozen=True)
@@ -122,10 +151,16 @@ class Limits:
     ``total`` counts those. By default each covers two of the one before. ``min_anonymity`` is the least number of
     values that a report may leave possible; a survey of fewer than ``min_labels`` labels is shown to the person first.
 
+    These do not expire. With a limit for each ``month``, which no survey can ask for, surveys that are repeated weekly
+    or monthly are charged to their month instead: to ``month`` for one origin, ``month_total`` for all of them, and
+    ``year`` for one origin in any twelve months. They are plain LDP, since the etas of months multiply to nothing.
+
     >>> Limits().topic
     Limit(max_epsilon=Fraction(2, 1), min_eta=Fraction(1, 2), max_answers=100)
     >>> Limits(topic=Limit(max_epsilon=1.0, min_eta=1)).origin.max_epsilon
     Fraction(4, 1)
+    >>> Limits.renewing().month, Limits().month
+    (Limit(max_epsilon=Fraction(2, 1), min_eta=Fraction(1, 1), max_answers=100), None)
     """
 
     topic: Limit = Limit(2, Fraction(1, 2))
@@ -133,10 +168,21 @@ class Limits:
     total: Limit = Limit(8, Fraction(1, 16), 1000)
     min_anonymity: int = 2
     min_labels: int = 3
+    month: Limit | None = None
+    month_total: Limit = Limit(4, 1, 1000)
+    year: Limit = Limit(12, 1, 1000)
 
     def __post_init__(self) -> None:
-        for name in ("topic", "origin", "total"):
-            if not isinstance(getattr(self, name), Limit):
-                raise fail("Limits", name, "a Limit", getattr(self, name))
+        for name in ("topic", "origin", "total", "month", "month_total", "year"):
+            limit = getattr(self, name)
+            if not isinstance(limit, Limit) and (name, limit) != ("month", None):
+                raise fail("Limits", name, "a Limit", limit)
+            if isinstance(limit, Limit) and limit.min_eta != 1 and name in ("month", "month_total", "year"):
+                raise fail("Limits", name, "a Limit with min_eta = 1: by the month, all is plain LDP", limit.min_eta)
         for name in ("min_anonymity", "min_labels"):
-            integer(1, MAX_VALUES)("Limits", name, getattr(self, name))
+            integer(1, MAX_LISTED)("Limits", name, getattr(self, name))
+
+    @classmethod
+    def renewing(cls) -> "Limits":
+        """Return the usual limits with the usual one for each month: for programs that report week by week or so."""
+        return cls(month=Limit(2, 1))

@@ -9,14 +9,16 @@ Whether, when and how often it answers never depends on the answer by a rule tha
 for what it is, never for lacking the person's answer (``fldp.participant.choice``).
 
 Where a survey may be answered daily, the oracle responds in two stages: the permanent response is drawn once and
-stored, and every report is drawn from it. That costs what the permanent response costs, once.
+stored, and every report is drawn from it. That costs what the permanent response costs, once. Of an oracle that
+follows a value which changes, what is stored is drawn before there is an answer and depends on none: the answer is
+asked for each day, and the first one of a day counts. A survey that may be answered weekly or monthly does the same
+with such oracles; with any other each period is a new draw at its full cost.
 
 The true value is never stored: the file holds reports drawn from it, and nothing else about the person.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,17 +29,18 @@ from fldp import wire
 from fldp.data.reports import Reports
 from fldp.errors import BudgetError, FldpError, ParameterError, WireError
 from fldp.oracles.base import ticket_words
-from fldp.oracles.base.frequency_oracle import MAX_VALUES as MAX_LISTED
-from fldp.oracles.base.oracle import Refreshing
+from fldp.oracles.base.oracle import Refreshing, follows
+from fldp.participant import epochs
 from fldp.participant.choice import Choice
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Limits, Spent
 from fldp.participant.sqlite_store import FileStore
-from fldp.participant.store import RefusalBook, Store
+from fldp.participant.store import RefusalBook, Store, count_refusal, find_answer
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
+from fldp.responder.responder import Responder
 from fldp.support import canonical_json
 from fldp.support.canonical_json import Json
-from fldp.support.validation import fail
+from fldp.support.validation import MAX_LISTED, fail
 from fldp.support.web_origin import origin_of
 from fldp.survey.search_table import specified
 from fldp.survey.survey import Survey
@@ -116,7 +119,10 @@ class Participant:
 
         To several questions, ``label`` maps their names to answers: one draw, and one epsilon, for all of them.
 
-        A survey that may be answered daily gets a new report each day, by UTC, made of what was kept at first.
+        A survey that may be answered daily gets a new report each day, by UTC, made of what was kept at first. If its
+        oracle follows a value that changes (LWR), that is a report of the label which is given first on that day.
+        One that may be answered weekly or monthly gets a new draw in each of these periods, unless its oracle keeps
+        something.
 
         ``survey`` may be what a server's JSON says, and ``version`` what it claims to be: a mismatch is refused. What
         the person must know first (few labels, or others than the last time) is given to ``confirm``; if that does
@@ -133,36 +139,44 @@ class Participant:
         try:
             return self._answer(_checked(survey, version), choice, asker, confirm, ticket)
         except (BudgetError, ParameterError, WireError):
-            self._count_refusal(asker)
+            count_refusal(self._store, asker, _today())
             raise
 
     def _answer(
         self, asked: Survey, choice: Choice, origin: str, confirm: Confirm | None, ticket: str | None
     ) -> Answer:
         _require_ticket(asked, ticket)
-        charge = _charge(asked, origin)
         agreed: tuple[str, ...] = ()
         while True:
             with self._store.exclusive() as book:
-                ledger, stored = book.ledger, book.find(charge.origin, charge.version)
-                spent = ledger.spent(origin=charge.origin, topic=charge.topic)
-                if stored is not None or ledger.knows(charge):
-                    answer, renewed = _again(asked, stored or b"", ticket)
+                charge, ledger = self._charge(asked, origin), book.ledger
+                known = ledger.same(charge, kept=asked.keeps)
+                stored = find_answer(book, known or charge)
+                if stored is not None or known:
+                    answer, renewed = _again(asked, choice, stored or b"", ticket)
                     if renewed is not None:
-                        book.replace(charge, renewed)
+                        book.replace(known or charge, renewed)
+                    spent = _spent(ledger, charge)
                     return Answer(answer.report, answer.key, repeated=renewed is None, notices=(), spent=spent)
                 notices = self._examine(asked, choice, charge, ledger)
                 if set(notices) <= set(agreed):
                     answer, new = _drawn(asked, choice, ticket)
                     book.add(charge, new)
-                    return Answer(answer.report, answer.key, repeated=False, notices=notices, spent=spent + charge.cost)
+                    spent = _spent(Ledger((*ledger.charges, charge)), charge)
+                    return Answer(answer.report, answer.key, repeated=False, notices=notices, spent=spent)
             # Outside of the lock, since a person takes time; the ledger may change meanwhile and is examined again.
             agreed = _confirmed(asked, notices, confirm)
+
+    def _charge(self, survey: Survey, origin: str) -> Charge:
+        """Return what an answer costs today, charged to the limits of its month where the person has some."""
+        charge = _charge(survey, origin)
+        return replace(charge, renews=bool(charge.epoch) and self.limits.month is not None)
 
     def spent(self, *, origin: str | None = None, topic: str | None = None) -> Spent:
         """Return the privacy loss of the answers so far: to an origin, on a topic, both, or all."""
         with self._store.exclusive() as book:
-            return book.ledger.spent(origin=None if origin is None else origin_of(origin), topic=topic)
+            asker = None if origin is None else origin_of(origin)
+            return book.ledger.spent(origin=asker, topic=topic, today=_today())
 
     def history(self) -> tuple[Charge, ...]:
         """Return all answers in their order: to whom, on what, when, at which cost."""
@@ -179,12 +193,7 @@ class Participant:
 
     def count_refusal(self, *, origin: str) -> None:
         """Count a survey that the program refused itself, before asking the participant; never because of an answer."""
-        self._count_refusal(origin_of(origin))
-
-    def _count_refusal(self, origin: str) -> None:
-        with suppress(FldpError), self._store.exclusive() as book:  # the refusal itself is what has to be said
-            if isinstance(book, RefusalBook):
-                book.refuse(origin, _today())
+        count_refusal(self._store, origin_of(origin), _today())
 
     def _examine(self, survey: Survey, choice: Choice, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
         """Refuse what the limits do not cover, and return what the person has to confirm; never by the answer."""
@@ -239,16 +248,26 @@ def _charge(survey: Survey, origin: str) -> Charge:
         origin,
         survey.topic or survey.name,
         survey.version,
-        Spent.on(survey.oracle, lasting=survey.daily),
+        Spent.on(survey.oracle, lasting=survey.keeps),
         canonical_json.identifier(labels),
         MAX_LISTED if survey.domain_size is None else survey.domain_size,  # strings: more than any list
-        _today(),
+        day := _today(),
         survey.name,
+        epochs.epoch_of(survey.repeat, day),
     )
 
 
 def _today() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%d}"
+    return epochs.today()
+
+
+def _period(survey: Survey) -> str:
+    """Return the first day of the period in which there is one report of what is kept."""
+    return epochs.first_day(survey.repeat, _today())
+
+
+def _spent(ledger: Ledger, charge: Charge) -> Spent:
+    return ledger.spent(origin=charge.origin, topic=charge.topic, today=charge.day)
 
 
 def _asked_before(survey: Survey, charge: Charge, ledger: Ledger) -> tuple[str, ...]:
@@ -283,15 +302,21 @@ def _confirmed(survey: Survey, notices: tuple[str, ...], confirm: Confirm | None
 def _drawn(survey: Survey, choice: Choice, ticket: str | None) -> tuple[StoredAnswer, bytes]:
     """Return a new answer, and the bytes to store of it."""
     value = choice.value(survey)
-    if survey.daily:
-        permanent = _refreshing(survey).keep(np.array([value], survey.value_type))
-        return _renewed(survey, wire.encode(permanent, survey.version))
+    if survey.keeps:
+        return _renewed(survey, _kept(survey, value), value)
     answer = StoredAnswer.with_new_key(wire.encode(_privatized(survey, value, ticket), survey.version))
     return answer, answer.with_checksum
 
 
+def _kept(survey: Survey, value: int | str) -> bytes:
+    """Draw what is kept for all reports: the permanent response of a value, or a basis, which depends on no value."""
+    if follows(survey.oracle):
+        return Responder(survey).keep()
+    return wire.encode(_refreshing(survey).keep(np.array([value], survey.value_type)), survey.version)
+
+
 def _refreshing(survey: Survey) -> Refreshing:
-    assert isinstance(survey.oracle, Refreshing)  # a daily survey has no other
+    assert isinstance(survey.oracle, Refreshing)  # what keeps has no other
     return survey.oracle
 
 
@@ -301,21 +326,29 @@ def _privatized(survey: Survey, value: int | str, ticket: str | None) -> Reports
     return survey.oracle.privatize(np.array([value], survey.value_type))
 
 
-def _renewed(survey: Survey, permanent: bytes) -> tuple[StoredAnswer, bytes]:
-    """Return today's answer, drawn from the permanent response, and the bytes to store of it."""
+def _renewed(survey: Survey, permanent: bytes, value: int | str) -> tuple[StoredAnswer, bytes]:
+    """Return this period's answer, drawn from what is kept, and the bytes to store of it."""
+    answer = StoredAnswer.with_new_key(_reported(survey, permanent, value))
+    return answer, StoredDailyAnswer(permanent, _period(survey), answer).with_checksum
+
+
+def _reported(survey: Survey, permanent: bytes, value: int | str) -> bytes:
+    """Return a new batch: of the value of this period, where reports follow it, else of the permanent response."""
+    if follows(survey.oracle):
+        mine = Responder(survey).following(permanent)
+        return mine.encode(value if survey.labels is None else survey.labels[int(value)])
     response = wire.decode(permanent, survey.oracle, survey.version)
-    answer = StoredAnswer.with_new_key(wire.encode(_refreshing(survey).respond(response), survey.version))
-    return answer, StoredDailyAnswer(permanent, _today(), answer).with_checksum
+    return wire.encode(_refreshing(survey).respond(response), survey.version)
 
 
-def _again(survey: Survey, stored: bytes, ticket: str | None) -> tuple[StoredAnswer, bytes | None]:
-    """Return the answer to send again, and on another day the bytes to store in place of the old ones."""
+def _again(survey: Survey, choice: Choice, stored: bytes, ticket: str | None) -> tuple[StoredAnswer, bytes | None]:
+    """Return the answer to send again, and in another period the bytes to store in place of the old ones."""
     try:
-        if not survey.daily:
+        if not survey.keeps:
             return _sound(survey, StoredAnswer.verified(stored), ticket), None
         daily = StoredDailyAnswer.verified(stored)
-        if _today() > daily.day and not _closed(survey):  # a clock that goes back repeats
-            return _renewed(survey, daily.permanent)
+        if _period(survey) > daily.day and not _closed(survey):  # a clock that goes back repeats
+            return _renewed(survey, daily.permanent, choice.value(survey))
         return _sound(survey, daily.last, ticket), None
     except WireError:
         raise FldpError(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fldp.errors import FldpError, ParameterError
+from fldp.participant import epochs
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Spent
 from fldp.support.atomic_files import whole_file
@@ -21,7 +22,7 @@ from fldp.support.validation import fail, positive
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _APPLICATION = 0x666C6470  # "fldp": SQLite keeps it in the file's header, so that other files are known as such
 _ANSWERS = """CREATE TABLE answers (
     number  INTEGER PRIMARY KEY,  -- the order of answering
@@ -34,8 +35,10 @@ _ANSWERS = """CREATE TABLE answers (
     labels  TEXT NOT NULL,        -- identifies the set of labels
     size    INTEGER NOT NULL,     -- the number of labels
     day     TEXT NOT NULL,        -- in UTC
+    epoch   TEXT NOT NULL,        -- the week or the month that it is the answer of; nothing where there is one for all
+    renews  INTEGER NOT NULL,     -- 1: charged to the limits of that month, 0: to those that last
     kept    BLOB NOT NULL,        -- what is repeated: the batch that was sent and its key, never the true value
-    UNIQUE (origin, version)
+    UNIQUE (origin, version, epoch)
 )"""
 _REFUSALS = """CREATE TABLE refusals (
     number  INTEGER PRIMARY KEY,
@@ -43,29 +46,58 @@ _REFUSALS = """CREATE TABLE refusals (
     count   INTEGER NOT NULL,     -- how often
     day     TEXT NOT NULL         -- of the last time, in UTC
 )"""
-_ANSWERS_2 = _ANSWERS.replace("    name    TEXT NOT NULL,        -- of the survey\n", "")
+_BEGINNING = """CREATE TABLE beginning (
+    number  INTEGER PRIMARY KEY CHECK (number = 1),
+    born    TEXT NOT NULL         -- the day on which this file began, in UTC
+)"""
+_EPOCHS = "".join(line for line in _ANSWERS.splitlines(keepends=True) if line.lstrip().startswith(("epoch", "renews")))
+_ANSWERS_3 = _ANSWERS.replace(_EPOCHS, "").replace("(origin, version, epoch)", "(origin, version)")
+_ANSWERS_2 = _ANSWERS_3.replace("    name    TEXT NOT NULL,        -- of the survey\n", "")
 _INDEX, _REFUSALS_INDEX = ("sqlite_autoindex_answers_1", None), ("sqlite_autoindex_refusals_1", None)
 _OBJECTS = {  # of each schema that can be read, as SQLite keeps them: a change is a new schema
     2: {("answers", _ANSWERS_2), _INDEX},
-    3: {("answers", _ANSWERS), _INDEX, ("refusals", _REFUSALS), _REFUSALS_INDEX},
+    3: {("answers", _ANSWERS_3), _INDEX, ("refusals", _REFUSALS), _REFUSALS_INDEX},
+    4: {("answers", _ANSWERS), _INDEX, ("refusals", _REFUSALS), _REFUSALS_INDEX, ("beginning", _BEGINNING)},
 }
+_YES = {0: False, 1: True}
 _CHARGES = {
-    2: "SELECT origin, topic, version, epsilon, eta, labels, size, day, topic FROM answers ORDER BY number",
-    3: "SELECT origin, topic, version, epsilon, eta, labels, size, day, name FROM answers ORDER BY number",
+    2: "SELECT origin, topic, version, epsilon, eta, labels, size, day, topic, '', 0 FROM answers ORDER BY number",
+    3: "SELECT origin, topic, version, epsilon, eta, labels, size, day, name, '', 0 FROM answers ORDER BY number",
+    4: "SELECT origin, topic, version, epsilon, eta, labels, size, day, name, epoch, renews FROM answers"
+    " ORDER BY number",
 }
-_UPGRADE = (  # from schema 2, where a survey's name was not kept: its topic, which is the name unless one is given
-    "ALTER TABLE answers RENAME TO old",
-    _ANSWERS,
-    "INSERT INTO answers (number, origin, name, topic, version, epsilon, eta, labels, size, day, kept)"
-    " SELECT number, origin, topic, topic, version, epsilon, eta, labels, size, day, kept FROM old",
-    "DROP TABLE old",
-    _REFUSALS,
-    f"PRAGMA user_version = {SCHEMA_VERSION}",
-)
+_FIND = {  # the answer of an epoch; earlier schemas have none but the empty one
+    2: "SELECT kept FROM answers WHERE origin = ? AND version = ? AND '' = ?",
+    3: "SELECT kept FROM answers WHERE origin = ? AND version = ? AND '' = ?",
+    4: "SELECT kept FROM answers WHERE origin = ? AND version = ? AND epoch = ?",
+}
+_COPY = {  # from an earlier schema; 2 did not keep a survey's name: its topic, which is the name unless one is given
+    2: "INSERT INTO answers SELECT number, origin, topic, topic, version, epsilon, eta, labels, size, day, '', 0, kept"
+    " FROM old",
+    3: "INSERT INTO answers SELECT number, origin, name, topic, version, epsilon, eta, labels, size, day, '', 0, kept"
+    " FROM old",
+}
+
+
+def _upgrade_from(schema: int) -> tuple[str, ...]:
+    """Return the steps from an earlier schema to this one; the day on which the ledger began is added to them."""
+    return (
+        "ALTER TABLE answers RENAME TO old",
+        _ANSWERS,
+        _COPY[schema],
+        "DROP TABLE old",
+        *([_REFUSALS] if schema == 2 else []),
+        _BEGINNING,
+        f"PRAGMA user_version = {SCHEMA_VERSION}",
+    )
+
+
+_BEGIN = "INSERT INTO beginning (number, born) VALUES (1, ?)"
 _SCHEMA = f"""
 BEGIN;
 {_ANSWERS};
 {_REFUSALS};
+{_BEGINNING};
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
@@ -78,12 +110,14 @@ class FileStore:
     The file is made if there is none. One that is damaged, empty or something else is refused and left alone: over a
     fresh ledger everything would be answered again. ``patience`` is how many seconds to wait for other processes.
 
-    A file of an earlier schema is read unchanged, and migrated when the first answer or refusal is written.
+    A file of an earlier schema is read unchanged, and migrated when the first answer or refusal is written. It began on
+    that day, as far as limits that renew are concerned. ``born`` is the day on which a file that is made began: today,
+    unless the caller has a clock of its own.
     """
 
-    def __init__(self, path: str | Path, *, patience: float = 10.0) -> None:
+    def __init__(self, path: str | Path, *, patience: float = 10.0, born: str | None = None) -> None:
         self.path, self._patience = _absolute(path), positive("FileStore", "patience", patience)
-        _create_if_missing(self.path)
+        _create_if_missing(self.path, epochs.today() if born is None else epochs.checked_day("FileStore", "born", born))
         with self.exclusive() as rows:
             rows.check()
 
@@ -118,16 +152,16 @@ def _absolute(path: str | Path) -> Path:
     raise fail("FileStore", "path", "a name that a file can have", str(path))
 
 
-def _create_if_missing(path: Path) -> None:
+def _create_if_missing(path: Path, born: str) -> None:
     try:
         if not path.exists():
             with _plainly(path):
-                _create(path)
+                _create(path, born)
     except OSError as error:
         raise FldpError(f"{path}: cannot be created: {error.strerror}") from None
 
 
-def _create(path: Path) -> None:
+def _create(path: Path, born: str) -> None:
     """Create a ledger, unless another process was first.
 
     A file of that name is a ledger from its first moment, so an empty one is a damaged one.
@@ -140,6 +174,7 @@ def _create(path: Path) -> None:
         closing(sqlite3.connect(hidden, isolation_level=None)) as connection,
     ):
         connection.executescript(_SCHEMA)
+        connection.execute(_BEGIN, (born,))
 
 
 class _Rows:
@@ -155,7 +190,8 @@ class _Rows:
             raise FldpError(f"{self._path}: is not a ledger of fldp")
         self._schema = self._number("user_version")
         if self._schema not in _OBJECTS:
-            readable = " and ".join(map(str, _OBJECTS))
+            *earlier, last = map(str, _OBJECTS)
+            readable = f"{', '.join(earlier)} and {last}"
             raise FldpError(f"{self._path}: has schema {self._schema}, this version of fldp reads {readable}")
         objects = self._connection.execute("SELECT name, sql FROM sqlite_master").fetchall()
         if set(objects) != _OBJECTS[self._schema]:  # such as a trigger, which would change what we write
@@ -168,8 +204,9 @@ class _Rows:
         """Migrate a file of an earlier schema, within the transaction that writes to it."""
         if self._schema == SCHEMA_VERSION:
             return
-        for statement in _UPGRADE:
+        for statement in _upgrade_from(self._schema):
             self._connection.execute(statement)
+        self._connection.execute(_BEGIN, (epochs.today(),))
         self._schema = SCHEMA_VERSION
 
     def check(self) -> None:
@@ -180,7 +217,19 @@ class _Rows:
 
     @property
     def ledger(self) -> Ledger:
-        return Ledger(tuple(self._charge(*row) for row in self._connection.execute(_CHARGES[self._schema])))
+        rows = self._connection.execute(_CHARGES[self._schema])
+        return Ledger(tuple(self._charge(*row) for row in rows), self._born)
+
+    @property
+    def _born(self) -> str:
+        """The day on which the ledger began; one of an earlier schema begins now, as far as anybody knows."""
+        if self._schema != SCHEMA_VERSION:
+            return epochs.today()
+        try:
+            ((born,),) = self._connection.execute("SELECT born FROM beginning").fetchall()
+            return epochs.checked_day("FileStore", "born", born)
+        except (ParameterError, ValueError):
+            self._refuse_file()
 
     @property
     def refusals(self) -> tuple[Refusals, ...]:
@@ -201,9 +250,10 @@ class _Rows:
         )
 
     def find(self, origin: str, version: str) -> bytes | None:
-        row = self._connection.execute(
-            "SELECT kept FROM answers WHERE origin = ? AND version = ?", (origin, version)
-        ).fetchone()
+        return self.find_epoch(origin, version, "")
+
+    def find_epoch(self, origin: str, version: str, epoch: str) -> bytes | None:
+        row = self._connection.execute(_FIND[self._schema], (origin, version, epoch)).fetchone()
         if row is not None and not isinstance(row[0], bytes):
             self._refuse_file()
         return None if row is None else bytes(row[0])
@@ -213,20 +263,24 @@ class _Rows:
         cost = (str(charge.cost.epsilon), str(charge.cost.eta))
         named = (charge.origin, charge.name, charge.topic, charge.version)
         self._connection.execute(
-            "INSERT INTO answers (origin, name, topic, version, epsilon, eta, labels, size, day, kept)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*named, *cost, charge.labels, charge.size, charge.day, kept),
+            "INSERT INTO answers (origin, name, topic, version, epsilon, eta, labels, size, day, epoch, renews, kept)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*named, *cost, charge.labels, charge.size, charge.day, charge.epoch, charge.renews, kept),
         )
 
     def replace(self, charge: Charge, kept: bytes) -> None:
+        self._upgrade()
         self._connection.execute(
-            "UPDATE answers SET kept = ? WHERE origin = ? AND version = ?", (kept, charge.origin, charge.version)
+            "UPDATE answers SET kept = ? WHERE origin = ? AND version = ? AND epoch = ?",
+            (kept, charge.origin, charge.version, charge.epoch),
         )
 
-    def _charge(self, origin: Any, topic: Any, version: Any, epsilon: Any, eta: Any, *rest: Any) -> Charge:
+    def _charge(self, *row: Any) -> Charge:
         try:
-            return Charge(origin, topic, version, Spent(Fraction(epsilon), Fraction(eta), 1), *rest)
-        except (ParameterError, ValueError, TypeError, ZeroDivisionError):
+            origin, topic, version, epsilon, eta, labels, size, day, name, epoch, renews = row
+            cost = Spent(Fraction(epsilon), Fraction(eta), 1)
+            return Charge(origin, topic, version, cost, labels, size, day, name, epoch, _YES[renews])
+        except (ParameterError, ValueError, TypeError, KeyError, ZeroDivisionError):
             self._refuse_file()
 
     def _refuse_file(self) -> NoReturn:

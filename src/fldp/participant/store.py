@@ -4,15 +4,19 @@ A store has one method. ``exclusive()`` is a block in which nobody else, in no o
 change anything. What was added in it is durable when the block ends, and gone if it ends with an exception.
 
 A book that is also a ``RefusalBook`` counts refused surveys by origin. One that is not works, and counts none.
+
+A book that is also an ``EpochBook`` keeps an answer for each week or month. With one that is not, surveys that are
+repeated by those are refused. Where answers are charged by the month, its ledger says when it began (``Ledger.born``).
 """
 
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import NoReturn, Protocol, runtime_checkable
 
-from fldp.errors import FldpError
+from fldp.errors import BudgetError, FldpError
+from fldp.participant import epochs
 from fldp.participant.ledger import Charge, Ledger, Refusals
 
 
@@ -46,6 +50,14 @@ class RefusalBook(Protocol):
 
 
 @runtime_checkable
+class EpochBook(Protocol):
+    """What a book may add: an answer for each epoch. Its ``add`` and ``replace`` go by ``charge.epoch``, too."""
+
+    def find_epoch(self, origin: str, version: str, epoch: str) -> bytes | None:
+        """Return the stored answer to a version of a survey in a week or a month, or None."""
+
+
+@runtime_checkable
 class Store(Protocol):
     """Where answers are kept."""
 
@@ -53,17 +65,36 @@ class Store(Protocol):
         """Return a block that nobody else interferes with; durable at its end, or undone by an exception."""
 
 
+def find_answer(book: Book, charge: Charge) -> bytes | None:
+    """Return the stored answer of a charge, or None; a book that knows no epochs is of no use where there are some."""
+    if not charge.epoch:
+        return book.find(charge.origin, charge.version)
+    if isinstance(book, EpochBook):
+        return book.find_epoch(charge.origin, charge.version, charge.epoch)
+    raise BudgetError(f"participant: survey {charge.name} is repeated, which this store cannot keep: give find_epoch()")
+
+
+def count_refusal(store: Store, origin: str, day: str) -> None:
+    """Count a refused survey where the store does so; the refusal itself is what has to be said."""
+    with suppress(FldpError), store.exclusive() as book:
+        if isinstance(book, RefusalBook):
+            book.refuse(origin, day)
+
+
 class MemoryStore:
     """Answers that are forgotten with the process: for tests, and for callers that keep them elsewhere.
+
+    ``born`` is the day on which the ledger began, today unless it is given.
 
     >>> with MemoryStore().exclusive() as book:
     ...     book.ledger, book.find("https://a.example", "0" * 64)
     (Ledger(charges=()), None)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, born: str | None = None) -> None:
         self._lock, self._process = threading.Lock(), os.getpid()
-        self._ledger, self._kept = Ledger(), dict[tuple[str, str], bytes]()
+        day = epochs.today() if born is None else epochs.checked_day("MemoryStore", "born", born)
+        self._ledger, self._kept = Ledger(born=day), dict[tuple[str, str, str], bytes]()
         self._refusals: tuple[Refusals, ...] = ()
 
     @contextmanager
@@ -83,18 +114,23 @@ class MemoryStore:
 class _Page:
     """A copy of a store in memory, to be kept or thrown away."""
 
-    def __init__(self, ledger: Ledger, kept: dict[tuple[str, str], bytes], refusals: tuple[Refusals, ...] = ()) -> None:
+    def __init__(
+        self, ledger: Ledger, kept: dict[tuple[str, str, str], bytes], refusals: tuple[Refusals, ...] = ()
+    ) -> None:
         self.ledger, self.kept, self.refusals = ledger, kept, refusals
 
     def find(self, origin: str, version: str) -> bytes | None:
-        return self.kept.get((origin, version))
+        return self.find_epoch(origin, version, "")
+
+    def find_epoch(self, origin: str, version: str, epoch: str) -> bytes | None:
+        return self.kept.get((origin, version, epoch))
 
     def add(self, charge: Charge, kept: bytes) -> None:
-        self.ledger = Ledger((*self.ledger.charges, charge))
+        self.ledger = Ledger((*self.ledger.charges, charge), self.ledger.born)
         self.replace(charge, kept)
 
     def replace(self, charge: Charge, kept: bytes) -> None:
-        self.kept[charge.origin, charge.version] = kept
+        self.kept[charge.origin, charge.version, charge.epoch] = kept
 
     def refuse(self, origin: str, day: str) -> None:
         counts = {entry.origin: entry for entry in self.refusals}

@@ -45,12 +45,17 @@ def audit_table(audit: Audit, label: Label = str) -> Table:
     return table
 
 
-def notes(audit: Audit) -> list[str]:
+def notes(audit: Audit, days: int | None = None) -> list[str]:
     """Return the notes below the table: what was tested, the conclusion, and its limits."""
+    whole = [] if days is None else [_HISTORIES.format(days=days, epsilon=audit.claim.epsilon)]
     tested = f"P(S|t) - e^{audit.claim.epsilon:g} P(S|t'), at confidence {audit.confidence:g} for all rows at once"
-    return [f"Tested is {tested}. {_PAIRS}", conclusion(audit), *([_WORTH] if audit.holds else [])]
+    return [*whole, f"Tested is {tested}. {_PAIRS}", conclusion(audit), *([_WORTH] if audit.holds else [])]
 
 
+_HISTORIES = (
+    "A report here is all reports of one person on {days} days, whose value stays; together they claim epsilon "
+    "{epsilon:g}. That a value changes is no part of the claim."
+)
 _PAIRS = "The last row compares how often pairs of reports of one value agree with how often random pairs do."
 _WORTH = (
     "That is no proof. An audit sees the events it looks at, the values it compares, and what so many reports show; "
@@ -91,12 +96,19 @@ def given_away(audit: Audit, oracle: FrequencyOracle) -> str:
     return "What else its reports give away was not seen: what is declared says nothing about what violates it."
 
 
-def as_json(audit: Audit, label: Label = str, oracle: FrequencyOracle | None = None, command: str | None = None) -> str:
-    """Return an audit as JSON."""
+def as_json(
+    audit: Audit,
+    label: Label = str,
+    oracle: FrequencyOracle | None = None,
+    command: str | None = None,
+    days: int | None = None,
+) -> str:
+    """Return an audit as JSON; ``days`` is there where whole histories were audited."""
     return json.dumps(
         {
             "oracle": describe(oracle) if oracle else None,
             "command": command,
+            **({} if days is None else {"days": days}),
             "epsilon": audit.claim.epsilon,
             "eta": audit.claim.eta,
             "confidence": audit.confidence,

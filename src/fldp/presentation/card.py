@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from fldp.oracles.base.oracle import Following, Oracle
 from fldp.oracles.crowd import Shuffled
 from fldp.presentation.card_text import Section, mean_left, sections, title
 from fldp.presentation.plot import FAINT, INK, Axes, Figure, colour_of, figure, figures, literal, save
@@ -65,8 +66,17 @@ def facts(card: Card) -> dict[str, Json]:
         },
         "decoders": [_deal_facts(deal) for deal in card.deals],
         "crowd": None if card.crowd is None else crowd_facts(card.crowd),
+        **_following_facts(card.oracle),
         "words": {section.heading: list(section.lines) for section in sections(card)},
     }
+
+
+def _following_facts(oracle: Oracle) -> dict[str, Json]:
+    """Return what all reports give away together, where they follow a value that changes, and how a change shows."""
+    if not isinstance(oracle, Following):
+        return {}
+    names = ("epsilon_permanent", "lasting_epsilon", "change_visible")
+    return {"following": {name: float(getattr(oracle, name)) for name in names}}
 
 
 def crowd_facts(crowd: Shuffled) -> dict[str, Json]:

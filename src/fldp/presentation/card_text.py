@@ -5,14 +5,15 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from math import exp, expm1
 
 from fldp.oracles.base.analysis import analysis
-from fldp.oracles.base.oracle import lasting_epsilon
+from fldp.oracles.base.oracle import Following, lasting_epsilon
 from fldp.oracles.crowd import Shuffled, stands_out
 from fldp.privacy.notions import declared
 from fldp.privacy.privacy_card import LEVEL, MAX_REPEATS, Card, Deal
-from fldp.support.exact_numbers import share_text
+from fldp.support.exact_numbers import decimal, number_text, share_text
 
 _SCALES = ((10**12, " trillion"), (10**9, " billion"), (10**6, " million"))
 _ENOUGH_TRIALS = 500  # to speak of 99 of 100 cases
+_PERIODS = {"weekly": ("week", 52), "monthly": ("month", 12)}  # and how many of them a year has
 
 
 @dataclass(frozen=True)
@@ -161,16 +162,52 @@ def _times(gain: float, than: str = "") -> str:
 
 
 def _repeated(card: Card) -> tuple[str, ...]:
+    if card.survey is not None and card.survey.repeat in _PERIODS and not card.survey.keeps:
+        return _anew(card, _PERIODS[card.survey.repeat])
     if card.first:
         return ("Your device answers once and repeats that same answer, which tells nothing new.",)
-    lasting = lasting_epsilon(analysis(card.oracle).sent)
+    sent = analysis(card.oracle).sent
+    lasting = lasting_epsilon(sent)
+    if isinstance(sent, Following):
+        return (*_followed(sent), _fresh(card))
     if lasting == card.oracle.epsilon:
         return "Your device answers once and repeats that same answer, which tells nothing new.", _fresh(card)
+    often = card.survey.repeat if card.survey is not None and card.survey.keeps else "daily"
     return (
-        "Your device draws noise once and keeps it. Asked daily, it adds more noise for every report.",
+        f"Your device draws noise once and keeps it. Asked {often}, it adds more noise for every report.",
         f"All reports that are made of what it keeps, together, are at most {_ratio(lasting)} times as likely for one "
         f"answer as for another: epsilon {number(lasting)}, however many they are.",
         _fresh(card),
+    )
+
+
+def _followed(oracle: Following) -> tuple[str, ...]:
+    """Say what reports about a value that may change give away together, and what no epsilon covers."""
+    steady, lasting = oracle.epsilon_permanent, oracle.lasting_epsilon
+    return (
+        "Your device draws noise once, before you answer, and keeps it. Asked again, it adds more noise each time.",
+        f"If your answer stays the same, all reports together are at most {_ratio(steady)} times as likely for it as "
+        f"for another that stays: epsilon {number(steady)}, however many they are.",
+        f"If it changes, they are at most {_ratio(lasting)} times as likely as for other answers whose hashes change "
+        f"in the same pattern: epsilon {number(lasting)}, {1 << oracle.hash_bits} times {number(steady)}. Your device "
+        "is charged that, once.",
+        "That your answer changed, and when, is covered by no epsilon: however long somebody watches, a change can be "
+        f"seen with a probability of {percent(float(oracle.change_visible))}. A part of each report stays the same, so "
+        "your reports can be recognised as those of one device.",
+    )
+
+
+def _anew(card: Card, period: tuple[str, int]) -> tuple[str, ...]:
+    """Say what it means that a device draws again and again: the past is not forgotten."""
+    name, in_a_year = period
+    epsilon, share = card.oracle.epsilon, share_text(card.oracle.eta)
+    sum_of_year = number_text(in_a_year * decimal(epsilon))
+    return (
+        f"Your device draws a new answer each {name}, which costs epsilon {number(epsilon)} and eta {share} again; "
+        f"within a {name} it repeats the same one.",
+        f"The answers add up and are not forgotten: an answer that stays the same for {in_a_year} {name}s has given "
+        f"away epsilon {sum_of_year}. Your device stops at your limits.",
+        *(() if card.first else (_fresh(card),)),
     )
 
 

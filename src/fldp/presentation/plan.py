@@ -13,8 +13,8 @@ from fldp.estimation.expected_error import curve
 from fldp.estimation.planner import LEVEL, Plan, Row
 from fldp.estimation.power import people_needed, users_needed_anytime
 from fldp.estimation.string_planner import StringRow
+from fldp.oracles.base.oracle import lasting_epsilon
 from fldp.oracles.base.ticket_words import can_derive
-from fldp.oracles.base.treatment import treatment_of
 from fldp.oracles.exposure import exposure
 from fldp.presentation.card import crowd_facts
 from fldp.presentation.plot import INK, colour_of, figure, save
@@ -155,6 +155,7 @@ def as_json(plan: Plan, error: float | None, sought: Sought | None = None, *, an
         "epsilon": plan.epsilon,
         "eta": plan.eta,
         **plan.treatment.parameters,
+        **({} if plan.epsilon_permanent is None else {"epsilon_permanent": plan.epsilon_permanent}),
         "level": LEVEL,
         "reason": plan.reason,
         "rows": [_facts(plan, row) | needs(row) for row in plan.rows],
@@ -228,6 +229,7 @@ def _facts(plan: Plan, row: Row) -> dict[str, Json]:
         "eta": float(row.eta),
         "anonymity": row.anonymity,
         "plain_epsilon": row.plain_epsilon,
+        **({} if plan.epsilon_permanent is None else {"lasting_epsilon": lasting_epsilon(row.oracle)}),
         "exposure": exposure(row.oracle),
         "derives": can_derive(row.oracle),
         "crowd": None if crowd is None else crowd_facts(crowd),
@@ -251,9 +253,8 @@ def _needs(row: Row, error: float, *, anytime: bool = False) -> dict[str, Json]:
 
 
 def _curve(row: Row) -> list[tuple[float, float]]:
-    oracle = row.oracle
-    more = treatment_of(oracle)
-    return list(curve(oracle.name, oracle.domain_size, row.users, eta=oracle.eta, decoder=row.decoder, **more))
+    oracle, eta = row.oracle, row.oracle.eta
+    return list(curve(oracle.name, oracle.domain_size, row.users, eta=eta, decoder=row.decoder, **row.parameters))
 
 
 def _colour(row: Row) -> str:

@@ -38,6 +38,7 @@ COLOURS = {
     "hr": "#6b4f3a",
     "hrr": "#4fb3bf",
     "idue": "#1f4e79",
+    "lwr": "#6d7f2a",
     "olh": "#e07b39",
     "oue": "#3b6fb6",
     "pgr": "#d4a017",

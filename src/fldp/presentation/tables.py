@@ -271,6 +271,7 @@ def verification_facts(
         facts["enumerated"] = f"on {size} values, {coins}: the law of {whole:,} is too large"
     facts |= {
         "epsilon": verification.epsilon,
+        **{f"epsilon of {name}": epsilon for name, epsilon in verification.lasting.items()},
         "eta": str(verification.eta) if exactly else _share(verification.eta),
         "eta by mass": str(verification.eta_mass) if exactly else _share(verification.eta_mass),
         "kind": _kind(verification),

@@ -200,12 +200,24 @@ class Verification(Displayed):
     def holds(self) -> bool:
         """Whether the law keeps its promise, and the anonymity and the eta that the oracle declares."""
         least = self.oracle.anonymity if self.oracle else 1
-        return self.judgement.holds and self.anonymity >= least and self.keeps_eta
+        return self.judgement.holds and self.anonymity >= least and self.keeps_eta and self.keeps_lasting
 
     @property
     def keeps_eta(self) -> bool:
         """Whether any two values share what the oracle declares, by count and by mass; not every notion asks for it."""
         return self.oracle is None or min(self.eta, self.eta_mass) >= self.oracle.eta
+
+    @property
+    def lasting(self) -> dict[str, float]:
+        """The epsilon of all reports of a person together, rounded up, by kind of history; none where one is kept."""
+        ratios = analysis(self.oracle).lasting_ratios() if self.oracle else {}
+        return {name: log_upper(ratio) for name, (ratio, _) in ratios.items()}
+
+    @property
+    def keeps_lasting(self) -> bool:
+        """Whether all reports of a person together keep what the oracle declares."""
+        ratios = analysis(self.oracle).lasting_ratios() if self.oracle else {}
+        return all(ratio <= exp_lower(epsilon) for ratio, epsilon in ratios.values())
 
     @cached_property
     def _different(self) -> set[Profile]:

@@ -6,6 +6,7 @@ from functools import partial
 from fldp.errors import ParameterError
 from fldp.randomness.word_pool import SECURE, WordSource
 from fldp.responder.bit_responses import unary
+from fldp.responder.kept_responses import MAX_KEPT_BITS, lwr
 from fldp.responder.parity_responses import MAX_HASH_BITS, fhr, fhr_left, fwr, fwr_left, halving, hrr
 from fldp.responder.response import MAX_VALUES, Response
 from fldp.responder.set_responses import ss
@@ -24,6 +25,7 @@ _RESPONSES: dict[str, Callable[..., Response]] = {
     "fhr": fhr,
     "fwr": fwr,
     "hrr": hrr,
+    "lwr": lwr,
 }
 _OWN: dict[str, dict[str, Constraint]] = {
     "rr": {"domain_size": integer(2, 2)},
@@ -32,7 +34,9 @@ _OWN: dict[str, dict[str, Constraint]] = {
     "fhr": {"items": one_of("spread", "paper"), "allow_exposure": flag},
     "fwr": {"eta": halving, "hash_bits": optional(integer(1, MAX_HASH_BITS)), "allow_exposure": flag},
     "hrr": {"eta": halving, "hash_bits": integer(1, 1), "allow_exposure": flag},
+    "lwr": {"epsilon_permanent": positive, "hash_bits": integer(1, MAX_KEPT_BITS)},
 }
+_NEEDED = {"rr": {"epsilon"}, "lwr": {"epsilon", "domain_size", "epsilon_permanent"}}
 _LEFT: dict[str, Callable[..., int]] = {"fhr": fhr_left, "fwr": fwr_left}  # what reports with an exact part leave
 _UNUSED = ("allow_exposure",)  # decides whether there is an oracle, not what it does
 
@@ -75,7 +79,7 @@ def checked_response(name: object, parameters: Mapping[str, Json]) -> Response:
         )
     rules = {"epsilon": positive, "domain_size": integer(2, MAX_VALUES), **_OWN.get(name, {})}
     good = {key: _check(rules, name, key, value) for key, value in parameters.items()}
-    missing = {"epsilon", "domain_size"} - good.keys() - ({"domain_size"} if name == "rr" else set())
+    missing = _NEEDED.get(name, {"epsilon", "domain_size"}) - good.keys()
     if missing:
         raise ParameterError(f"{title_of(name)}: needs {' and '.join(sorted(missing))}")
     made = response(name, good)

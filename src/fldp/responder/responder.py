@@ -5,8 +5,10 @@ report. A call then draws a few words (``fldp.randomness.word_pool``) and compar
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from fldp.data.frame import BatchFrame
 from fldp.errors import DomainError, ParameterError, WireError
@@ -18,6 +20,7 @@ from fldp.support.exact_numbers import share_text
 from fldp.support.identifiers import VERSION
 from fldp.support.validation import fail, is_integer
 
+T = TypeVar("T")
 _SURVEY_FORMAT = "fldp-survey-1"
 
 
@@ -54,8 +57,13 @@ class Responder:
     **Every call draws anew and gives away epsilon once more.** Of an oracle with an eta below 1, some reports of one
     person tell the answer for certain. ``fldp.Participant`` answers once, stores that and repeats it.
 
-    A report is a number (RR, GRR, HR), a tuple of numbers (FHR, FWR, HRR, OLH; for SS the sorted set) or packed
+    A report is a number (RR, GRR, HR), a tuple of numbers (FHR, FWR, HRR, LWR, OLH; for SS the sorted set) or packed
     bits as bytes (SUE, OUE): what ``oracle.privatize`` would put into a row of ``Reports``.
+
+    An oracle that ``follows`` a value which changes (LWR) draws all reports of a person from bytes that the caller
+    stores: ``kept = responder.keep()`` once, before any answer, then ``responder.following(kept)`` is a responder of
+    that person. All its reports together give away what the oracle's ``lasting_epsilon`` says, and that an answer
+    changed may show.
 
     >>> import fldp
     >>> responder = Responder(fldp.GRR(epsilon=1.0, domain_size=5))
@@ -67,14 +75,15 @@ class Responder:
     (1, 3)
     """
 
-    __slots__ = ("_described", "_draw", "_frame", "_pack", "_size", "_values", "eta", "labels", "version")
+    __slots__ = ("_described", "_draw", "_frame", "_made", "_pack", "_size", "_values", "eta", "labels", "version")
 
     def __init__(self, question: "_Described | _Asked") -> None:
         asked, oracle = _parts(question)
         labels, version = (None, None) if asked is None else (asked.labels, asked.version)
-        if asked is not None:
-            _refuse_stages(asked.canonical)
-        self._set({"name": oracle.name, **oracle.parameters}, _own_response(oracle), labels, version)
+        fields = {} if asked is None else asked.canonical
+        _refuse_stages(fields)
+        made = _for_repeat(fields, _own_response(oracle))
+        self._set({"name": oracle.name, **oracle.parameters}, made, labels, version)
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Json], *, version: str | None = None) -> "Responder":
@@ -101,6 +110,7 @@ class Responder:
     def _set(
         self, described: dict[str, Json], made: Response, labels: Sequence[str] | None, version: str | None
     ) -> None:
+        self._made = made
         self._described, self._draw, self._pack, self._size = described, made.draw, made.pack, made.size
         self.eta: Fraction = made.eta
         self.labels = None if labels is None else tuple(labels)
@@ -114,6 +124,27 @@ class Responder:
     def epsilon(self) -> float:
         """The epsilon of every report; that of several reports of one person adds up."""
         return float(self._described["epsilon"])  # type: ignore[arg-type]
+
+    @property
+    def follows(self) -> bool:
+        """Whether reports follow a value that changes, from bytes that are kept."""
+        return self._made.keep is not None
+
+    def keep(self) -> bytes:
+        """Draw what one person keeps: store it before the first answer, never send it, never draw it again.
+
+        >>> responder = Responder.from_dict({"name": "lwr", "epsilon": 0.5, "domain_size": 9, "epsilon_permanent": 1.0})
+        >>> kept = responder.keep()
+        >>> mine = responder.following(kept)
+        >>> monday, tuesday = mine.encode(3), mine.encode(4)
+        """
+        return _kept_by(self._made.keep, self._described)()
+
+    def following(self, kept: bytes) -> "Responder":
+        """Return the responder of the person who keeps these bytes; each of its reports is a new one."""
+        mine = copy(self)
+        mine._draw = _kept_by(self._made.following, self._described)(kept)
+        return mine
 
     def __call__(self, answer: int | str) -> Report:
         """Return a new report of an answer: a label where there are labels, else a number."""
@@ -190,7 +221,7 @@ def _of_survey(
     size = {"domain_size": fields.get("domain_size") if labels is None else len(labels)}
     described = {**oracle, **({} if oracle.get("name") == "rr" else size)}
     parameters = {key: value for key, value in described.items() if key != "name"}
-    made = checked_response(described.get("name"), parameters)
+    made = _for_repeat(fields, checked_response(described.get("name"), parameters))
     if labels is not None and made.size != len(labels):
         raise fail("Responder", "the number of labels", str(made.size), len(labels))
     return described, made, labels, actual
@@ -204,5 +235,29 @@ def _refuse_stages(fields: Mapping[str, Json]) -> None:
         raise ParameterError("Responder: the survey must list its values; strings and searches are for Participant")
     if rules.get("derive"):
         raise ParameterError("Responder: the survey derives from tickets; answer it by Participant, with ticket=")
-    if rules.get("repeat") == "daily":
+
+
+def _for_repeat(fields: Mapping[str, Json], made: Response) -> Response:
+    """Have reports of a survey that is answered again and again drawn from what is kept alone."""
+    collect = fields.get("collect")
+    repeat = collect.get("repeat", "once") if isinstance(collect, Mapping) else "once"
+    if repeat != "once" and made.keep is not None:
+        return replace(made, draw=_needs_basis)
+    if repeat == "daily":
         raise ParameterError("Responder: the survey is answered daily from a stored response; answer it by Participant")
+    return made
+
+
+def _needs_basis(value: int) -> Report:
+    del value
+    raise ParameterError(
+        "Responder: the survey is answered again and again; keep() once, store that, and answer by following(kept)"
+    )
+
+
+def _kept_by(part: T | None, described: Mapping[str, Json]) -> T:
+    if part is None:
+        raise ParameterError(
+            f"Responder: nothing is kept of {title_of(str(described['name']))}; every report is drawn anew"
+        )
+    return part

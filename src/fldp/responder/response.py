@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fldp.randomness.coins import SymbolCoin
+from fldp.support.validation import MAX_LISTED
 
 Report = int | tuple[int, ...] | bytes
 
-MAX_VALUES = 2**31 - 1
+MAX_VALUES = MAX_LISTED
 WORD = (1 << 64) - 1
 _LONG = 1 << 66  # any word added to it has as many of Python's 30-bit digits
 
@@ -27,7 +28,8 @@ class Response:
     """What one report is: a symbol, the tuple of its fields, or packed bits as bytes.
 
     ``draw`` takes a value that was checked, in ``[0, size)``. ``pack`` writes a report as on the wire, where it has so
-    many ``bits``.
+    many ``bits``. Where reports are drawn from something that is kept, ``keep`` draws that, as bytes, and ``following``
+    returns what draws reports from it.
     """
 
     size: int
@@ -35,6 +37,8 @@ class Response:
     bits: int
     pack: Callable[[Report], bytes]
     eta: Fraction = Fraction(1)
+    keep: Callable[[], bytes] | None = None
+    following: Callable[[bytes], Callable[[int], Report]] | None = None
 
 
 def symbol_packer(count: int) -> Callable[[Report], bytes]:

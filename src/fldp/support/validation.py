@@ -20,6 +20,7 @@ from typing import Any, TypeGuard, TypeVar
 from fldp.errors import FldpError, ParameterError
 
 MAX_MISTAKES, MAX_SHOWN = 20, 80  # a stranger's input must not fill the screen
+MAX_LISTED = 2**31 - 1  # values of any list
 T = TypeVar("T")
 Constraint = Callable[[str, str, object], Any]
 Path = tuple[str, ...]

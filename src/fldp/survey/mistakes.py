@@ -36,12 +36,16 @@ def refuse(mistakes: MistakeList, source: str, text: str = "") -> None:
     Traceback (most recent call last):
     fldp.survey.mistakes.SurveyError: survey.toml: name is missing; line 2: oracle.epsilon must be positive, got -1
     """
-    if not mistakes:
-        return
+    if mistakes:
+        raise SurveyError(source, located(mistakes, text), mistakes.count)
+
+
+def located(mistakes: MistakeList, text: str) -> list[Mistake]:
+    """Return mistakes by their lines in a text, and last how many more there are."""
     lines = lines_of(text)
-    located = [Mistake(_line(lines, mistake.path), mistake.message) for mistake in mistakes.listed]
-    rest = [Mistake(None, message) for message in mistakes.messages[len(located) :]]
-    raise SurveyError(source, sorted(located, key=lambda mistake: mistake.line or 0) + rest, mistakes.count)
+    known = [Mistake(_line(lines, mistake.path), mistake.message) for mistake in mistakes.listed]
+    rest = [Mistake(None, message) for message in mistakes.messages[len(known) :]]
+    return sorted(known, key=lambda mistake: mistake.line or 0) + rest
 
 
 def lines_of(text: str) -> dict[Path, int]:
@@ -72,8 +76,8 @@ def _toml_lines(text: str) -> dict[Path, int]:
             place = sum(1 for known in lines if len(known) == 1 and known[0].startswith(f"{repeated[1]}["))
             table = (f"{repeated[1]}[{place}]",)
             lines.setdefault(table, number)
-        elif heading := re.match(r"\s*\[\s*([A-Za-z0-9_-]+)\s*\]", line):
-            table = (heading[1],)
+        elif heading := re.match(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]", line):
+            table = tuple(heading[1].split("."))
             lines.setdefault(table, number)
         elif key := re.match(r"""\s*["']?([A-Za-z0-9_-]+)["']?\s*=""", line):
             lines.setdefault((*table, key[1]), number)

@@ -16,6 +16,7 @@ from fldp.oracles.base.frequency_oracle import MAX_VALUES
 from fldp.oracles.base.oracle import Oracle, Refreshing
 from fldp.oracles.base.ticket_words import DERIVABLE, can_derive
 from fldp.oracles.base.treatment import Treatment
+from fldp.support.exact_numbers import share_text
 from fldp.support.identifiers import LANGUAGE, SURVEY_NAME
 from fldp.support.validation import Constraint, MistakeList, fail, integer, is_integer, one_of
 from fldp.support.web_origin import origin_of
@@ -34,7 +35,12 @@ COLLECT_DEFAULTS: dict[str, Any] = {
     "minimum": 100,
 }
 RELEASES = (1_000, 10**12)  # how many more reports it may take before those who read see them
-REPEATS = ("once", "daily")  # how often a person may answer; a survey names it only if it is not the first
+REPEATS = (
+    "once",
+    "daily",
+    "weekly",
+    "monthly",
+)  # how often a person may answer; a survey names it only if it is not the first
 FORMAT = "fldp-survey-1"
 MAX_LABEL, MAX_TEXT, MAX_LABELS = 200, 2000, 1_000_000
 _TEXTS = ("name", "question", "title", "description", "topic", "language")
@@ -72,6 +78,10 @@ def check_survey(fields: object, folder: Path | None) -> tuple[dict[str, Any], M
         oracle = _oracle(fields.get("oracle"), domain, mistakes, treatment)
     collect = _collect(fields.get("collect", {}), oracle, mistakes)
     _check_derive(collect, oracle, mistakes)
+    if "search" in fields and "repeat" in collect:
+        mistakes.add(
+            ("collect", "repeat"), "'once' in a search, which everybody answers in one round", collect["repeat"]
+        )
     arguments |= {"labels": labels, "oracle": oracle, "search": search, "collect": collect, "treatment": treatment}
     arguments |= {} if number is None else {"number": number}
     return arguments, mistakes
@@ -306,13 +316,26 @@ def _check_derive(collect: dict[str, Any], oracle: Oracle | None, mistakes: Mist
         mistakes.note(("collect", "derive"), f"collect.derive: the oracle must be {DERIVABLE}, got {oracle!r}")
 
 
+def keeps(oracle: Oracle) -> bool:
+    """Whether people store something of their first answer, which all of their reports are drawn from."""
+    return isinstance(oracle, Refreshing)
+
+
 def _repeat(value: Any, oracle: Oracle | None, mistakes: MistakeList) -> dict[str, Any]:
-    """Return the rule if it is not the default; only a permanent response may be reported again."""
+    """Return the rule if it is not the default; only a permanent response may be reported daily."""
     if value not in REPEATS:
-        mistakes.add(("collect", "repeat"), "'once' or 'daily'", value)
-    elif value == "daily" and oracle is not None and not isinstance(oracle, Refreshing):
-        mistakes.add(("collect", "repeat"), f"'once', since a report of {oracle.title} is repeated unchanged", value)
+        mistakes.add(("collect", "repeat"), "'once', 'daily', 'weekly' or 'monthly'", value)
+    elif value == "daily" and oracle is not None and not keeps(oracle):
+        rule = f"'once', 'weekly' or 'monthly', since {oracle.title} keeps nothing that a day's report could be made of"
+        mistakes.add(("collect", "repeat"), rule, value)
     return {} if value == REPEATS[0] else {"repeat": value}
+
+
+def check_plain(repeat: str, oracle: Oracle, mistakes: MistakeList) -> None:
+    """Refuse a new survey whose answers of many weeks or months would rule out all values but one."""
+    if repeat in ("weekly", "monthly") and oracle.eta != 1 and not keeps(oracle):
+        why = f"{oracle.title} has eta {share_text(oracle.eta)} in each of many draws, and etas multiply to nothing"
+        mistakes.add(("collect", "repeat"), f"'once' ({why}), or the oracle one of plain LDP", repeat)
 
 
 def _origins(owner: str, name: str, value: object) -> list[str]:

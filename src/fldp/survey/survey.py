@@ -32,7 +32,7 @@ from fldp.survey.parsing import check_fields, parse_fields, read_text
 from fldp.survey.question import Question
 from fldp.survey.questions import RecordQuestion, SurveyQuestion
 from fldp.survey.questions_table import described as pinned
-from fldp.survey.rules import COLLECT_DEFAULTS, FORMAT, STRINGS
+from fldp.survey.rules import COLLECT_DEFAULTS, FORMAT, REPEATS, STRINGS, check_plain, keeps
 from fldp.survey.search_table import described
 from fldp.survey.visible_text import check_labels_visible, check_texts
 from fldp.wire.description import describe
@@ -101,13 +101,14 @@ class Survey(Displayed):
         return cls(**check_fields(fields, source))
 
     def check_draft(self, source: str = "survey", text: str = "") -> None:
-        """Refuse texts that a new survey must not have: hidden characters, and labels that look alike."""
+        """Refuse what a new survey must not have: hidden characters, labels that look alike, etas of many weeks."""
         mistakes = MistakeList()
         texts = {key: getattr(self, key) for key in ("question", "title", "description")}
         check_texts({key: value for key, value in texts.items() if value is not None}, mistakes)
         if self.number is not None and self.number.unit is not None:
             check_texts({"unit": self.number.unit}, mistakes)
         check_labels_visible("labels", self.labels or (), mistakes)
+        check_plain(self.repeat, self.oracle, mistakes)
         for place, asked in enumerate(self.questions):
             check_texts({f"questions[{place}].question": asked.text}, mistakes)
             check_labels_visible(f"questions[{place}].labels", asked.labels or (), mistakes)
@@ -148,9 +149,19 @@ class Survey(Displayed):
         return canonical_json.identifier(self.canonical)
 
     @property
+    def repeat(self) -> str:
+        """How often a person may answer: once, daily, weekly or monthly."""
+        return str(self.collect.get("repeat", REPEATS[0]))
+
+    @property
     def daily(self) -> bool:
         """Whether a person may answer once a day, from the permanent response of the first time."""
-        return self.collect.get("repeat") == "daily"
+        return self.repeat == "daily"
+
+    @property
+    def keeps(self) -> bool:
+        """Whether all reports of a person are drawn from what is kept of the first time, and cost nothing more."""
+        return self.repeat != REPEATS[0] and keeps(self.oracle)
 
     @property
     def domain_size(self) -> int | None:

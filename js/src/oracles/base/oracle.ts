@@ -123,11 +123,17 @@ export abstract class Oracle {
   /** Where an answer is kept and reported anew: the epsilon of all reports together that are made of it. */
   declare readonly lastingEpsilon?: number;
 
+  /** Whether what is kept depends on no value, and reports follow a value that changes. */
+  readonly follows: boolean = false;
+
+  /** Where it does: how likely a change of the value can be seen at all, which no epsilon covers. */
+  declare readonly changeVisible?: number;
+
   /** Draw what is kept of a value, where reports of it may differ. It is never to be sent. */
   keep?(value: Value): Report;
 
-  /** Draw a report of what is kept. */
-  respond?(kept: Report): Report;
+  /** Draw a report of what is kept; where the oracle `follows`, of the value that its holder has now. */
+  respond?(kept: Report, value: Value): Report;
 
   /** Where values are records of several answers: the record of a person's answers to these questions. */
   answered?(questions: readonly AskedQuestion[], answers: Answers): Value;

@@ -4,19 +4,9 @@ import { quotient, respond, type SymbolCoin, symbolCoin } from "../../randomness
 import { expLower, ONE } from "../../randomness/exp_lower.js";
 import { MAX_HASH_BITS, MAX_MASKS } from "../../support/constants.js";
 import { fail } from "../../support/errors.js";
-import {
-  bitLength,
-  type Fields,
-  flag,
-  integer,
-  Oracle,
-  parity,
-  type Report,
-  settleExposure,
-  wordOf,
-} from "../base/oracle.js";
+import { bitLength, type Fields, flag, integer, Oracle, type Report, settleExposure, wordOf } from "../base/oracle.js";
 import { deriving } from "../base/ticket_words.js";
-import { leftBy, scatter } from "./fwr_items.js";
+import { leftBy, paritiesOf, scatter } from "./fwr_items.js";
 
 const HALVINGS: readonly unknown[] = Array.from({ length: MAX_MASKS + 1 }, (_, k) => 1 / (1 << k));
 const hashBits = integer(1, MAX_HASH_BITS);
@@ -102,11 +92,6 @@ export class FWR extends Oracle {
       return wrong & ((1 << this.#leaks) - 1) ? 0 : wrong ? less : 1;
     };
   }
-}
-
-/** Return the parities of an item under masks as the bits of a number. */
-function paritiesOf(item: number, masks: readonly number[]): number {
-  return masks.reduce((bits, mask, j) => bits | (parity(mask & item) << j), 0);
 }
 
 /** Hadamard randomized response: one parity under a public mask, through a coin. FWR with eta 1 and one hash bit. */

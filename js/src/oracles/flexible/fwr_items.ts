@@ -1,6 +1,6 @@
 /** Which point of `F_2^r` stands for which value of FWR: the same map as `fldp/oracles/flexible/fwr_items.py`, and its bias. */
 import { SCATTER_SEEDS } from "../../support/constants.js";
-import { bitLength } from "../base/oracle.js";
+import { bitLength, parity } from "../base/oracle.js";
 
 /** Return the map of values to items on a domain. */
 export function scatter(domainSize: number): (value: number) => number {
@@ -19,6 +19,11 @@ export function scatter(domainSize: number): (value: number) => number {
     }
     return item;
   };
+}
+
+/** Return the parities of an item under masks as the bits of a number. */
+export function paritiesOf(item: number, masks: readonly number[]): number {
+  return masks.reduce((bits, mask, j) => bits | (parity(mask & item) << j), 0);
 }
 
 /** Return the largest difference between the two sides of any hyperplane, where both have values. */

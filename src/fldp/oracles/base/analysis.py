@@ -35,6 +35,7 @@ from fldp.oracles.base.profile import Profile
 from fldp.oracles.base.revelations import ParityLeak, ReportPart
 from fldp.oracles.base.strategy import Strategy, Targets
 from fldp.oracles.base.string_oracle import Listed, StringOracle, listed
+from fldp.randomness.stream import Stream, Words
 from fldp.support.validation import integer
 
 AnyOracle = TypeVar("AnyOracle", bound=Oracle)
@@ -208,6 +209,23 @@ class Analysis(Generic[O_co]):
     def enumerates(self) -> bool:
         """Whether ``likelihoods`` enumerates the law, for want of a formula."""
         return type(self).likelihoods is Analysis.likelihoods
+
+    def lasting_ratios(self) -> dict[str, tuple[Fraction, float]]:
+        """Return the largest ratio of all reports of a person together, exactly, and the epsilon promised for it.
+
+        Each is named by the histories that it is about; none where people keep nothing but their report.
+        """
+        return {}
+
+    def kept(self, words: Words) -> bytes | None:
+        """Return what is kept of the words of a report where that depends on no value, as bytes; else None."""
+        del words
+        return None
+
+    def history(self, values: object, days: int, rng: Stream) -> Array | None:
+        """Return the reports of people who hold these values on so many days, a row each; None if they keep nothing."""
+        del values, days, rng
+        return None
 
     # ----------------------------------------------------------------------------------------- what it gives away
 
@@ -471,6 +489,13 @@ class ListedAnalysis(Analysis[Listed]):
 
     def likelihoods(self, data: Array) -> Floats:
         return self._strings.likelihoods_among(self.oracle.marks, data)
+
+    def lasting_ratios(self) -> dict[str, tuple[Fraction, float]]:
+        return self._strings.lasting_ratios()
+
+    def history(self, values: object, days: int, rng: Stream) -> Array | None:
+        texts = [self.oracle.candidates[value] for value in self.as_values(values)]
+        return self._strings.history(texts, days, rng)
 
     def profile(self, value: int = 0, other: int = 1) -> Profile | None:
         return self._strings.profile(self._mark(value), self._mark(other))

@@ -67,9 +67,52 @@ class Refreshing(Protocol):
         """Draw the reports of stored answers."""
 
 
+@runtime_checkable
+class Following(Protocol):
+    """An oracle whose reports follow a value that changes: people store a basis that depends on no value."""
+
+    follows: ClassVar[bool]
+
+    @property
+    def hash_bits(self) -> int:
+        """The base-2 logarithm of the number of symbols that an answer is kept for."""
+
+    @property
+    def epsilon_permanent(self) -> float:
+        """The epsilon of all reports of a value that does not change."""
+
+    @property
+    def lasting_epsilon(self) -> float:
+        """The epsilon of all reports of one basis together, as far as there is one."""
+
+    @property
+    def change_visible(self) -> Fraction:
+        """The probability that a change of value can be seen at all, which no epsilon covers."""
+
+
+def follows(oracle: "Oracle") -> bool:
+    """Return whether the reports of an oracle follow a value that changes.
+
+    >>> import fldp
+    >>> follows(fldp.LWR(0.5, 9, 1.0)), follows(fldp.GRR(0.5, 9))
+    (True, False)
+    """
+    return isinstance(oracle, Following) and oracle.follows
+
+
 def lasting_epsilon(oracle: "Oracle") -> float:
     """Return the epsilon of all reports of one stored answer together: where none is drawn anew, that of one."""
-    return oracle.lasting_epsilon if isinstance(oracle, Refreshing) else oracle.epsilon
+    return oracle.lasting_epsilon if isinstance(oracle, Refreshing | Following) else oracle.epsilon
+
+
+def steady_epsilon(oracle: "Oracle") -> float:
+    """Return the epsilon of all reports together of a person whose value does not change.
+
+    >>> import fldp
+    >>> steady_epsilon(fldp.LWR(0.5, 9, 1.0)), lasting_epsilon(fldp.LWR(0.5, 9, 1.0)), steady_epsilon(fldp.GRR(0.5, 9))
+    (1.0, 2.0, 0.5)
+    """
+    return oracle.epsilon_permanent if isinstance(oracle, Following) else lasting_epsilon(oracle)
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,18 @@ MAX_SCATTERED = 1 << 22  # values: anonymity is computed by a transform over all
 _MAX_CELLS = 1 << 20  # entries of a table of reports by values
 
 
+class Chances(Protocol):
+    """A coin among symbols, as far as estimates need one: how likely the true symbol and each other one are."""
+
+    @property
+    def p(self) -> Fraction: ...
+    @property
+    def q(self) -> Fraction: ...
+
+
 @dataclass(frozen=True, eq=False)
-class Parities:
-    """The mechanism of FWR: masks that everybody may know, and the parities of the item under them.
+class ParityReports:
+    """Reports of masks that everybody may know, and of the parities of the item under them.
 
     The first ``leaks`` parities are exact; the other ``bits`` form a symbol that goes through the coin. Where
     ``exposes``, a leak may hold for no value of the domain, which only trying all values shows.
@@ -40,7 +49,7 @@ class Parities:
     domain_size: int
     leaks: int
     bits: int
-    coin: SymbolCoin
+    coin: Chances
     exposes: bool = False
 
     @property
@@ -59,8 +68,9 @@ class Parities:
         return fwr_items.scatter(np.arange(self.domain_size), self.domain_size)
 
     @property
-    def words(self) -> int:
-        return (self.masks + 1) // 2 + 1
+    def mask_words(self) -> int:
+        """The number of words that the masks take."""
+        return (self.masks + 1) // 2
 
     @cached_property
     def report_format(self) -> ReportFormat:
@@ -75,23 +85,16 @@ class Parities:
             return np.array((*public, outcome), dtype)
 
         fields = (fwr_items.bits_of(self.domain_size), self.masks), (self.masks, 1)
-        return ReportFormat(dtype, fields, self._check, outcome, report, public_words=self.words - 1)
+        return ReportFormat(dtype, fields, self._check, outcome, report, public_words=self.mask_words)
 
     @cached_property
     def tally_format(self) -> TallyFormat:
         return TallyFormat((2 if self.leaks else 1, self.rows), self._adds_up)
 
-    def perturb(self, values: Values, words: Words, out: Array) -> None:
-        items = fwr_items.scatter(values, self.domain_size)
-        draw_parities.over(len(values))(
-            items, words.reshape(-1), self.masks, U64(self.leaks), U64(self.rows - 1),
-            U64(self.coin.keep), U64(self.coin.other), _numbers(out),
-        )  # fmt: skip
-
     def count(self, data: Array, state: NDArray[np.int64]) -> None:
         products = np.arange(1 << self.masks)
         offsets = np.where(products >> self.leaks, state.size - self.rows, 0).astype(np.uint64)
-        rows = _numbers(np.ascontiguousarray(data))
+        rows = numbers(np.ascontiguousarray(data))
         add_characters.compiled(
             rows, U64(self.masks), gray_code(self.masks), offsets, U64(self.rows - 1), state.reshape(-1)
         )
@@ -163,6 +166,24 @@ class Parities:
         odd = np.bitwise_count(data["bits"].astype(np.int64)[:, None] & chosen) & 1
         size = np.where(chosen >> self.leaks, float(self.coin.p - self.coin.q), 1.0)
         return positions, size * (1.0 - 2.0 * odd)
+
+
+@dataclass(frozen=True, eq=False)
+class Parities(ParityReports):
+    """The mechanism of FWR: such reports, each with masks of its own."""
+
+    coin: SymbolCoin
+
+    @property
+    def words(self) -> int:
+        return self.mask_words + 1
+
+    def perturb(self, values: Values, words: Words, out: Array) -> None:
+        items = fwr_items.scatter(values, self.domain_size)
+        draw_parities.over(len(values))(
+            items, words.reshape(-1), self.masks, U64(self.leaks), U64(self.rows - 1),
+            U64(self.coin.keep), U64(self.coin.other), numbers(out),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -306,6 +327,6 @@ def _only(owner: str, name: str, value: object) -> Any:
     raise fail(owner, name, "1; FWR has others", value)
 
 
-def _numbers(data: Array) -> Array:
+def numbers(data: Array) -> Array:
     """View contiguous records of one number type as a flat array."""
     return data.view(data.dtype["bits"])

@@ -21,6 +21,7 @@ from fldp.oracles.base.pair_noise import PairNoise
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Generator, Strategy, Targets
 from fldp.oracles.flexible.fwr import FWR, HRR
+from fldp.oracles.flexible.lwr import LWR
 from fldp.oracles.flexible.walsh import agreeing
 from fldp.oracles.flexible.walsh_analysis import WalshAnalysis, items_claims, signs_of, spanned, whole
 from fldp.randomness.stream import Stream
@@ -36,7 +37,7 @@ _DRAWS = 1 << 14  # draws of masks, where there are too many to enumerate
 class ParityStrategy(Strategy):
     """Masks under which all targets have the same parity, such as 0, and these parities."""
 
-    oracle: FWR | HRR
+    oracle: FWR | HRR | LWR
     targets: Targets
 
     @property
@@ -50,7 +51,7 @@ class ParityStrategy(Strategy):
     def _worth(self) -> tuple[float, float, float]:
         """What a report adds to an estimate: if it agrees in all parities, if in the leak, and always."""
         K, g, w = 1 << self.oracle.parities.leaks, 1 << self.oracle.parities.bits, self.oracle.estimator.noise.weight
-        sure = w / (float(self.oracle.coin.p) - 1 / g)
+        sure = w / (float(self.oracle.parities.coin.p) - 1 / g)
         return (sure, -sure / g, 0.0) if K == 1 else (sure, (1 - w) * K / (K - 1) - sure / g, -(1 - w) / (K - 1))
 
     def craft(self, count: int, generator: Generator) -> Array:
@@ -98,7 +99,7 @@ class ParityStrategy(Strategy):
         return score
 
 
-def _some_masks(oracle: FWR | HRR) -> NDArray[np.int64]:
+def _some_masks(oracle: FWR | HRR | LWR) -> NDArray[np.int64]:
     words = Stream(0).words(_DRAWS * oracle.parities.masks) % np.uint64(oracle.parities.rows)
     return words.astype(np.int64).reshape(_DRAWS, oracle.parities.masks)
 
@@ -109,7 +110,7 @@ def _codes(masks: NDArray[np.int64], items: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray((odd << np.arange(masks.shape[1])).sum(axis=2))
 
 
-def _masked(oracle: FWR | HRR, masks: NDArray[np.int64], bits: NDArray[np.int64]) -> Array:
+def _masked(oracle: FWR | HRR | LWR, masks: NDArray[np.int64], bits: NDArray[np.int64]) -> Array:
     data = np.empty(len(masks), oracle.report_format.dtype)
     for j in range(oracle.parities.masks):
         data[f"mask{j}"] = masks[:, j]
@@ -118,7 +119,7 @@ def _masked(oracle: FWR | HRR, masks: NDArray[np.int64], bits: NDArray[np.int64]
 
 
 @analyses(FWR, HRR)
-class FWRAnalysis(WalshAnalysis[FWR | HRR]):
+class FWRAnalysis(WalshAnalysis[FWR | HRR | LWR]):
     """Parities under masks."""
 
     @property
@@ -135,8 +136,8 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR]):
         K, g, p, q = (
             1 << self.oracle.parities.leaks,
             1 << self.oracle.parities.bits,
-            self.oracle.coin.p,
-            self.oracle.coin.q,
+            self.oracle.parities.coin.p,
+            self.oracle.parities.coin.q,
         )
         cells = self.oracle.parities.rows**self.oracle.parities.masks // (
             K * g
@@ -151,7 +152,7 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR]):
         """Without a leak, two items agree in the symbol under one choice of masks in ``g``."""
         share = Fraction(1, 1 << self.oracle.parities.bits)
         leaks = self.oracle.parities.leaks
-        return None if leaks else two_levels(self.oracle.coin.p / self.oracle.coin.q, share, share**2)
+        return None if leaks else two_levels(self.oracle.parities.coin.p / self.oracle.parities.coin.q, share, share**2)
 
     def law(self, value: int, public: Public = None) -> Law:
         if public is None:
@@ -159,7 +160,7 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR]):
         self.check_enumerable(value)
         item = int(self.oracle.parities.items[value])
         true = sum(((item & mask).bit_count() & 1) << j for j, mask in enumerate(public))
-        leaks, p, q = self.oracle.parities.leaks, self.oracle.coin.p, self.oracle.coin.q
+        leaks, p, q = self.oracle.parities.leaks, self.oracle.parities.coin.p, self.oracle.parities.coin.q
         leak = true & ((1 << leaks) - 1)
         return {
             symbol << leaks | leak: p if symbol == true >> leaks else q
@@ -189,7 +190,7 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR]):
 
     def agreement(self, data: Array, items: Array) -> Floats:
         """The symbol is the item's own with probability p, each other with q."""
-        parities, coin = self.oracle.parities, self.oracle.coin
+        parities, coin = self.oracle.parities, self.oracle.parities.coin
         own = agreeing(*parities.parities(data, parities.leaks, parities.masks), items)
         return np.where(own, 1.0, float(coin.q / coin.p))
 
@@ -208,7 +209,7 @@ class FWRAnalysis(WalshAnalysis[FWR | HRR]):
         full = whole(walsh_hadamard(tally.state[-1]) + K * leak, K * g)
         if K > 1:
             yield from items_claims("leak", leak, np.full(oracle.parities.rows, n), used, (1 / K, 1.0))
-        yield from items_claims("supports", full, leak, used, (1 / g, float(oracle.coin.p)))
+        yield from items_claims("supports", full, leak, used, (1 / g, float(oracle.parities.coin.p)))
 
     def honest_reports(self, data: Array) -> Iterator[Claim]:
         """Masks and XORs of two masks are uniform: each value, and each parity of its bits."""

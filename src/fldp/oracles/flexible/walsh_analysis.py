@@ -15,9 +15,10 @@ from fldp.oracles.base.revelations import ParityLeak
 from fldp.oracles.base.strategy import times
 from fldp.oracles.flexible.fhr import FHR
 from fldp.oracles.flexible.fwr import FWR, HRR
+from fldp.oracles.flexible.lwr import LWR
 from fldp.oracles.flexible.walsh import agreeing
 
-W_co = TypeVar("W_co", bound=FHR | FWR | HRR, covariant=True)
+W_co = TypeVar("W_co", bound=FHR | FWR | HRR | LWR, covariant=True)
 
 
 class WalshAnalysis(Analysis[W_co]):

@@ -21,6 +21,7 @@ from fldp.oracles.base.oracle import Law, Public
 from fldp.oracles.base.profile import Band, Profile
 from fldp.oracles.base.strategy import Targets, times
 from fldp.oracles.strings.rappor import RAPPOR
+from fldp.randomness.stream import Stream
 from fldp.support.validation import fail
 
 _MAX_PUBLICS = 64
@@ -86,6 +87,13 @@ class RAPPORAnalysis(StringAnalysis[RAPPOR]):
     def keep_law(self, value: int, public: Public) -> Law:
         """Return the exact law of the permanent response, given the cohort."""
         return self._law(value, public, self.oracle.coins.f / 2, 1 - self.oracle.coins.f / 2)
+
+    def lasting_ratios(self) -> dict[str, tuple[Fraction, float]]:
+        return {"all reports": (self.oracle.coins.lasting_ratio, self.oracle.epsilon_permanent)}
+
+    def history(self, values: object, days: int, rng: Stream) -> Array:
+        kept = self.oracle.keep(values, rng=rng)
+        return np.stack([self.oracle.respond(kept, rng=rng).data for _ in range(days)], axis=1)
 
     def _law(self, value: int, public: Public, zero: Fraction, one: Fraction) -> Law:
         self.check_enumerable(value)

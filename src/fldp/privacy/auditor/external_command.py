@@ -1,5 +1,7 @@
 """A command as a black box: called with a label and a count, it answers with one batch on standard output.
 
+For whole histories it is called with the number of days, too, and writes all reports of each person after each other.
+
 Its output is untrusted: it is read as a batch of exactly that many reports of the declared oracle, in pieces and within
 a time limit, and anything else is an error. There is no shell in between.
 """
@@ -16,7 +18,8 @@ from threading import Thread
 from time import monotonic
 from typing import IO, NoReturn
 
-from fldp.data.reports import Reports
+from fldp.data.reports import Array, Reports
+from fldp.data.values import Values
 from fldp.errors import FldpError, WireError
 from fldp.oracles.base.frequency_oracle import FrequencyOracle
 from fldp.support.validation import fail, positive
@@ -60,10 +63,22 @@ class Command:
 
     def __call__(self, values: Sequence[int]) -> Reports:
         """Return reports of as many people as there are values, all of which are the same."""
-        label, count = self._label(int(values[0])), len(values)
+        return self._run(self._label(int(values[0])), len(values), [str(len(values))])
+
+    def histories(self, days: int) -> Callable[[Values], Array]:
+        """Return what calls ``COMMAND LABEL COUNT DAYS``, and returns all reports of each person in a row."""
+
+        def ask(values: Values) -> Array:
+            count = len(values)
+            data = self._run(self._label(int(values[0])), count * days, [str(count), str(days)]).data
+            return data.reshape(count, days, *data.shape[1:])
+
+        return ask
+
+    def _run(self, label: str, count: int, numbers: Sequence[str]) -> Reports:
         try:
             process = subprocess.Popen(  # noqa: S603
-                [*self._words, label, str(count)],
+                [*self._words, label, *numbers],
                 bufsize=0,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

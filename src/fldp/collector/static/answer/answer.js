@@ -72,7 +72,7 @@ async function start() {
   const person = participant(survey);
   const before = await person.recall();
   const reason = refusal(survey);
-  if (before) await showReport(survey, person, before, null);
+  if (before && !(await person.isDue())) await showReport(survey, person, before, null);
   else if (reason) show(survey.question, notice("warn", element("p", {}, reason)));
   else await showQuestion(survey, person);
 }
@@ -130,6 +130,7 @@ async function showQuestion(survey, person) {
     survey.description ? element("p", {}, survey.description) : null,
     await limitNotice(survey),
     notice(isExposing(survey) ? "warn" : "", element("p", {}, isExposing(survey) ? words.exposing : words.protected)),
+    isFollowing(survey) ? notice("", element("p", {}, words.following)) : null,
     form,
     details(privacyCard(card(survey.oracle, words.card), told, words.card), versionLine(survey)),
   );
@@ -152,6 +153,13 @@ async function limitNotice(survey) {
   const reason = await limitOf(survey, isExposing(survey) ? { minAnonymity: 1 } : {});
   return reason && notice("warn", element("p", {}, words.tooMuch), element("p", { class: "small" }, `${reason}.`));
 }
+
+/**
+ * Whether the answer is asked for again on other days.
+ *
+ * @param {Survey} survey
+ */
+const isFollowing = ({ oracle, collect }) => oracle.follows && collect.repeat !== undefined;
 
 /** @param {Survey} survey */
 const isExposing = ({ oracle }) => oracle.anonymity < 2;
@@ -224,8 +232,10 @@ async function showReport(survey, person, answer, label) {
  * @param {Survey} survey
  * @param {Explanation} explanation
  */
-function fate({ collect }, { left }) {
+function fate(survey, { left }) {
   if (left === 1) return words.named;
+  if (isFollowing(survey)) return words.notKeptFollowing;
+  const { collect } = survey;
   return collect.repeat === "daily" ? words.notKeptDaily : words.notKept;
 }
 
@@ -264,9 +274,10 @@ function reportText({ oracle, collect }) {
  */
 function status(survey, { state }, label) {
   const isDaily = survey.collect.repeat === "daily";
-  if (state === "sent") return notice("", element("p", {}, isDaily ? words.doneToday : words.done));
+  const done = isFollowing(survey) ? `${words.doneForNow} ${words.following}` : isDaily ? words.doneToday : words.done;
+  if (state === "sent") return notice("", element("p", {}, done));
   if (state === "queued") return notice("warn", element("p", {}, words.queued));
-  const earlier = isDaily ? words.renewed : words.repeated;
+  const earlier = isFollowing(survey) ? words.drawnForNow : isDaily ? words.renewed : words.repeated;
   const reason = refusal(survey);
   return notice(
     reason ? "warn" : "",

@@ -4,6 +4,7 @@ import { stepsView } from "../create/steps.js";
 import { CollectorError, FldpError } from "../fldp.js";
 import { element, mainOf, notice, present } from "../shared/dom.js";
 import { isAdmin, keep, messageOf, Refused, token, Unreachable } from "../shared/session.js";
+import { appView } from "./app.js";
 import { surveyView } from "./survey.js";
 import { surveysView } from "./surveys.js";
 import { tokensView } from "./tokens.js";
@@ -103,6 +104,7 @@ const REASONS = {
 async function addressed() {
   const [, kind, name, version] = location.hash.split("/");
   if (kind === "survey" && name && version) return surveyView(name, version, tick);
+  if (kind === "app" && name) return appView(name);
   if (kind === "new" && isAdmin()) return name === "advanced" ? createView() : stepsView();
   if (kind === "tokens" && isAdmin()) return tokensView();
   return surveysView();

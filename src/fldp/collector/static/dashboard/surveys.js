@@ -2,6 +2,7 @@
 import { element } from "../shared/dom.js";
 import { count } from "../shared/format.js";
 import { get, isAdmin } from "../shared/session.js";
+import { metricOf } from "./app.js";
 
 /** @import { SurveyRow } from "../shared/replies.d.ts" */
 /** @import { View } from "./dashboard.js" */
@@ -33,8 +34,12 @@ export async function surveysView() {
     return line.node;
   }
 
+  const programs = element("p");
+
   /** @param {readonly SurveyRow[]} rows */
   function put(rows) {
+    programs.replaceChildren(...programLinks(rows));
+    programs.hidden = !programs.hasChildNodes();
     const nodes = rows.map(nodeOf);
     const isSame = nodes.length === body.children.length && nodes.every((node, place) => body.children[place] === node);
     if (!isSame) body.replaceChildren(...nodes);
@@ -44,7 +49,19 @@ export async function surveysView() {
 
   const refresh = async () => put(await get("v1/surveys"));
   await refresh();
-  return { heading: "Surveys", content: [none, table], refresh };
+  return { heading: "Surveys", content: [none, programs, table], refresh };
+}
+
+/**
+ * Make links to the pages of programs whose metrics are among the surveys.
+ *
+ * @param {readonly SurveyRow[]} rows
+ */
+function programLinks(rows) {
+  const apps = new Set(rows.flatMap((row) => metricOf(row)?.app ?? []));
+  return [...apps]
+    .sort()
+    .flatMap((app, place) => [place ? ", " : "Telemetry of programs: ", element("a", { href: `#/app/${app}` }, app)]);
 }
 
 const first = () => [" ", element("a", { href: "#/new" }, "Make the first one"), "."];

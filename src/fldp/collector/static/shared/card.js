@@ -87,8 +87,12 @@ function etaText(eta, isAtLeast, words) {
  * @param {UnequalOracle} oracle
  * @param {Words} words
  */
-function promiseText({ eta, epsilon, description, lastingEpsilon }, words) {
+function promiseText({ eta, epsilon, description, lastingEpsilon, changeVisible, settings }, words) {
   const text = numberText(epsilon, 6);
+  if (lastingEpsilon && changeVisible) {
+    const steady = numberText(Number(settings.epsilon_permanent), 6);
+    return words.promiseFollowing(text, steady, numberText(lastingEpsilon, 6), changeVisible.toFixed(2));
+  }
   if (lastingEpsilon) return words.promiseLasting(text, numberText(lastingEpsilon, 6));
   if (eta === 1) return `${text}-LDP`;
   if (eta > 0) return `(${text}, ${shareText(eta)})-FLDP`;

@@ -68,6 +68,10 @@ export const de = {
   notKept: "Sie wird nicht gesendet und nicht aufbewahrt.",
   notKeptDaily:
     "Sie wird nicht gesendet und nicht aufbewahrt. Was hier aufbewahrt wird, wurde einmal zufällig aus ihr gezogen; daraus werden die Berichte aller Tage gezogen.",
+  notKeptFollowing:
+    "Sie wird nicht gesendet und nicht aufbewahrt. Was hier aufbewahrt wird, wurde zufällig gezogen, bevor Sie geantwortet haben; jeder Bericht wird daraus und aus der Antwort des Tages gezogen.",
+  following:
+    "Sie können an einem anderen Tag noch einmal antworten, auch anders. Berichte verschiedener Tage verraten Ihre Antwort nicht; dass sie sich geändert hat, kann man sehen.",
   learned: "Was man daraus erfahren kann",
   drawn: "Er wurde einmal zufällig aus Ihrer Antwort gezogen: Zurückgehen würde ihn nicht ändern.",
   repeated:
@@ -77,6 +81,9 @@ export const de = {
   done: "Sie haben an dieser Umfrage teilgenommen. Ein weiterer Besuch sendet nichts mehr.",
   doneToday:
     "Sie haben heute an dieser Umfrage teilgenommen. An einem anderen Tag können Sie einen weiteren Bericht derselben Antwort senden.",
+  doneForNow: "Sie haben vorerst an dieser Umfrage teilgenommen.",
+  drawnForNow:
+    "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Es gibt jedes Mal, wenn Sie gefragt werden, nur einen.",
   queued: "Der Server ist nicht zu erreichen. Ihr Bericht bleibt hier und wird gesendet, sobald es geht.",
   send: "Diesen Bericht senden",
   sendAgain: "Jetzt noch einmal versuchen",
@@ -137,6 +144,9 @@ export const de = {
       "1 wäre gewöhnliche lokale Differential Privacy; das hier ist schwächer.",
     promiseLasting: (one, all) =>
       `${comma(one)}-LDP für einen Bericht, ${comma(all)}-LDP für alle, die aus einer Antwort gemacht werden, wie viele es auch sind`,
+    promiseFollowing: (one, steady, all, visible) =>
+      `${comma(one)}-LDP für einen Bericht, ${comma(steady)}-LDP für alle Berichte einer Antwort, die bleibt, Epsilon ${comma(all)} für Antworten, die sich nach einem Muster ändern. ` +
+      `Dass eine Antwort sich ändert, deckt kein Epsilon; es ist mit einer Wahrscheinlichkeit von ${comma(visible)} zu sehen`,
     promiseGroups: (epsilon, groups) =>
       `${comma(epsilon)}-LDP innerhalb von ${groups} Gruppen, nichts dazwischen (schwach)`,
     promiseSensitive: (epsilon, values) =>

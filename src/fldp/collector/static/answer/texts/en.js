@@ -57,6 +57,10 @@ export const en = {
   notKept: "It is not sent, and it is not kept.",
   notKeptDaily:
     "It is not sent, and it is not kept. What is kept here was drawn at random from it, once; the reports of all days are drawn from that.",
+  notKeptFollowing:
+    "It is not sent, and it is not kept. What is kept here was drawn at random before you answered; each day's report is drawn from that and from the answer of the day.",
+  following:
+    "You can answer again on another day, also differently. Reports of different days do not reveal your answer; that it changed may show.",
   learned: "What anybody can learn from it",
   drawn: "It was drawn at random from your answer, once: going back would not change it.",
   repeated: "This report was drawn before, on an earlier visit or in another tab. There is only ever one.",
@@ -65,6 +69,9 @@ export const en = {
   done: "You have answered this survey. Another visit sends nothing more.",
   doneToday:
     "You have answered this survey today. On another day you can send another report, made of the same answer.",
+  doneForNow: "You have answered this survey for now.",
+  drawnForNow:
+    "This report was drawn before, on an earlier visit or in another tab. There is one for each time that you are asked.",
   queued: "The collector cannot be reached. Your report is kept here, and sent as soon as it can be.",
   send: "Send this report",
   sendAgain: "Try again now",
@@ -139,6 +146,10 @@ export const en = {
     /** @type {(one: string, all: string) => string} */
     promiseLasting: (one, all) =>
       `${one}-LDP for one report, ${all}-LDP for all that are made of one answer, however many`,
+    /** @type {(one: string, steady: string, all: string, visible: string) => string} */
+    promiseFollowing: (one, steady, all, visible) =>
+      `${one}-LDP for one report, ${steady}-LDP for all reports of an answer that stays, epsilon ${all} for answers that change in one pattern. ` +
+      `That an answer changes is covered by no epsilon, and can be seen with a probability of ${visible}`,
     /** @type {(epsilon: string, groups: number) => string} */
     promiseGroups: (epsilon, groups) => `${epsilon}-LDP inside ${groups} groups, nothing between them (weak)`,
     /** @type {(epsilon: string, values: number) => string} */

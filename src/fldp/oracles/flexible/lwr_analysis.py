@@ -1,0 +1,103 @@
+"""The analysis of LWR: that of its single reports is FWR's; of all reports of a person, there is more to say."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fldp.data.reports import Array, Tally
+from fldp.numerics.walsh_hadamard import walsh_hadamard
+from fldp.oracles.base.analysis import analyses
+from fldp.oracles.base.claims import CellClaim, Claim, Scores
+from fldp.oracles.base.oracle import Law
+from fldp.oracles.flexible.fwr_analysis import FWRAnalysis
+from fldp.oracles.flexible.lwr import LWR, Bases
+from fldp.oracles.flexible.walsh_analysis import whole
+from fldp.randomness.stream import Stream, Words
+
+_SUPPORTS = "every value agrees with at least as many reports as the second coin gives by chance, at most as it keeps"
+
+
+@analyses(LWR)
+class LWRAnalysis(FWRAnalysis):
+    """Parities under masks, answered by what is kept."""
+
+    oracle: LWR
+
+    @property
+    def unprotected(self) -> str:
+        return (
+            f"All reports of a value that stays keep epsilon {self.oracle.epsilon_permanent:g}, of values that change "
+            f"in one pattern {self.oracle.lasting_epsilon:g}; that a value changes is covered by no epsilon, and shows "
+            f"with probability {float(self.oracle.change_visible):.2f}."
+        )
+
+    def thresholds(self) -> Iterator[tuple[int, int]]:
+        coins = self.oracle.coins
+        yield from ((value, coin.keep) for value, coin in enumerate((coins.first, coins.second)))
+
+    def keep_law(self) -> Law:
+        """Return the exact law of the answers that are kept, as tuples: those to all symbols, each on its own."""
+        first, every, one = self.oracle.coins.first, range(self.oracle.symbols), Fraction(1)
+        return {
+            answers: prod(
+                (first.p if answer == symbol else first.q for symbol, answer in enumerate(answers)), start=one
+            )
+            for answers in product(every, repeat=len(every))
+        }
+
+    def history_law(self, symbols: tuple[int, ...]) -> Law:
+        """Return the exact law of the reported symbols of a person whose value has these symbols, day after day."""
+        second, law = self.oracle.coins.second, dict[tuple[int, ...], Fraction]()
+        for answers, share in self.keep_law().items():
+            for told in product(range(self.oracle.symbols), repeat=len(symbols)):
+                days = zip(told, symbols, strict=True)
+                part = prod((second.p if seen == answers[s] else second.q for seen, s in days), start=share)
+                law[told] = law.get(told, Fraction(0)) + part
+        return law
+
+    def lasting_ratios(self) -> dict[str, tuple[Fraction, float]]:
+        """All reports depend on the answers that are kept: on one where the symbol stays, else on all of them."""
+        oracle, each = self.oracle, self.oracle.coins.first.p / self.oracle.coins.first.q
+        return {
+            "all reports of a value that stays": (each, oracle.epsilon_permanent),
+            "all reports of one pattern": (each**oracle.symbols, oracle.lasting_epsilon),
+        }
+
+    def kept(self, words: Words) -> bytes:
+        data = self.oracle.basis_format.empty(1)
+        self.oracle._keep(np.ascontiguousarray(words[: self.oracle.keep_words]), data)
+        return Bases(self.oracle, data).to_bytes()
+
+    def history(self, values: object, days: int, rng: Stream) -> Array:
+        held = self.as_values(values)
+        kept = self.oracle.keep(len(held), rng=rng)
+        return np.stack([self.oracle.respond(kept, held, rng=rng).data for _ in range(days)], axis=1)
+
+    def honest_tally(self, tally: Tally) -> Iterator[Claim]:
+        """Given what people keep, every report is a coin with p or q, even if the same people report every day."""
+        oracle, coin, n = self.oracle, self.oracle.coins.second, tally.n
+        g, rows = oracle.symbols, oracle.parities.rows
+        full = whole(walsh_hadamard(tally.state[-1]) + n, g)
+        low, high = float(coin.q), float(coin.p)
+        yield CellClaim("supports", _SUPPORTS, full, np.full(rows, n), low, high, "item {}".format)
+
+    def honest_reports(self, data: Array) -> Iterator[Claim]:
+        """Nothing: the masks of a person are the same in all reports, so they are not uniform."""
+        del data
+        yield from ()
+
+    def pairs(self, tally: Tally, data: Array | None, values: NDArray[np.int64]) -> Scores | None:
+        """None, for the same reason."""
+        del tally, data, values
+        return None
+
+    @property
+    def scores_pairs(self) -> bool:
+        return False
+
+    def blind(self) -> tuple[str, ...]:
+        return ("chosen masks: people keep theirs, so masks are not uniform where the same people report again",)

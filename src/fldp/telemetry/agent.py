@@ -1,0 +1,192 @@
+"""The agent: what runs inside a program. It records in memory, and does all else in the background.
+
+It never raises, never waits for the network, and loads what it needs when it needs it: a program that records pays for
+``sqlite3`` and ``tomllib``. Values lie in memory until a minute has passed or the program ends.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from typing import NamedTuple
+
+from fldp.telemetry import periods
+from fldp.telemetry.aggregates import Aggregate, add
+from fldp.telemetry.metrics import AppMetrics
+from fldp.telemetry.modes import Mode, state_folder
+from fldp.telemetry.periods import Clock
+from fldp.telemetry.state import DROPPED, PATIENCE, REFUSED, SENT, WAITING, State, StoredReport
+
+Notice = Callable[[str], object]
+_MINUTE, AGAIN = 60.0, timedelta(hours=1)  # how often it looks, and when a report is tried again
+DECLARED, _NOTICED = "metrics", "noticed"
+
+
+class Places(NamedTuple):
+    """Where a program keeps its state, and the person the ledger of all programs."""
+
+    state: str
+    ledger: str
+
+    @classmethod
+    def of(cls, app: str) -> "Places":
+        """Return the places on this machine."""
+        folder = state_folder()
+        return cls(os.path.join(folder, f"{app}.db"), os.path.join(os.path.dirname(folder), "answers.db"))
+
+
+class Agent:
+    """The telemetry of one program in one process. Each method may raise; the module around it does not."""
+
+    def __init__(
+        self,
+        metrics: AppMetrics,
+        mode: Mode,
+        places: Places,
+        *,
+        clock: Clock = periods.system,
+        notice: Notice | None = None,
+    ) -> None:
+        self.metrics, self.mode, self.state, self._places = metrics, mode, State(places.state), places
+        self._clock, self._notice = clock, notice
+        self._lock, self._held = threading.Lock(), dict[tuple[str, str], Aggregate]()
+        self._stop, self._drawn, self._idle = threading.Event(), threading.Event(), threading.Event()
+        self.trouble = ""
+
+    def record(self, name: str, value: object) -> bool:
+        """Add a value to the aggregate of its metric; return whether there is such a metric and value."""
+        metric = self.metrics.metrics.get(name)
+        label = None if metric is None else metric.label(value)
+        if metric is None or label is None:
+            return False
+        with self._lock:
+            add(metric, self._held.setdefault((self._current, name), {}), value, label)
+        return True
+
+    @property
+    def _current(self) -> str:
+        """The period of now."""
+        return periods.period_of(self._clock(), self.metrics.period)
+
+    def forget(self) -> None:
+        """Begin anew in a forked process: what lies in memory would be stored twice, and no thread came along."""
+        self._lock, self._held = threading.Lock(), {}
+        self._stop, self._drawn, self._idle = threading.Event(), threading.Event(), threading.Event()
+        self._drawn.set()
+        self._idle.set()
+
+    def save(self) -> None:
+        """Store what lies in memory, and that the program ran."""
+        with self._lock:
+            held, self._held = self._held, {}
+        with self.state.exclusive(durable=False) as rows:
+            rows.seen(self._current)
+            if rows.fact(DECLARED) != self.metrics.source:  # so that the person's commands need not find the file
+                rows.note(DECLARED, self.metrics.source)
+            for (period, name), aggregate in held.items():
+                rows.add(period, self.metrics.metrics[name], aggregate)
+
+    def work(self) -> None:
+        """End the periods that are over, and send what is due."""
+        self.end_periods()
+        self.send_due()
+
+    def end_periods(self) -> None:
+        """Store what lies in memory, and draw the report of a period that is over; nothing of it needs the network."""
+        if self._held:
+            self.save()
+        over, now = self.state.glance(self._current)[0], self._clock()
+        if over and self.mode.mode != "on":
+            self._forget_old()
+        elif self.mode.mode == "on" and (over or not os.path.exists(self._places.ledger)):
+            from fldp.telemetry.drawing import Ending
+
+            ending = Ending(self.metrics, self.state, self._places.ledger)
+            ending.open_ledger(now)
+            ending.run(now, self.mode.since)
+
+    def send_due(self) -> None:
+        """Send the reports whose time has come."""
+        if self.mode.mode == "on" and self.state.glance(self._current)[1]:
+            for report in self._due():
+                self._send(report)
+
+    def _forget_old(self) -> None:
+        """In mode local, keep this period and the one before."""
+        last = periods.before(self._clock(), self.metrics.period)
+        with self.state.exclusive() as rows:
+            for period, _ in rows.open_periods():
+                if period < last:
+                    rows.finish(period, "telemetry was local: nothing is reported")
+
+    def _due(self) -> list[StoredReport]:
+        """Return the reports to be sent now; those that waited for more than one period are dropped."""
+        now, oldest = self._clock(), periods.before(self._clock(), self.metrics.period, 2)
+        with self.state.exclusive() as rows:
+            waiting = [report for report in rows.reports() if report.state == WAITING]
+            for report in waiting:
+                if report.period < oldest:
+                    rows.tried(report.number, DROPPED, periods.text(now), "it could not be sent within a period")
+        return [report for report in waiting if report.period >= oldest and report.due <= periods.text(now)]
+
+    def _send(self, report: StoredReport) -> None:
+        from fldp.telemetry import sending
+
+        self._tell()
+        state, said = WAITING, ""
+        try:
+            reply = sending.send(self.metrics, report)
+            sent = reply.confirms("accepted")
+            state = SENT if sent else REFUSED if reply.refuses else WAITING
+            said = "" if sent else f"the collector answers {reply.status}"
+        except (OSError, ValueError) as error:
+            said = f"not reached: {type(error).__name__}"
+        except Exception as error:  # what encrypts for a relay is missing, or refuses what the relay brought
+            said = f"not sent: {type(error).__name__}"
+        now = self._clock()
+        with self.state.exclusive() as rows:
+            rows.tried(report.number, state, periods.text(now), said)
+            if state == WAITING:
+                rows.postpone(report.number, periods.text(now + AGAIN))
+
+    def _tell(self) -> None:
+        """Give the notice once, before the first report ever is sent; where that fails, nothing is sent."""
+        if self._notice is None:
+            return
+        with self.state.exclusive() as rows:
+            told = rows.fact(_NOTICED)
+        if not told:
+            from fldp.telemetry.view import text_of, view_data
+
+            self._notice(text_of(view_data(self.metrics, self.mode, self._places, self._clock())))
+            with self.state.exclusive() as rows:
+                rows.note(_NOTICED, periods.text(self._clock()))
+
+    def start(self) -> None:
+        """Work in the background from now on."""
+        threading.Thread(target=self._run, name="fldp-telemetry", daemon=True).start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self.attempt(self.end_periods)
+            self._drawn.set()
+            self.attempt(self.send_due)
+            self._idle.set()
+            self._stop.wait(_MINUTE)
+
+    def attempt(self, action: Callable[[], object]) -> None:
+        """Do something, and remember an error instead of raising it."""
+        try:
+            action()
+        except Exception as error:
+            self.trouble = f"{type(error).__name__}: {error}"
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the background has done its work once, for some seconds at most; return whether it has."""
+        return self._idle.wait(seconds)
+
+    def end(self) -> None:
+        """Store what lies in memory, and let a report be drawn to its end; nobody waits for what is on its way."""
+        self._stop.set()
+        self._drawn.wait(PATIENCE)
+        self.attempt(self.save)

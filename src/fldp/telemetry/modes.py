@@ -1,0 +1,126 @@
+"""Modes: whether a program collects and sends, who decided that, and where its files are.
+
+Strongest first: ``FLDP_TELEMETRY``; ``DO_NOT_TRACK`` and the marks of continuous integration, which mean off; the
+person's choice for this program, then for all; the program's default.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fldp.telemetry.metrics import MODES
+
+VARIABLE, DO_NOT_TRACK = "FLDP_TELEMETRY", "DO_NOT_TRACK"
+CI = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION")
+_NOT_SET = ("", "0", "false")
+
+
+class Mode(NamedTuple):
+    """A mode, why it is that one, and the UTC day from which the person wants reports to be sent."""
+
+    mode: str
+    reason: str
+    since: str = ""
+
+
+def mode_of(app: str, default: str, variables: Mapping[str, str] | None = None) -> Mode:
+    """Return the mode of a program.
+
+    >>> mode_of("paint", "local", {"CI": "true"})
+    Mode(mode='off', reason='CI is set: nobody is at this machine', since='')
+    """
+    variables = os.environ if variables is None else variables
+    return (
+        by_variables(variables) or _by_choice(app, choices(variables)) or Mode(default, f"the default of {app}")
+        if default in MODES
+        else Mode("off", f"the default of {app} is no mode; fldp telemetry lint says more")
+    )
+
+
+def by_variables(variables: Mapping[str, str]) -> Mode | None:
+    """Return the mode that the environment decides on, if it does."""
+    said = variables.get(VARIABLE, "")
+    if said:
+        if said in MODES:
+            return Mode(said, f"{VARIABLE} is {said}")
+        return Mode("off", f"{VARIABLE} is set, but not to one of {', '.join(MODES)}")
+    if variables.get(DO_NOT_TRACK, "").lower() not in _NOT_SET:
+        return Mode("off", f"{DO_NOT_TRACK} is set")
+    for name in CI:
+        if variables.get(name, "").lower() not in _NOT_SET:
+            return Mode("off", f"{name} is set: nobody is at this machine")
+    return None
+
+
+def _by_choice(app: str, chosen: Mapping[str, Any]) -> Mode | None:
+    apps = chosen.get("app", {})
+    for table, where in ((apps.get(app, {}), app), (chosen, "all programs")):
+        mode = table.get("mode")
+        if mode is not None:
+            if mode in MODES:
+                return Mode(mode, f"chosen for {where} by fldp telemetry {mode}", str(table.get("since", "")))
+            return Mode("off", "telemetry.toml says a mode that there is not; fldp telemetry on, local or off mends it")
+    return None
+
+
+def choices(variables: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return what the person chose; a file that cannot be read means off."""
+    path = choices_path(variables)
+    if not os.path.exists(path):
+        return {}
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            chosen = tomllib.load(file)
+        apps = chosen.get("app", {})
+        if isinstance(apps, dict) and all(isinstance(table, dict) for table in apps.values()):
+            return chosen
+    except (OSError, ValueError):
+        pass
+    return {"mode": "unreadable"}
+
+
+def choose(mode: str, app: str | None, day: str, variables: Mapping[str, str] | None = None) -> str:
+    """Store the person's choice for one program, or for all, which replaces those for single ones; return the file."""
+    from pathlib import Path
+
+    from fldp.support.atomic_files import whole_file
+
+    variables = os.environ if variables is None else variables
+    chosen = dict(choices(variables))
+    kept = {} if chosen.get("mode") == "unreadable" else chosen
+    before = kept if app is None else kept.get("app", {}).get(app, {})
+    since = before.get("since", day) if before.get("mode") == mode else day  # said again, it counts from the first time
+    if app is None:
+        kept = {"mode": mode, "since": since}
+    else:
+        kept["app"] = {**kept.get("app", {}), app: {"mode": mode, "since": since}}
+    path = Path(choices_path(variables))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as hidden:
+        hidden.write_text(_toml(kept))
+    return str(path)
+
+
+def _toml(chosen: Mapping[str, Any]) -> str:
+    lines = [f'{key} = "{chosen[key]}"' for key in ("mode", "since") if key in chosen]
+    for name, table in chosen.get("app", {}).items():
+        lines += ["", f'[app."{name}"]', *(f'{key} = "{value}"' for key, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def choices_path(variables: Mapping[str, str]) -> str:
+    """Return where the person's choice is kept."""
+    return os.path.join(_folder(variables, "XDG_CONFIG_HOME", ".config"), "fldp", "telemetry.toml")
+
+
+def state_folder(variables: Mapping[str, str] | None = None) -> str:
+    """Return the folder of all that telemetry stores on this machine."""
+    variables = os.environ if variables is None else variables
+    return os.path.join(_folder(variables, "XDG_STATE_HOME", ".local/state"), "fldp", "telemetry")
+
+
+def _folder(variables: Mapping[str, str], name: str, otherwise: str) -> str:
+    given = variables.get(name, "")
+    return given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), otherwise)

@@ -1,0 +1,137 @@
+"""The person's commands: ``fldp telemetry``, or ``python -m fldp.telemetry`` where a program brings fldp along."""
+
+import json
+import os
+from typing import Annotated, Any
+
+import typer
+
+from fldp.errors import FldpError
+
+commands = typer.Typer(
+    help="Decide on telemetry, and see all of it; declare, publish and rehearse it.", no_args_is_help=True
+)
+App = Annotated[str | None, typer.Option("--app", help="One program; by default all of them.")]
+OneApp = Annotated[str | None, typer.Option("--app", help="The program, where there are several.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _choose(mode: str, app: str | None) -> None:
+    from fldp.support.identifiers import SURVEY_NAME
+    from fldp.telemetry import modes, periods
+    from fldp.telemetry.installed import installed
+
+    if app is not None:
+        SURVEY_NAME("telemetry", "--app", app)
+    path = modes.choose(mode, app, f"{periods.system():%Y-%m-%d}")
+    if mode == "off":
+        for program in installed():
+            if app in (None, program.app):
+                program.forget_aggregates()
+    typer.echo(f"telemetry is {mode} for {app or 'all programs'}, as {path} says")
+    stronger = modes.by_variables(os.environ)
+    if stronger is not None:
+        typer.echo(f"in this shell something stronger decides: {stronger.reason}")
+
+
+@commands.command()
+def on(app: App = None) -> None:
+    """Send reports, from the next period on that begins from now."""
+    _choose("on", app)
+
+
+@commands.command()
+def local(app: App = None) -> None:
+    """Keep aggregates on this machine, to look at; send nothing."""
+    _choose("local", app)
+
+
+@commands.command()
+def off(app: App = None) -> None:
+    """Store nothing, send nothing, and delete the aggregates. Nobody is told."""
+    _choose("off", app)
+
+
+@commands.command()
+def env(app: App = None, as_json: AsJson = False) -> None:
+    """Say which mode each program is in and why, and where its files are."""
+    from fldp.telemetry.installed import installed
+
+    found = [program.environment() for program in installed(app)]
+    if as_json:
+        typer.echo(json.dumps(found, indent=1))
+        return
+    for each in found:
+        typer.echo(f"{each['app']}: {each['mode']} ({each['reason']})")
+        for name in ("state", "ledger"):
+            typer.echo(f"  {name}: {each[name]['path']}, last changed {each[name]['changed'] or 'never'}")
+    if not found:
+        typer.echo("no program keeps telemetry on this machine")
+
+
+@commands.command()
+def view(
+    app: OneApp = None,
+    as_text: Annotated[bool, typer.Option("--text", help="Print it.")] = False,
+    as_json: AsJson = False,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Show every report ever sent and what it gave away, this period's values, and what would be sent."""
+    from fldp.telemetry.installed import one_installed
+
+    program = one_installed(app)
+    if as_text:
+        from fldp.telemetry.view import text_of
+
+        typer.echo(text_of(program.view()))
+        return
+    from fldp.telemetry.says import explained
+
+    if as_json:
+        typer.echo(json.dumps(explained(program.metrics, program.view()), indent=1))
+        return
+    _serve(lambda: explained(program.metrics, program.view()), browser)
+
+
+def _serve(data: Any, browser: bool) -> None:
+    import webbrowser
+
+    from fldp.telemetry.page import PageServer
+
+    with PageServer(data) as server:
+        typer.echo(f"on this machine only, until Ctrl-C: {server.url}")
+        if browser:
+            webbrowser.open(server.url)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            typer.echo("")
+
+
+@commands.command()
+def clean(app: App = None) -> None:
+    """Delete aggregates and reports on this machine. The ledger stays: what was given away stays given away."""
+    from fldp.telemetry.installed import installed
+
+    for program in installed(app):
+        program.clean()
+        typer.echo(f"{program.app}: aggregates and reports are deleted")
+
+
+def main() -> None:
+    """Run the person's commands; an error is one line and exit code 2."""
+    import sys
+
+    try:
+        sys.exit(commands(prog_name="python -m fldp.telemetry", standalone_mode=False))
+    except FldpError as error:
+        line = str(error)
+    except KeyboardInterrupt:
+        line = "interrupted"
+    except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            sys.exit(0)
+        told = getattr(error, "format_message", None)  # what typer says of bad use
+        line = told() if told else f"{type(error).__name__}: {error}"
+    typer.echo(f"fldp: {line}", err=True)
+    sys.exit(2)

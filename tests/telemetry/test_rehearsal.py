@@ -1,0 +1,214 @@
+"""The whole way: metrics at a real collector, simulated installs, estimates; and the tutorial as it stands."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fldp.client import Client
+from fldp.errors import ParameterError
+from fldp.telemetry.metrics import read_metrics
+from fldp.telemetry.periods import system
+from fldp.telemetry.publishing import publish
+from fldp.telemetry.rehearsal import chart, rehearse
+from support.serving import collector, running
+from support.telemetry import at, declared, install, lived, only, quick_folder, reports
+
+ROOT = Path(__file__).parents[2]
+WORDY = ROOT / "examples" / "wordy"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with collector(tmp_path_factory.mktemp("telemetry") / "data") as (url, token), Client(url, token) as client:
+        yield client, url
+
+
+def test_a_rehearsal_finds_what_installs_have(served):
+    """The intervals hold for all values at once, and fail by chance in 5 of 100 runs, since noise is the operating
+    system's. So one miss of 10 is allowed: two happen less than once in 400 runs."""
+    client, url = served
+    metrics = declared(app="tried")
+    rare = metrics.metrics["sync"]._replace(name="rare", weight=1)
+    metrics = metrics._replace(metrics={"startup": metrics.metrics["startup"]._replace(weight=19), "rare": rare})
+    with quick_folder() as folder:
+        outcomes = rehearse(
+            metrics, client, url, installs=65, count=2, seed=5, folder=folder / "installs", say=lambda line: None
+        )
+    startup, few = outcomes
+    assert sum(int(each.truth.sum()) for each in outcomes) == 130
+    assert startup.estimate.n == startup.truth.sum()
+    assert startup.inside >= len(startup.truth) - 1
+    lines = list(chart(startup))
+    assert lines[0].startswith("startup: ")
+    assert all("|" in line for line in lines[1:])
+    assert few.estimate is None
+    assert "too few for a collector" in "".join(chart(few))
+
+
+def test_a_wrong_truth_is_noticed(served):
+    """The check has power: reports of one label, held against another, are far outside."""
+    client, url = served
+    metrics = only("startup", collector=url, app="broken")
+    publish(metrics, client, "2026-01-01")
+    with quick_folder() as folder:
+        for number in range(120):
+            (folder / str(number)).mkdir()
+            lived(folder / str(number), metrics, {"startup": 1e6})
+            install(folder / str(number), metrics, at("2026-02-20")).send_due()
+    from fldp.telemetry.publishing import survey_of
+
+    metric = metrics.metrics["startup"]
+    ends = client.estimate(survey_of(metrics, metric)).interval(0.95, simultaneous=True)
+    truth = np.zeros(len(metric.labels))
+    truth[0] = 120
+    assert not ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).all()
+
+
+def test_publishing_twice_changes_nothing_and_what_is_gone_is_closed(served):
+    client, url = served
+    metrics = declared(app="draw", collector=url)
+    assert {each.what for each in publish(metrics, client, "2026-11-16")} == {"created"}
+    assert {each.what for each in publish(metrics, client, "2026-11-16")} == {"there already"}
+    fewer = metrics._replace(metrics={"sync": metrics.metrics["sync"]})
+    done = publish(fewer, client, "2026-11-16")
+    assert sorted((each.name, each.what) for each in done) == [
+        ("draw-startup", "closed"), ("draw-sync", "there already"), ("draw-theme", "closed"),
+    ]  # fmt: skip
+    states = {row["name"]: row["state"] for row in client.surveys() if row["name"].startswith("draw-")}
+    assert states == {"draw-startup": "closed", "draw-sync": "open", "draw-theme": "closed"}
+
+
+def test_values_that_changed_are_not_published(served):
+    client, url = served
+    metrics = declared(app="change", collector=url)
+    publish(metrics, client, "2026-11-16")
+    theme = metrics.metrics["theme"]._replace(values=("light", "dark"))
+    with pytest.raises(ParameterError, match="give the metric a new name"):
+        publish(metrics._replace(metrics={**metrics.metrics, "theme": theme}), client, "2026-11-16")
+    states = {row["state"] for row in client.surveys() if row["name"].startswith("change-")}
+    assert states == {"open"}
+
+
+def commands_of(text):
+    """The files and commands of the tutorial, in their order, as one script."""
+    part = text.partition("## Tutorial")[2].partition("\n## ")[0]
+    lines = ["set -euo pipefail", f"PATH={Path(sys.executable).parent}:$PATH"]
+    for language, block in re.findall(r"^```(sh|toml|python)\n(.*?)^```", part, re.MULTILINE | re.DOTALL):
+        if language == "sh":
+            for line in block.splitlines():
+                lines += [f"echo {shlex.quote('$ ' + line)}", line]
+        else:
+            lines += [f"cat > {block.split()[1]} <<'END'", block.rstrip(), "END"]
+    return "\n".join(lines)
+
+
+@pytest.mark.long
+def test_the_tutorial_arrives(tmp_path):
+    soon = f"{system() + timedelta(days=200):%Y-%m-%d}"
+    script = commands_of((ROOT / "docs" / "telemetry.md").read_text()).replace("2027-06-30", soon)
+    names = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=names, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "no mistakes, 1 warnings" in done.stdout
+    assert "hello, local" in done.stdout
+    assert "hello, on" in done.stdout
+    assert re.search(r"theme: \d+ reports of LWR", done.stdout)
+    inside, every = map(int, re.search(r"(\d+) of (\d+) true shares lie inside", done.stdout).groups())
+    assert every == 17
+    assert inside >= every - 1
+
+
+def test_the_sample_program_runs_and_its_report_arrives(served, tmp_path):
+    client, url = served
+    text = (WORDY / "metrics.toml").read_text().replace("https://collector.example", url)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("relay")).replace('"local"', '"on"')
+    text = text[: text.index("[metric.recursive]")].replace("2027-06-30", "2999-01-01")
+    app = tmp_path / "app"
+    app.mkdir()
+    (app / "metrics.toml").write_text(text.replace('"wordy"', '"wordy2"'))
+    (app / "wordy.py").write_text((WORDY / "wordy.py").read_text())
+    metrics = read_metrics(str(app / "metrics.toml"))
+    publish(metrics, client, "2026-11-16")
+    before = system().replace(day=1) - timedelta(days=40)
+    state = tmp_path / "state" / "fldp" / "telemetry"
+    state.mkdir(parents=True)
+    birth = install(state, metrics, before)
+    birth.state.path, birth._places = (
+        str(state / "wordy2.db"),
+        birth._places._replace(state=str(state / "wordy2.db"), ledger=str(state.parent / "answers.db")),
+    )
+    birth.end_periods()
+    last = system().replace(day=1) - timedelta(days=1)
+    birth._clock = lambda: last
+    birth.record("format", "json")
+    birth.end_periods()
+
+    def run():
+        names = {
+            "XDG_STATE_HOME": str(tmp_path / "state"),
+            "XDG_CONFIG_HOME": str(tmp_path),
+            "PATH": os.environ["PATH"],
+        }
+        line = [sys.executable, str(app / "wordy.py"), "--format", "csv", str(app / "wordy.py")]
+        return subprocess.run(line, env=names, capture_output=True, text=True, check=True, cwd=tmp_path)
+
+    done = run()
+    assert done.stderr == ""
+    assert done.stdout.startswith("file,words\n")
+    [report] = [each for each in reports(birth) if each.period == f"{last:%Y-%m}"]
+    assert report.metric == "format"
+    with birth.state.exclusive() as rows:
+        rows._execute("UPDATE reports SET due = ''")
+    run()  # it is short: the report may leave with it, or with one that lives longer
+    birth._clock = system
+    birth.send_due()
+    row = next(row for row in client.surveys() if row["name"] == "wordy2-format")
+    assert row["n"] == len(reports(birth))
+    assert row["version"] == report.version
+
+
+def test_reports_go_through_a_real_relay(tmp_path):
+    from support.collector_server import Server
+    from support.ports import free_port
+
+    server = Server(tmp_path, ohttp="true")
+    try:
+        port = free_port()
+        line = [
+            sys.executable,
+            "-m",
+            "fldp",
+            "relay",
+            "--to",
+            server.url,
+            "--port",
+            str(port),
+            "--hold",
+            "0",
+            "--rate",
+            "0",
+        ]
+        with running(line, stdout=subprocess.PIPE, text=True) as process, quick_folder() as folder:
+            assert "relaying to" in process.stdout.readline()
+            metrics = only("sync", collector=server.url, relay=f"http://127.0.0.1:{port}")
+            with Client(server.url, server.token) as client:
+                publish(metrics, client, "2026-01-01")
+                lived(folder, metrics, {"sync": True})
+                agent = install(folder, metrics, at("2026-02-20"))
+                agent.send_due()
+                assert [report.state for report in reports(agent)] == ["sent"], reports(agent)
+                assert [row["n"] for row in client.surveys()] == [1]
+                direct = install(folder, metrics._replace(relay=""), at("2026-02-20"))
+                with direct.state.exclusive() as rows:
+                    rows._execute("UPDATE reports SET state = 'waiting'")
+                direct.send_due()  # the survey takes nothing that comes directly
+                assert [report.said for report in reports(direct)] == ["the collector answers 403"]
+    finally:
+        server.stop()

@@ -1,0 +1,188 @@
+"""The commands about telemetry, and the page that a person sees."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+
+from fldp.telemetry.page import PageServer, page
+from fldp.telemetry.says import explained
+from fldp.telemetry.view import given_away, text_of, view_data
+from support.commands import run_here
+from support.telemetry import ON, at, declared, install, lived, only, quick_folder
+
+TOML = """format = "fldp-metrics-1"
+app = "paint"
+collector = "https://collector.example"
+epsilon = 1.0
+
+[metric.sync]
+kind = "flag"
+why = "to know"
+owner = "a@b.example"
+expires = 2999-01-01
+"""
+
+
+@pytest.fixture(autouse=True)
+def variables(tmp_path, monkeypatch):
+    for name in ("CI", "DO_NOT_TRACK", "FLDP_TELEMETRY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def said(*words, code=0):
+    done = run_here("telemetry", *words, code=code)
+    return done.stdout.decode() + done.stderr.decode()
+
+
+@pytest.fixture
+def ran(tmp_path):
+    """A program that has run on this machine."""
+    folder = tmp_path / "state" / "fldp" / "telemetry"
+    folder.mkdir(parents=True)
+    agent = install(folder, declared(default="local"), at("2026-01-10"), mode=ON._replace(mode="local"))
+    agent._places = agent._places._replace(state=str(folder / "paint.db"))
+    agent.state.path = str(folder / "paint.db")
+    agent.record("theme", "dark")
+    agent.save()
+    return agent
+
+
+def test_choices_and_the_environment(ran):
+    assert "paint: local (the default of paint)" in said("env")
+    assert "telemetry is on for paint" in said("on", "--app", "paint")
+    assert json.loads(said("env", "--json"))[0]["reason"] == "chosen for paint by fldp telemetry on"
+    said("local")
+    assert "paint: local (chosen for all programs by fldp telemetry local)" in said("env", "--app", "paint")
+    assert "must be 1 to 64" in said("on", "--app", "No App", code=2)
+    assert "keeps nothing on this machine" in said("env", "--app", "other", code=2)
+
+
+def test_off_deletes_aggregates_and_a_variable_is_stronger(ran, monkeypatch):
+    assert said("off").startswith("telemetry is off for all programs")
+    with ran.state.exclusive() as rows:
+        assert rows.aggregate("2026-01", "theme") == {}
+    monkeypatch.setenv("DO_NOT_TRACK", "1")
+    assert "something stronger decides: DO_NOT_TRACK is set" in said("on")
+
+
+def test_without_a_program_commands_say_so():
+    assert "no program keeps telemetry on this machine" in said("env")
+    assert "say which program" in said("view", "--text", code=2)
+
+
+def test_clean_keeps_the_ledger_and_the_end_of_periods(tmp_path):
+    folder = tmp_path / "state" / "fldp" / "telemetry"
+    folder.mkdir(parents=True)
+    agent = lived(folder, only("sync"), {"sync": True})
+    (folder / "app.db").rename(folder / "paint.db")
+    assert "paint: aggregates and reports are deleted" in said("clean", "--app", "paint")
+    (folder / "paint.db").rename(folder / "app.db")
+    with agent.state.exclusive() as rows:
+        assert (rows.reports(), rows.finished()) == ([], [("2026-01", "sync", "")])
+    assert (folder / "answers.db").exists()
+
+
+def test_lint_export_and_their_exit_codes(tmp_path):
+    path = tmp_path / "metrics.toml"
+    path.write_text(TOML)
+    text = said("lint", path)
+    assert "warning  line 3: no relay is declared" in text
+    assert "no mistakes, 2 warnings" in text
+    said("export", path, "-o", tmp_path / "metrics.json")
+    out = json.loads((tmp_path / "metrics.json").read_text())
+    assert out["surveys"]["sync"]["labels"] == ["no", "yes", "unset"]
+    path.write_text(TOML.replace("flag", "purple"))
+    assert "error    line 7: metric.sync.kind" in said("lint", path, code=1)
+    assert "line 7: metric.sync.kind" in said("export", path, "-o", tmp_path / "again.json", code=2)
+    path.write_text(TOML.replace('"flag"', '"choice"\nvalues = ["a", "b", "c"]'))
+    assert "give it a new name" in said("lint", path, "--before", tmp_path / "metrics.json", code=1)
+
+
+def test_python_runs_the_persons_commands():
+    line = [sys.executable, "-m", "fldp.telemetry"]
+    help_ = subprocess.run([*line, "--help"], capture_output=True, text=True, check=True).stdout
+    assert all(f" {name} " in help_ for name in ("on", "local", "off", "env", "view", "clean"))
+    bad = subprocess.run([*line, "view", "--text"], capture_output=True, text=True, check=False)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.startswith("fldp: telemetry: say which program")
+
+
+def seen_data(folder):
+    agent = lived(folder, declared(), {"theme": "dark"})
+    return explained(agent.metrics, view_data(agent.metrics, ON, agent._places, at("2026-02-10")))
+
+
+def test_a_view_has_every_report_and_what_it_gave_away():
+    with quick_folder() as folder:
+        data = seen_data(folder)
+    [report] = data["reports"]
+    assert bytes.fromhex(report["bytes"]).startswith(b"FLDP")
+    assert re.search(r"times as likely if the value is .* than if it is another", report["says"][0])
+    assert "rules out no value for certain" in report["says"][0]
+    assert data["spent"]["collector"].startswith("epsilon ")
+    text = text_of(data)
+    assert f"2026-01 {report['metric']}: waiting, due" in text
+    assert "eta 1" in text
+
+
+def test_what_is_said_of_a_kept_response_is_what_the_oracle_says():
+    from fldp import LWR
+
+    for epsilon, expected in ((0.5, 0.27), (1.0, 0.30), (2.0, 0.40)):
+        metrics = declared(epsilon=epsilon)
+        found = given_away(metrics, metrics.metrics["theme"])
+        oracle = LWR(epsilon=epsilon / 2, epsilon_permanent=epsilon, domain_size=4)
+        assert found.change_visible == pytest.approx(float(oracle.change_visible), abs=1e-9)
+        assert found.change_visible == pytest.approx(expected, abs=0.0051)
+        assert 2 * found.lasting == pytest.approx(float(oracle.lasting_epsilon))
+
+
+def test_the_page_shows_everything_and_nothing_runs_in_it():
+    with quick_folder() as folder:
+        data = seen_data(folder)
+    evil = "<script>alert(1)</script>"
+    text = page({**data, "app": evil, "reason": evil, "reports": [{**data["reports"][0], "said": evil}]})
+    assert "<script" not in text
+    assert text.count("&lt;script&gt;") == 4
+    assert data["reports"][0]["bytes"] in text
+    for sentence in data["metrics"]["theme"]["gives_away"]:
+        assert sentence in text
+
+
+@pytest.mark.serving
+def test_the_page_is_for_this_machine_and_this_address():
+    with quick_folder() as folder:
+        data = seen_data(folder)
+
+    def status(url, host=None):
+        request = urllib.request.Request(url, headers={"Host": host} if host else {})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as reply:
+                return reply.status, dict(reply.headers), reply.read()
+        except urllib.error.HTTPError as error:
+            return error.code, {}, b""
+
+    with PageServer(lambda: data) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        code, headers, body = status(server.url)
+        assert (code, b"Telemetry of paint" in body) == (200, True)
+        assert headers["Content-Security-Policy"].startswith("default-src 'none'; style-src 'self'")
+        assert status(server.url + "page.css")[0] == 200
+        for other in (
+            server.url + "../",
+            server.url + "x",
+            f"http://127.0.0.1:{server.server_port}/",
+            server.url[:-2] + "/",
+        ):
+            assert status(other)[0] == 404
+        assert status(server.url, "evil.example")[0] == 421
+        assert server.server_address[0] == "127.0.0.1"
+        server.shutdown()

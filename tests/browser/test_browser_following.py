@@ -32,7 +32,7 @@ def answered(page, label):
 
 
 def test_a_survey_that_follows_asks_again_on_another_day(browser, server):
-    fields = specification(name="theme", oracle=FOLLOWING, collect={"repeat": "daily"})
+    fields = specification(name="theme", oracle=FOLLOWING, repeat="daily")
     survey = server.publish(fields)
     with Visitor(browser, server.url) as visitor:
         page = visitor.open("about:blank")

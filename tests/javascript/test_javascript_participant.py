@@ -20,6 +20,7 @@ ORACLES = [
     {"name": "olh", "epsilon": 1e-3},
     {"name": "fhr", "epsilon": 0.3, "allow_exposure": True},
     {"name": "fwr", "epsilon": 0.2, "eta": 0.25, "allow_exposure": True},
+    {"name": "lwr", "epsilon": 0.1, "epsilon_permanent": 0.3, "hash_bits": 2},
     {"name": "grouped", "epsilon": 0.1, "base": "grr", "groups": [2, 1], "allow_exposure": True},
     {"name": "urr", "epsilon": 0.2, "sensitive": [1]},
     {"name": "urappor", "epsilon": 0.3, "sensitive": [0]},
@@ -37,7 +38,7 @@ def drawn(chance):
         oracle = chance.choice(ORACLES)
         labels = SETS[0] if oracle["name"] == "grouped" else chance.choice(SETS)
         domain = {"domain": "strings"} if oracle["name"] in ("cms", "rappor") else {"labels": labels}
-        repeat = chance.choice(["once", "daily"]) if oracle["name"] == "rappor" else "once"
+        repeat = chance.choice(["once", "daily"]) if oracle["name"] in ("rappor", "lwr") else "once"
         topic = chance.choice(["one", "two"])
         survey = {
             "name": f"s{number % 3}",

@@ -322,6 +322,27 @@ def test_the_error_of_a_day_is_that_of_the_formula():
     assert abs(ratios.mean() - 1) < 0.1
 
 
+@pytest.mark.parametrize("bits", [1, 2])
+def test_the_mean_of_several_days_has_the_error_of_the_formula(bits):
+    """Of a rare value and people who stay: V(permanent) + (V(one day) - V(permanent)) / days, exactly, as rationals."""
+    oracle = fldp.LWR(0.5, 8, 1.0, bits)
+    first, second, g = oracle.coins.first, oracle.coins.second, oracle.symbols
+    gap, law = oracle.coins.p - Fraction(1, g), {}
+    for held, other, answer in product(range(g), repeat=3):  # symbols of the value that is held, and of the rare one
+        share = Fraction(1, g * g) * (first.p if answer == held else first.q)
+        agrees = second.p if answer == other else second.q
+        law[agrees] = law.get(agrees, Fraction(0)) + share
+    mean = sum(share * agrees for agrees, share in law.items())
+    kept = sum(share * (agrees - mean) ** 2 for agrees, share in law.items()) / gap**2
+    each = sum(share * agrees * (1 - agrees) for agrees, share in law.items()) / gap**2
+    assert mean == Fraction(1, g)
+    assert kept == Fraction(g - 1, g * g) / (first.p - Fraction(1, g)) ** 2  # FWR's at epsilon_permanent
+    assert float(kept + each) == pytest.approx(oracle.variance(1, 0), rel=1e-12)
+    plain = [fldp.FWR(epsilon, 8, 1, bits).variance(1, 0) for epsilon in (1.0, 0.5)]
+    for days in (2, 8):
+        assert float(kept + each / days) == pytest.approx(plain[0] + (plain[1] - plain[0]) / days, rel=1e-9)
+
+
 def test_audit_of_one_day_and_of_eight():
     """The honest one is accused in at most one audit of 10,000; eight days show more than one day may."""
     oracle = fldp.LWR(0.5, 4, 1.0)

@@ -64,6 +64,7 @@ def test_an_oracle_that_needs_more_is_left_out_with_the_reason():
         "exponential": "Exponential: needs distance",
         "grouped": "Grouped: needs base, groups",
         "idue": "IDUE: needs budgets",
+        "lwr": "LWR: needs epsilon_permanent",
         "urappor": "URAPPOR: needs sensitive",
         "urr": "URR: needs sensitive",
         "wave": "Wave: needs width",

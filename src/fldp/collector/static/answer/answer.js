@@ -129,6 +129,7 @@ async function showQuestion(survey, person) {
     survey.question,
     survey.description ? element("p", {}, survey.description) : null,
     await limitNotice(survey),
+    anewNotice(survey),
     notice(isExposing(survey) ? "warn" : "", element("p", {}, isExposing(survey) ? words.exposing : words.protected)),
     form,
     details(privacyCard(card(survey.oracle, words.card), told, words.card), versionLine(survey)),
@@ -224,9 +225,9 @@ async function showReport(survey, person, answer, label) {
  * @param {Survey} survey
  * @param {Explanation} explanation
  */
-function fate({ collect }, { left }) {
+function fate({ collect, oracle }, { left }) {
   if (left === 1) return words.named;
-  return collect.repeat === "daily" ? words.notKeptDaily : words.notKept;
+  return collect.repeat && oracle.keep ? words.notKeptDaily : words.notKept;
 }
 
 /**
@@ -256,6 +257,27 @@ function reportText({ oracle, collect }) {
 }
 
 /**
+ * Say when there can be another report, and how an earlier one came about.
+ *
+ * @param {Survey} survey
+ */
+function again({ collect: { repeat }, oracle }) {
+  if (!repeat) return { done: words.done, earlier: words.repeated };
+  if (repeat === "daily") return { done: words.doneToday, earlier: words.renewed };
+  const { done, doneKept, repeated, renewed } = words.periods[repeat];
+  return oracle.keep ? { done: doneKept, earlier: renewed } : { done, earlier: repeated };
+}
+
+/**
+ * Say that answers add up, where one is drawn anew in each period.
+ *
+ * @param {Survey} survey
+ */
+function anewNotice({ collect: { repeat }, oracle }) {
+  return repeat && repeat !== "daily" && !oracle.keep ? notice("", element("p", {}, words.periods[repeat].anew)) : null;
+}
+
+/**
  * Say what became of a report.
  *
  * @param {Survey} survey
@@ -263,10 +285,9 @@ function reportText({ oracle, collect }) {
  * @param {string | null} label
  */
 function status(survey, { state }, label) {
-  const isDaily = survey.collect.repeat === "daily";
-  if (state === "sent") return notice("", element("p", {}, isDaily ? words.doneToday : words.done));
+  const { done, earlier } = again(survey);
+  if (state === "sent") return notice("", element("p", {}, done));
   if (state === "queued") return notice("warn", element("p", {}, words.queued));
-  const earlier = isDaily ? words.renewed : words.repeated;
   const reason = refusal(survey);
   return notice(
     reason ? "warn" : "",

@@ -80,7 +80,7 @@ export const de = {
   periods: {
     weekly: {
       anew: "Sie können einmal in der Woche antworten. Jede Antwort wird neu gezogen und kommt zu dem hinzu, was die früheren preisgegeben haben.",
-      done: "Sie haben in dieser Woche an der Umfrage teilgenommen. Ab Montag können Sie wieder antworten.",
+      done: "Sie haben in dieser Woche an der Umfrage teilgenommen. Ab Montag können Sie wieder antworten, soweit Ihre Grenzen reichen.",
       repeated:
         "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Für diese Woche gibt es nur diesen einen.",
       renewed:
@@ -90,7 +90,7 @@ export const de = {
     },
     monthly: {
       anew: "Sie können einmal im Monat antworten. Jede Antwort wird neu gezogen und kommt zu dem hinzu, was die früheren preisgegeben haben.",
-      done: "Sie haben in diesem Monat an der Umfrage teilgenommen. Ab dem nächsten Ersten können Sie wieder antworten.",
+      done: "Sie haben in diesem Monat an der Umfrage teilgenommen. Ab dem nächsten Ersten können Sie wieder antworten, soweit Ihre Grenzen reichen.",
       repeated:
         "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Für diesen Monat gibt es nur diesen einen.",
       renewed:

@@ -68,7 +68,7 @@ export const en = {
   periods: {
     weekly: {
       anew: "You can answer once a week. Each answer is drawn anew, and adds to what the earlier ones have given away.",
-      done: "You have answered this survey for this week. From Monday on you can answer again.",
+      done: "You have answered this survey for this week. From Monday on you can answer again, within your limits.",
       repeated: "This report was drawn before, on an earlier visit or in another tab. There is only one for this week.",
       renewed:
         "This is this week's report. It was drawn from what this device keeps of your first answer, which is not asked again.",
@@ -77,7 +77,7 @@ export const en = {
     },
     monthly: {
       anew: "You can answer once a month. Each answer is drawn anew, and adds to what the earlier ones have given away.",
-      done: "You have answered this survey for this month. From the first of the next one on you can answer again.",
+      done: "You have answered this survey for this month. From the first of the next one on you can answer again, within your limits.",
       repeated:
         "This report was drawn before, on an earlier visit or in another tab. There is only one for this month.",
       renewed:

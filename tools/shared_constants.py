@@ -31,7 +31,8 @@ def _limit(limit: limits.Limit) -> dict[str, float]:
 
 
 def _limits(default: limits.Limits) -> dict[str, Any]:
-    parts = {name: _limit(getattr(default, name)) for name in ("topic", "origin", "total")}
+    names = {"topic": "topic", "origin": "origin", "total": "total", "monthTotal": "month_total", "year": "year"}
+    parts = {name: _limit(getattr(default, own)) for name, own in names.items()}
     return {**parts, "minAnonymity": default.min_anonymity, "minLabels": default.min_labels}
 
 

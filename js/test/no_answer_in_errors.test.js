@@ -118,8 +118,10 @@ const CALLS = {
 
 /** What is given a specification, reports, bytes, settings or an address, never an answer. */
 const OTHERS =
-  `CollectorError BudgetError DomainError FldpError ParameterError WireError addressOf build databaseStore decode dumps
-  encode every expLower flush flushWhenOnline load localStore memoryStore number search`.split(/\s+/);
+  `CollectorError BudgetError DomainError FldpError ParameterError WireError addressOf begin build databaseStore decode dumps
+  encode epochOf every expLower firstDay flush flushWhenOnline load localStore memoryStore monthOf number search`.split(
+    /\s+/,
+  );
 
 test("every public name is tried here, or takes no answer", () => {
   const tried = new Set([...Object.keys(CALLS).map((name) => name.split(/[.,]/)[0]), ...OTHERS, "participant"]);

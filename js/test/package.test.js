@@ -28,33 +28,33 @@ async function sizeOf(names, others = "") {
   return compressed(outputFiles[0].contents);
 }
 
-test("the core with one oracle takes 7.1 kB: a survey and its version, the draw, its bytes, the ledger and the limits", async () => {
+test("the core with one oracle takes 8.2 kB: a survey and its version, the draw, its bytes, the ledger and the limits", async () => {
   for (const { id } of fldp.every) {
     const [name] = Object.entries(fldp).find(([, thing]) => thing?.id === id);
     const most =
       {
-        fwr: 8100,
-        hrr: 8100,
-        lwr: 7700,
-        pgr: 7500,
-        cms: 7500,
-        hcms: 8600,
-        rappor: 7800,
-        grouped: 10_900,
-        sampled: 12_700,
-      }[id] ?? 7100; // some hold others
+        fwr: 9200,
+        hrr: 9200,
+        lwr: 8800,
+        pgr: 8600,
+        cms: 8600,
+        hcms: 9800,
+        rappor: 8900,
+        grouped: 12_000,
+        sampled: 13_900,
+      }[id] ?? 8200; // some hold others
     const size = await sizeOf(`${name}, Survey, Participant`);
     assert.ok(size <= most, `${name}: ${size}`);
   }
   for (const { name } of unequal) {
     const size = await sizeOf("Survey, Participant", name);
-    assert.ok(size <= 7800, `${name}: ${size}`);
+    assert.ok(size <= 8900, `${name}: ${size}`);
   }
 });
 
-test("with a store and the network it takes 8.9 kB, with everything 21 kB, and the second file 3.1 kB more", async () => {
-  assert.ok((await sizeOf("FHR, load, participant")) <= 8900);
-  assert.ok(compressed(read("dist/fldp.js")) <= 21_000);
+test("with a store and the network it takes 10 kB, with everything 21.2 kB, and the second file 3.1 kB more", async () => {
+  assert.ok((await sizeOf("FHR, load, participant")) <= 10_000);
+  assert.ok(compressed(read("dist/fldp.js")) <= 21_200);
   assert.ok(compressed(read("dist/fldp_unequal.js")) <= 3100);
 });
 
@@ -142,19 +142,23 @@ test("the public names", () => {
     "Survey",
     "WireError",
     "addressOf",
+    "begin",
     "build",
     "databaseStore",
     "decode",
     "dumps",
     "encode",
+    "epochOf",
     "every",
     "expLower",
+    "firstDay",
     "flush",
     "flushWhenOnline",
     "identifier",
     "load",
     "localStore",
     "memoryStore",
+    "monthOf",
     "number",
     "participant",
     "search",

@@ -143,7 +143,8 @@ test("a damaged ledger is refused and left alone", async (t) => {
   await participant(survey, { store: good }).answer("firefox");
   const text = await textOf(good);
   const row = JSON.parse(text).answers[0];
-  const changed = (changes) => JSON.stringify({ format: "fldp-ledger-1", answers: [{ ...row, ...changes }] });
+  const [format, born] = ["fldp-ledger-2", "2026-11-01"];
+  const changed = (changes) => JSON.stringify({ format, born, answers: [{ ...row, ...changes }] });
   const wrong = [
     "",
     "{",
@@ -151,7 +152,7 @@ test("a damaged ledger is refused and left alone", async (t) => {
     "[]",
     "{}",
     text.slice(0, -3),
-    text.replace("ledger-1", "ledger-2"),
+    text.replace("ledger-2", "ledger-3"),
     changed({ epsilon: -1 }),
     changed({ epsilon: null }),
     changed({ eta: 2 }),
@@ -161,8 +162,10 @@ test("a damaged ledger is refused and left alone", async (t) => {
     changed({ batch: row.batch.replace(/..$/, "00") }),
     changed({ check: "" }),
     changed({ size: null }),
-    JSON.stringify({ format: "fldp-ledger-1", answers: [], refusals: { a: -1 } }),
-    JSON.stringify({ format: "fldp-ledger-1", answers: [], refusals: { a: "often" } }),
+    JSON.stringify({ format, born, answers: [], refusals: { a: -1 } }),
+    JSON.stringify({ format, born, answers: [], refusals: { a: "often" } }),
+    JSON.stringify({ format: "fldp-ledger-1", answers: [{ ...row, epsilon: -1 }] }),
+    JSON.stringify({ format, answers: [row] }),
   ];
   const before = server.posts().length;
   for (const bad of wrong) {

@@ -112,6 +112,31 @@ def test_a_survey_that_is_answered_daily_asks_once(browser, server):
     assert (one[0], one.tolist() == two.tolist()) == (two[0], False)  # the same cohort, other bits
 
 
+def test_a_survey_that_is_answered_monthly_asks_again_and_says_what_that_costs(browser, server):
+    labels = {"name": "monthly", "question": "Tea?", "labels": ["no", "yes", "often"]}
+    collect = {"repeat": "monthly"}
+    survey = server.publish({**labels, "oracle": {"name": "grr", "epsilon": 1.0}, "collect": collect})
+    with Visitor(browser, server.url, viewport=PHONE, color_scheme="dark") as visitor:
+        page = visitor.open("about:blank")
+        for day in ("2030-01-31", "2030-02-01"):
+            page.clock.set_fixed_time(f"{day}T10:00:00Z")
+            page.goto(f"{server.url}/s/monthly")
+            page.get_by_text("Each answer is drawn anew, and adds to what the earlier ones have given away.").wait_for()
+            accessible(page)
+            page.get_by_label("often").check()
+            page.get_by_role("button", name="See my report").click()
+            page.get_by_role("button", name="Send this report").click()
+            page.get_by_text("You have answered this survey for this month").wait_for()
+            page.reload()
+            page.get_by_text("You have answered this survey for this month").wait_for()
+        page.clock.set_fixed_time("2030-03-01T10:00:00Z")
+        page.reload()
+        page.get_by_label("often").check()
+        page.get_by_role("button", name="See my report").click()
+        page.get_by_text("must have an epsilon of at most 2 together, got 3").wait_for()  # a page switches nothing on
+    assert server.counts()[survey.version] == 2
+
+
 def test_a_round_of_a_search_is_answered_and_looked_at(browser, server):
     oracle, search = {"name": "grr", "epsilon": 2.0}, {"alphabet": "aple i", "bits": 6, "k": 2}
     survey = server.publish({**FIELDS, "name": "search", "oracle": oracle, "search": search, "collect": {"minimum": 1}})

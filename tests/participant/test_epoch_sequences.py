@@ -9,18 +9,19 @@ from hypothesis import example, given, settings
 
 from fldp.participant.sqlite_store import FileStore
 from fldp.participant_store import MemoryStore
-from support.renewing import FULL_DECEMBER, MONTH, MONTH_TOTAL, STEPS, Judge
+from support.renewing import FULL_DECEMBER, FULL_YEAR, MONTH, MONTH_TOTAL, STEPS, Judge
 from support.renewing_process import Device
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @example(steps=FULL_DECEMBER)
+@example(steps=FULL_YEAR)
 @given(steps=STEPS)
 def test_no_month_is_above_its_limits(steps):
     Judge(Device(lambda day: [MemoryStore(born=day)])).play(steps)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(steps=STEPS)
 def test_nor_in_a_file_that_two_programs_share(steps):
     with tempfile.TemporaryDirectory() as folder:

@@ -207,6 +207,18 @@ def test_the_words(name):
     assert words in words_of(made)
 
 
+@pytest.mark.parametrize(("repeat", "year"), [("weekly", "52 weeks would give away epsilon 20.8"), ("monthly", "12 m")])
+def test_the_words_where_each_period_is_drawn_anew(repeat, year):
+    fields = {**SURVEY, "oracle": {"name": "grr", "epsilon": 0.4}, "collect": {"repeat": repeat}}
+    made = fldp.card(Survey.from_dict(fields), users=1000, rng=1)
+    assert_spoken(made)
+    period = repeat.removesuffix("ly")
+    assert f"Your device draws a new answer each {period}, which costs epsilon 0.4 and eta 1 again" in words_of(made)
+    assert f"an answer that stays the same for {year}" in words_of(made)
+    assert "answers once" not in words_of(made)
+    assert made.crowd is None
+
+
 def test_the_words_where_much_is_known_beforehand():
     made = fldp.card(fldp.GRR(1.0, 5), users=1000, prior=[96, 1, 1, 1, 1], rng=1)
     assert_spoken(made)

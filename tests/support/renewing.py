@@ -107,6 +107,14 @@ def flat(rounds):
 
 
 STEPS = st.lists(ROUNDS, max_size=25).map(lambda rounds: [("wait", (62,)), *flat(rounds)])
+FULL_YEAR = [  # a clock that is put back must not open twelve months that a later answer has filled
+    ("wait", (62,)),
+    ("ask", (SURVEYS[4],)),
+    ("wait", (150,)),
+    ("ask", (SURVEYS[4],)),
+    ("wait", (-60,)),
+    ("ask", (SURVEYS[4],)),
+]
 FULL_DECEMBER = [  # a week of the end of November counts in December, before and after a ledger is cleared
     ("wait", (-30,)),
     ("clear", ()),

@@ -1,7 +1,6 @@
 /** Respondent: a participant that sends what it has drawn. */
 
 import type { Answers } from "../oracles/base/oracle.js";
-import { answers } from "../participant/ledger.js";
 import { type Answer, type Keeping, Participant, type Sending } from "../participant/participant.js";
 import { databaseStore } from "../participant/store.js";
 import { FldpError, ParameterError } from "../support/errors.js";
@@ -31,13 +30,14 @@ export class Respondent extends Participant {
    */
   async send({ ticket }: Sending = {}): Promise<Answer> {
     this.#checkAccess(ticket);
-    const row = (await this.rows()).find(answers(this.survey));
+    const own = this.own();
+    const row = (await this.rows()).find(own);
     if (!row) throw new FldpError(`participant: survey ${this.survey.name} has no answer to send; prepare one`);
     if (row.state !== "sent") {
       const state = this.#token === undefined ? "queued" : "drawn";
       await post(this.store, await mark(this.store, row, { state, ...(ticket && { ticket }) }), this.#token);
     }
-    return (await this.recall()) as Answer;
+    return (await this.recalled(own)) as Answer;
   }
 
   /** Prepare the answer, and send it. */

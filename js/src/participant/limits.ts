@@ -11,6 +11,15 @@ export interface Spent {
   readonly epsilon: string;
   readonly eta: number;
   readonly answers: number;
+  /** The part of it that was charged by the month. The limits renew; what was given away stays given away. */
+  readonly renewing?: Renewing;
+}
+
+/** What was charged by the month: its epsilon, in how many months, and in this one. */
+export interface Renewing {
+  readonly epsilon: string;
+  readonly months: number;
+  readonly thisMonth: string;
 }
 
 /** How much answers may give away together. */
@@ -29,6 +38,15 @@ export interface FullLimits {
   readonly origin: Limit;
   /** On everybody together: one party can have many origins. */
   readonly total: Limit;
+  /**
+   * On one origin in each month, for surveys that are repeated weekly or monthly. Without it these are charged to the
+   * limits above, which last. No survey can ask for it.
+   */
+  readonly month?: Limit;
+  /** On everybody together in each month, where `month` is given. */
+  readonly monthTotal: Limit;
+  /** On one origin in any twelve months, where `month` is given. */
+  readonly year: Limit;
   /** The least number of values that a report may leave possible. */
   readonly minAnonymity: number;
   /** A survey of fewer labels is shown to the person first. */
@@ -41,8 +59,10 @@ export type Limits = Partial<FullLimits>;
 /** Check a person's limits and add the defaults: each covers two of the one before. */
 export function fullLimits(given: Limits = {}): FullLimits {
   const limits: FullLimits = { ...LIMITS, ...given };
-  const { topic, origin, total, minAnonymity, minLabels } = limits;
-  for (const { maxEpsilon, minEta, maxAnswers = 1 } of [topic, origin, total]) {
+  const { topic, origin, total, month, monthTotal, year, minAnonymity, minLabels } = limits;
+  const renewing = [monthTotal, year, month ?? year];
+  if (renewing.some(({ minEta }) => minEta !== 1)) throw fail("participant", "month", "limits with minEta 1", given);
+  for (const { maxEpsilon, minEta, maxAnswers = 1 } of [topic, origin, total, ...renewing]) {
     const good =
       [maxEpsilon, minEta, maxAnswers, minAnonymity, minLabels].every(Number.isFinite) &&
       maxEpsilon > 0 &&

@@ -2,8 +2,8 @@
  * Participant: the person's side. Answers once, remembers the answer, repeats it, and keeps to the person's limits.
  *
  * An answer is drawn at random, so a second one to the same question tells more than the first. A participant never
- * draws twice for one version of a survey and one origin. What it drew is stored before anybody sees it, so nobody can
- * draw again until it pleases. The true value is never stored.
+ * draws twice for one version of a survey and one origin, but once in each week or month where the survey is repeated so.
+ * What it drew is stored before anybody sees it, so nobody can draw again until it pleases. The true value is never stored.
  *
  * Whether it answers never depends on the answer by a rule that the collector chooses. An answer that a survey lacks is
  * drawn as `otherwise`, or else as a label drawn at random: a refusal would tell the collector the answer.
@@ -15,6 +15,7 @@ import { type Bytes, bytesOf, hex, identifier, unhex } from "../support/canonica
 import { BudgetError, DomainError, fail } from "../support/errors.js";
 import type { Survey } from "../survey/survey.js";
 import { encode } from "../wire/encode.js";
+import { clock, epochOf, firstDay } from "./epochs.js";
 import {
   answers,
   type Charge,
@@ -29,8 +30,9 @@ import {
   type Row,
   readLedger,
   refusals,
+  spentOn,
 } from "./ledger.js";
-import { type FullLimits, fullLimits, type Limits, type Spent, together } from "./limits.js";
+import { type FullLimits, fullLimits, type Limits, type Spent } from "./limits.js";
 import type { Store } from "./store.js";
 
 /** Asks the person whether to go on, given what they must know. */
@@ -73,9 +75,6 @@ export interface Answer {
   /** What all answers on this topic give away to this origin, together. */
   readonly spent: Spent;
 }
-
-/** Return the first characters of the time in UTC: 10 are the day, 19 go down to the second. */
-const clock = (size: number): string => new Date().toISOString().slice(0, size);
 
 /** Say that a survey takes no answers now, so that nothing is spent on one that will not count. */
 function closed({ name, state, collect: { opens, closes } }: Survey): string[] {
@@ -138,21 +137,33 @@ export class Participant {
     }
   }
 
+  /** Whether all reports are made of what is kept of the first answer. */
+  get #keeps(): boolean {
+    return !!this.survey.collect.repeat && !!this.survey.oracle.keep;
+  }
+
+  /** Return a test of rows: whether one is the answer of this period; of what is kept, there is one for all. */
+  protected own(): (row: Row) => boolean {
+    const { survey } = this;
+    return answers(survey, this.#keeps ? undefined : epochOf(survey.collect.repeat, clock(10)));
+  }
+
   async #answered(value: Value, { confirm, ticket }: Sending): Promise<Answer> {
     const { survey } = this;
-    const blank = await this.#blank();
     let notices: readonly string[] = [];
     for (let agreed: readonly string[] = []; ; agreed = notices) {
-      const repeated = await change<boolean | null>(this.store, async (rows) => {
-        const isAnswered = rows.some(answers(survey));
-        notices = isAnswered ? [] : this.#examined(rows, blank);
+      const own = this.own();
+      const blank = await this.#blank();
+      const repeated = await change<boolean | null>(this.store, async (rows, { born }) => {
+        const isAnswered = rows.some(own);
+        notices = isAnswered ? [] : this.#examined(rows, blank, born);
         if (isAnswered) return [null, true];
         if (!notices.every((notice) => agreed.includes(notice))) return [null, null];
         const basis = survey.collect.repeat && survey.oracle.keep?.(value);
         return [{ answers: [...rows, { ...blank, ...(await this.#drawn(basis, value, ticket)) }] }, false];
       });
       if (repeated !== null) {
-        const answer = (await this.#recalled(value)) as Answer;
+        const answer = (await this.recalled(own, value)) as Answer;
         return { ...answer, repeated: repeated && answer.repeated, notices };
       }
       const rule = `participant: survey ${survey.name} must be confirmed (${notices.join("; ")})`;
@@ -164,27 +175,28 @@ export class Participant {
   }
 
   /**
-   * Return the answer that was given before, or null. Where there may be one each day, and it is another day, it is a
-   * new report, made of what was kept; but where the label is asked for each day, only `prepare` makes that.
+   * Return the answer that was given before, or null. Where reports are made of what was kept, and it is another period,
+   * it is a new one; but where the label is asked for each time, only `prepare` makes that. Of a survey that is drawn
+   * anew each week or month, it is the answer of this one.
    */
-  async recall(): Promise<Answer | null> {
-    return this.#recalled();
+  recall(): Promise<Answer | null> {
+    return this.recalled(this.own());
   }
 
-  /** Whether the label is asked for again: the oracle follows a value, and the answer is of an earlier day. */
+  /** Whether the label is asked for again: the oracle follows a value, and the answer is of an earlier period. */
   async isDue(): Promise<boolean> {
-    const row = (await this.rows()).find(answers(this.survey));
-    return !!row?.last && row.last < clock(10) && this.survey.oracle.follows && !closed(this.survey).length;
+    const row = (await this.rows()).find(this.own());
+    return !!row?.last && row.last < this.#period() && this.survey.oracle.follows && !closed(this.survey).length;
   }
 
-  /** Return the answer of today: that which is stored, or a new one of the value that its holder has now. */
-  async #recalled(value?: Value): Promise<Answer | null> {
+  /** Return one of the answers that were given before, or null; a new one of the value that its holder has now. */
+  protected async recalled(own: (row: Row) => boolean, value?: Value): Promise<Answer | null> {
     const isAsked = value === undefined && this.survey.oracle.follows;
     let repeated = true;
     const row = await change<Row | undefined>(this.store, async (rows) => {
-      const stored = rows.find(answers(this.survey));
+      const stored = rows.find(own);
       const { basis, last = "" } = stored ? await intact(stored) : {};
-      repeated = !basis || isAsked || last >= clock(10) || !!closed(this.survey).length;
+      repeated = !basis || isAsked || last >= this.#period() || !!closed(this.survey).length;
       if (repeated) return [null, stored];
       const renewed = { ...(stored as Row), ...(await this.#drawn(basis, value)), ticket: undefined };
       return [{ answers: rows.map((row) => (row === stored ? renewed : row)) }, renewed];
@@ -192,6 +204,11 @@ export class Participant {
     if (!row) return null;
     const { key, batch, state } = row;
     return { batch: unhex(batch), key, state, repeated, notices: [], spent: await this.spent() };
+  }
+
+  /** Return the first day of the period in which there is one report of what is kept. */
+  #period(): string {
+    return firstDay(this.survey.collect.repeat, clock(10));
   }
 
   /** Draw a report of a value, or of what was kept, and return what is stored of it. */
@@ -204,12 +221,12 @@ export class Participant {
     const key = hex(randomBytes(32)); // not computed from the report: many people send the same one
     const batch = hex(await encode(oracle, [report], version));
     const check = await checkOf(key, batch, basis || []);
-    return { key, batch, check, state: "drawn", ...(basis && { basis, last: clock(10) }) };
+    return { key, batch, check, state: "drawn", ...(basis && { basis, last: this.#period() }) };
   }
 
   /** Return what all answers on this topic give away to this origin, together. */
   async spent(): Promise<Spent> {
-    return together((await this.rows()).filter(concerns(this.survey)));
+    return spentOn((await this.rows()).filter(concerns(this.survey)));
   }
 
   /** Return all answers in the store, in their order. */
@@ -226,12 +243,15 @@ export class Participant {
   async #blank(): Promise<Charge> {
     const { origin, path, name, topic, version, oracle, labels, domain, collect, round } = this.survey;
     const { eta, domainSize: size } = oracle;
-    const epsilon = (collect.repeat && oracle.lastingEpsilon) || oracle.epsilon;
+    const epsilon = (this.#keeps && oracle.lastingEpsilon) || oracle.epsilon;
+    const day = clock(10);
+    const epoch = epochOf(collect.repeat, day);
+    const period = epoch ? { epoch, renews: !!this.limits.month } : {};
     const { questions, tables } = this.survey.specification;
     const several = questions ? { questions, ...(tables ? { tables } : {}) } : null;
     const values = several ?? (labels ? { labels: [...labels].sort() } : domain ? { domain } : { domain_size: size });
     const set = await identifier(round?.set ?? values);
-    return { origin, path, name, topic, version, epsilon, eta, labels: set, size, day: clock(10) };
+    return { origin, path, name, topic, version, epsilon, eta, labels: set, size, day, ...period };
   }
 
   /** Say that a survey has other labels than the program expects. */
@@ -243,7 +263,7 @@ export class Participant {
   }
 
   /** Refuse what the limits do not cover, and return what the person has to confirm. Never by the answer. */
-  #examined(rows: readonly Row[], row: Charge): string[] {
+  #examined(rows: readonly Row[], row: Charge, born: string): string[] {
     const { minAnonymity: least } = this.limits;
     const { anonymity: left } = this.survey.oracle;
     const reasons = [
@@ -251,7 +271,7 @@ export class Participant {
       ...this.#mismatch(this.survey),
       ...(this.survey.round?.before(rows, row) ?? []),
       ...(left < least ? [`a report must leave at least ${least} values possible, got ${left}`] : []),
-      ...refusals(rows, row, this.limits),
+      ...refusals(rows, row, this.limits, born),
     ];
     if (reasons.length) throw new BudgetError(`participant: ${reasons.join("; ")}`);
     return noticesOf(rows, row, this.limits);

@@ -81,6 +81,8 @@ export const LIMITS = {
   topic: { maxEpsilon: 2, minEta: 0.5, maxAnswers: 100 },
   origin: { maxEpsilon: 4, minEta: 0.25, maxAnswers: 100 },
   total: { maxEpsilon: 8, minEta: 0.0625, maxAnswers: 1000 },
+  monthTotal: { maxEpsilon: 4, minEta: 1, maxAnswers: 1000 },
+  year: { maxEpsilon: 12, minEta: 1, maxAnswers: 1000 },
   minAnonymity: 2,
   minLabels: 3,
 };

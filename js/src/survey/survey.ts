@@ -40,8 +40,8 @@ export interface Collect {
   readonly minimum: number;
   /** Whether tickets decide the masks or the hash seed of a report; left out where they do not. */
   readonly derive?: true;
-  /** Whether a person may answer once a day, from what was kept the first time; else once. */
-  readonly repeat?: "daily";
+  /** How often a person may answer: daily from what was kept the first time, weekly or monthly; left out: once. */
+  readonly repeat?: "daily" | "weekly" | "monthly";
   /** How many more reports it takes before those who read see them; left out where they see every report. */
   readonly release?: number;
 }
@@ -98,7 +98,8 @@ function sizeOf(fields: Fields): unknown {
 function checkCollect(fields: Fields, oracle: Oracle): Collect {
   const given = Object.entries(table(fields, "collect", RULES)).filter(([, value]) => !DEFAULTS.includes(value));
   for (const [rule, value] of given) {
-    const isKept = rule in COLLECT || rule === "release" || oracle.collects[rule] === value;
+    const isPeriod = rule === "repeat" && (value === "weekly" || value === "monthly");
+    const isKept = rule in COLLECT || rule === "release" || isPeriod || oracle.collects[rule] === value;
     require(isKept, `collect.${rule}`, "one the oracle allows", value);
   }
   const collect: Collect = { ...COLLECT, ...Object.fromEntries(given) };
@@ -142,6 +143,7 @@ function checked(thing: unknown, oracles: readonly OracleClass[], { search, numb
   require(oracle.reportBits <= MAX_VALUES, "a report", `at most ${MAX_VALUES} bits`, oracle.reportBits);
   const { domain_size: _, ...description } = oracle.pinned ?? oracle.description;
   const rules = checkCollect(collect as Fields, oracle);
+  require(!(fields.search && rules.repeat), "collect.repeat", "once in a search", rules.repeat);
   const pinned = scale && { number: scale.table };
   const specification = { ...fields, ...pinned, format, oracle: description, collect: rules };
   return { specification, oracle, round, scale, questions };

@@ -16,7 +16,7 @@ from fldp.participant import epochs
 from fldp.participant.epochs import YEAR, last_month_of, month_of, month_text
 from fldp.participant.limits import Limits, Renewing, Spent
 from fldp.support.exact_numbers import share_text
-from fldp.support.validation import MAX_LISTED, fail, is_integer
+from fldp.support.validation import MAX_LISTED, fail, flag, is_integer
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Charge:
             raise fail("Charge", "size", "an integer", self.size)
         if self.epoch:
             month_of(self.epoch)
-        if not isinstance(self.renews, bool) or (self.renews and not self.epoch):
-            raise fail("Charge", "renews", "true or false, and false without an epoch", self.renews)
+        if flag("Charge", "renews", self.renews) and not self.epoch:
+            raise fail("Charge", "renews", "false without an epoch", self.renews)
 
     @cached_property
     def month(self) -> int:

@@ -205,7 +205,7 @@ def _anew(card: Card, period: tuple[str, int]) -> tuple[str, ...]:
     return (
         f"Your device draws a new answer each {name}, which costs epsilon {number(epsilon)} and eta {share} again; "
         f"within a {name} it repeats the same one.",
-        f"The answers add up and are not forgotten: an answer that stays the same for {in_a_year} {name}s has given "
+        f"The answers add up and are not forgotten: an answer that stays the same for {in_a_year} {name}s would give "
         f"away epsilon {sum_of_year}. Your device stops at your limits.",
         *(() if card.first else (_fresh(card),)),
     )

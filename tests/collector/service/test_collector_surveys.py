@@ -206,3 +206,20 @@ def test_a_deletion_that_failed_half_way_is_completed_without_being_repeated(tmp
         play(made, story)
     finally:
         made.stop()
+
+
+def test_weeks_and_months_are_for_plain_ldp(collector):
+    """Etas of many draws multiply to nothing, so such a survey is not published."""
+
+    async def story(client):
+        for repeat in ("weekly", "monthly"):
+            fields = {**specification(repeat=repeat), "oracle": {"name": "fhr", "epsilon": 1.0}}
+            refused = await client.post("/v1/surveys", json=fields)
+            assert (refused.status_code, refused.json()["type"]) == (422, "urn:fldp:survey")
+            assert "etas multiply to nothing" in refused.json()["mistakes"][0]
+            fields["oracle"] = {"name": "grr", "epsilon": 1.0}
+            assert (await client.post("/v1/surveys", json=fields)).status_code == 201
+        odd = {**fields, "collect": {"repeat": "hourly"}}
+        assert (await client.post("/v1/surveys", json=odd)).status_code == 422
+
+    play(collector, story)

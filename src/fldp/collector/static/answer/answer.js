@@ -129,6 +129,7 @@ async function showQuestion(survey, person) {
     survey.question,
     survey.description ? element("p", {}, survey.description) : null,
     await limitNotice(survey),
+    anewNotice(survey),
     notice(isExposing(survey) ? "warn" : "", element("p", {}, isExposing(survey) ? words.exposing : words.protected)),
     isFollowing(survey) ? notice("", element("p", {}, words.following)) : null,
     form,
@@ -235,8 +236,7 @@ async function showReport(survey, person, answer, label) {
 function fate(survey, { left }) {
   if (left === 1) return words.named;
   if (isFollowing(survey)) return words.notKeptFollowing;
-  const { collect } = survey;
-  return collect.repeat === "daily" ? words.notKeptDaily : words.notKept;
+  return survey.collect.repeat && survey.oracle.keep ? words.notKeptDaily : words.notKept;
 }
 
 /**
@@ -266,6 +266,29 @@ function reportText({ oracle, collect }) {
 }
 
 /**
+ * Say when there can be another report, and how an earlier one came about.
+ *
+ * @param {Survey} survey
+ */
+function again(survey) {
+  const { repeat } = survey.collect;
+  if (isFollowing(survey)) return { done: `${words.doneForNow} ${words.following}`, earlier: words.drawnForNow };
+  if (!repeat) return { done: words.done, earlier: words.repeated };
+  if (repeat === "daily") return { done: words.doneToday, earlier: words.renewed };
+  const { done, doneKept, repeated, renewed } = words.periods[repeat];
+  return survey.oracle.keep ? { done: doneKept, earlier: renewed } : { done, earlier: repeated };
+}
+
+/**
+ * Say that answers add up, where one is drawn anew in each period.
+ *
+ * @param {Survey} survey
+ */
+function anewNotice({ collect: { repeat }, oracle }) {
+  return repeat && repeat !== "daily" && !oracle.keep ? notice("", element("p", {}, words.periods[repeat].anew)) : null;
+}
+
+/**
  * Say what became of a report.
  *
  * @param {Survey} survey
@@ -273,11 +296,9 @@ function reportText({ oracle, collect }) {
  * @param {string | null} label
  */
 function status(survey, { state }, label) {
-  const isDaily = survey.collect.repeat === "daily";
-  const done = isFollowing(survey) ? `${words.doneForNow} ${words.following}` : isDaily ? words.doneToday : words.done;
+  const { done, earlier } = again(survey);
   if (state === "sent") return notice("", element("p", {}, done));
   if (state === "queued") return notice("warn", element("p", {}, words.queued));
-  const earlier = isFollowing(survey) ? words.drawnForNow : isDaily ? words.renewed : words.repeated;
   const reason = refusal(survey);
   return notice(
     reason ? "warn" : "",

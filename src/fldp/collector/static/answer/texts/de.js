@@ -84,6 +84,28 @@ export const de = {
   doneForNow: "Sie haben vorerst an dieser Umfrage teilgenommen.",
   drawnForNow:
     "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Es gibt jedes Mal, wenn Sie gefragt werden, nur einen.",
+  periods: {
+    weekly: {
+      anew: "Sie können einmal in der Woche antworten. Jede Antwort wird neu gezogen und kommt zu dem hinzu, was die früheren preisgegeben haben.",
+      done: "Sie haben in dieser Woche an der Umfrage teilgenommen. Ab Montag können Sie wieder antworten, soweit Ihre Grenzen reichen.",
+      repeated:
+        "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Für diese Woche gibt es nur diesen einen.",
+      renewed:
+        "Das ist der Bericht dieser Woche. Er wurde aus dem gezogen, was dieses Gerät von Ihrer ersten Antwort aufbewahrt; nach ihr wird nicht noch einmal gefragt.",
+      doneKept:
+        "Sie haben in dieser Woche an der Umfrage teilgenommen. Ab Montag können Sie einen weiteren Bericht derselben Antwort senden.",
+    },
+    monthly: {
+      anew: "Sie können einmal im Monat antworten. Jede Antwort wird neu gezogen und kommt zu dem hinzu, was die früheren preisgegeben haben.",
+      done: "Sie haben in diesem Monat an der Umfrage teilgenommen. Ab dem nächsten Ersten können Sie wieder antworten, soweit Ihre Grenzen reichen.",
+      repeated:
+        "Dieser Bericht wurde schon früher gezogen, bei einem anderen Besuch oder in einem anderen Fenster. Für diesen Monat gibt es nur diesen einen.",
+      renewed:
+        "Das ist der Bericht dieses Monats. Er wurde aus dem gezogen, was dieses Gerät von Ihrer ersten Antwort aufbewahrt; nach ihr wird nicht noch einmal gefragt.",
+      doneKept:
+        "Sie haben in diesem Monat an der Umfrage teilgenommen. Ab dem nächsten Ersten können Sie einen weiteren Bericht derselben Antwort senden.",
+    },
+  },
   queued: "Der Server ist nicht zu erreichen. Ihr Bericht bleibt hier und wird gesendet, sobald es geht.",
   send: "Diesen Bericht senden",
   sendAgain: "Jetzt noch einmal versuchen",

@@ -72,6 +72,27 @@ export const en = {
   doneForNow: "You have answered this survey for now.",
   drawnForNow:
     "This report was drawn before, on an earlier visit or in another tab. There is one for each time that you are asked.",
+  periods: {
+    weekly: {
+      anew: "You can answer once a week. Each answer is drawn anew, and adds to what the earlier ones have given away.",
+      done: "You have answered this survey for this week. From Monday on you can answer again, within your limits.",
+      repeated: "This report was drawn before, on an earlier visit or in another tab. There is only one for this week.",
+      renewed:
+        "This is this week's report. It was drawn from what this device keeps of your first answer, which is not asked again.",
+      doneKept:
+        "You have answered this survey this week. From Monday on you can send another report, made of the same answer.",
+    },
+    monthly: {
+      anew: "You can answer once a month. Each answer is drawn anew, and adds to what the earlier ones have given away.",
+      done: "You have answered this survey for this month. From the first of the next one on you can answer again, within your limits.",
+      repeated:
+        "This report was drawn before, on an earlier visit or in another tab. There is only one for this month.",
+      renewed:
+        "This is this month's report. It was drawn from what this device keeps of your first answer, which is not asked again.",
+      doneKept:
+        "You have answered this survey this month. From the first of the next one on you can send another report, made of the same answer.",
+    },
+  },
   queued: "The collector cannot be reached. Your report is kept here, and sent as soon as it can be.",
   send: "Send this report",
   sendAgain: "Try again now",

@@ -32,8 +32,9 @@ from fldp.oracles.base.oracle import Refreshing
 from fldp.participant.choice import Choice
 from fldp.participant.ledger import Charge, Ledger, Refusals
 from fldp.participant.limits import Limits, Spent
+from fldp.participant.past_answers import all_sent, as_withdrawn, is_withdrawn, newest, with_new_day
 from fldp.participant.sqlite_store import FileStore
-from fldp.participant.store import RefusalBook, Store
+from fldp.participant.store import Book, RefusalBook, Store
 from fldp.participant.stored_answer import StoredAnswer, StoredDailyAnswer
 from fldp.support import canonical_json
 from fldp.support.canonical_json import Json
@@ -147,9 +148,10 @@ class Participant:
                 ledger, stored = book.ledger, book.find(charge.origin, charge.version)
                 spent = ledger.spent(origin=charge.origin, topic=charge.topic)
                 if stored is not None or ledger.knows(charge):
-                    answer, renewed = _again(asked, stored or b"", ticket)
+                    stored = _not_withdrawn(asked, stored or b"")
+                    answer, renewed = _again(asked, newest(stored), ticket)
                     if renewed is not None:
-                        book.replace(charge, renewed)
+                        book.replace(charge, with_new_day(stored, renewed))
                     return Answer(answer.report, answer.key, repeated=renewed is None, notices=(), spent=spent)
                 notices = self._examine(asked, choice, charge, ledger)
                 if set(notices) <= set(agreed):
@@ -168,6 +170,27 @@ class Participant:
         """Return all answers in their order: to whom, on what, when, at which cost."""
         with self._store.exclusive() as book:
             return book.ledger.charges
+
+    def withdraw(self, version: str, *, origin: str) -> tuple[StoredAnswer, ...]:
+        """Mark the answers to a version as withdrawn, and return all batches that were sent, with their keys.
+
+        A collector takes them out when each is posted to ``/v1/versions/{version}/withdrawals``, as ``Client.withdraw``
+        does; until then they count. From here on the version is neither answered again nor sent again: that would be
+        another draw at another cost, or this one until its noise pleases. The ledger keeps the cost, since the reports
+        were seen. Without an answer to that version, or a second time, the same is true: nothing, and the same batches.
+        """
+        with self._store.exclusive() as book:
+            sent = [(charge, book.find(charge.origin, charge.version)) for charge in _charges(book, version, origin)]
+            for charge, kept in sent:
+                if kept is not None and not is_withdrawn(kept):
+                    book.replace(charge, as_withdrawn(kept))
+        return tuple(answer for _, kept in sent if kept is not None for answer in all_sent(kept))
+
+    def withdrawn(self, version: str, *, origin: str) -> bool:
+        """Return whether answers to a version were withdrawn."""
+        with self._store.exclusive() as book:
+            kept = [book.find(charge.origin, charge.version) for charge in _charges(book, version, origin)]
+        return any(each is not None and is_withdrawn(each) for each in kept)
 
     def refusals(self) -> tuple[Refusals, ...]:
         """Return how often surveys were refused, by origin: one that asks again and again is up to something.
@@ -306,6 +329,21 @@ def _renewed(survey: Survey, permanent: bytes) -> tuple[StoredAnswer, bytes]:
     response = wire.decode(permanent, survey.oracle, survey.version)
     answer = StoredAnswer.with_new_key(wire.encode(_refreshing(survey).respond(response), survey.version))
     return answer, StoredDailyAnswer(permanent, _today(), answer).with_checksum
+
+
+def _charges(book: Book, version: str, origin: str) -> list[Charge]:
+    asker = origin_of(origin)
+    return [charge for charge in book.ledger.charges if (charge.origin, charge.version) == (asker, version)]
+
+
+def _not_withdrawn(survey: Survey, stored: bytes) -> bytes:
+    """Refuse to answer what was withdrawn."""
+    if is_withdrawn(stored):
+        raise BudgetError(
+            f"participant: the answer to survey {survey.name} was withdrawn, and cannot be given again:"
+            " another draw would give away more, and cost again"
+        )
+    return stored
 
 
 def _again(survey: Survey, stored: bytes, ticket: str | None) -> tuple[StoredAnswer, bytes | None]:

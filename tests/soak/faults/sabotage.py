@@ -210,8 +210,8 @@ class LosesFromLake(Sabotage):
 
     def __init__(self, store):
         super().__init__(store)
-        mixed = lake_writer.mixed
-        lake_writer.mixed = lambda *given: (part[1:] for part in mixed(*given))
+        kept = lake_writer.kept_reports
+        lake_writer.kept_reports = lambda *given: (part[1:] for part in kept(*given))
 
 
 def restore_loses_keys():

@@ -24,6 +24,7 @@ import {
   countRefusal,
   type Drawn,
   intact,
+  isTaken,
   noticesOf,
   type Refusals,
   type Row,
@@ -64,7 +65,10 @@ export interface Answer {
   readonly batch: Bytes;
   /** The idempotency key that it is sent under. */
   readonly key: string;
-  /** `drawn`: kept here; `queued`: to be sent when the collector can be reached; `sent`: acknowledged. */
+  /**
+   * `drawn`: kept here; `queued`: to be sent when the collector can be reached; `sent`: acknowledged; `withdrawing`: to
+   * be taken back when the collector can be reached; `withdrawn`: taken out of the count.
+   */
   readonly state: Row["state"];
   /** Whether it was drawn earlier and cost nothing now. Then the label may have been another one. */
   readonly repeated: boolean;
@@ -73,6 +77,8 @@ export interface Answer {
   /** What all answers on this topic give away to this origin, together. */
   readonly spent: Spent;
 }
+
+const MAX_EARLIER = 400; // batches of other days that can be taken back
 
 /** Return the first characters of the time in UTC: 10 are the day, 19 go down to the second. */
 const clock = (size: number): string => new Date().toISOString().slice(0, size);
@@ -144,7 +150,10 @@ export class Participant {
     let notices: readonly string[] = [];
     for (let agreed: readonly string[] = []; ; agreed = notices) {
       const repeated = await change<boolean | null>(this.store, async (rows) => {
-        const isAnswered = rows.some(answers(survey));
+        const given = rows.filter(answers(survey));
+        const isAnswered = given.length > 0;
+        if (given.some(isTaken))
+          throw new BudgetError(`participant: the answer to survey ${survey.name} was withdrawn`);
         notices = isAnswered ? [] : this.#examined(rows, blank);
         if (isAnswered) return [null, true];
         if (!notices.every((notice) => agreed.includes(notice))) return [null, null];
@@ -172,9 +181,11 @@ export class Participant {
     const row = await change<Row | undefined>(this.store, async (rows) => {
       const stored = rows.find(answers(this.survey));
       const { basis, last = "" } = stored ? await intact(stored) : {};
-      repeated = !basis || last >= clock(10) || !!closed(this.survey).length;
-      if (repeated) return [null, stored];
-      const renewed = { ...(stored as Row), ...(await this.#drawn(basis)), ticket: undefined };
+      repeated = !stored || isTaken(stored) || !basis || last >= clock(10) || !!closed(this.survey).length;
+      if (!stored || repeated) return [null, stored];
+      const { key, batch, earlier: before = [] } = stored;
+      const earlier = [{ key, batch }, ...before].slice(0, MAX_EARLIER);
+      const renewed = { ...stored, ...(await this.#drawn(basis)), earlier, ticket: undefined };
       return [{ answers: rows.map((row) => (row === stored ? renewed : row)) }, renewed];
     });
     if (!row) return null;

@@ -10,7 +10,7 @@ export UV_COMPILE_BYTECODE := 1
 # Without bytecode on disk every worker and every process of the tests would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test tests lint acceptance bench figures soak javascript screenshots vectors tables constraints clean needs
+.PHONY: help demo check test tests lint acceptance bench figures release soak javascript screenshots vectors tables constraints clean needs
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -66,6 +66,9 @@ figures: $(READY)  ## the paper reproduced: docs/reproduction.md and its figures
 
 soak: $(READY) needs  ## long runs: mutated batches, many rows, a collector under fire; PART=rows, bytes, faults, hostile, engines, model or timing for one
 	PYTHONPATH=tests $(BIN)/python -m soak.soak $(PART)
+
+release: $(READY) $(JS)  ## build what is published, twice, and try it where nothing else is installed: dist/
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/release.py $(ARGS)
 
 javascript: $(READY) $(JS)  ## build the JavaScript client, and put it where the collector serves it from
 	@$(BIN)/python tools/shared_constants.py

@@ -177,11 +177,11 @@ def test_messages(data, message):
 
 
 @pytest.mark.long
-def test_twenty_thousand_mutated_batches():
-    refused, accepted = fuzz_wire.fuzz(20_000, seed=7)
-    assert refused > 15_000
-    assert accepted > 100, "the forged batches must come far enough to be worth it"
-    fuzz_wire.fuzz_tallies(2_000, seed=8)
+def test_five_thousand_mutated_batches():
+    refused, accepted = fuzz_wire.fuzz(5_000, seed=7)
+    assert refused > 3_750
+    assert accepted > 25, "the forged batches must come far enough to be worth it"
+    fuzz_wire.fuzz_tallies(500, seed=8)
 
 
 def test_lies_about_sizes_cost_no_memory():

@@ -47,10 +47,10 @@ def best_ratio(miss: float) -> float:
     return high
 
 
-def reach(variances: Floats | float, start: float, miss: float) -> Floats:
+def reach(variances: Floats | float, start: float, miss: Floats | float) -> Floats:
     """Return half the width of the interval, in the unit of the root of the variances."""
     whole = np.asarray(variances, np.float64) + start
-    return np.asarray(np.sqrt(whole * (np.log(whole / start) - 2 * math.log(miss))))
+    return np.asarray(np.sqrt(whole * (np.log(whole / start) - 2 * np.log(miss))))
 
 
 def multiplier(share: float, miss: float) -> float:
@@ -121,7 +121,7 @@ class AnytimeSide:
     start: float
     n: int
 
-    def half(self, miss: float, best: float) -> Floats:
+    def half(self, miss: Floats | float, best: float) -> Floats:
         """Return half the width of intervals of shares, narrowest for a miss of ``best``."""
         return reach(self.variances, self.start / best_ratio(best), miss) / self.n
 
@@ -148,18 +148,13 @@ class AnytimeComparison(Comparison):
             low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
         return np.where(np.abs(self.difference) > self._half(np.full(len(low), 0.5), best), np.exp(high), 1.0)
 
-    def _half(self, misses: Floats, best: float) -> Floats:
-        whole = np.zeros(len(misses))
-        for side in self.sides:
-            start = side.start / best_ratio(best)
-            spread = side.variances + start
-            whole += np.sqrt(spread * np.maximum(np.log(spread / start) - 2 * np.log(misses), 0)) / side.n
-        return whole
+    def _half(self, misses: Floats | float, best: float) -> Floats:
+        return np.asarray(np.sum([side.half(misses, best) for side in self.sides], axis=0))
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Floats:
         """Return intervals of the differences that hold at every look, one row of two ends per value."""
         miss = (1 - fraction("Comparison", "level", level)) / (len(self.difference) if simultaneous else 1) / 2
-        half = np.sum([side.half(miss, miss) for side in self.sides], axis=0)
+        half = self._half(miss, miss)
         low = np.maximum(self.difference - half, np.minimum(self.difference, -1))
         high = np.minimum(self.difference + half, np.maximum(self.difference, 1))
         return np.stack([low, high], axis=1)

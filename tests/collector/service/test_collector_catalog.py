@@ -6,7 +6,7 @@ from support.answers import cpu_seconds
 from support.collector_server import Server, specification
 from support.collector_store import STORES, opened, publish, stored_in
 
-LABELS, VERSIONS, REQUESTS = 40_000, 3, 150
+LABELS, VERSIONS, REQUESTS = 15_000, 3, 60
 ORIGIN = "https://a.example"
 
 

@@ -2,13 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import date
 from typing import BinaryIO, NamedTuple
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 import fldp
 from fldp import wire
@@ -16,6 +15,7 @@ from fldp.collector.http.calls import Call, reply, requested_version
 from fldp.collector.http.candidates import candidates_body, parse_candidates, require_labels
 from fldp.collector.http.query import FORMATS, days_of, estimated_days, format_of
 from fldp.collector.http.released import require_whole, visible_days
+from fldp.collector.http.streamed import PIECE, FileAnswer
 from fldp.collector.service.answers import checkpoint
 from fldp.collector.service.collector import Collector
 from fldp.collector.service.lake_writer import write_reports
@@ -35,7 +35,6 @@ from fldp.oracles.sampled.tables import Tables
 from fldp.presentation import questions
 from fldp.presentation.estimate_formats import encoded
 
-_PIECE = 1 << 18
 _ENVELOPE = {"Cache-Control": "private, no-cache", "Vary": "Accept"}
 
 
@@ -130,7 +129,7 @@ async def export(call: Call[WindowQuery, None]) -> Response:
     if published.survey.collect["retention"] != "raw":
         raise Problem(409, "not-raw", "this survey keeps no reports, only their tally")
     file = await call.compute(_exported, published, days)
-    return StreamingResponse(_streamed(call.collector, file), media_type=PARQUET)
+    return FileAnswer(call.collector, file, PARQUET)
 
 
 def _tag(collector: Collector, published: PublishedSurvey, days: Days, asked: str) -> str:
@@ -222,7 +221,7 @@ def _encoded(collector: Collector, published: PublishedSurvey, days: Days) -> _T
 
 def _spooled(collector: Collector, content: bytes) -> bytes | BinaryIO:
     """Move a large answer to an unnamed file, since its client may read slowly."""
-    if len(content) <= _PIECE:
+    if len(content) <= PIECE:
         return content
     with making_room():
         file = scratch_file(collector.settings.scratch)
@@ -239,7 +238,7 @@ def _answer(collector: Collector, tagged: _Tagged, media_type: str) -> Response:
         return Response(content, headers=headers, media_type=media_type)
     headers["Content-Length"] = str(content.tell())
     content.seek(0)
-    return StreamingResponse(_streamed(collector, content), headers=headers, media_type=media_type)
+    return FileAnswer(collector, content, media_type, headers)
 
 
 def _exported(collector: Collector, published: PublishedSurvey, days: Days) -> BinaryIO:
@@ -252,9 +251,3 @@ def _exported(collector: Collector, published: PublishedSurvey, days: Days) -> B
                 write_reports(file, snapshot, published.entry, published.survey, days, checkpoint)
                 file.seek(0)
     return file
-
-
-async def _streamed(collector: Collector, file: BinaryIO) -> AsyncIterator[bytes]:
-    with file:
-        while piece := await collector.quick(file.read, _PIECE):
-            yield piece

@@ -1,0 +1,174 @@
+"""Build what is published, twice with the same bytes, and try each file where nothing else is installed: make release.
+
+Writes to ``dist/``: the source distribution and the wheel, the npm package, a bill of materials (CycloneDX) of each
+language, and the SHA-256 of all of them.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+CYCLONEDX = "cyclonedx-bom==7.5.0"
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+SMOKE = """
+import fldp
+oracle = fldp.GRR(epsilon=1.0, domain_size=5)
+estimate = oracle.estimate(oracle.privatize([0, 1, 2, 3, 4] * 400, rng=1))
+assert fldp.verify(oracle).holds and abs(estimate.counts.sum() - 2000) < 1e-6
+print("ran", fldp.__version__, fldp.Responder(oracle)(3))
+"""
+SMOKE_JS = """
+import { readFileSync } from "node:fs";
+import { every, participant, Survey } from "fldp";
+import { fileStore } from "fldp/node";
+const labels = ["no", "yes", "often"];
+const tea = { name: "tea", question: "Tea?", labels, oracle: { name: "grr", epsilon: 1 } };
+const survey = await Survey.of(tea, "https://collector.example", every);
+const { batch } = await participant(survey, { store: fileStore("ledger") }).prepare("often");
+console.log("ran", JSON.parse(readFileSync("node_modules/fldp/package.json")).version, batch.length);
+"""
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **env: str) -> str:
+    """Run a command; what it printed is shown where it fails."""
+    ended = subprocess.run(
+        [str(part) for part in command], cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, check=False
+    )
+    if ended.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{ended.stdout}{ended.stderr}")
+    return ended.stdout
+
+
+def last_commit() -> str:
+    """Return when the last commit was made: the one time that goes into the files."""
+    return run("git", "log", "-1", "--format=%ct").strip()
+
+
+def build(source: Path, target: Path) -> list[Path]:
+    """Build all packages from a copy of the repository."""
+    when = {"SOURCE_DATE_EPOCH": last_commit()}
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", target, source, **when)
+    js = source / "js"
+    run("npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", cwd=js)
+    run("npm", "pack", "--silent", "--pack-destination", target, cwd=js, **when)
+    return sorted(target.iterdir())
+
+
+def copied(folder: Path) -> Path:
+    """Copy what is committed."""
+    run("git", "clone", "--quiet", "--no-hardlinks", ROOT, folder)
+    return folder
+
+
+def digest(file: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def built_twice(scratch: Path) -> list[Path]:
+    """Build in two places; the bytes must be the same."""
+    first, second = (build(copied(scratch / name), scratch / f"{name}-dist") for name in ("one", "another-place"))
+    for one, other in zip(first, second, strict=True):
+        if digest(one) != digest(other):
+            sys.exit(f"{one.name} is not reproducible: two builds of one commit differ")
+    return first
+
+
+def materials(wheel: Path, js: Path, target: Path, scratch: Path) -> None:
+    """Write the bills of materials: of the wheel with what it needs, and of the npm package."""
+    place = scratch / "materials"
+    run("uv", "venv", "--quiet", place)
+    run("uv", "pip", "install", "--quiet", "--python", place / "bin/python", "-c", ROOT / "constraints.txt", wheel)
+    options = ("--output-reproducible", "--of", "JSON", "-o", target / "fldp-python.cdx.json")
+    run("uv", "tool", "run", "--from", CYCLONEDX, "cyclonedx-py", "environment", *options, place / "bin/python")
+    found = run("npm", "sbom", "--sbom-format", "cyclonedx", "--omit", "dev", cwd=js)
+    # The serial number and the time are all that differs between two runs.
+    found = re.sub(r'"serialNumber": "[^"]*"', '"serialNumber": "urn:uuid:00000000-0000-4000-8000-000000000000"', found)
+    found = re.sub(r'"timestamp": "[^"]*"', '"timestamp": "1970-01-01T00:00:00Z"', found)
+    (target / "fldp-javascript.cdx.json").write_text(found)
+
+
+def pythons() -> list[str]:
+    """Return the oldest and the newest supported Python that this machine has."""
+    there = [name for name in PYTHONS if _answers(f"python{name}")]
+    if not there:
+        sys.exit(f"a release is tried on one of Python {', '.join(PYTHONS)} at least, and there is none")
+    return sorted({there[0], there[-1]}, key=PYTHONS.index)
+
+
+def _answers(program: str) -> bool:
+    """Whether a program can be run: what lies on the path may only stand for one that is switched off."""
+    found = shutil.which(program)
+    return bool(found) and not subprocess.run([found, "--version"], capture_output=True, check=False).returncode
+
+
+def try_python(package: Path, scratch: Path) -> None:
+    """Install a package where nothing else is, and use it."""
+    for name in pythons():
+        place = scratch / f"{package.name}-{name}"
+        run("uv", "venv", "--quiet", "--no-python-downloads", "--python", f"python{name}", place)
+        run("uv", "pip", "install", "--quiet", "--python", place / "bin/python", package)
+        said = run(place / "bin/python", "-c", SMOKE, cwd=scratch) + run(place / "bin/fldp", "--version", cwd=scratch)
+        print(f"{package.name} on Python {name}: {' '.join(said.split())}")
+
+
+def try_source(package: Path, scratch: Path) -> None:
+    """Run the quick tests of a source distribution from what it holds."""
+    place = scratch / "from-sdist"
+    place.mkdir()
+    run("tar", "-xzf", package, "--strip-components=1", "-C", place)
+    run("uv", "venv", "--quiet", place / ".venv")
+    python = place / ".venv/bin/python"
+    run("uv", "pip", "install", "--quiet", "--python", python, "-c", "constraints.txt", "-e", ".[dev]", cwd=place)
+    tests = ("tests/oracles/test_methods.py", "tests/wire/test_wire.py", "tests/data", "tests/survey")
+    said = run(python, "-m", "pytest", "-q", "-m", "not serving and not long", *tests, cwd=place)
+    print(f"{package.name}: {said.splitlines()[-1]}")
+
+
+def try_javascript(package: Path, scratch: Path) -> None:
+    """Install the npm package where nothing else is, and draw an answer."""
+    place = scratch / "node"
+    place.mkdir()
+    (place / "package.json").write_text('{"type": "module", "private": true}')
+    run("npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", package, cwd=place)
+    (place / "smoke.js").write_text(SMOKE_JS)
+    said = run("node", "smoke.js", cwd=place)
+    print(f"{package.name} on Node {run('node', '--version').strip()}: {' '.join(said.split())}")
+
+
+def main() -> None:
+    """Build, compare, describe and try."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="do not run the tests of the source distribution")
+    quick = parser.parse_args().quick
+    target = ROOT / "dist"
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        packages = built_twice(scratch)
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        wheel, sdist, npm = (
+            next(file for file in packages if file.name.endswith(end)) for end in (".whl", ".tar.gz", ".tgz")
+        )
+        for package in (wheel, sdist):
+            try_python(package, scratch)
+        try_javascript(npm, scratch)
+        if not quick:
+            try_source(sdist, scratch)
+        for package in packages:
+            shutil.copy(package, target)
+        materials(wheel, scratch / "one/js", target, scratch)
+    files = sorted(file for file in target.iterdir())
+    (target / "SHA256SUMS").write_text("".join(f"{digest(file)}  {file.name}\n" for file in files))
+    print((target / "SHA256SUMS").read_text(), end="")
+
+
+if __name__ == "__main__":
+    main()
